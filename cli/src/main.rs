@@ -1,0 +1,3 @@
+//! `instrument`: options, I/O and all talking to people.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Class bytes to class bytes, jar bytes to jar bytes.

@@ -1,0 +1,1 @@
+//! What the end-to-end tests share: finding JVMs, jars and the binary.
