@@ -1,1 +1,20 @@
-//! Class bytes to class bytes, jar bytes to jar bytes.
+//! Class bytes to class bytes: the bytecode rewriter of `instrument`.
+//!
+//! The crate reads no files and opens no sockets; bytes go in, bytes come out.
+//!
+//! | module | what it is responsible for |
+//! |---|---|
+//! | [`class_file`] | reading: spans and typed views of the structures of JVMS chapter 4 |
+//! | [`rewrite`] | writing: the constant-pool appender, relocation of everything that depends on code length, the splice writer |
+//! | [`transform`] | what is injected: one file per transform |
+//!
+//! A rewritten class is the input's own bytes around what changed. Without a transform the output is the
+//! input; constant-pool entries that were there keep their index and their bytes; stack map frames are
+//! shifted and extended, never recomputed, so no class path is needed.
+
+pub mod class_file;
+pub mod error;
+//pub mod rewrite;
+//pub mod transform;
+
+pub use error::{ClassError, ClassErrorKind};

@@ -1,0 +1,329 @@
+//! JVMS 4.4 The Constant Pool: the offset of every entry, and typed access.
+
+use super::Reader;
+use crate::error::{ClassError, ClassErrorKind};
+
+/// The tags of JVMS table 4.4-A.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names are the JVMS's own")]
+pub enum Tag {
+    Utf8 = 1,
+    Integer = 3,
+    Float = 4,
+    Long = 5,
+    Double = 6,
+    Class = 7,
+    String = 8,
+    Fieldref = 9,
+    Methodref = 10,
+    InterfaceMethodref = 11,
+    NameAndType = 12,
+    MethodHandle = 15,
+    MethodType = 16,
+    Dynamic = 17,
+    InvokeDynamic = 18,
+    Module = 19,
+    Package = 20,
+}
+
+impl Tag {
+    /// The tag with this value, if JVMS table 4.4-A lists it.
+    pub fn from_u8(value: u8) -> Option<Self> {
+        Some(match value {
+            1 => Self::Utf8,
+            3 => Self::Integer,
+            4 => Self::Float,
+            5 => Self::Long,
+            6 => Self::Double,
+            7 => Self::Class,
+            8 => Self::String,
+            9 => Self::Fieldref,
+            10 => Self::Methodref,
+            11 => Self::InterfaceMethodref,
+            12 => Self::NameAndType,
+            15 => Self::MethodHandle,
+            16 => Self::MethodType,
+            17 => Self::Dynamic,
+            18 => Self::InvokeDynamic,
+            19 => Self::Module,
+            20 => Self::Package,
+            _ => return None,
+        })
+    }
+
+    /// The name in JVMS table 4.4-A without its `CONSTANT_`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "Utf8",
+            Self::Integer => "Integer",
+            Self::Float => "Float",
+            Self::Long => "Long",
+            Self::Double => "Double",
+            Self::Class => "Class",
+            Self::String => "String",
+            Self::Fieldref => "Fieldref",
+            Self::Methodref => "Methodref",
+            Self::InterfaceMethodref => "InterfaceMethodref",
+            Self::NameAndType => "NameAndType",
+            Self::MethodHandle => "MethodHandle",
+            Self::MethodType => "MethodType",
+            Self::Dynamic => "Dynamic",
+            Self::InvokeDynamic => "InvokeDynamic",
+            Self::Module => "Module",
+            Self::Package => "Package",
+        }
+    }
+}
+
+/// Bytes of an entry with this tag, the tag included; 0 for tags that do not exist. Utf8: the fixed part.
+const ENTRY_SIZE: [u8; 256] = {
+    let mut size = [0; 256];
+    size[1] = 3;
+    size[3] = 5;
+    size[4] = 5;
+    size[5] = 9;
+    size[6] = 9;
+    size[7] = 3;
+    size[8] = 3;
+    size[9] = 5;
+    size[10] = 5;
+    size[11] = 5;
+    size[12] = 5;
+    size[15] = 4;
+    size[16] = 3;
+    size[17] = 5;
+    size[18] = 5;
+    size[19] = 3;
+    size[20] = 3;
+    size
+};
+
+/// The constant pool as it stands in the input: entry offsets, nothing decoded.
+#[derive(Debug, Clone)]
+pub struct ConstantPool<'a> {
+    bytes: &'a [u8],
+    /// Offset of each entry's tag; 0 for index 0 and behind a Long or Double.
+    offsets: Vec<u32>,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> ConstantPool<'a> {
+    /// Walks the pool whose `constant_pool_count` stands at `start`.
+    pub(crate) fn parse(bytes: &'a [u8], start: usize, mut offsets: Vec<u32>) -> Result<Self, ClassError> {
+        const STRUCTURE: &str = "constant_pool";
+        let mut r = Reader::new(bytes, start, STRUCTURE);
+        let count = usize::from(r.u2()?);
+        let mut position = r.position();
+        // Every entry takes at least three bytes, so a lying count cannot make this large.
+        if count.saturating_sub(1).saturating_mul(3) > bytes.len() * 2 {
+            return Err(r.error(ClassErrorKind::Truncated));
+        }
+        offsets.clear();
+        offsets.resize(count.max(1), 0);
+        let mut index = 1;
+        while index < count {
+            let Some(rest) = bytes.get(position..position + 3) else {
+                return Err(ClassError::new(ClassErrorKind::Truncated, position, STRUCTURE));
+            };
+            let tag = rest[0];
+            offsets[index] = position as u32;
+            let mut size = usize::from(ENTRY_SIZE[usize::from(tag)]);
+            if tag == 1 {
+                size += usize::from(u16::from_be_bytes([rest[1], rest[2]]));
+            } else if tag == 5 || tag == 6 {
+                index += 1;
+            } else if size == 0 {
+                return Err(ClassError::new(ClassErrorKind::BadConstantTag(tag), position, STRUCTURE));
+            }
+            position += size;
+            index += 1;
+        }
+        if position > bytes.len() {
+            return Err(ClassError::new(ClassErrorKind::Truncated, bytes.len(), STRUCTURE));
+        }
+        Ok(Self { bytes, offsets, start, end: position })
+    }
+
+    /// `constant_pool_count`: the number of indices, index 0 included.
+    pub fn count(&self) -> u16 {
+        let b = &self.bytes[self.start..];
+        u16::from_be_bytes([b[0], b[1]])
+    }
+
+    /// Offset of `constant_pool_count` in the class file.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Offset of the first byte behind the pool.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Gives the offset buffer back for the next class.
+    pub fn into_buffer(self) -> Vec<u32> {
+        self.offsets
+    }
+
+    #[cold]
+    fn bad(&self, index: u16) -> ClassError {
+        let offset = self.offsets.get(usize::from(index)).map_or(self.start, |o| *o as usize);
+        ClassError::new(ClassErrorKind::BadConstantIndex(index), offset, "constant_pool")
+    }
+
+    /// The tag of an entry, or `None` for an index that holds no entry.
+    pub fn tag(&self, index: u16) -> Option<Tag> {
+        self.offset(index).and_then(|offset| Tag::from_u8(self.bytes[offset]))
+    }
+
+    /// The offset of an entry's tag in the class file.
+    #[inline]
+    pub fn offset(&self, index: u16) -> Option<usize> {
+        match self.offsets.get(usize::from(index)) {
+            Some(&offset) if offset != 0 => Some(offset as usize),
+            _ => None,
+        }
+    }
+
+    /// The bytes of an entry behind its tag: at least as many as its fixed part.
+    #[inline]
+    fn entry(&self, index: u16, tag: Tag) -> Result<&'a [u8], ClassError> {
+        match self.offset(index) {
+            Some(offset) if self.bytes[offset] == tag as u8 => Ok(&self.bytes[offset + 1..]),
+            _ => Err(self.bad(index)),
+        }
+    }
+
+    /// The modified UTF-8 bytes of a Utf8 entry (JVMS 4.4.7).
+    ///
+    /// # Errors
+    /// The index names no Utf8 entry.
+    #[inline]
+    pub fn utf8(&self, index: u16) -> Result<&'a [u8], ClassError> {
+        let b = self.entry(index, Tag::Utf8)?;
+        let length = usize::from(u16::from_be_bytes([b[0], b[1]]));
+        Ok(&b[2..2 + length])
+    }
+
+    /// As [`utf8`](Self::utf8), with the empty name for a bad index: an attribute that has no name is
+    /// an unknown attribute.
+    #[inline]
+    pub fn utf8_or_empty(&self, index: u16) -> &'a [u8] {
+        self.utf8(index).unwrap_or_default()
+    }
+
+    /// The one index inside a Class, String, MethodType, Module or Package entry.
+    ///
+    /// # Errors
+    /// The index names no entry of this kind.
+    pub fn single(&self, index: u16, tag: Tag) -> Result<u16, ClassError> {
+        let b = self.entry(index, tag)?;
+        Ok(u16::from_be_bytes([b[0], b[1]]))
+    }
+
+    /// The two indices inside a Fieldref, Methodref, InterfaceMethodref, NameAndType, Dynamic or
+    /// InvokeDynamic entry.
+    ///
+    /// # Errors
+    /// The index names no entry of this kind.
+    pub fn pair(&self, index: u16, tag: Tag) -> Result<(u16, u16), ClassError> {
+        let b = self.entry(index, tag)?;
+        Ok((u16::from_be_bytes([b[0], b[1]]), u16::from_be_bytes([b[2], b[3]])))
+    }
+
+    /// The name inside a Class entry.
+    ///
+    /// # Errors
+    /// The index names no Class entry, or that entry no Utf8.
+    pub fn class_name(&self, index: u16) -> Result<&'a [u8], ClassError> {
+        self.utf8(self.single(index, Tag::Class)?)
+    }
+
+    /// The value of an Integer or Float entry, as its four bytes.
+    ///
+    /// # Errors
+    /// The index names no entry of this kind.
+    pub fn four_bytes(&self, index: u16, tag: Tag) -> Result<u32, ClassError> {
+        let b = self.entry(index, tag)?;
+        Ok(u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
+    }
+
+    /// The value of a Long or Double entry, as its eight bytes.
+    ///
+    /// # Errors
+    /// The index names no entry of this kind.
+    pub fn eight_bytes(&self, index: u16, tag: Tag) -> Result<u64, ClassError> {
+        let b = self.entry(index, tag)?;
+        Ok(u64::from_be_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
+    }
+
+    /// The kind and the reference of a MethodHandle entry (JVMS 4.4.8).
+    ///
+    /// # Errors
+    /// The index names no MethodHandle.
+    pub fn method_handle(&self, index: u16) -> Result<(u8, u16), ClassError> {
+        let b = self.entry(index, Tag::MethodHandle)?;
+        Ok((b[0], u16::from_be_bytes([b[1], b[2]])))
+    }
+
+    /// Class, name and descriptor of a Fieldref, Methodref or InterfaceMethodref.
+    ///
+    /// # Errors
+    /// The index names no such entry, or one with broken parts.
+    pub fn member_ref(&self, index: u16) -> Result<MemberRef<'a>, ClassError> {
+        let tag = match self.tag(index) {
+            Some(tag @ (Tag::Fieldref | Tag::Methodref | Tag::InterfaceMethodref)) => tag,
+            _ => return Err(self.bad(index)),
+        };
+        let (class, name_and_type) = self.pair(index, tag)?;
+        let (name, descriptor) = self.name_and_type(name_and_type)?;
+        Ok(MemberRef { tag, class: self.class_name(class)?, name, descriptor })
+    }
+
+    /// Name and descriptor inside a NameAndType entry.
+    ///
+    /// # Errors
+    /// The index names no such entry, or one with broken parts.
+    pub fn name_and_type(&self, index: u16) -> Result<(&'a [u8], &'a [u8]), ClassError> {
+        let (name, descriptor) = self.pair(index, Tag::NameAndType)?;
+        Ok((self.utf8(name)?, self.utf8(descriptor)?))
+    }
+
+    /// Name and descriptor of any entry that an invoke or field instruction may name, Dynamic and
+    /// InvokeDynamic included.
+    ///
+    /// # Errors
+    /// The index names no such entry, or one with broken parts.
+    pub fn referenced_name_and_type(&self, index: u16) -> Result<(&'a [u8], &'a [u8]), ClassError> {
+        match self.tag(index) {
+            Some(
+                tag @ (Tag::Fieldref
+                | Tag::Methodref
+                | Tag::InterfaceMethodref
+                | Tag::Dynamic
+                | Tag::InvokeDynamic),
+            ) => self.name_and_type(self.pair(index, tag)?.1),
+            _ => Err(self.bad(index)),
+        }
+    }
+
+    /// The indices that hold an entry, in order.
+    pub fn indices(&self) -> impl Iterator<Item = u16> + '_ {
+        self.offsets.iter().enumerate().filter(|(_, offset)| **offset != 0).map(|(index, _)| index as u16)
+    }
+}
+
+/// What a Fieldref, Methodref or InterfaceMethodref names (JVMS 4.4.2).
+#[derive(Debug, Clone, Copy)]
+pub struct MemberRef<'a> {
+    /// Which of the three.
+    pub tag: Tag,
+    /// Internal name of the class, or an array descriptor.
+    pub class: &'a [u8],
+    /// Unqualified name.
+    pub name: &'a [u8],
+    /// Field or method descriptor.
+    pub descriptor: &'a [u8],
+}

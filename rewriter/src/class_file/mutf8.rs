@@ -1,0 +1,65 @@
+//! Modified UTF-8 (JVMS 4.4.7). Names are compared and copied as bytes; this module only prints them.
+
+use std::fmt::Write;
+
+/// Decodes to UTF-16 code units; a byte that fits no rule becomes itself (U+0000..U+00FF), so that
+/// printing never fails.
+pub fn code_units(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let (unit, length) = match *rest {
+            [] => return None,
+            [a @ 0x01..=0x7f, ..] => (u16::from(a), 1),
+            [a @ 0xc0..=0xdf, b @ 0x80..=0xbf, ..] => (u16::from(a & 0x1f) << 6 | u16::from(b & 0x3f), 2),
+            [a @ 0xe0..=0xef, b @ 0x80..=0xbf, c @ 0x80..=0xbf, ..] => {
+                (u16::from(a & 0x0f) << 12 | u16::from(b & 0x3f) << 6 | u16::from(c & 0x3f), 3)
+            }
+            [a, ..] => (u16::from(a), 1),
+        };
+        rest = &rest[length..];
+        Some(unit)
+    })
+}
+
+/// For people: printable characters as they are, everything else (controls, lone surrogates, the
+/// backslash, spaces if asked for) as `\uXXXX`.
+pub fn escape(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for decoded in char::decode_utf16(code_units(bytes)) {
+        match decoded {
+            Ok('\\') => out.push_str("\\\\"),
+            Ok(c) if !c.is_control() && !is_bidi_or_separator(c) => out.push(c),
+            Ok(c) => {
+                let mut units = [0; 2];
+                for unit in c.encode_utf16(&mut units) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            Err(lone) => {
+                let _ = write!(out, "\\u{:04x}", lone.unpaired_surrogate());
+            }
+        }
+    }
+    out
+}
+
+/// Characters that would reorder or break a printed line.
+fn is_bidi_or_separator(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_what_java_can_put_into_a_name() {
+        assert_eq!(escape(b"plain"), "plain");
+        assert_eq!(escape(b"a\\b"), "a\\\\b");
+        assert_eq!(escape(&[b'x', 0xc0, 0x80]), "x\\u0000");
+        assert_eq!(escape(&[0xed, 0xa0, 0x80, b'y']), "\\ud800y");
+        assert_eq!(escape(&[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]), "\u{1f600}");
+        assert_eq!(escape("\u{202e}".as_bytes()), "\\u202e");
+        assert_eq!(escape(&[0xff]), "\u{ff}");
+    }
+}
