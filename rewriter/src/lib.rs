@@ -14,7 +14,7 @@
 
 pub mod class_file;
 pub mod error;
-//pub mod rewrite;
-//pub mod transform;
+pub mod rewrite;
+pub mod transform;
 
 pub use error::{ClassError, ClassErrorKind};

@@ -2,6 +2,7 @@
 
 use super::Reader;
 use crate::error::{ClassError, ClassErrorKind};
+use crate::transform::hooks::{ALLOCATION_EVENT, HEAP_PROXY, METHOD_EVENT, PROFILER_RUNTIME};
 
 /// The tags of JVMS table 4.4-A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -99,6 +100,32 @@ const ENTRY_SIZE: [u8; 256] = {
     size
 };
 
+/// Utf8 entries that the rewriter would append: their indices are noted while the pool is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WellKnown {
+    MethodEvent,
+    StackMapTable,
+    Throwable,
+    AllocationEvent,
+    HeapProxy,
+    ProfilerRuntime,
+}
+
+/// Their texts, in the order of the enum.
+const WELL_KNOWN: [&str; 6] =
+    [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", ALLOCATION_EVENT, HEAP_PROXY, PROFILER_RUNTIME];
+
+/// Bit n is set if one of them is n bytes long; none is longer than 63.
+const WELL_KNOWN_LENGTHS: u64 = {
+    let mut mask = 0;
+    let mut i = 0;
+    while i < WELL_KNOWN.len() {
+        mask |= 1 << WELL_KNOWN[i].len();
+        i += 1;
+    }
+    mask
+};
+
 /// The constant pool as it stands in the input: entry offsets, nothing decoded.
 #[derive(Debug, Clone)]
 pub struct ConstantPool<'a> {
@@ -107,6 +134,7 @@ pub struct ConstantPool<'a> {
     offsets: Vec<u32>,
     start: usize,
     end: usize,
+    well_known: [u16; WELL_KNOWN.len()],
 }
 
 impl<'a> ConstantPool<'a> {
@@ -122,6 +150,7 @@ impl<'a> ConstantPool<'a> {
         }
         offsets.clear();
         offsets.resize(count.max(1), 0);
+        let mut well_known = [0; WELL_KNOWN.len()];
         let mut index = 1;
         while index < count {
             let Some(rest) = bytes.get(position..position + 3) else {
@@ -131,7 +160,14 @@ impl<'a> ConstantPool<'a> {
             offsets[index] = position as u32;
             let mut size = usize::from(ENTRY_SIZE[usize::from(tag)]);
             if tag == 1 {
-                size += usize::from(u16::from_be_bytes([rest[1], rest[2]]));
+                let length = usize::from(u16::from_be_bytes([rest[1], rest[2]]));
+                size += length;
+                if length < 64 && WELL_KNOWN_LENGTHS >> length & 1 != 0 {
+                    let text = bytes.get(position + 3..position + size);
+                    if let Some(which) = WELL_KNOWN.iter().position(|known| Some(known.as_bytes()) == text) {
+                        well_known[which] = index as u16;
+                    }
+                }
             } else if tag == 5 || tag == 6 {
                 index += 1;
             } else if size == 0 {
@@ -143,7 +179,7 @@ impl<'a> ConstantPool<'a> {
         if position > bytes.len() {
             return Err(ClassError::new(ClassErrorKind::Truncated, bytes.len(), STRUCTURE));
         }
-        Ok(Self { bytes, offsets, start, end: position })
+        Ok(Self { bytes, offsets, start, end: position, well_known })
     }
 
     /// `constant_pool_count`: the number of indices, index 0 included.
@@ -160,6 +196,19 @@ impl<'a> ConstantPool<'a> {
     /// Offset of the first byte behind the pool.
     pub fn end(&self) -> usize {
         self.end
+    }
+
+    /// The index of a Utf8 entry with this text, or 0.
+    pub(crate) fn well_known(&self, which: WellKnown) -> u16 {
+        self.well_known[which as usize]
+    }
+
+    /// Whether a Class entry names one of the runtime's classes.
+    pub(crate) fn names_the_runtime(&self) -> bool {
+        [WellKnown::ProfilerRuntime, WellKnown::HeapProxy].iter().any(|&which| {
+            let utf8 = self.well_known(which);
+            utf8 != 0 && self.indices().any(|index| self.single(index, Tag::Class) == Ok(utf8))
+        })
     }
 
     /// Gives the offset buffer back for the next class.

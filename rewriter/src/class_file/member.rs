@@ -119,7 +119,6 @@ impl<'a> Members<'a> {
             access_flags: item(0),
             name_index: item(2),
             descriptor_index: item(4),
-            start,
             attributes: Attributes::new(self.bytes, start + 8, item(6)),
         }))
     }
@@ -134,7 +133,6 @@ pub(crate) struct OpenMember<'a> {
     pub(crate) access_flags: u16,
     pub(crate) name_index: u16,
     pub(crate) descriptor_index: u16,
-    pub(crate) start: usize,
     pub(crate) attributes: Attributes<'a>,
 }
 

@@ -115,15 +115,20 @@ impl<'a> ClassFile<'a> {
 
     /// Reads what follows the methods, which end at `methods_end`.
     pub(crate) fn finish(mut self, methods_end: usize) -> Result<Self, ClassError> {
+        (self.attributes, self.attributes_count) = self.finish_check(methods_end)?;
+        Ok(self)
+    }
+
+    /// Walks what follows the methods; returns where the class attributes begin, and their number.
+    pub(crate) fn finish_check(&self, methods_end: usize) -> Result<(usize, u16), ClassError> {
         let mut r = Reader::new(self.bytes, methods_end, "ClassFile");
-        self.attributes_count = r.u2()?;
-        self.attributes = r.position();
-        let mut walk = Attributes::new(self.bytes, self.attributes, self.attributes_count);
+        let count = r.u2()?;
+        let mut walk = Attributes::new(self.bytes, r.position(), count);
         while walk.next()?.is_some() {}
         if walk.position() != self.bytes.len() {
             return Err(ClassError::new(ClassErrorKind::TrailingBytes, walk.position(), "ClassFile"));
         }
-        Ok(self)
+        Ok((r.position(), count))
     }
 
     /// The offset at which the methods begin (right behind `methods_count`).

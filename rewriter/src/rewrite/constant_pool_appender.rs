@@ -1,0 +1,195 @@
+//! Extends a constant pool (JVMS 4.4). Old entries keep index and bytes; new ones are appended.
+
+use super::SkipReason;
+use crate::class_file::constant_pool::WellKnown;
+use crate::class_file::{ConstantPool, Tag};
+use crate::transform::hooks::{HEAP_PROXY, Hook, PROFILER_RUNTIME};
+
+/// The highest `constant_pool_count` that fits its two bytes.
+const MAX_COUNT: u32 = 65_535;
+
+/// Entries that exist once per class, by index; 0 where not yet known.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shared {
+    hooks: [u16; Hook::ALL.len()],
+    profiler_runtime: u16,
+    heap_proxy: u16,
+    method_event: u16,
+    allocation_event: u16,
+    throwable: u16,
+    stack_map_table: u16,
+}
+
+/// A state to go back to when a method is given up half-way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    length: usize,
+    next: u32,
+    shared: Shared,
+}
+
+/// The new tail of a class's constant pool.
+#[derive(Debug, Default)]
+pub(crate) struct ConstantPoolAppender {
+    bytes: Vec<u8>,
+    next: u32,
+    shared: Shared,
+}
+
+impl ConstantPoolAppender {
+    /// Starts behind the last entry of `pool`.
+    pub(crate) fn reset(&mut self, pool: &ConstantPool<'_>) {
+        self.bytes.clear();
+        self.next = u32::from(pool.count()).max(1);
+        self.shared = Shared {
+            method_event: pool.well_known(WellKnown::MethodEvent),
+            allocation_event: pool.well_known(WellKnown::AllocationEvent),
+            stack_map_table: pool.well_known(WellKnown::StackMapTable),
+            ..Shared::default()
+        };
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { length: self.bytes.len(), next: self.next, shared: self.shared }
+    }
+
+    pub(crate) fn roll_back(&mut self, mark: Mark) {
+        self.bytes.truncate(mark.length);
+        self.next = mark.next;
+        self.shared = mark.shared;
+    }
+
+    /// The new `constant_pool_count`.
+    pub(crate) fn count(&self) -> u16 {
+        self.next as u16
+    }
+
+    /// The appended entries.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The Methodref of a runtime hook.
+    pub(crate) fn hook(&mut self, hook: Hook) -> Result<u16, SkipReason> {
+        let known = self.shared.hooks[hook as usize];
+        if known != 0 {
+            return Ok(known);
+        }
+        let class = match hook.owner() {
+            PROFILER_RUNTIME => {
+                let mut known = self.shared.profiler_runtime;
+                self.once(&mut known, |pool| pool.class(PROFILER_RUNTIME))?;
+                self.shared.profiler_runtime = known;
+                known
+            }
+            _ => {
+                let mut known = self.shared.heap_proxy;
+                self.once(&mut known, |pool| pool.class(HEAP_PROXY))?;
+                self.shared.heap_proxy = known;
+                known
+            }
+        };
+        let descriptor = match hook.owner() {
+            PROFILER_RUNTIME => {
+                let mut known = self.shared.method_event;
+                self.once(&mut known, |pool| pool.utf8(hook.descriptor()))?;
+                self.shared.method_event = known;
+                known
+            }
+            _ => {
+                let mut known = self.shared.allocation_event;
+                self.once(&mut known, |pool| pool.utf8(hook.descriptor()))?;
+                self.shared.allocation_event = known;
+                known
+            }
+        };
+        let name = self.utf8(hook.name())?;
+        let name_and_type = self.pair(Tag::NameAndType, name, descriptor)?;
+        let index = self.pair(Tag::Methodref, class, name_and_type)?;
+        self.shared.hooks[hook as usize] = index;
+        Ok(index)
+    }
+
+    /// The Class entry of `java/lang/Throwable`.
+    pub(crate) fn throwable(&mut self, pool: &ConstantPool<'_>) -> Result<u16, SkipReason> {
+        if self.shared.throwable == 0 {
+            let utf8 = pool.well_known(WellKnown::Throwable);
+            let existing = if utf8 == 0 {
+                None
+            } else {
+                pool.indices().find(|&index| pool.single(index, Tag::Class) == Ok(utf8))
+            };
+            self.shared.throwable = match existing {
+                Some(index) => index,
+                None if utf8 != 0 => self.entry(Tag::Class, &utf8.to_be_bytes())?,
+                None => self.class("java/lang/Throwable")?,
+            };
+        }
+        Ok(self.shared.throwable)
+    }
+
+    /// The Utf8 entry `StackMapTable`.
+    pub(crate) fn stack_map_table(&mut self) -> Result<u16, SkipReason> {
+        let mut known = self.shared.stack_map_table;
+        self.once(&mut known, |pool| pool.utf8("StackMapTable"))?;
+        self.shared.stack_map_table = known;
+        Ok(known)
+    }
+
+    /// An Integer entry: an existing one if the pool has it.
+    pub(crate) fn integer(&mut self, pool: &ConstantPool<'_>, value: u32) -> Result<u16, SkipReason> {
+        match pool.indices().find(|&index| pool.four_bytes(index, Tag::Integer) == Ok(value)) {
+            Some(index) => Ok(index),
+            None => self.entry(Tag::Integer, &value.to_be_bytes()),
+        }
+    }
+
+    /// The Class entry with this name: an existing one if the pool has it.
+    pub(crate) fn class_named(&mut self, pool: &ConstantPool<'_>, name: &[u8]) -> Result<u16, SkipReason> {
+        if let Some(index) = pool.indices().find(|&index| pool.class_name(index) == Ok(name)) {
+            return Ok(index);
+        }
+        let length = u16::try_from(name.len()).map_err(|_| SkipReason::BadCode)?;
+        let utf8 = self.entry(Tag::Utf8, &length.to_be_bytes())?;
+        self.bytes.extend_from_slice(name);
+        self.entry(Tag::Class, &utf8.to_be_bytes())
+    }
+
+    fn once(
+        &mut self,
+        known: &mut u16,
+        add: impl FnOnce(&mut Self) -> Result<u16, SkipReason>,
+    ) -> Result<(), SkipReason> {
+        if *known == 0 {
+            *known = add(self)?;
+        }
+        Ok(())
+    }
+
+    fn class(&mut self, name: &str) -> Result<u16, SkipReason> {
+        let name = self.utf8(name)?;
+        self.entry(Tag::Class, &name.to_be_bytes())
+    }
+
+    fn utf8(&mut self, text: &str) -> Result<u16, SkipReason> {
+        let index = self.entry(Tag::Utf8, &(text.len() as u16).to_be_bytes())?;
+        self.bytes.extend_from_slice(text.as_bytes());
+        Ok(index)
+    }
+
+    fn pair(&mut self, tag: Tag, first: u16, second: u16) -> Result<u16, SkipReason> {
+        let ([a, b], [c, d]) = (first.to_be_bytes(), second.to_be_bytes());
+        self.entry(tag, &[a, b, c, d])
+    }
+
+    fn entry(&mut self, tag: Tag, info: &[u8]) -> Result<u16, SkipReason> {
+        if self.next >= MAX_COUNT {
+            return Err(SkipReason::ConstantPoolFull);
+        }
+        let index = self.next as u16;
+        self.next += 1;
+        self.bytes.push(tag as u8);
+        self.bytes.extend_from_slice(info);
+        Ok(index)
+    }
+}

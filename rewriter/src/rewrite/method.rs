@@ -1,0 +1,261 @@
+//! Rewrites one Code attribute (JVMS 4.7.3).
+
+use super::code_scan::CodeScan;
+use super::constant_pool_appender::ConstantPoolAppender;
+use super::edits::Edits;
+use super::relocation::Relocation;
+use super::stack_map_table::UnwindFrame;
+use super::{
+    MethodEvent, MethodRef, MethodReport, SkipReason, Transforms, debug_tables, exception_table,
+    stack_map_table, type_annotations,
+};
+use crate::class_file::{Attribute, ClassFile, CodeAttribute, version};
+use crate::transform::allocation::Allocation;
+use crate::transform::method_events::MethodEvents;
+use crate::transform::{MethodSite, Transform};
+
+/// HotSpot's HugeMethodLimit: longer methods stay interpreted for ever (-XX:+DontCompileHugeMethods).
+const HUGE_METHOD_LIMIT: usize = 8_000;
+const ACC_STATIC: u16 = 0x0008;
+
+/// The buffers for one method after the other.
+#[derive(Debug, Default)]
+pub(crate) struct MethodRewriter {
+    scan: CodeScan,
+    edits: Edits,
+    relocation: Relocation,
+    /// New row of each old exception table row.
+    moved_rows: Vec<u16>,
+    unknown_attributes: u16,
+    crossed_huge_limit: bool,
+}
+
+impl MethodRewriter {
+    /// Appends the new Code attribute to `out`. After an error, `out` and the pool hold rubbish behind
+    /// where they were: the caller rolls back.
+    ///
+    /// # Errors
+    /// The reason why this method must stay as it is.
+    #[allow(clippy::too_many_arguments, reason = "the parts are borrowed from one owner, separately")]
+    pub(crate) fn rewrite(
+        &mut self,
+        class: &ClassFile<'_>,
+        method: &MethodRef<'_>,
+        attribute: &Attribute<'_>,
+        id: u32,
+        transforms: Transforms,
+        appender: &mut ConstantPoolAppender,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SkipReason> {
+        let pool = &class.pool;
+        let code = CodeAttribute::parse(attribute).map_err(|_| SkipReason::BadCode)?;
+        self.scan.decode(code.code)?;
+        if self.scan.subroutines && class.major_version >= version::FIRST_WITHOUT_JSR {
+            return Err(SkipReason::IllegalJsr);
+        }
+        exception_table::check(code.exception_table, &self.scan)?;
+        let has_frames = class.major_version >= version::FIRST_WITH_FRAMES;
+        let frames = if has_frames { find_frames(&code, pool)? } else { None };
+
+        self.edits.clear();
+        let mut site = MethodSite {
+            pool,
+            appender,
+            scan: &self.scan,
+            code: &code,
+            frames,
+            id,
+            is_constructor: method.name == b"<init>" && class.super_class != 0,
+            is_static: method.access_flags & ACC_STATIC != 0,
+            descriptor: method.descriptor,
+            flow: None,
+        };
+        if transforms.method_events {
+            MethodEvents.plan(&mut site, &mut self.edits)?;
+        }
+        if transforms.allocation {
+            Allocation.plan(&mut site, &mut self.edits)?;
+        }
+        self.unknown_attributes = 0;
+        self.crossed_huge_limit = false;
+        if self.edits.is_empty() {
+            out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
+            return Ok(());
+        }
+        self.edits.sort();
+
+        let start = out.len();
+        out.extend_from_slice(&attribute.name_index.to_be_bytes());
+        out.extend_from_slice(&[0; 4]);
+        let deeper = code.max_stack.checked_add(self.edits.extra_stack).ok_or(SkipReason::MaxStack)?;
+        out.extend_from_slice(&deeper.max(self.edits.least_stack).to_be_bytes());
+        out.extend_from_slice(&code.max_locals.to_be_bytes());
+
+        let length_at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        let code_at = out.len();
+        self.relocation.apply(code.code, &self.scan, &self.edits, has_frames, out)?;
+        let unwind_pc = (out.len() - code_at) as u32;
+        let unwind =
+            self.edits.unwind.filter(|_| exception_table::covers_anything(&self.relocation, &self.edits));
+        if let Some(handler) = unwind {
+            out.extend_from_slice(handler.as_slice());
+        } else {
+            self.edits.covered.clear();
+        }
+        let length = out.len() - code_at;
+        if length > usize::from(u16::MAX) {
+            return Err(SkipReason::MethodTooLarge);
+        }
+        self.crossed_huge_limit = length > HUGE_METHOD_LIMIT && code.code.len() <= HUGE_METHOD_LIMIT;
+        out[length_at..code_at].copy_from_slice(&(length as u32).to_be_bytes());
+
+        exception_table::write(
+            code.exception_table,
+            &self.relocation,
+            &self.edits,
+            unwind_pc,
+            &mut self.moved_rows,
+            out,
+        )?;
+        let unwind_frame = match unwind {
+            Some(_) if has_frames => {
+                Some(UnwindFrame { pc: unwind_pc, throwable: site.appender.throwable(pool)? })
+            }
+            _ => None,
+        };
+        self.write_attributes(class, method, &code, frames, unwind_frame, appender, out)?;
+        let length = (out.len() - start - 6) as u32;
+        out[start + 2..start + 6].copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
+
+    /// The attributes of the Code attribute, in their order; a StackMapTable that was not there is last.
+    #[allow(clippy::too_many_arguments, reason = "the parts are borrowed from one owner, separately")]
+    fn write_attributes(
+        &mut self,
+        class: &ClassFile<'_>,
+        method: &MethodRef<'_>,
+        code: &CodeAttribute<'_>,
+        frames: Option<&[u8]>,
+        unwind: Option<UnwindFrame>,
+        appender: &mut ConstantPoolAppender,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SkipReason> {
+        let pool = &class.pool;
+        let relocation = &self.relocation;
+        let added = frames.is_none() && unwind.is_some();
+        let count = code.attributes.len() + usize::from(added);
+        out.extend_from_slice(&u16::try_from(count).map_err(|_| SkipReason::BadCode)?.to_be_bytes());
+        let mut attributes = code.attributes.clone();
+        while let Some(attribute) = attributes.next().map_err(|_| SkipReason::BadCode)? {
+            let start = out.len();
+            out.extend_from_slice(&attribute.name_index.to_be_bytes());
+            out.extend_from_slice(&[0; 4]);
+            match pool.utf8_or_empty(attribute.name_index) {
+                b"LineNumberTable" => debug_tables::write_line_numbers(attribute.info, relocation, out),
+                b"LocalVariableTable" | b"LocalVariableTypeTable" => {
+                    debug_tables::write_local_variables(attribute.info, relocation, out);
+                }
+                b"StackMapTable" if frames.is_some() => {
+                    if relocation.trampolines().is_empty() {
+                        stack_map_table::write(Some(attribute.info), relocation, unwind, out)?;
+                    } else {
+                        let locals = initial_locals(class, method, appender)?;
+                        stack_map_table::write_in_full(attribute.info, &locals, relocation, unwind, out)?;
+                    }
+                }
+                b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                    type_annotations::write(attribute.info, relocation, &self.moved_rows, out);
+                }
+                _ => {
+                    self.unknown_attributes += 1;
+                    out.extend_from_slice(attribute.info);
+                }
+            }
+            close_attribute(start, out);
+        }
+        if added {
+            let start = out.len();
+            out.extend_from_slice(&appender.stack_map_table()?.to_be_bytes());
+            out.extend_from_slice(&[0; 4]);
+            stack_map_table::write(None, relocation, unwind, out)?;
+            close_attribute(start, out);
+        }
+        Ok(())
+    }
+
+    /// Adds what there is to say about the method that was just rewritten.
+    pub(crate) fn report(&self, index: u16, reports: &mut Vec<MethodReport>) {
+        let events = [
+            self.crossed_huge_limit.then_some(MethodEvent::CrossedHugeMethodLimit),
+            (self.unknown_attributes > 0)
+                .then_some(MethodEvent::UnknownCodeAttributes(self.unknown_attributes)),
+            (self.edits.untracked_sites > 0)
+                .then_some(MethodEvent::UntrackedAllocations(self.edits.untracked_sites)),
+        ];
+        reports.extend(events.into_iter().flatten().map(|event| MethodReport { index, event }));
+    }
+}
+
+/// Fills in the length of the attribute that begins at `start` and ends where `out` ends.
+fn close_attribute(start: usize, out: &mut [u8]) {
+    let length = (out.len() - start - 6) as u32;
+    out[start + 2..start + 6].copy_from_slice(&length.to_be_bytes());
+}
+
+/// The `info` of the one StackMapTable; HotSpot refuses a second.
+fn find_frames<'a>(
+    code: &CodeAttribute<'a>,
+    pool: &crate::class_file::ConstantPool<'a>,
+) -> Result<Option<&'a [u8]>, SkipReason> {
+    let mut found = None;
+    let mut attributes = code.attributes.clone();
+    while let Some(attribute) = attributes.next().map_err(|_| SkipReason::BadCode)? {
+        if pool.utf8_or_empty(attribute.name_index) == b"StackMapTable" {
+            if found.is_some() {
+                return Err(SkipReason::BadStackMap);
+            }
+            found = Some(attribute.info);
+        }
+    }
+    Ok(found)
+}
+
+/// The verification types of `this` and the parameters (JVMS 4.10.1.6), with Class entries for their names.
+fn initial_locals(
+    class: &ClassFile<'_>,
+    method: &MethodRef<'_>,
+    appender: &mut ConstantPoolAppender,
+) -> Result<Vec<u8>, SkipReason> {
+    use crate::class_file::descriptor::field_slots;
+    use crate::class_file::stack_map_table::verification_type::{DOUBLE, LONG, OBJECT, UNINITIALIZED_THIS};
+    const INTEGER: u8 = 1;
+    const FLOAT: u8 = 2;
+    let mut locals = Vec::new();
+    if method.access_flags & ACC_STATIC == 0 {
+        if method.name == b"<init>" && class.super_class != 0 {
+            locals.push(UNINITIALIZED_THIS);
+        } else {
+            locals.push(OBJECT);
+            locals.extend_from_slice(&class.this_class.to_be_bytes());
+        }
+    }
+    let mut rest = method.descriptor.strip_prefix(b"(").ok_or(SkipReason::BadCode)?;
+    while rest.first().is_some_and(|&first| first != b')') {
+        let (_, tail) = field_slots(rest).ok_or(SkipReason::BadCode)?;
+        let parameter = &rest[..rest.len() - tail.len()];
+        match parameter {
+            [b'J'] => locals.push(LONG),
+            [b'D'] => locals.push(DOUBLE),
+            [b'F'] => locals.push(FLOAT),
+            [b'L', name @ .., b';'] | name @ [b'[', ..] => {
+                locals.push(OBJECT);
+                locals.extend_from_slice(&appender.class_named(&class.pool, name)?.to_be_bytes());
+            }
+            _ => locals.push(INTEGER),
+        }
+        rest = tail;
+    }
+    Ok(locals)
+}

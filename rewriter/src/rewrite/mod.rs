@@ -1,0 +1,237 @@
+//! Writing: a class goes in, the same class with the transforms' insertions comes out.
+//!
+//! | module | what it moves |
+//! |---|---|
+//! | `relocation` | instructions, branches, switches |
+//! | `exception_table` | ranges and handlers |
+//! | `stack_map_table` | frames |
+//! | `debug_tables`, `type_annotations` | line numbers, local variables, type annotations |
+//! | `constant_pool_appender` | nothing: it only appends |
+//!
+//! The output is assembled from slices of the input and what changed: see [`ClassRewriter::rewrite`].
+
+pub(crate) mod code_scan;
+pub(crate) mod constant_pool_appender;
+mod debug_tables;
+pub(crate) mod edits;
+mod exception_table;
+mod method;
+mod relocation;
+mod skip;
+mod stack_map_table;
+mod type_annotations;
+pub(crate) mod uninitialized;
+
+use crate::class_file::{ClassFile, ConstantPool, version};
+use crate::error::ClassError;
+use constant_pool_appender::ConstantPoolAppender;
+use method::MethodRewriter;
+pub use skip::SkipReason;
+
+/// `ACC_MODULE` (JVMS 4.1).
+const ACC_MODULE: u16 = 0x8000;
+
+/// Which transforms to apply, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Transforms {
+    /// [`method_events`](crate::transform::method_events).
+    pub method_events: bool,
+    /// [`allocation`](crate::transform::allocation).
+    pub allocation: bool,
+}
+
+/// A method that is about to be rewritten: what a caller needs to choose its id.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodRef<'a> {
+    /// Position in the class's method table.
+    pub index: u16,
+    /// `access_flags`.
+    pub access_flags: u16,
+    /// Modified UTF-8.
+    pub name: &'a [u8],
+    /// Modified UTF-8.
+    pub descriptor: &'a [u8],
+}
+
+/// What to do with a method that has code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Rewrite it; the probes get this id.
+    Rewrite(u32),
+    /// Leave it: a filter wants so.
+    Leave,
+}
+
+/// What became of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// At least one method changed; the new class was appended to the output.
+    Rewritten,
+    /// Nothing changed; nothing was appended.
+    Unchanged,
+    /// The class as a whole was left as it is; nothing was appended.
+    Skipped(SkipReason),
+}
+
+/// Something worth telling about one method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodReport {
+    /// Position in the class's method table.
+    pub index: u16,
+    /// What happened.
+    pub event: MethodEvent,
+}
+
+/// See [`MethodReport`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MethodEvent {
+    /// It was left as it is.
+    Skipped(SkipReason),
+    /// It was rewritten and now exceeds 8,000 bytes of code, above which HotSpot never compiles a method.
+    CrossedHugeMethodLimit,
+    /// It was rewritten; this many attributes of its Code attribute are unknown and were kept as they are,
+    /// although they may hold code offsets.
+    UnknownCodeAttributes(u16),
+    /// It was rewritten; at this many allocation sites the new object cannot be handed to a probe.
+    UntrackedAllocations(u32),
+}
+
+/// Rewrites classes one after the other; its buffers are used again.
+#[derive(Debug, Default)]
+pub struct ClassRewriter {
+    transforms: Transforms,
+    offsets: Vec<u32>,
+    appender: ConstantPoolAppender,
+    method: MethodRewriter,
+    /// The method table of the class in work, up to what was copied.
+    methods: Vec<u8>,
+    reports: Vec<MethodReport>,
+}
+
+impl ClassRewriter {
+    /// A rewriter that applies `transforms`.
+    pub fn new(transforms: Transforms) -> Self {
+        Self { transforms, ..Self::default() }
+    }
+
+    /// What there is to say about the methods of the last class, in method order.
+    pub fn reports(&self) -> &[MethodReport] {
+        &self.reports
+    }
+
+    /// Rewrites one class. `choose` is asked for every method with code, in order.
+    ///
+    /// Appends the new class to `out` if the outcome is [`Outcome::Rewritten`], else nothing.
+    ///
+    /// Steps:
+    /// 1. Walk the pool, the fields and the methods; rewrite each chosen method's Code attribute into
+    ///    `methods`, everything around it is copied; a method that is refused is copied, too.
+    /// 2. Assemble: head, pool, appended pool entries, fields, new methods, class attributes.
+    ///
+    /// # Errors
+    /// The bytes are no complete class file.
+    pub fn rewrite(
+        &mut self,
+        bytes: &[u8],
+        mut choose: impl FnMut(&MethodRef<'_>) -> Choice,
+        out: &mut Vec<u8>,
+    ) -> Result<Outcome, ClassError> {
+        self.reports.clear();
+        let class = ClassFile::parse_head(bytes, std::mem::take(&mut self.offsets))?;
+        let outcome = self.rewrite_methods(&class, &mut choose, out);
+        self.offsets = class.pool.into_buffer();
+        outcome
+    }
+
+    fn rewrite_methods(
+        &mut self,
+        class: &ClassFile<'_>,
+        choose: &mut impl FnMut(&MethodRef<'_>) -> Choice,
+        out: &mut Vec<u8>,
+    ) -> Result<Outcome, ClassError> {
+        if let Some(reason) = refusal(class) {
+            return Ok(Outcome::Skipped(reason));
+        }
+        let (bytes, pool) = (class.bytes, &class.pool);
+        self.appender.reset(pool);
+        self.methods.clear();
+        let mut copied = class.methods_start();
+        let mut rewritten = 0;
+        let mut walk = class.methods();
+        let mut index = 0u16;
+        while let Some(mut member) = walk.open()? {
+            let mut chosen = None;
+            while let Some(attribute) = member.attributes.next()? {
+                if chosen.is_some() || !is_code(pool, attribute.name_index) {
+                    continue;
+                }
+                let method = MethodRef {
+                    index,
+                    access_flags: member.access_flags,
+                    name: pool.utf8(member.name_index)?,
+                    descriptor: pool.utf8(member.descriptor_index)?,
+                };
+                chosen = Some(choose(&method));
+                let Some(Choice::Rewrite(id)) = chosen else { continue };
+                let (length, mark) = (self.methods.len(), self.appender.mark());
+                self.methods.extend_from_slice(&bytes[copied..attribute.offset]);
+                let result = self.method.rewrite(
+                    class,
+                    &method,
+                    &attribute,
+                    id,
+                    self.transforms,
+                    &mut self.appender,
+                    &mut self.methods,
+                );
+                match result {
+                    Ok(()) => {
+                        copied = attribute.end();
+                        rewritten += 1;
+                        self.method.report(index, &mut self.reports);
+                    }
+                    Err(reason) => {
+                        self.methods.truncate(length);
+                        self.appender.roll_back(mark);
+                        self.reports.push(MethodReport { index, event: MethodEvent::Skipped(reason) });
+                    }
+                }
+            }
+            walk.close(member.attributes.position());
+            index = index.wrapping_add(1);
+        }
+        let end = walk.position();
+        // The class attributes are walked for the check alone.
+        class.finish_check(end)?;
+        if rewritten == 0 {
+            return Ok(Outcome::Unchanged);
+        }
+        let new = self.appender.bytes();
+        out.reserve(bytes.len() + new.len() + self.methods.len());
+        out.extend_from_slice(&bytes[..pool.start()]);
+        out.extend_from_slice(&self.appender.count().to_be_bytes());
+        out.extend_from_slice(&bytes[pool.start() + 2..pool.end()]);
+        out.extend_from_slice(new);
+        out.extend_from_slice(&bytes[pool.end()..class.methods_start()]);
+        out.extend_from_slice(&self.methods);
+        out.extend_from_slice(&bytes[copied..]);
+        Ok(Outcome::Rewritten)
+    }
+}
+
+fn is_code(pool: &ConstantPool<'_>, name_index: u16) -> bool {
+    pool.utf8_or_empty(name_index) == b"Code"
+}
+
+/// Why no method of this class is touched.
+pub(crate) fn refusal(class: &ClassFile<'_>) -> Option<SkipReason> {
+    if !version::is_supported(class.major_version, class.minor_version) {
+        Some(SkipReason::UnsupportedVersion)
+    } else if class.access_flags & ACC_MODULE != 0 {
+        Some(SkipReason::NotCode)
+    } else if class.pool.names_the_runtime() {
+        Some(SkipReason::AlreadyInstrumented)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,346 @@
+//! Puts the insertions into a code array and knows afterwards where every old pc went.
+//!
+//! Steps:
+//! 1. Copy the code from one point of change to the next and emit what is inserted there
+//!    (the order at one pc is drawn at [`Place`]). Switches are emitted anew: their padding depends on
+//!    where they stand.
+//! 2. Patch every branch and switch offset.
+//! 3. If a two-byte offset no longer reaches: `goto` and `jsr` become `goto_w` and `jsr_w`; a conditional
+//!    branch goes to a trampoline, a `goto_w` that stands where control does not fall through, so that
+//!    the only frame it needs is a copy of its target's. Then start again at 1. Every round lengthens at
+//!    least one branch, so the rounds end.
+
+use super::SkipReason;
+use super::code_scan::{CodeScan, targets};
+use super::edits::{Edits, Place};
+use crate::class_file::instruction::{Switch, i4};
+use crate::class_file::opcode;
+
+/// The longest code array (JVMS 4.7.3): its length must be less than 65,536.
+const MAX_CODE: usize = 65_535;
+/// A trampoline stands at most this far from its branch, so that later rounds cannot push it out of reach.
+const TRAMPOLINE_REACH: usize = 24_000;
+
+/// An old pc at which something was inserted or resized, and where its parts went.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    pc: u32,
+    /// Where the instruction in front of `pc` ends, with everything that belongs to it.
+    end: u32,
+    /// Where the exception table leads for a handler at `pc`.
+    landing: u32,
+    /// Where branches to `pc` arrive.
+    target: u32,
+    /// The instruction itself.
+    instruction: u32,
+    /// New minus old, for pcs behind this one.
+    shift: i32,
+}
+
+/// A `goto_w` on behalf of the conditional branch at `branch`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trampoline {
+    at: u32,
+    branch: u32,
+    /// Old pc of the branch's target.
+    pub(crate) target: u32,
+    /// New pc of the `goto_w`.
+    pub(crate) position: u32,
+}
+
+/// The map from old to new pcs of one method; a buffer that is used for one method after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Relocation {
+    points: Vec<Point>,
+    entry_length: i32,
+    widened: Vec<u32>,
+    trampolines: Vec<Trampoline>,
+    /// Position of every emitted switch: (old pc, new pc).
+    switches: Vec<(u32, u32)>,
+    /// Branches that did not reach in the last round.
+    overflow: Vec<u32>,
+}
+
+impl Relocation {
+    /// Appends the new code array to `out`.
+    ///
+    /// # Errors
+    /// The code would be too long, a branch leads into the middle of an instruction, or no place for a
+    /// trampoline was found.
+    pub(crate) fn apply(
+        &mut self,
+        code: &[u8],
+        scan: &CodeScan,
+        edits: &Edits,
+        has_frames: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SkipReason> {
+        self.widened.clear();
+        self.trampolines.clear();
+        let start = out.len();
+        loop {
+            out.truncate(start);
+            self.emit(code, scan, edits, start, out);
+            if out.len() - start > MAX_CODE {
+                return Err(SkipReason::MethodTooLarge);
+            }
+            self.patch(code, scan, &mut out[start..])?;
+            if self.overflow.is_empty() {
+                return Ok(());
+            }
+            self.lengthen(code, scan, has_frames)?;
+        }
+    }
+
+    fn emit(&mut self, code: &[u8], scan: &CodeScan, edits: &Edits, start: usize, out: &mut Vec<u8>) {
+        self.points.clear();
+        self.switches.clear();
+        if let Some(entry) = &edits.entry {
+            out.extend_from_slice(entry.as_slice());
+        }
+        self.entry_length = (out.len() - start) as i32;
+        let mut insertions = edits.insertions.iter().peekable();
+        let mut switches = scan.switches.iter().peekable();
+        let mut widened = self.widened.iter().peekable();
+        let mut trampolines = self.trampolines.iter_mut().peekable();
+        let mut copied = 0usize;
+        loop {
+            let candidates = [
+                insertions.peek().map(|insertion| insertion.pc),
+                switches.peek().map(|pc| **pc),
+                widened.peek().map(|pc| **pc),
+                trampolines.peek().map(|trampoline| trampoline.at),
+            ];
+            let Some(pc) = candidates.into_iter().flatten().min() else { break };
+            out.extend_from_slice(&code[copied..pc as usize]);
+            copied = pc as usize;
+            let position = |out: &Vec<u8>| (out.len() - start) as u32;
+            let here = |place| move |i: &&super::edits::Insertion| i.pc == pc && i.place == place;
+
+            while let Some(insertion) = insertions.next_if(here(Place::AfterPrevious)) {
+                out.extend_from_slice(insertion.snippet.as_slice());
+            }
+            let end = position(out);
+            let lands = insertions.peek().is_some_and(|i| here(Place::Landing)(i));
+            let bounces = trampolines.peek().is_some_and(|trampoline| trampoline.at == pc);
+            let skip = ((lands || bounces) && scan.falls_into(pc as usize)).then_some(out.len());
+            if skip.is_some() {
+                out.extend_from_slice(&[opcode::GOTO, 0, 0]);
+            }
+            while let Some(trampoline) = trampolines.next_if(|trampoline| trampoline.at == pc) {
+                trampoline.position = position(out);
+                out.extend_from_slice(&[opcode::GOTO_W, 0, 0, 0, 0]);
+            }
+            let landing = position(out);
+            while let Some(insertion) = insertions.next_if(here(Place::Landing)) {
+                out.extend_from_slice(insertion.snippet.as_slice());
+            }
+            let target = position(out);
+            if let Some(skip) = skip {
+                // A few snippets at most: always in reach of two bytes, see TRAMPOLINES_PER_PLACE.
+                let offset = (out.len() - skip) as u16;
+                out[skip + 1..skip + 3].copy_from_slice(&offset.to_be_bytes());
+            }
+            while let Some(insertion) = insertions.next_if(here(Place::Before)) {
+                out.extend_from_slice(insertion.snippet.as_slice());
+            }
+            let instruction = position(out);
+            if switches.next_if(|&&at| at == pc).is_some() {
+                self.switches.push((pc, instruction));
+                copied = emit_switch(code, pc as usize, start, out);
+            } else if widened.next_if(|&&at| at == pc).is_some() {
+                let wide = if code[pc as usize] == opcode::GOTO { opcode::GOTO_W } else { opcode::JSR_W };
+                out.extend_from_slice(&[wide, 0, 0, 0, 0]);
+                copied += 3;
+            }
+            let shift = position(out) as i32 - copied as i32;
+            self.points.push(Point { pc, end, landing, target, instruction, shift });
+        }
+        out.extend_from_slice(&code[copied..]);
+    }
+
+    fn patch(&mut self, code: &[u8], scan: &CodeScan, new: &mut [u8]) -> Result<(), SkipReason> {
+        self.overflow.clear();
+        let mut overflow = std::mem::take(&mut self.overflow);
+        let mut from = self.cursor();
+        let mut to = self.cursor();
+        let known = |target: i64| {
+            usize::try_from(target).ok().filter(|pc| scan.is_instruction(*pc)).ok_or(SkipReason::BadCode)
+        };
+        for &pc in &scan.branches {
+            let target = known(targets(code, pc as usize).next().unwrap_or(-1))?;
+            let position = from.instruction(pc as usize);
+            let mut destination = to.target(target);
+            let wide = new[position as usize] != code[pc as usize]
+                || opcode::INFO[usize::from(code[pc as usize])].0 == 5;
+            if !wide {
+                if !self.trampolines.is_empty() {
+                    if let Some(t) = self.trampolines.iter().find(|trampoline| trampoline.branch == pc) {
+                        destination = t.position;
+                    }
+                }
+                let at = position as usize + 1;
+                match i16::try_from(i64::from(destination) - i64::from(position)) {
+                    Ok(offset) => new[at..at + 2].copy_from_slice(&offset.to_be_bytes()),
+                    Err(_) => overflow.push(pc),
+                }
+            } else {
+                put_offset(new, position as usize + 1, position, destination);
+            }
+        }
+        for &(pc, position) in &self.switches {
+            let (Some(old), Some(switch)) =
+                (Switch::at(code, pc as usize), Switch::at(new, position as usize))
+            else {
+                return Err(SkipReason::BadCode);
+            };
+            for (word, new_word) in old.offset_words().zip(switch.offset_words()) {
+                let target = known(i64::from(pc) + i64::from(i4(code, word)))?;
+                put_offset(new, new_word, position, to.target(target));
+            }
+        }
+        for trampoline in &self.trampolines {
+            let destination = to.target(trampoline.target as usize);
+            put_offset(new, trampoline.position as usize + 1, trampoline.position, destination);
+        }
+        self.overflow = overflow;
+        Ok(())
+    }
+
+    /// Gives every branch that did not reach a longer form.
+    fn lengthen(&mut self, code: &[u8], scan: &CodeScan, has_frames: bool) -> Result<(), SkipReason> {
+        for index in 0..self.overflow.len() {
+            let pc = self.overflow[index];
+            if !opcode::is_conditional_branch(code[pc as usize]) {
+                self.widened.push(pc);
+                continue;
+            }
+            if self.trampolines.iter().any(|trampoline| trampoline.branch == pc) {
+                return Err(SkipReason::JumpOverflow);
+            }
+            let target = targets(code, pc as usize).next().unwrap_or(-1) as u32;
+            let at = self.trampoline_place(pc as usize, scan, has_frames).ok_or(SkipReason::JumpOverflow)?;
+            self.trampolines.push(Trampoline { at: at as u32, branch: pc, target, position: 0 });
+        }
+        self.widened.sort_unstable();
+        self.trampolines.sort_unstable_by_key(|trampoline| (trampoline.at, trampoline.branch));
+        Ok(())
+    }
+
+    /// The nearest boundary that is reached only by branches. Classes without frames may also bounce
+    /// right behind the branch, because a `goto` around the trampoline needs no frame there.
+    fn trampoline_place(&self, branch: usize, scan: &CodeScan, has_frames: bool) -> Option<usize> {
+        /// Keeps the `goto` around them, and the landing behind them, in reach of two bytes.
+        const TRAMPOLINES_PER_PLACE: usize = 2_000;
+        let room = |at: usize| {
+            self.trampolines.iter().filter(|t| t.at as usize == at).count() < TRAMPOLINES_PER_PLACE
+        };
+        let near = scan
+            .boundaries()
+            .filter(|&at| {
+                at != 0 && !scan.falls_into(at) && at.abs_diff(branch) <= TRAMPOLINE_REACH && room(at)
+            })
+            .min_by_key(|at| at.abs_diff(branch));
+        near.or_else(|| (!has_frames && room(branch + 3)).then_some(branch + 3))
+    }
+
+    /// The trampolines, in ascending order of their position.
+    pub(crate) fn trampolines(&self) -> &[Trampoline] {
+        &self.trampolines
+    }
+
+    /// Looks up new pcs; fastest when the old pcs ascend.
+    pub(crate) fn cursor(&self) -> Cursor<'_> {
+        Cursor { points: &self.points, entry_length: self.entry_length, behind: 0 }
+    }
+}
+
+fn put_offset(new: &mut [u8], at: usize, from: u32, to: u32) {
+    let offset = to as i32 - from as i32;
+    new[at..at + 4].copy_from_slice(&offset.to_be_bytes());
+}
+
+/// Emits the switch at `pc` with the padding of its new place; returns the old pc behind it.
+fn emit_switch(code: &[u8], pc: usize, start: usize, out: &mut Vec<u8>) -> usize {
+    out.push(code[pc]);
+    while (out.len() - start) % 4 != 0 {
+        out.push(0);
+    }
+    match Switch::at(code, pc) {
+        Some(switch) => {
+            out.extend_from_slice(&code[switch.words..switch.end]);
+            switch.end
+        }
+        // The scan has decoded it, so it is there.
+        None => pc + 1,
+    }
+}
+
+/// A position in the list of points that remembers the last look-up.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
+    points: &'a [Point],
+    entry_length: i32,
+    /// Number of points at or in front of the last pc.
+    behind: usize,
+}
+
+impl Cursor<'_> {
+    #[inline]
+    fn seek(&mut self, pc: u32) -> Result<&Point, i32> {
+        let fits = |behind: usize| {
+            (behind == 0 || self.points[behind - 1].pc <= pc)
+                && self.points.get(behind).is_none_or(|next| next.pc > pc)
+        };
+        if !fits(self.behind) {
+            self.behind = if self.behind < self.points.len() && fits(self.behind + 1) {
+                self.behind + 1
+            } else {
+                self.points.partition_point(|point| point.pc <= pc)
+            };
+        }
+        match self.behind.checked_sub(1).map(|last| &self.points[last]) {
+            None => Err(self.entry_length),
+            Some(point) if point.pc == pc => Ok(point),
+            Some(point) => Err(point.shift),
+        }
+    }
+
+    #[inline]
+    fn look_up(&mut self, pc: usize, of_point: impl FnOnce(&Point) -> u32) -> u32 {
+        match self.seek(pc as u32) {
+            Ok(point) => of_point(point),
+            Err(shift) => (pc as i64 + i64::from(shift)) as u32,
+        }
+    }
+
+    /// Where the instruction in front of `pc` ends: the exclusive end of a range.
+    #[inline]
+    pub(crate) fn end(&mut self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.end)
+    }
+
+    /// Where the exception table leads, and where a range begins that starts at `pc`.
+    #[inline]
+    pub(crate) fn landing(&mut self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.landing)
+    }
+
+    /// Where branches arrive; what a frame describes.
+    #[inline]
+    pub(crate) fn target(&mut self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.target)
+    }
+
+    /// The instruction itself.
+    #[inline]
+    pub(crate) fn instruction(&mut self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.instruction)
+    }
+
+    /// As [`landing`](Self::landing) for tables that describe source code: pc 0 stays 0.
+    #[inline]
+    pub(crate) fn source(&mut self, pc: usize) -> u32 {
+        if pc == 0 { 0 } else { self.landing(pc) }
+    }
+}

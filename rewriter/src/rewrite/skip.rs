@@ -1,0 +1,94 @@
+//! Why a method, or a whole class, was left as it is: a closed list.
+
+use std::fmt;
+
+/// The reason. Its text is part of the report format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SkipReason {
+    /// The class already calls the runtime.
+    AlreadyInstrumented,
+    /// The code array holds an unknown opcode, a cut-off instruction, or a branch into the middle of one.
+    BadCode,
+    /// A range of the exception table is empty or does not lie on instructions.
+    BadExceptionTable,
+    /// The StackMapTable cannot be read or does not fit the code.
+    BadStackMap,
+    /// More than 65,535 constant-pool entries would be needed.
+    ConstantPoolFull,
+    /// More than 65,535 exception table rows would be needed.
+    ExceptionTableFull,
+    /// A filter left it out.
+    Excluded,
+    /// `jsr` or `ret` in a class file of version 51 or later.
+    IllegalJsr,
+    /// A branch does not reach its target any more and no place for a longer one was found.
+    JumpOverflow,
+    /// `max_stack` is 65,535 already.
+    MaxStack,
+    /// The code array would exceed 65,535 bytes.
+    MethodTooLarge,
+    /// Abstract or native.
+    NoCode,
+    /// The entry is no class file.
+    NotAClass,
+    /// A `module-info`.
+    NotCode,
+    /// The receiver of a constructor call could not be followed.
+    UnknownReceiver,
+    /// The class file version is not known, or the class depends on preview features.
+    UnsupportedVersion,
+}
+
+impl SkipReason {
+    /// The name in reports.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AlreadyInstrumented => "already-instrumented",
+            Self::BadCode => "bad-code",
+            Self::BadExceptionTable => "bad-exception-table",
+            Self::BadStackMap => "bad-stack-map",
+            Self::ConstantPoolFull => "constant-pool-full",
+            Self::ExceptionTableFull => "exception-table-full",
+            Self::Excluded => "excluded",
+            Self::IllegalJsr => "illegal-jsr",
+            Self::JumpOverflow => "jump-overflow",
+            Self::MaxStack => "max-stack",
+            Self::MethodTooLarge => "method-too-large",
+            Self::NoCode => "no-code",
+            Self::NotAClass => "not-a-class",
+            Self::NotCode => "not-code",
+            Self::UnknownReceiver => "unknown-receiver",
+            Self::UnsupportedVersion => "unsupported-version",
+        }
+    }
+
+    /// One sentence for people.
+    pub const fn explanation(self) -> &'static str {
+        match self {
+            Self::AlreadyInstrumented => "the class already calls the instrument runtime",
+            Self::BadCode => "the code array cannot be decoded",
+            Self::BadExceptionTable => {
+                "the exception table has an empty range or one that cuts an instruction"
+            }
+            Self::BadStackMap => "the StackMapTable cannot be read",
+            Self::ConstantPoolFull => "more than 65,535 constant-pool entries would be needed",
+            Self::ExceptionTableFull => "more than 65,535 exception table rows would be needed",
+            Self::Excluded => "left out by a filter",
+            Self::IllegalJsr => "jsr and ret are forbidden from version 51 on",
+            Self::JumpOverflow => "a branch cannot reach its target any more",
+            Self::MaxStack => "the operand stack is as deep as the format allows",
+            Self::MethodTooLarge => "the code would exceed 65,535 bytes",
+            Self::NoCode => "abstract or native",
+            Self::NotAClass => "not a class file",
+            Self::NotCode => "a module descriptor",
+            Self::UnknownReceiver => "the receiver of a constructor call could not be followed",
+            Self::UnsupportedVersion => "unknown class file version, or preview features",
+        }
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,200 @@
+//! Rewrites the StackMapTable (JVMS 4.7.4): frames are shifted and extended, never recomputed.
+//!
+//! - a frame moves to where branches to its pc arrive;
+//! - a landing gets a copy of its handler's frame, and the handler the short form that repeats it;
+//! - the unwind handler gets empty locals and a Throwable, which fits every state (JVMS 4.10.1.2);
+//! - a trampoline gets a copy of its target's frame. Copies from elsewhere break the chain of deltas, so
+//!   then every frame is written in full.
+
+use super::SkipReason;
+use super::relocation::Relocation;
+use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verification_type};
+
+/// The frame of the unwind handler.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UnwindFrame {
+    pub(crate) pc: u32,
+    /// The Class entry of `java/lang/Throwable`.
+    pub(crate) throwable: u16,
+}
+
+/// Appends the attribute's new `info`. `info` is the old one, `None` if there was none.
+///
+/// # Errors
+/// [`SkipReason::BadStackMap`].
+pub(crate) fn write(
+    info: Option<&[u8]>,
+    relocation: &Relocation,
+    unwind: Option<UnwindFrame>,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    let mut writer = Writer { relocation, previous: -1, count: 0 };
+    let count_at = out.len();
+    out.extend_from_slice(&[0, 0]);
+    if let Some(info) = info {
+        let mut cursor = relocation.cursor();
+        let mut frames = Frames::new(info).map_err(|_| SkipReason::BadStackMap)?;
+        while let Some(frame) = frames.next().map_err(|_| SkipReason::BadStackMap)? {
+            let (landing, target) = (cursor.landing(frame.pc), cursor.target(frame.pc));
+            if landing == target {
+                writer.frame(out, target, &frame)?;
+            } else {
+                let repeated = match frame.kind {
+                    FrameKind::SameLocals1StackItem | FrameKind::Full if frame.stack_count == 1 => {
+                        Frame { kind: FrameKind::SameLocals1StackItem, extended: false, ..frame }
+                    }
+                    _ => return Err(SkipReason::BadStackMap),
+                };
+                writer.frame(out, landing, &frame)?;
+                writer.frame(out, target, &repeated)?;
+            }
+        }
+    }
+    writer.unwind(out, unwind)?;
+    out[count_at..count_at + 2].copy_from_slice(&writer.count.to_be_bytes());
+    Ok(())
+}
+
+/// As [`write`], for a method with trampolines. `initial_locals` are the verification types of the
+/// method's parameters.
+///
+/// # Errors
+/// [`SkipReason::BadStackMap`], also if a trampoline's target has no frame.
+pub(crate) fn write_in_full(
+    info: &[u8],
+    initial_locals: &[u8],
+    relocation: &Relocation,
+    unwind: Option<UnwindFrame>,
+    out: &mut Vec<u8>,
+) -> Result<(), SkipReason> {
+    let bad = |_| SkipReason::BadStackMap;
+    let mut frames = Frames::new(info).map_err(bad)?;
+    let mut absolute: Vec<(usize, Vec<u8>, Vec<u8>)> = Vec::new();
+    let mut locals = initial_locals.to_vec();
+    while let Some(frame) = frames.next().map_err(bad)? {
+        match frame.kind {
+            FrameKind::Same | FrameKind::SameLocals1StackItem => {}
+            FrameKind::Chop(count) => {
+                let kept =
+                    types(&locals).count().checked_sub(usize::from(count)).ok_or(SkipReason::BadStackMap)?;
+                let length = types(&locals).take(kept).map(<[u8]>::len).sum();
+                locals.truncate(length);
+            }
+            FrameKind::Append(_) => locals.extend_from_slice(frame.locals),
+            FrameKind::Full => locals = frame.locals.to_vec(),
+        }
+        absolute.push((frame.pc, locals.clone(), frame.stack.to_vec()));
+    }
+
+    let mut cursor = relocation.cursor();
+    let mut placed: Vec<(u32, usize)> = Vec::new();
+    for (index, (pc, ..)) in absolute.iter().enumerate() {
+        let (landing, target) = (cursor.landing(*pc), cursor.target(*pc));
+        placed.push((target, index));
+        if landing != target {
+            placed.push((landing, index));
+        }
+    }
+    for trampoline in relocation.trampolines() {
+        let target = trampoline.target as usize;
+        let index = absolute.iter().position(|(pc, ..)| *pc == target).ok_or(SkipReason::BadStackMap)?;
+        placed.push((trampoline.position, index));
+    }
+    placed.sort_unstable();
+
+    let mut writer = Writer { relocation, previous: -1, count: 0 };
+    let count_at = out.len();
+    out.extend_from_slice(&[0, 0]);
+    for (position, index) in placed {
+        let (_, locals, stack) = &absolute[index];
+        let frame = Frame {
+            pc: 0,
+            kind: FrameKind::Full,
+            extended: false,
+            locals_count: types(locals).count() as u16,
+            locals,
+            stack_count: types(stack).count() as u16,
+            stack,
+        };
+        writer.frame(out, position, &frame)?;
+    }
+    writer.unwind(out, unwind)?;
+    out[count_at..count_at + 2].copy_from_slice(&writer.count.to_be_bytes());
+    Ok(())
+}
+
+struct Writer<'a> {
+    relocation: &'a Relocation,
+    /// New pc of the previous frame; -1 in front of the first.
+    previous: i64,
+    count: u16,
+}
+
+impl Writer<'_> {
+    fn frame(&mut self, out: &mut Vec<u8>, pc: u32, frame: &Frame<'_>) -> Result<(), SkipReason> {
+        let delta = u16::try_from(i64::from(pc) - self.previous - 1).map_err(|_| SkipReason::BadStackMap)?;
+        let short = delta <= 63 && !frame.extended;
+        let tag = match frame.kind {
+            FrameKind::Same if short => delta as u8,
+            FrameKind::Same => 251,
+            FrameKind::SameLocals1StackItem if short => 64 + delta as u8,
+            FrameKind::SameLocals1StackItem => 247,
+            FrameKind::Chop(count) => 251 - count,
+            FrameKind::Append(count) => 251 + count,
+            FrameKind::Full => 255,
+        };
+        out.push(tag);
+        if tag >= 247 {
+            out.extend_from_slice(&delta.to_be_bytes());
+        }
+        match frame.kind {
+            FrameKind::Full => {
+                out.extend_from_slice(&frame.locals_count.to_be_bytes());
+                self.types(out, frame.locals);
+                out.extend_from_slice(&frame.stack_count.to_be_bytes());
+                self.types(out, frame.stack);
+            }
+            FrameKind::Append(_) => self.types(out, frame.locals),
+            FrameKind::SameLocals1StackItem => self.types(out, frame.stack),
+            FrameKind::Same | FrameKind::Chop(_) => {}
+        }
+        self.previous = i64::from(pc);
+        self.count = self.count.checked_add(1).ok_or(SkipReason::BadStackMap)?;
+        Ok(())
+    }
+
+    /// Copies verification types; the offset of an Uninitialized follows its `new`.
+    fn types(&self, out: &mut Vec<u8>, span: &[u8]) {
+        if !span.contains(&verification_type::UNINITIALIZED) {
+            out.extend_from_slice(span);
+            return;
+        }
+        for item in types(span) {
+            match *item {
+                [verification_type::UNINITIALIZED, a, b] => {
+                    let pc = usize::from(u16::from_be_bytes([a, b]));
+                    let moved = self.relocation.cursor().instruction(pc) as u16;
+                    out.push(verification_type::UNINITIALIZED);
+                    out.extend_from_slice(&moved.to_be_bytes());
+                }
+                _ => out.extend_from_slice(item),
+            }
+        }
+    }
+
+    fn unwind(&mut self, out: &mut Vec<u8>, unwind: Option<UnwindFrame>) -> Result<(), SkipReason> {
+        let Some(UnwindFrame { pc, throwable }) = unwind else { return Ok(()) };
+        let [a, b] = throwable.to_be_bytes();
+        let stack = [verification_type::OBJECT, a, b];
+        let frame = Frame {
+            pc: 0,
+            kind: FrameKind::Full,
+            extended: false,
+            locals_count: 0,
+            locals: &[],
+            stack_count: 1,
+            stack: &stack,
+        };
+        self.frame(out, pc, &frame)
+    }
+}

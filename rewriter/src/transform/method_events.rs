@@ -1,0 +1,113 @@
+//! `method-events`: every entry and every exit, normal or by exception.
+//!
+//! | where | code |
+//! |---|---|
+//! | first instruction | push ID; `methodEntry`, in constructors `constructorEntry`: in front of `super()` |
+//! | in front of every xRETURN | push ID; `methodExit` |
+//! | behind every `super()`/`this()` of a constructor | push ID; `superReturned` |
+//! | in front of every exception handler | push ID; `exceptionCaught`; only the exception table leads there |
+//! | catch-any handler behind the code | push ID; `methodUnwind`; `athrow` |
+//!
+//! The catch-any ranges leave out the entry call, every exit call together with its xRETURN (a return can
+//! throw IllegalMonitorStateException), and the handler itself. In a constructor they begin behind the
+//! calls that initialise `this`: no handler may cover `super()` (JVMS 4.10.1.4), and dead code is left out.
+
+use super::hooks::Hook;
+use super::{MethodSite, Transform};
+use crate::class_file::opcode;
+use crate::rewrite::SkipReason;
+use crate::rewrite::edits::{Edits, Place};
+use crate::rewrite::uninitialized::Origin;
+
+/// The transform; it has no options.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MethodEvents;
+
+impl Transform for MethodEvents {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+        let id = site.push_id()?;
+        edits.need_stack(1);
+        let entry = if site.is_constructor { Hook::ConstructorEntry } else { Hook::MethodEntry };
+        edits.entry = Some(site.call(entry, id)?);
+
+        if !site.scan.returns.is_empty() {
+            let exit = site.call(Hook::MethodExit, id)?;
+            for &pc in &site.scan.returns {
+                edits.insert(pc, Place::Before, exit);
+            }
+        }
+        if !site.code.exception_table.is_empty() {
+            let caught = site.call(Hook::ExceptionCaught, id)?;
+            edits.least_stack = edits.least_stack.max(2);
+            let first = edits.insertions.len();
+            for row in site.code.exception_table.iter() {
+                let pc = u32::from(row.handler_pc);
+                if !edits.insertions[first..].iter().any(|insertion| insertion.pc == pc) {
+                    edits.insert(pc, Place::Landing, caught);
+                }
+            }
+        }
+
+        let end = site.code.code.len() as u32;
+        if site.is_constructor {
+            let (calls, initialized) = constructor_calls(site)?;
+            if !calls.is_empty() {
+                let returned = site.call(Hook::SuperReturned, id)?;
+                for pc in calls {
+                    edits.insert(pc + 3, Place::AfterPrevious, returned);
+                }
+            }
+            for (start, end) in initialized {
+                cover(&site.scan.returns, start, end, edits);
+            }
+        } else {
+            cover(&site.scan.returns, 0, end, edits);
+        }
+        if !edits.covered.is_empty() {
+            edits.least_stack = edits.least_stack.max(2);
+            edits.unwind = Some(site.call(Hook::MethodUnwind, id)?.with(&[opcode::ATHROW]));
+        }
+        Ok(())
+    }
+}
+
+/// Adds `start..end` without the returns to the covered ranges.
+fn cover(returns: &[u32], start: u32, end: u32, edits: &mut Edits) {
+    let mut from = start;
+    let first = returns.partition_point(|&pc| pc < start);
+    for &pc in returns[first..].iter().take_while(|&&pc| pc < end) {
+        if from < pc {
+            edits.covered.push((from, pc));
+        }
+        from = pc + 1;
+    }
+    if from < end {
+        edits.covered.push((from, end));
+    }
+}
+
+/// The pcs of the calls that initialise `this`, and the ranges that are reached with it initialised.
+fn constructor_calls(site: &mut MethodSite<'_>) -> Result<(Vec<u32>, Vec<(u32, u32)>), SkipReason> {
+    if let Some(pc) = only_call(site) {
+        return Ok((vec![pc], vec![(pc + 3, site.code.code.len() as u32)]));
+    }
+    let flow = site.flow()?;
+    let calls = flow.constructor_calls.iter().filter(|call| call.receiver == Origin::This);
+    Ok((calls.map(|call| call.pc).collect(), flow.initialized.clone()))
+}
+
+/// The common constructor, recognised without following values: the first constructor call is in the
+/// straight line from the start, with no `new` in front of it and no frame that speaks of an
+/// uninitialised `this`. Its receiver can only be `this`, and everything behind it has `this` initialised.
+fn only_call(site: &MethodSite<'_>) -> Option<u32> {
+    const UNINITIALIZED_THIS: u8 = crate::class_file::stack_map_table::verification_type::UNINITIALIZED_THIS;
+    let pc = site.scan.invoke_specials.iter().copied().find(|&pc| site.calls_constructor(pc))?;
+    let behind = |list: &[u32]| list.first().is_none_or(|&first| first > pc);
+    let scan = site.scan;
+    let straight =
+        [&scan.branches, &scan.switches, &scan.returns, &scan.news].iter().all(|list| behind(list));
+    let throws = site.code.code[..pc as usize].contains(&opcode::ATHROW);
+    // A byte 6 in the table is a hint, not a proof: then the flow decides.
+    let may_mention_this = site.frames.is_some_and(|info| info.contains(&UNINITIALIZED_THIS));
+    (straight && !throws && !may_mention_this && !scan.subroutines).then_some(pc)
+}

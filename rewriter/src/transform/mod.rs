@@ -1,0 +1,99 @@
+//! What is injected: one file per transform.
+//!
+//! | transform | what it makes a program tell |
+//! |---|---|
+//! | [`method_events`] | every entry and exit of every method, normal or by exception |
+//! | [`allocation`] | every array and object that a method creates |
+//!
+//! A transform only says what goes where; relocation, frames and tables are the business of
+//! [`rewrite`](crate::rewrite).
+
+pub mod allocation;
+pub mod hooks;
+pub mod method_events;
+
+use crate::class_file::CodeAttribute;
+use crate::class_file::ConstantPool;
+use crate::class_file::opcode;
+use crate::rewrite::SkipReason;
+use crate::rewrite::code_scan::CodeScan;
+use crate::rewrite::constant_pool_appender::ConstantPoolAppender;
+use crate::rewrite::edits::{Edits, Snippet};
+use crate::rewrite::uninitialized::{Flow, Method};
+use hooks::Hook;
+
+/// One change to a method.
+///
+/// Contract: a transform
+/// - looks at the method as it was before any transform, so that transforms can be combined in any set;
+/// - inserts only snippets that leave the operand stack as they found it, and says how much of it they need;
+/// - calls nothing but the static methods of [`hooks`];
+/// - refuses with a [`SkipReason`] rather than guess: then the whole method stays as it was.
+pub(crate) trait Transform {
+    /// Adds this transform's insertions to `edits`.
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason>;
+}
+
+/// A method that is being rewritten.
+pub(crate) struct MethodSite<'a> {
+    pub(crate) pool: &'a ConstantPool<'a>,
+    pub(crate) appender: &'a mut ConstantPoolAppender,
+    pub(crate) scan: &'a CodeScan,
+    pub(crate) code: &'a CodeAttribute<'a>,
+    /// The `info` of the StackMapTable.
+    pub(crate) frames: Option<&'a [u8]>,
+    /// The method id that the probes get.
+    pub(crate) id: u32,
+    /// `<init>` of a class other than `java/lang/Object`: its `this` is uninitialised at first.
+    pub(crate) is_constructor: bool,
+    pub(crate) is_static: bool,
+    pub(crate) descriptor: &'a [u8],
+    /// Computed when the first transform asks for it.
+    pub(crate) flow: Option<Flow>,
+}
+
+impl MethodSite<'_> {
+    /// `invokestatic` of a hook.
+    pub(crate) fn call(&mut self, hook: Hook, snippet: Snippet) -> Result<Snippet, SkipReason> {
+        let [a, b] = self.appender.hook(hook)?.to_be_bytes();
+        Ok(snippet.with(&[opcode::INVOKESTATIC, a, b]))
+    }
+
+    /// The method id, pushed with the shortest instruction.
+    pub(crate) fn push_id(&mut self) -> Result<Snippet, SkipReason> {
+        let snippet = Snippet::default();
+        Ok(match self.id {
+            id @ 0..=5 => snippet.with(&[opcode::ICONST_0 + id as u8]),
+            id @ 6..=127 => snippet.with(&[opcode::BIPUSH, id as u8]),
+            id @ 128..=32_767 => snippet.with(&[opcode::SIPUSH, (id >> 8) as u8, id as u8]),
+            id => match self.appender.integer(self.pool, id)? {
+                index @ 0..=255 => snippet.with(&[opcode::LDC, index as u8]),
+                index => snippet.with(&[opcode::LDC_W, (index >> 8) as u8, index as u8]),
+            },
+        })
+    }
+
+    /// Where uninitialised objects flow.
+    pub(crate) fn flow(&mut self) -> Result<&Flow, SkipReason> {
+        if self.flow.is_none() {
+            let method = Method {
+                pool: self.pool,
+                code: self.code.code,
+                scan: self.scan,
+                exception_table: self.code.exception_table,
+                frames: self.frames,
+                is_constructor: self.is_constructor,
+                is_static: self.is_static,
+                descriptor: self.descriptor,
+            };
+            self.flow = Some(Flow::of(&method)?);
+        }
+        self.flow.as_ref().ok_or(SkipReason::BadCode)
+    }
+
+    /// Whether the `invokespecial` at `pc` calls a constructor.
+    pub(crate) fn calls_constructor(&self, pc: u32) -> bool {
+        let index = crate::class_file::instruction::u2(self.code.code, pc as usize + 1);
+        self.pool.referenced_name_and_type(index).is_ok_and(|(name, _)| name == b"<init>")
+    }
+}
