@@ -1,1 +1,3 @@
 //! Class bytes to class bytes, jar bytes to jar bytes.
+
+pub mod archive;
