@@ -6,12 +6,14 @@
 //! |---|---|
 //! | [`class_file`] | reading: spans and typed views of the structures of JVMS chapter 4 |
 //! | [`rewrite`] | writing: the constant-pool appender, relocation of everything that depends on code length, the splice writer |
+//! | [`archive`] | jars: every class goes through, everything else stays its own bytes |
 //! | [`transform`] | what is injected: one file per transform |
 //!
 //! A rewritten class is the input's own bytes around what changed. Without a transform the output is the
 //! input; constant-pool entries that were there keep their index and their bytes; stack map frames are
 //! shifted and extended, never recomputed, so no class path is needed.
 
+pub mod archive;
 pub mod class_file;
 pub mod error;
 pub mod rewrite;

@@ -1,0 +1,116 @@
+//! Getting an entry's bytes out and back in: STORED and DEFLATED, checked against size and CRC.
+//!
+//! Compressors are kept per thread: setting one up costs more than a small class.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
+
+use super::directory::{Directory, Entry};
+use super::error::ErrorKind;
+use super::header::{DEFLATED, STORED, Sizes};
+
+/// No deflate stream grows by more than this (258 bytes from 2 bits), so a larger claim is a lie.
+const MAX_EXPANSION: u64 = 1032;
+
+/// What one thread keeps between entries.
+#[derive(Default)]
+struct Scratch {
+    inflate: Option<Decompressor>,
+    deflate: Option<(i32, Compressor)>,
+    packed: Vec<u8>,
+}
+
+thread_local! {
+    // Taken out while in use, so that code which re-enters (work stealing) finds an empty one, not a lock.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
+    let mut scratch = SCRATCH.take().unwrap_or_default();
+    let result = work(&mut scratch);
+    SCRATCH.set(Some(scratch));
+    result
+}
+
+/// The entry's content: a slice of the archive if STORED, inflated otherwise. At most `max` bytes.
+pub(super) fn content<'a>(
+    directory: &Directory<'a>,
+    entry: &Entry<'a>,
+    max: u64,
+) -> Result<Cow<'a, [u8]>, ErrorKind> {
+    let Sizes { crc, packed, size } = entry.sizes;
+    let data = directory.packed(entry);
+    let bytes = if entry.method == STORED {
+        if packed != size {
+            return Err(ErrorKind::Size { claimed: size });
+        }
+        Cow::Borrowed(data)
+    } else {
+        debug_assert_eq!(entry.method, DEFLATED);
+        if size > max {
+            return Err(ErrorKind::Limit { what: "uncompressed size", value: size, limit: max });
+        }
+        if size > packed.saturating_mul(MAX_EXPANSION) {
+            return Err(ErrorKind::Size { claimed: size });
+        }
+        Cow::Owned(inflate(data, size as usize)?)
+    };
+    let actual = crc32fast::hash(&bytes);
+    if actual != crc {
+        return Err(ErrorKind::Crc { expected: crc, actual });
+    }
+    Ok(bytes)
+}
+
+fn inflate(data: &[u8], size: usize) -> Result<Vec<u8>, ErrorKind> {
+    let mut bytes = vec![0; size];
+    let result = with_scratch(|scratch| {
+        scratch.inflate.get_or_insert_with(Decompressor::new).deflate_decompress(data, &mut bytes)
+    });
+    match result {
+        Ok(len) if len == size => Ok(bytes),
+        Ok(_) | Err(DecompressionError::InsufficientSpace) => Err(ErrorKind::Size { claimed: size as u64 }),
+        Err(DecompressionError::BadData) => Err(ErrorKind::Inflate),
+    }
+}
+
+/// An entry's new data.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) data: Vec<u8>,
+    pub(super) sizes: Sizes,
+}
+
+/// Packs `content` with `method`, STORED or DEFLATED at `level`.
+pub(super) fn pack(content: Vec<u8>, method: u16, level: i32) -> Packed {
+    let crc = crc32fast::hash(&content);
+    let size = content.len() as u64;
+    let data = if method == STORED { content } else { deflate(&content, level) };
+    let sizes = Sizes { crc, packed: data.len() as u64, size };
+    Packed { data, sizes }
+}
+
+fn deflate(content: &[u8], level: i32) -> Vec<u8> {
+    with_scratch(|scratch| {
+        if scratch.deflate.as_ref().is_none_or(|(set_up, _)| *set_up != level) {
+            // CompressionLvl::new refuses levels outside 0..=12; Options::level is clamped to them.
+            let lvl = CompressionLvl::new(level).unwrap_or_default();
+            scratch.deflate = Some((level, Compressor::new(lvl)));
+        }
+        let (_, compressor) = scratch.deflate.as_mut().expect("set up above");
+        let bound = compressor.deflate_compress_bound(content.len());
+        let packed = &mut scratch.packed;
+        if packed.len() < bound {
+            packed.resize(bound, 0);
+        }
+        let len = compressor.deflate_compress(content, packed).expect("the buffer has the size of the bound");
+        let data = packed[..len].to_vec();
+        // One large nested archive must not cost its size on every thread for good.
+        if packed.len() > 1 << 20 {
+            *packed = Vec::new();
+        }
+        data
+    })
+}
