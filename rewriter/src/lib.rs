@@ -1,1 +1,4 @@
 //! Class bytes to class bytes, jar bytes to jar bytes.
+
+pub mod filter;
+pub mod id_map;
