@@ -19,8 +19,7 @@ mod table;
 mod text;
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use table::Table;
+use table::{Seed, Table};
 
 /// The first line of every id map.
 pub const HEADER: &str = "instrument ids 1\n";
@@ -28,6 +27,8 @@ pub const HEADER: &str = "instrument ids 1\n";
 pub const ENTRY_NAME: &str = "META-INF/instrument/ids.gz";
 /// The largest id: the injected code pushes it as a JVM int.
 pub const MAX_ID: u32 = i32::MAX as u32;
+/// The longest chain of methods that is searched one by one.
+const CHAINED: u32 = 32;
 
 /// Ids by method and methods by id.
 #[derive(Debug, Default)]
@@ -38,9 +39,10 @@ pub struct IdMap {
     /// Sorted by id.
     methods: Vec<Method>,
     class_table: Table,
+    /// The methods of classes with more than [`CHAINED`] methods; those of the others are found along their chain, which lies in cache
+    /// when the methods of a class come one after another.
     method_table: Table,
-    /// Seeded, so that no input can be made whose names all collide. The order of the map does not depend on it.
-    hasher: RandomState,
+    seed: Seed,
     /// What has been parsed, and what it said of things that were updated since.
     parsed: Parsed,
 }
@@ -66,12 +68,18 @@ struct Span {
 struct Class {
     name: Span,
     source: Option<Span>,
+    method_count: u32,
+    /// Index + 1 of its latest method, or 0; the others follow by [`Method::previous`].
+    latest: u32,
 }
 
 #[derive(Debug)]
 struct Method {
     id: u32,
     class: u32,
+    /// Index + 1 of the method of the same class before this one, or 0.
+    previous: u32,
+    hash: u32,
     name: Span,
     descriptor_length: u32,
     facts: Facts,
@@ -286,7 +294,7 @@ impl IdMap {
                 let span = Span { at: self.position(start)?, length: (middle - start) as u32 };
                 let descriptor_length = descriptor.len() as u32;
                 self.position(self.arena.len())?;
-                self.add_method(hash, Method { id, class: class.0, name: span, descriptor_length, facts });
+                self.add_method(id, class, hash, span, descriptor_length, facts);
             }
         }
         Ok(())
@@ -320,9 +328,9 @@ impl IdMap {
         let hash = self.class_hash(name);
         let Some(index) = self.find_class(hash, name) else {
             let index = self.position(self.classes.len())?;
-            let class =
-                Class { name: self.keep(name)?, source: source.map(|source| self.keep(source)).transpose()? };
-            self.classes.push(class);
+            let name = self.keep(name)?;
+            let source = source.map(|source| self.keep(source)).transpose()?;
+            self.classes.push(Class { name, source, method_count: 0, latest: 0 });
             self.class_table.insert(hash, index);
             return Ok(ClassIds(index));
         };
@@ -361,7 +369,7 @@ impl IdMap {
         }
         let name = self.keep(method.name)?;
         let descriptor_length = self.keep(method.descriptor)?.length;
-        self.add_method(hash, Method { id, class: class.0, name, descriptor_length, facts });
+        self.add_method(id, class, hash, name, descriptor_length, facts);
         Ok(id)
     }
 
@@ -452,9 +460,33 @@ impl IdMap {
         out.push(b'\n');
     }
 
-    fn add_method(&mut self, hash: u32, method: Method) {
-        self.method_table.insert(hash, self.methods.len() as u32);
-        self.methods.push(method);
+    fn add_method(
+        &mut self,
+        id: u32,
+        class: ClassIds,
+        hash: u32,
+        name: Span,
+        descriptor_length: u32,
+        facts: Facts,
+    ) {
+        let owner = &mut self.classes[class.0 as usize];
+        let previous = owner.latest;
+        self.methods.push(Method { id, class: class.0, previous, hash, name, descriptor_length, facts });
+        owner.latest = self.methods.len() as u32;
+        owner.method_count += 1;
+        // The one that makes the chain too long takes the whole chain into the table.
+        let mut enter = match owner.method_count {
+            0..=CHAINED => 0,
+            count if count == CHAINED + 1 => count,
+            _ => 1,
+        };
+        let mut at = owner.latest;
+        while enter > 0 {
+            let method = &self.methods[at as usize - 1];
+            self.method_table.insert(method.hash, at - 1);
+            at = method.previous;
+            enter -= 1;
+        }
     }
 
     fn last_id(&self) -> u32 {
@@ -492,26 +524,33 @@ impl IdMap {
     }
 
     fn find_method(&self, hash: u32, class: ClassIds, name: &[u8], descriptor: &[u8]) -> Option<u32> {
-        self.method_table.find(hash, |index| {
+        let is_it = |index: u32| {
             let method = &self.methods[index as usize];
-            method.class == class.0
+            method.hash == hash
+                && method.class == class.0
                 && self.bytes(method.name) == name
                 && self.bytes(method.descriptor()) == descriptor
-        })
+        };
+        let owner = &self.classes[class.0 as usize];
+        if owner.method_count > CHAINED {
+            return self.method_table.find(hash, is_it);
+        }
+        let mut at = owner.latest;
+        while let Some(index) = at.checked_sub(1) {
+            if is_it(index) {
+                return Some(index);
+            }
+            at = self.methods[index as usize].previous;
+        }
+        None
     }
 
     fn class_hash(&self, name: &[u8]) -> u32 {
-        let mut hasher = self.hasher.build_hasher();
-        hasher.write(name);
-        hasher.finish() as u32
+        self.seed.hash(0, name, &[])
     }
 
     fn method_hash(&self, class: ClassIds, name: &[u8], descriptor: &[u8]) -> u32 {
-        let mut hasher = self.hasher.build_hasher();
-        hasher.write_u64(u64::from(class.0) << 32 | name.len() as u64);
-        hasher.write(name);
-        hasher.write(descriptor);
-        hasher.finish() as u32
+        self.seed.hash(class.0, name, descriptor)
     }
 
     /// Appends `bytes` to the arena.

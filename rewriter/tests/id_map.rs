@@ -39,9 +39,9 @@ const TWO: &str = "instrument ids 1\n\
 
 fn two() -> IdMap {
     let mut map = IdMap::new();
-    let foo = class(&mut map, "a/Foo");
-    assert_eq!(map.assign(foo, &method("<init>", "()V", 1)), Ok(1));
-    assert_eq!(map.assign(foo, &method("run", "(I)V", 255)), Ok(2));
+    let of_foo = class(&mut map, "a/Foo");
+    assert_eq!(map.assign(of_foo, &method("<init>", "()V", 1)), Ok(1));
+    assert_eq!(map.assign(of_foo, &method("run", "(I)V", 255)), Ok(2));
     let bar = map.begin_class(b"a/Bar", None).unwrap();
     assert_eq!(map.assign(bar, &method("run", "(I)V", u64::MAX)), Ok(3));
     map
@@ -72,9 +72,9 @@ fn a_known_method_keeps_its_id_and_only_news_are_appended() {
     assert_eq!(map.assign(bar, &method("run", "(I)V", u64::MAX)), Ok(3));
     assert_eq!(new(&map), "");
     assert_eq!(map.assign(bar, &method("stop", "()V", 5)), Ok(4));
-    let foo = class(&mut map, "a/Foo");
-    assert_eq!(map.assign(foo, &method("run", "(I)V", 256)), Ok(2), "its body has changed");
-    assert_eq!(map.assign(foo, &method("new", "()V", 6)), Ok(5));
+    let of_foo = class(&mut map, "a/Foo");
+    assert_eq!(map.assign(of_foo, &method("run", "(I)V", 256)), Ok(2), "its body has changed");
+    assert_eq!(map.assign(of_foo, &method("new", "()V", 6)), Ok(5));
     let appended = "class a/Foo Foo.java\n2 run (I)V 7 1009 0000000000000100\n\
         class a/Bar -\n4 stop ()V 7 1009 0000000000000005\n\
         class a/Foo Foo.java\n5 new ()V 7 1009 0000000000000006\n";
@@ -91,9 +91,9 @@ fn the_last_source_file_counts_and_flapping_leaves_no_trace() {
     map.begin_class(b"a/Foo", Some(b"Moved.java")).unwrap();
     assert_eq!(new(&map), "class a/Foo Moved.java\n");
     assert!(IdMap::parse(format!("{TWO}{}", new(&map)).as_bytes()).is_ok());
-    let foo = map.begin_class(b"a/Foo", Some(b"Foo.java")).unwrap();
-    map.assign(foo, &method("run", "(I)V", 9)).unwrap();
-    map.assign(foo, &method("run", "(I)V", 255)).unwrap();
+    let of_foo = map.begin_class(b"a/Foo", Some(b"Foo.java")).unwrap();
+    map.assign(of_foo, &method("run", "(I)V", 9)).unwrap();
+    map.assign(of_foo, &method("run", "(I)V", 255)).unwrap();
     assert_eq!(new(&map), "", "back to what the file says");
 }
 
@@ -129,8 +129,8 @@ fn a_file_torn_anywhere_reads_up_to_its_last_whole_line() {
             TWO[..whole].lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count();
         assert_eq!(map.len(), methods);
         let mut repaired = map;
-        let foo = class(&mut repaired, "a/Foo");
-        repaired.assign(foo, &method("run", "(I)V", 255)).unwrap();
+        let of_foo = class(&mut repaired, "a/Foo");
+        repaired.assign(of_foo, &method("run", "(I)V", 255)).unwrap();
         let text = format!("{}{}", &TWO[..whole], new(&repaired));
         assert_eq!(all(&IdMap::parse(text.as_bytes()).unwrap()), all(&repaired), "cut at {cut}");
     }
@@ -180,6 +180,26 @@ fn every_other_fault_names_its_line() {
     let taken =
         IdMap::parse(format!("{TWO}class B -\n2 x ()V 0 0 0000000000000000\n").as_bytes()).unwrap_err();
     assert_eq!(taken.kind, IdMapErrorKind::IdTaken { id: 2 });
+}
+
+#[test]
+fn large_classes_are_searched_as_well_as_small_ones() {
+    let mut map = IdMap::new();
+    let (large, small) = (class(&mut map, "Large"), class(&mut map, "Small"));
+    for round in 0..2 {
+        for n in 0..1000u32 {
+            let name = format!("m{n}");
+            assert_eq!(map.assign(large, &method(&name, "()V", round)), Ok(n + n.min(20) + 1), "{name}");
+            if n < 20 {
+                assert_eq!(map.assign(small, &method(&name, "()V", round)), Ok(2 * n + 2), "{name}");
+            }
+        }
+    }
+    let read = IdMap::parse(all(&map).as_bytes()).unwrap();
+    assert_eq!(read.find(b"Large", b"m999", b"()V"), Some(1020));
+    assert_eq!(read.find(b"Small", b"m19", b"()V"), Some(40));
+    assert_eq!(read.find(b"Small", b"m999", b"()V"), None);
+    assert_eq!(read.find(b"Large", b"m999", b"()I"), None);
 }
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
