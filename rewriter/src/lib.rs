@@ -1,4 +1,4 @@
-//! Class bytes to class bytes: the bytecode rewriter of `instrument`.
+//! Class bytes to class bytes, jar bytes to jar bytes: the bytecode rewriter of `instrument`.
 //!
 //! The crate reads no files and opens no sockets; bytes go in, bytes come out.
 //!
@@ -7,6 +7,7 @@
 //! | [`class_file`] | reading: spans and typed views of the structures of JVMS chapter 4 |
 //! | [`rewrite`] | writing: the constant-pool appender, relocation of everything that depends on code length, the splice writer |
 //! | [`archive`] | jars: every class goes through, everything else stays its own bytes |
+//! | [`filter`], [`id_map`] | which methods, and under which number |
 //! | [`transform`] | what is injected: one file per transform |
 //!
 //! A rewritten class is the input's own bytes around what changed. Without a transform the output is the
@@ -16,6 +17,8 @@
 pub mod archive;
 pub mod class_file;
 pub mod error;
+pub mod filter;
+pub mod id_map;
 pub mod rewrite;
 pub mod transform;
 

@@ -1,0 +1,266 @@
+//! Globs over class names, method names and descriptors.
+//!
+//! `?` is one character, `*` any run of characters, neither crosses a `/`; `**` is any run of characters, `/` included, and `**/`
+//! also matches nothing, so that `**/Foo` finds `Foo` in every package. Everything else is literal: `$`, and `[` in a descriptor.
+//! Names are compared as the Modified UTF-8 of the class file (JVMS 4.4.7), `?` taking a whole character of it.
+//!
+//! (globset reads `[`, `{` and `\` as syntax, which descriptors are full of, and takes `?` for a byte in names that are not UTF-8.)
+
+/// One compiled glob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Glob {
+    tokens: Vec<Token>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    /// These bytes.
+    Literal(Vec<u8>),
+    /// `?`: one character, not the separator.
+    AnyChar,
+    /// `*`: any characters but the separator.
+    Star,
+    /// `**`: any characters.
+    DoubleStar,
+    /// `**/`: nothing, or anything that ends in a separator.
+    AnySegments,
+}
+
+/// Where a failed match goes on: the token after the star and the position that the star has reached.
+type Resume = Option<(usize, usize)>;
+
+impl Glob {
+    /// Compiles `pattern`. With `segments` the text has `/` as separator; without it `*` is `**`.
+    pub(super) fn new(pattern: &str, segments: bool) -> Glob {
+        let mut tokens = Vec::new();
+        let mut literal = Vec::new();
+        let mut rest = pattern;
+        let mut at_segment_start = true;
+        while let Some(c) = rest.chars().next() {
+            let (token, length) = match c {
+                '*' => {
+                    let stars = rest.len() - rest.trim_start_matches('*').len();
+                    if !segments {
+                        (Token::DoubleStar, stars)
+                    } else if stars == 1 {
+                        (Token::Star, 1)
+                    } else if at_segment_start && rest[stars..].starts_with('/') {
+                        (Token::AnySegments, stars + 1)
+                    } else {
+                        (Token::DoubleStar, stars)
+                    }
+                }
+                '?' => (Token::AnyChar, 1),
+                _ => {
+                    push_modified_utf8(c, &mut literal);
+                    at_segment_start = c == '/';
+                    rest = &rest[c.len_utf8()..];
+                    continue;
+                }
+            };
+            if !literal.is_empty() {
+                tokens.push(Token::Literal(std::mem::take(&mut literal)));
+            }
+            at_segment_start = token == Token::AnySegments;
+            tokens.push(token);
+            rest = &rest[length..];
+        }
+        if !literal.is_empty() {
+            tokens.push(Token::Literal(literal));
+        }
+        Glob { tokens }
+    }
+
+    /// Whether the whole of `text` matches.
+    ///
+    /// 1. Follow the tokens; a star first matches nothing and notes where it stands.
+    /// 2. On a mismatch the innermost star takes one more character; a `*` that meets a `/` gives way to the last `**` before it.
+    /// 3. Only the last `*` since the last `**`, and the last `**`, need be kept: an earlier one could only arrive later in the text
+    ///    at the same token, where less is left to match. So the work is at most tokens * text.
+    pub(super) fn matches(&self, text: &[u8]) -> bool {
+        let (mut token, mut at) = (0, 0);
+        let mut star: Resume = None;
+        let mut wide: Resume = None;
+        loop {
+            let advanced = match self.tokens.get(token) {
+                None if at == text.len() => return true,
+                None => false,
+                Some(Token::Literal(bytes)) => {
+                    let found = text[at..].starts_with(bytes);
+                    at += if found { bytes.len() } else { 0 };
+                    found
+                }
+                Some(Token::AnyChar) => match text.get(at) {
+                    None | Some(b'/') => false,
+                    Some(_) => {
+                        at += char_len(&text[at..]);
+                        true
+                    }
+                },
+                Some(Token::Star) => {
+                    star = Some((token + 1, at));
+                    true
+                }
+                Some(Token::DoubleStar | Token::AnySegments) => {
+                    wide = Some((token + 1, at));
+                    star = None;
+                    true
+                }
+            };
+            if advanced {
+                token += 1;
+                continue;
+            }
+            if let Some((next, reached)) = star
+                && reached < text.len()
+                && text[reached] != b'/'
+            {
+                at = reached + char_len(&text[reached..]);
+                star = Some((next, at));
+                token = next;
+                continue;
+            }
+            star = None;
+            let Some((next, reached)) = wide else { return false };
+            if reached >= text.len() {
+                return false;
+            }
+            at = match self.tokens[next - 1] {
+                Token::AnySegments => match text[reached..].iter().position(|&b| b == b'/') {
+                    Some(slash) => reached + slash + 1,
+                    None => return false,
+                },
+                _ => reached + char_len(&text[reached..]),
+            };
+            wide = Some((next, at));
+            token = next;
+        }
+    }
+}
+
+/// The length of the character at the start of `text`, which is not empty; 1 for a byte that starts none.
+fn char_len(text: &[u8]) -> usize {
+    let surrogate = |t: &[u8], high: bool| matches!(t, [0xed, second, _, ..] if (if high { 0xa0..0xb0 } else { 0xb0..0xc0 }).contains(second));
+    let length = match text[0] {
+        0xc0..=0xdf => 2,
+        0xe0..=0xef if surrogate(text, true) && surrogate(text.get(3..).unwrap_or(&[]), false) => 6,
+        0xe0..=0xef => 3,
+        _ => 1,
+    };
+    length.min(text.len())
+}
+
+/// Appends `text` as Modified UTF-8.
+pub(super) fn push_modified_utf8_str(text: &str, out: &mut Vec<u8>) {
+    text.chars().for_each(|c| push_modified_utf8(c, out));
+}
+
+/// Appends `c` as Modified UTF-8 (JVMS 4.4.7): NUL in two bytes, a supplementary character as two surrogates of three.
+fn push_modified_utf8(c: char, out: &mut Vec<u8>) {
+    let mut units = [0; 2];
+    for &unit in c.encode_utf16(&mut units).iter() {
+        let unit = u32::from(unit);
+        match unit {
+            1..=0x7f => out.push(unit as u8),
+            0 | 0x80..=0x7ff => out.extend([0xc0 | (unit >> 6) as u8, 0x80 | (unit & 0x3f) as u8]),
+            _ => out.extend([
+                0xe0 | (unit >> 12) as u8,
+                0x80 | ((unit >> 6) & 0x3f) as u8,
+                0x80 | (unit & 0x3f) as u8,
+            ]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn matches(pattern: &str, text: &str) -> bool {
+        let mut bytes = Vec::new();
+        push_modified_utf8_str(text, &mut bytes);
+        Glob::new(pattern, true).matches(&bytes)
+    }
+
+    #[test]
+    fn stars_keep_to_their_segment_and_double_stars_do_not() {
+        for (pattern, text, expected) in [
+            ("com/acme/**", "com/acme/Foo", true),
+            ("com/acme/**", "com/acme/a/b/Foo$Bar", true),
+            ("com/acme/**", "com/acme", false),
+            ("com/acme/**", "com/acmeX/Foo", false),
+            ("com/acme/*", "com/acme/Foo", true),
+            ("com/acme/*", "com/acme/a/Foo", false),
+            ("**/Foo", "Foo", true),
+            ("**/Foo", "a/b/Foo", true),
+            ("**/Foo", "a/b/BarFoo", false),
+            ("com/**/Foo", "com/Foo", true),
+            ("com/**/Foo", "com/a/b/Foo", true),
+            ("com/**/*Test", "com/a/FooTest", true),
+            ("com/**/*Test", "com/a/FooTests", false),
+            ("com/Foo**", "com/Foo/a/Bar", true),
+            ("Foo$*", "Foo$1", true),
+            ("Foo$*", "Foo", false),
+            ("F?o", "Foo", true),
+            ("F?o", "F/o", false),
+            ("F?o", "F\u{e9}o", true),
+            ("F?o", "F\u{4e2d}o", true),
+            ("F?o", "F\u{1f600}o", true),
+            ("F\u{1f600}*", "F\u{1f600}o", true),
+            ("**", "", true),
+            ("*", "", true),
+            ("", "", true),
+            ("", "a", false),
+            ("**/**/a", "a", true),
+            ("*a*b/*c", "xaxbxb/c", true),
+            ("**a/*b", "xa/ya/zb", true),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} on {text}");
+        }
+    }
+
+    #[test]
+    fn without_segments_a_star_crosses_slashes() {
+        let glob = Glob::new("([L*;I)V", false);
+        assert!(glob.matches(b"([Ljava/lang/String;I)V"));
+        assert!(!glob.matches(b"(Ljava/lang/String;I)V"));
+    }
+
+    #[test]
+    fn hostile_patterns_are_not_exponential() {
+        let pattern = "**a".repeat(200) + "/" + &"*b".repeat(200);
+        assert!(!matches(&pattern, &"ab".repeat(10_000)));
+    }
+
+    /// The meaning of a glob, spelled out without any cleverness.
+    fn naive(tokens: &[Token], text: &[u8]) -> bool {
+        let Some((token, rest)) = tokens.split_first() else { return text.is_empty() };
+        match token {
+            Token::Literal(bytes) => text.strip_prefix(&bytes[..]).is_some_and(|t| naive(rest, t)),
+            Token::AnyChar => !text.is_empty() && text[0] != b'/' && naive(rest, &text[1..]),
+            Token::Star => {
+                (0..=text.len()).take_while(|&n| !text[..n].contains(&b'/')).any(|n| naive(rest, &text[n..]))
+            }
+            Token::DoubleStar => (0..=text.len()).any(|n| naive(rest, &text[n..])),
+            Token::AnySegments => {
+                (0..=text.len()).filter(|&n| n == 0 || text[n - 1] == b'/').any(|n| naive(rest, &text[n..]))
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn agrees_with_the_naive_reading(pattern in "[ab/*?]{0,9}", text in "[ab/]{0,12}") {
+            let glob = Glob::new(&pattern, true);
+            prop_assert_eq!(glob.matches(text.as_bytes()), naive(&glob.tokens, text.as_bytes()), "{} on {}", pattern, text);
+        }
+
+        #[test]
+        fn any_bytes_are_safe(pattern in "\\PC{0,12}", text in proptest::collection::vec(any::<u8>(), 0..40)) {
+            Glob::new(&pattern, true).matches(&text);
+            prop_assert!(Glob::new("**", true).matches(&text));
+        }
+    }
+}

@@ -1,0 +1,600 @@
+//! Method ids: which number the injected code pushes for which method, kept as text so that it outlives the program.
+//!
+//! ```text
+//! instrument ids 1
+//! class <internal name> <source file or ->
+//! <id> <method name> <descriptor> <first line or 0> <access flags, hex> <fingerprint, 16 hex digits>
+//! ```
+//!
+//! Fields are separated by one space, lines end in `\n`. Names are escaped to printable ASCII, without loss (`id_map/text.rs`).
+//! A method belongs to the last `class` line before it. The file is append-only: a class may come again with further methods, and
+//! a line whose class, name and descriptor are known already replaces what was said of them (line, flags, fingerprint; the source file
+//! likewise), never their id. New ids only ever grow, so the file is sorted by id but for such updates.
+//!
+//! Ids start at 1, so that 0 in zero-filled memory (a profile's unused records) is no method, and an id is never given to another
+//! method, even when its own has gone. They are dense within one map; a map of one jar holds that jar's part of a shared one.
+
+pub mod gz;
+mod table;
+mod text;
+
+use std::collections::HashMap;
+use table::{Seed, Table};
+
+/// The first line of every id map.
+pub const HEADER: &str = "instrument ids 1\n";
+/// Where an output archive carries its id map, as a gzip member (see [`gz`]).
+pub const ENTRY_NAME: &str = "META-INF/instrument/ids.gz";
+/// The largest id: the injected code pushes it as a JVM int.
+pub const MAX_ID: u32 = i32::MAX as u32;
+/// The longest chain of methods that is searched one by one.
+const CHAINED: u32 = 32;
+
+/// Ids by method and methods by id.
+#[derive(Debug, Default)]
+pub struct IdMap {
+    /// All names, one after another; a method's descriptor follows its name.
+    arena: Vec<u8>,
+    classes: Vec<Class>,
+    /// Sorted by id.
+    methods: Vec<Method>,
+    class_table: Table,
+    /// The methods of classes with more than [`CHAINED`] methods; those of the others are found along their chain, which lies in cache
+    /// when the methods of a class come one after another.
+    method_table: Table,
+    seed: Seed,
+    /// What has been parsed, and what it said of things that were updated since.
+    parsed: Parsed,
+}
+
+#[derive(Debug, Default)]
+struct Parsed {
+    header: bool,
+    length: usize,
+    torn: usize,
+    classes: u32,
+    methods: u32,
+    sources: HashMap<u32, Option<Span>>,
+    facts: HashMap<u32, Facts>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    at: u32,
+    length: u32,
+}
+
+#[derive(Debug)]
+struct Class {
+    name: Span,
+    source: Option<Span>,
+    method_count: u32,
+    /// Index + 1 of its latest method, or 0; the others follow by [`Method::previous`].
+    latest: u32,
+}
+
+#[derive(Debug)]
+struct Method {
+    id: u32,
+    class: u32,
+    /// Index + 1 of the method of the same class before this one, or 0.
+    previous: u32,
+    hash: u32,
+    name: Span,
+    descriptor_length: u32,
+    facts: Facts,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Facts {
+    line: u32,
+    flags: u32,
+    fingerprint: u64,
+}
+
+/// A class of one [`IdMap`], as [`IdMap::begin_class`] gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassIds(u32);
+
+/// What the map keeps of a method. Names are the class file's bytes (Modified UTF-8, JVMS 4.4.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodInfo<'a> {
+    /// `name_index` (JVMS 4.6).
+    pub name: &'a [u8],
+    /// `descriptor_index`.
+    pub descriptor: &'a [u8],
+    /// The lowest line of its LineNumberTable; 0 when there is none.
+    pub line: u32,
+    /// `access_flags`.
+    pub flags: u32,
+    /// A hash of its body, to tell whether it has changed between builds.
+    pub fingerprint: u64,
+}
+
+/// One method of the map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Its id.
+    pub id: u32,
+    /// Internal name of its class.
+    pub class: &'a [u8],
+    /// SourceFile of its class (JVMS 4.7.10).
+    pub source: Option<&'a [u8]>,
+    /// The rest.
+    pub method: MethodInfo<'a>,
+}
+
+/// The map can take no more: [`MAX_ID`] is given away, or its names would exceed 4 GiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the id map is full")]
+pub struct IdMapFull;
+
+/// A text that is no id map.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {kind}")]
+pub struct IdMapError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub kind: IdMapErrorKind,
+}
+
+/// What can be wrong with a line of an id map.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IdMapErrorKind {
+    /// The first line is not the header.
+    #[error("not an id map: it does not begin with `instrument ids 1`")]
+    NotAnIdMap,
+    /// The header names another version.
+    #[error("id map version {0}; this program reads version 1")]
+    Version(String),
+    /// Neither a class nor a method line.
+    #[error("neither `class NAME SOURCE` nor `ID NAME DESCRIPTOR LINE FLAGS FINGERPRINT`")]
+    Malformed,
+    /// A field that cannot be read.
+    #[error("{field}: {reason}")]
+    Field {
+        /// Which one.
+        field: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A method line without a class line before it.
+    #[error("a method before the first class")]
+    MethodBeforeClass,
+    /// The id belongs to another method.
+    #[error("id {id} already belongs to another method")]
+    IdTaken {
+        /// The id.
+        id: u32,
+    },
+    /// The method has another id.
+    #[error("this method already has id {known}, not {id}")]
+    SecondId {
+        /// The id on this line.
+        id: u32,
+        /// The id on the method's first line.
+        known: u32,
+    },
+    /// A new id that is not greater than those before it.
+    #[error("new id {id} after id {last}; new ids must grow")]
+    OutOfOrder {
+        /// The id on this line.
+        id: u32,
+        /// The largest id so far.
+        last: u32,
+    },
+    /// See [`IdMapFull`].
+    #[error("{0}")]
+    Full(#[from] IdMapFull),
+}
+
+impl IdMap {
+    /// An empty map.
+    pub fn new() -> IdMap {
+        IdMap::default()
+    }
+
+    /// Reads a map. Bytes after the last line end are a line that was being appended when the writer died: they are ignored, and
+    /// [`valid_len`](IdMap::valid_len) is where the next append must begin. An empty text is an empty map.
+    ///
+    /// # Errors
+    /// The first line that is wrong in any other way. Memory is bounded by a small multiple of the text.
+    pub fn parse(text: &[u8]) -> Result<IdMap, IdMapError> {
+        let mut map = IdMap::new();
+        let whole = text.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
+        map.parsed.length = whole;
+        map.parsed.torn = text.len() - whole;
+        if whole == 0 {
+            let torn_header = HEADER.as_bytes().starts_with(text);
+            return if torn_header {
+                Ok(map)
+            } else {
+                Err(IdMapError { line: 1, kind: IdMapErrorKind::NotAnIdMap })
+            };
+        }
+        let mut class = None;
+        for (index, line) in text[..whole - 1].split(|&b| b == b'\n').enumerate() {
+            let parsed = if index == 0 { parse_header(line) } else { map.parse_line(line, &mut class) };
+            parsed.map_err(|kind| IdMapError { line: index + 1, kind })?;
+        }
+        map.parsed.header = true;
+        map.parsed.classes = map.classes.len() as u32;
+        map.parsed.methods = map.methods.len() as u32;
+        map.parsed.sources.clear();
+        map.parsed.facts.clear();
+        Ok(map)
+    }
+
+    fn parse_line(&mut self, line: &[u8], class: &mut Option<ClassIds>) -> Result<(), IdMapErrorKind> {
+        let mut fields = line.split(|&b| b == b' ');
+        let mut field = || fields.next().filter(|field| !field.is_empty()).ok_or(IdMapErrorKind::Malformed);
+        let first = field()?;
+        // Names are unescaped onto the end of the arena and looked up there; a known one is cut off again.
+        let start = self.arena.len();
+        let field_error = |field, reason| IdMapErrorKind::Field { field, reason };
+        if first == b"class" {
+            let (name, source) = (field()?, field()?);
+            text::unescape(name, &mut self.arena).map_err(|reason| field_error("class name", reason))?;
+            let source_start = self.arena.len();
+            if source != b"-" {
+                text::unescape(source, &mut self.arena)
+                    .map_err(|reason| field_error("source file", reason))?;
+            }
+            if fields.next().is_some() {
+                return Err(IdMapErrorKind::Malformed);
+            }
+            let tail = self.arena.split_off(start);
+            let (name, file) = tail.split_at(source_start - start);
+            *class = Some(self.begin_class(name, (source != b"-").then_some(file))?);
+            return Ok(());
+        }
+        if !first[0].is_ascii_digit() {
+            return Err(IdMapErrorKind::Malformed);
+        }
+        let id = decimal(first).map_err(|reason| field_error("id", reason))?;
+        if id == 0 || id > MAX_ID {
+            return Err(field_error("id", "not within 1..2147483647"));
+        }
+        let (name, descriptor) = (field()?, field()?);
+        let line = decimal(field()?).map_err(|reason| field_error("line", reason))?;
+        let flags = text::hex(field()?).map_err(|reason| field_error("flags", reason))?;
+        let fingerprint = field()?;
+        if fields.next().is_some() {
+            return Err(IdMapErrorKind::Malformed);
+        }
+        let facts = Facts {
+            line,
+            flags: u32::try_from(flags).map_err(|_| field_error("flags", "more than 32 bits"))?,
+            fingerprint: if fingerprint.len() == 16 {
+                text::hex(fingerprint).map_err(|reason| field_error("fingerprint", reason))?
+            } else {
+                return Err(field_error("fingerprint", "not 16 digits"));
+            },
+        };
+        let class = class.ok_or(IdMapErrorKind::MethodBeforeClass)?;
+        text::unescape(name, &mut self.arena).map_err(|reason| field_error("method name", reason))?;
+        let middle = self.arena.len();
+        text::unescape(descriptor, &mut self.arena).map_err(|reason| field_error("descriptor", reason))?;
+        let (name, descriptor) = (&self.arena[start..middle], &self.arena[middle..]);
+        let hash = self.method_hash(class, name, descriptor);
+        let last = self.last_id();
+        match self.find_method(hash, class, name, descriptor) {
+            Some(index) => {
+                self.arena.truncate(start);
+                let method = &mut self.methods[index as usize];
+                if method.id != id {
+                    return Err(IdMapErrorKind::SecondId { id, known: method.id });
+                }
+                method.facts = facts;
+            }
+            None if id <= last && self.index_of(id).is_some() => return Err(IdMapErrorKind::IdTaken { id }),
+            None if id <= last => return Err(IdMapErrorKind::OutOfOrder { id, last }),
+            None => {
+                let span = Span { at: self.position(start)?, length: (middle - start) as u32 };
+                let descriptor_length = descriptor.len() as u32;
+                self.position(self.arena.len())?;
+                self.add_method(id, class, hash, span, descriptor_length, facts);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many bytes of the text that was parsed are whole lines.
+    pub fn valid_len(&self) -> usize {
+        self.parsed.length
+    }
+
+    /// How many bytes of a torn line followed them.
+    pub fn torn_len(&self) -> usize {
+        self.parsed.torn
+    }
+
+    /// The number of methods.
+    pub fn len(&self) -> usize {
+        self.methods.len()
+    }
+
+    /// Whether there is no method.
+    pub fn is_empty(&self) -> bool {
+        self.methods.is_empty()
+    }
+
+    /// Finds or adds the class and notes its SourceFile, if that is known.
+    ///
+    /// # Errors
+    /// [`IdMapFull`].
+    pub fn begin_class(&mut self, name: &[u8], source: Option<&[u8]>) -> Result<ClassIds, IdMapFull> {
+        let hash = self.class_hash(name);
+        let Some(index) = self.find_class(hash, name) else {
+            let index = self.position(self.classes.len())?;
+            let name = self.keep(name)?;
+            let source = source.map(|source| self.keep(source)).transpose()?;
+            self.classes.push(Class { name, source, method_count: 0, latest: 0 });
+            self.class_table.insert(hash, index);
+            return Ok(ClassIds(index));
+        };
+        let known = self.classes[index as usize].source;
+        if known.map(|span| self.bytes(span)) != source {
+            let source = source.map(|source| self.keep(source)).transpose()?;
+            self.classes[index as usize].source = source;
+            if index < self.parsed.classes {
+                self.parsed.sources.entry(index).or_insert(known);
+            }
+        }
+        Ok(ClassIds(index))
+    }
+
+    /// The id of a method of `class`: the one it has, or the next one that was never given away. Line, flags and fingerprint become those
+    /// given here.
+    ///
+    /// # Errors
+    /// [`IdMapFull`].
+    pub fn assign(&mut self, class: ClassIds, method: &MethodInfo<'_>) -> Result<u32, IdMapFull> {
+        let facts = Facts { line: method.line, flags: method.flags, fingerprint: method.fingerprint };
+        let hash = self.method_hash(class, method.name, method.descriptor);
+        if let Some(index) = self.find_method(hash, class, method.name, method.descriptor) {
+            let known = &mut self.methods[index as usize];
+            if known.facts != facts {
+                if index < self.parsed.methods {
+                    self.parsed.facts.entry(index).or_insert(known.facts);
+                }
+                known.facts = facts;
+            }
+            return Ok(known.id);
+        }
+        let id = self.last_id() + 1;
+        if id > MAX_ID {
+            return Err(IdMapFull);
+        }
+        let name = self.keep(method.name)?;
+        let descriptor_length = self.keep(method.descriptor)?.length;
+        self.add_method(id, class, hash, name, descriptor_length, facts);
+        Ok(id)
+    }
+
+    /// The method with this id.
+    pub fn lookup(&self, id: u32) -> Option<Entry<'_>> {
+        self.index_of(id).map(|index| self.entry(&self.methods[index]))
+    }
+
+    /// The id of a method.
+    pub fn find(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Option<u32> {
+        let class = ClassIds(self.find_class(self.class_hash(class), class)?);
+        let hash = self.method_hash(class, name, descriptor);
+        self.find_method(hash, class, name, descriptor).map(|index| self.methods[index as usize].id)
+    }
+
+    /// All methods, by ascending id.
+    pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.methods.iter().map(|method| self.entry(method))
+    }
+
+    /// Appends the text of the whole map.
+    pub fn write_all(&self, out: &mut Vec<u8>) {
+        out.reserve(HEADER.len() + self.arena.len() + 48 * self.methods.len());
+        out.extend(HEADER.as_bytes());
+        self.write_lines(self.methods.iter(), out);
+    }
+
+    /// Appends the text of a map that holds only the methods with these ids (in ascending order, or the text cannot be read back): what
+    /// one output carries of a map that it shares. Ids that are not in the map are left out.
+    pub fn write_part(&self, ids: impl IntoIterator<Item = u32>, out: &mut Vec<u8>) {
+        out.extend(HEADER.as_bytes());
+        let indices = ids.into_iter().filter_map(|id| self.index_of(id));
+        self.write_lines(indices.map(|index| &self.methods[index]), out);
+    }
+
+    /// Appends what has to follow the text that was parsed so that it says the same as this map: nothing, if nothing has changed.
+    pub fn write_new(&self, out: &mut Vec<u8>) {
+        if !self.parsed.header {
+            out.extend(HEADER.as_bytes());
+        }
+        let changed =
+            |(&index, facts): (&u32, &Facts)| (self.methods[index as usize].facts != *facts).then_some(index);
+        let mut updated: Vec<u32> = self.parsed.facts.iter().filter_map(changed).collect();
+        updated.sort_unstable();
+        let updated = updated.iter().map(|&index| &self.methods[index as usize]);
+        self.write_lines(updated.chain(&self.methods[self.parsed.methods as usize..]), out);
+        let mut moved: Vec<u32> = self.parsed.sources.keys().copied().collect();
+        moved.sort_unstable();
+        for index in moved {
+            let class = &self.classes[index as usize];
+            if self.parsed.sources[&index].map(|s| self.bytes(s)) != class.source.map(|s| self.bytes(s)) {
+                self.write_class(class, out);
+            }
+        }
+    }
+
+    fn write_lines<'a>(&self, methods: impl Iterator<Item = &'a Method>, out: &mut Vec<u8>) {
+        let mut current = None;
+        for method in methods {
+            if current != Some(method.class) {
+                current = Some(method.class);
+                self.write_class(&self.classes[method.class as usize], out);
+            }
+            text::push_decimal(method.id, out);
+            out.push(b' ');
+            text::escape(self.bytes(method.name), out);
+            out.push(b' ');
+            text::escape(self.bytes(method.descriptor()), out);
+            out.push(b' ');
+            text::push_decimal(method.facts.line, out);
+            out.push(b' ');
+            text::push_hex(method.facts.flags.into(), 1, out);
+            out.push(b' ');
+            text::push_hex(method.facts.fingerprint, 16, out);
+            out.push(b'\n');
+        }
+    }
+
+    fn write_class(&self, class: &Class, out: &mut Vec<u8>) {
+        out.extend(b"class ");
+        text::escape(self.bytes(class.name), out);
+        out.push(b' ');
+        match class.source.map(|source| self.bytes(source)) {
+            None => out.push(b'-'),
+            Some(b"-") => out.extend(b"\\u002d"),
+            Some(source) => text::escape(source, out),
+        }
+        out.push(b'\n');
+    }
+
+    fn add_method(
+        &mut self,
+        id: u32,
+        class: ClassIds,
+        hash: u32,
+        name: Span,
+        descriptor_length: u32,
+        facts: Facts,
+    ) {
+        let owner = &mut self.classes[class.0 as usize];
+        let previous = owner.latest;
+        self.methods.push(Method { id, class: class.0, previous, hash, name, descriptor_length, facts });
+        owner.latest = self.methods.len() as u32;
+        owner.method_count += 1;
+        // The one that makes the chain too long takes the whole chain into the table.
+        let mut enter = match owner.method_count {
+            0..=CHAINED => 0,
+            count if count == CHAINED + 1 => count,
+            _ => 1,
+        };
+        let mut at = owner.latest;
+        while enter > 0 {
+            let method = &self.methods[at as usize - 1];
+            self.method_table.insert(method.hash, at - 1);
+            at = method.previous;
+            enter -= 1;
+        }
+    }
+
+    fn last_id(&self) -> u32 {
+        self.methods.last().map_or(0, |method| method.id)
+    }
+
+    /// Where the method with this id lies; directly, if the ids are dense from 1.
+    fn index_of(&self, id: u32) -> Option<usize> {
+        let guess = (id as usize).checked_sub(1)?;
+        if self.methods.get(guess).is_some_and(|method| method.id == id) {
+            return Some(guess);
+        }
+        self.methods.binary_search_by_key(&id, |method| method.id).ok()
+    }
+
+    fn entry(&self, method: &Method) -> Entry<'_> {
+        let class = &self.classes[method.class as usize];
+        let Facts { line, flags, fingerprint } = method.facts;
+        Entry {
+            id: method.id,
+            class: self.bytes(class.name),
+            source: class.source.map(|source| self.bytes(source)),
+            method: MethodInfo {
+                name: self.bytes(method.name),
+                descriptor: self.bytes(method.descriptor()),
+                line,
+                flags,
+                fingerprint,
+            },
+        }
+    }
+
+    fn find_class(&self, hash: u32, name: &[u8]) -> Option<u32> {
+        self.class_table.find(hash, |index| self.bytes(self.classes[index as usize].name) == name)
+    }
+
+    fn find_method(&self, hash: u32, class: ClassIds, name: &[u8], descriptor: &[u8]) -> Option<u32> {
+        let is_it = |index: u32| {
+            let method = &self.methods[index as usize];
+            method.hash == hash
+                && method.class == class.0
+                && self.bytes(method.name) == name
+                && self.bytes(method.descriptor()) == descriptor
+        };
+        let owner = &self.classes[class.0 as usize];
+        if owner.method_count > CHAINED {
+            return self.method_table.find(hash, is_it);
+        }
+        let mut at = owner.latest;
+        while let Some(index) = at.checked_sub(1) {
+            if is_it(index) {
+                return Some(index);
+            }
+            at = self.methods[index as usize].previous;
+        }
+        None
+    }
+
+    fn class_hash(&self, name: &[u8]) -> u32 {
+        self.seed.hash(0, name, &[])
+    }
+
+    fn method_hash(&self, class: ClassIds, name: &[u8], descriptor: &[u8]) -> u32 {
+        self.seed.hash(class.0, name, descriptor)
+    }
+
+    /// Appends `bytes` to the arena.
+    fn keep(&mut self, bytes: &[u8]) -> Result<Span, IdMapFull> {
+        let at = self.position(self.arena.len())?;
+        self.position(self.arena.len() + bytes.len())?;
+        self.arena.extend_from_slice(bytes);
+        Ok(Span { at, length: bytes.len() as u32 })
+    }
+
+    fn position(&self, at: usize) -> Result<u32, IdMapFull> {
+        u32::try_from(at).ok().filter(|&at| at < u32::MAX).ok_or(IdMapFull)
+    }
+
+    fn bytes(&self, span: Span) -> &[u8] {
+        &self.arena[span.at as usize..][..span.length as usize]
+    }
+}
+
+impl Method {
+    fn descriptor(&self) -> Span {
+        Span { at: self.name.at + self.name.length, length: self.descriptor_length }
+    }
+}
+
+fn parse_header(line: &[u8]) -> Result<(), IdMapErrorKind> {
+    match line.strip_prefix(b"instrument ids ") {
+        Some(b"1") => Ok(()),
+        Some(version)
+            if version.len() <= 10 && version.iter().all(u8::is_ascii_digit) && !version.is_empty() =>
+        {
+            Err(IdMapErrorKind::Version(String::from_utf8_lossy(version).into_owned()))
+        }
+        _ => Err(IdMapErrorKind::NotAnIdMap),
+    }
+}
+
+fn decimal(digits: &[u8]) -> Result<u32, &'static str> {
+    let reason = "not a decimal number of 32 bits";
+    if digits.is_empty() || digits.len() > 10 {
+        return Err(reason);
+    }
+    let value = digits.iter().try_fold(0u64, |value, digit| {
+        digit.is_ascii_digit().then(|| value * 10 + u64::from(digit - b'0')).ok_or(reason)
+    })?;
+    u32::try_from(value).map_err(|_| reason)
+}
