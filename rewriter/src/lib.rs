@@ -7,6 +7,8 @@
 //! | [`class_file`] | reading: spans and typed views of the structures of JVMS chapter 4 |
 //! | [`rewrite`] | writing: the constant-pool appender, relocation of everything that depends on code length, the splice writer |
 //! | [`archive`] | jars: every class goes through, everything else stays its own bytes |
+//! | [`survey`] | what a class is, before it is touched |
+//! | [`instrumenter`] | all of it together, with an account of every method |
 //! | [`filter`], [`id_map`] | which methods, and under which number |
 //! | [`transform`] | what is injected: one file per transform |
 //!
@@ -19,7 +21,9 @@ pub mod class_file;
 pub mod error;
 pub mod filter;
 pub mod id_map;
+pub mod instrumenter;
 pub mod rewrite;
+pub mod survey;
 pub mod transform;
 
 pub use error::{ClassError, ClassErrorKind};

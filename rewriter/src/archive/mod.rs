@@ -60,7 +60,7 @@ pub trait ClassRewriter: Sync {
     fn rewrite(&self, at: &Location<'_>, plan: &Self::Plan, class: &[u8], out: &mut Vec<u8>) -> bool;
 
     /// Called in archive order after `rewrite`, with what it returned. The place for report lines.
-    fn done(&mut self, at: &Location<'_>, plan: Self::Plan, rewritten: bool);
+    fn done(&mut self, at: &Location<'_>, plan: Self::Plan, class: &[u8], rewritten: bool);
 
     /// New entries for the outermost archive (runtime classes, id map); asked once, after the last class is done.
     fn extra_entries(&mut self, layout: &Layout) -> Vec<NewEntry>;

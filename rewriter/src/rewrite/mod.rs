@@ -16,6 +16,7 @@ mod debug_tables;
 pub(crate) mod edits;
 mod exception_table;
 mod method;
+pub mod module_info;
 mod relocation;
 mod skip;
 mod stack_map_table;

@@ -1,0 +1,85 @@
+//! The in-memory rewriter on one thread: class bytes in, class bytes out.
+//!
+//! `INSTRUMENT_BENCH_JARS=a.jar:b.jar cargo bench -p instrument-rewriter` prints MB/s of class bytes and
+//! classes/s, best and median of the loops, per jar and set of transforms. Without the variable it takes
+//! Guava from where Debian puts it, or says so.
+
+use instrument_rewriter::archive::{self, Limits};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, Transforms};
+use instrument_rewriter::survey::{Survey, SurveyBuffers};
+use std::hint::black_box;
+use std::time::Instant;
+
+const LOOPS: usize = 60;
+
+fn main() {
+    let jars =
+        std::env::var("INSTRUMENT_BENCH_JARS").unwrap_or_else(|_| "/usr/share/java/guava.jar".to_owned());
+    println!("{:<32} {:<22} {:>8} {:>8} {:>10}", "jar", "work", "best", "median", "classes/s");
+    println!("{:<32} {:<22} {:>8} {:>8} {:>10}", "", "", "MB/s", "MB/s", "best");
+    for jar in jars.split(':') {
+        let Ok(bytes) = std::fs::read(jar) else {
+            println!("{jar}: not there; set INSTRUMENT_BENCH_JARS");
+            continue;
+        };
+        let mut classes = Vec::new();
+        let read = archive::visit_classes(jar, &bytes, &Limits::default(), &mut |class| {
+            classes.push(class.bytes.to_vec());
+            std::ops::ControlFlow::Continue(())
+        });
+        if let Err(error) = read {
+            println!("{error}");
+            continue;
+        }
+        let name = jar.rsplit('/').next().unwrap_or(jar);
+        let both = Transforms { method_events: true, allocation: true };
+        let works: [(&str, Transforms); 4] = [
+            ("no transform", Transforms::default()),
+            ("method-events", Transforms { allocation: false, ..both }),
+            ("allocation", Transforms { method_events: false, ..both }),
+            ("both", both),
+        ];
+        for (work, transforms) in works {
+            let mut rewriter = ClassRewriter::new(transforms);
+            let mut out = Vec::with_capacity(1 << 20);
+            measure(name, work, &classes, || {
+                let mut id = 0;
+                for class in &classes {
+                    out.clear();
+                    let outcome = rewriter.rewrite(
+                        class,
+                        |_| {
+                            id += 1;
+                            Choice::Rewrite(id)
+                        },
+                        &mut out,
+                    );
+                    black_box((outcome.is_ok(), &out));
+                }
+            });
+        }
+        let mut buffers = SurveyBuffers::default();
+        measure(name, "survey (for the ids)", &classes, || {
+            for class in &classes {
+                black_box(Survey::of(class, &mut buffers).is_ok());
+            }
+        });
+    }
+}
+
+fn measure(jar: &str, work: &str, classes: &[Vec<u8>], mut run: impl FnMut()) {
+    let total: usize = classes.iter().map(Vec::len).sum();
+    let loops = (LOOPS * 6_000_000 / total.max(1)).clamp(5, LOOPS);
+    let mut seconds: Vec<f64> = (0..loops)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    seconds.sort_by(f64::total_cmp);
+    let (best, median) = (seconds[0], seconds[seconds.len() / 2]);
+    let speed = |seconds: f64| total as f64 / seconds / 1e6;
+    let rate = classes.len() as f64 / best;
+    println!("{jar:<32} {work:<22} {:>8.0} {:>8.0} {rate:>10.0}", speed(best), speed(median));
+}

@@ -1,0 +1,368 @@
+//! Everything together: classes, alone or in archives, are filtered, numbered, rewritten, and accounted for.
+//!
+//! An [`Instrumenter`] is what the [`archive`](crate::archive) engine drives. It keeps the promise that every
+//! class and every method is accounted for: each ends in a [`ClassRecord`], rewritten or with a reason.
+
+use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, NewEntry};
+use crate::class_file::mutf8;
+use crate::error::ClassError;
+use crate::filter::{ClassVerdict, Filter};
+use crate::id_map::{self, IdMap, MethodInfo};
+use crate::rewrite::{
+    Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, SkipReason, Transforms, module_info,
+};
+use crate::survey::{Survey, SurveyBuffers};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What the rewritten program finds at run time.
+#[derive(Debug, Clone, Default)]
+pub struct Runtime {
+    /// The classes that injected code calls, as entries from the root of a class path. Empty: nothing is added.
+    pub entries: Vec<NewEntry>,
+    /// What happens to a module descriptor at the root of an archive.
+    pub module: ModuleChange,
+}
+
+/// How a modular archive gets at the runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ModuleChange {
+    /// Not at all.
+    #[default]
+    None,
+    /// The runtime lies inside the archive: its package becomes one of the module's.
+    AddPackage,
+    /// The runtime is a module of its own: the module requires it.
+    AddRequires,
+}
+
+/// What became of one method.
+#[derive(Debug, Clone)]
+pub struct MethodRecord {
+    /// As in the class file, escaped for people.
+    pub name: String,
+    /// As in the class file, escaped for people.
+    pub descriptor: String,
+    /// Its id, if it was rewritten.
+    pub id: Option<u32>,
+    /// Why it was left as it is, if it was.
+    pub skipped: Option<&'static str>,
+    /// What is worth knowing of a rewritten method.
+    pub notes: Vec<Note>,
+}
+
+/// See [`MethodRecord::notes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Note {
+    /// It exceeds 8,000 bytes of code now: HotSpot will not compile it.
+    CrossedHugeMethodLimit,
+    /// Unknown attributes of its code were kept as they are.
+    UnknownCodeAttributes(u16),
+    /// Allocation sites whose object cannot be handed to a probe.
+    UntrackedAllocations(u32),
+}
+
+/// What became of one class.
+#[derive(Debug, Clone)]
+pub struct ClassRecord {
+    /// The internal name, escaped for people; empty if the bytes are no class.
+    pub name: String,
+    /// Whether the class changed.
+    pub rewritten: bool,
+    /// Why the class as a whole was left as it is, if it was.
+    pub skipped: Option<&'static str>,
+    /// More about that, if there is more to say.
+    pub detail: Option<String>,
+    /// Methods with code, in order. Methods without code are counted in `without_code`.
+    pub methods: Vec<MethodRecord>,
+    /// Abstract and native methods.
+    pub without_code: u16,
+}
+
+/// Totals over all classes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Classes looked at.
+    pub classes: u64,
+    /// Classes that changed.
+    pub classes_rewritten: u64,
+    /// Classes left as a whole, by reason.
+    pub classes_skipped: BTreeMap<&'static str, u64>,
+    /// Methods with code.
+    pub methods: u64,
+    /// Methods that changed.
+    pub methods_rewritten: u64,
+    /// Methods left as they are in classes that were not left as a whole, by reason.
+    pub methods_skipped: BTreeMap<&'static str, u64>,
+}
+
+impl Totals {
+    /// Whether something was left out that no filter asked to leave out.
+    pub fn skipped_something(&self) -> bool {
+        const ASKED_FOR: [&str; 5] =
+            ["own-runtime", "not-included", "excluded", "not-a-subclass", "not-code"];
+        let unasked =
+            |map: &BTreeMap<&'static str, u64>| map.keys().any(|reason| !ASKED_FOR.contains(reason));
+        unasked(&self.classes_skipped) || unasked(&self.methods_skipped)
+    }
+}
+
+/// Takes the record of every class, in order.
+pub type Observer<'a> = Box<dyn FnMut(&Location<'_>, &ClassRecord) + Send + 'a>;
+
+/// Rewrites classes with one filter, one id map and one account.
+pub struct Instrumenter<'a> {
+    transforms: Transforms,
+    filter: &'a Filter,
+    ids: &'a mut IdMap,
+    runtime: Runtime,
+    observer: Option<Mutex<Observer<'a>>>,
+    totals: Totals,
+    /// Ids that the current output carries.
+    used: Vec<u32>,
+    rewriters: Mutex<Vec<ClassRewriter>>,
+    buffers: Mutex<Vec<SurveyBuffers>>,
+}
+
+/// What is known about a class on its way.
+#[derive(Debug)]
+pub struct Plan {
+    survey: Result<Survey, ClassError>,
+    verdict: Verdict,
+    /// One id per surveyed method; 0 = leave it.
+    ids: Vec<u32>,
+    result: OnceLock<(Outcome, Vec<MethodReport>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Rewrite,
+    Module,
+    Leave(&'static str),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // The guarded buffers hold nothing that a panic could leave half-done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Instrumenter<'a> {
+    /// An instrumenter that takes ids from `ids`.
+    pub fn new(transforms: Transforms, filter: &'a Filter, ids: &'a mut IdMap, runtime: Runtime) -> Self {
+        Self {
+            transforms,
+            filter,
+            ids,
+            runtime,
+            observer: None,
+            totals: Totals::default(),
+            used: Vec::new(),
+            rewriters: Mutex::default(),
+            buffers: Mutex::default(),
+        }
+    }
+
+    /// Sends the record of every class to `observer`.
+    pub fn observe(&mut self, observer: Observer<'a>) {
+        self.observer = Some(Mutex::new(observer));
+    }
+
+    /// The totals so far.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Rewrites classes that lie in no archive: in parallel, with ids in their order. `None`: unchanged.
+    pub fn rewrite_loose(&mut self, classes: &[(Location<'_>, &[u8])]) -> Vec<Option<Vec<u8>>> {
+        let this = &*self;
+        let mut plans: Vec<Plan> = classes.par_iter().map(|(at, class)| this.plan(at, class)).collect();
+        for ((at, class), plan) in classes.iter().zip(&mut plans) {
+            self.admit(at, plan, class);
+        }
+        let this = &*self;
+        let outputs: Vec<Option<Vec<u8>>> = classes
+            .par_iter()
+            .zip(&plans)
+            .map(|((at, class), plan)| {
+                let mut out = Vec::new();
+                this.rewrite(at, plan, class, &mut out).then_some(out)
+            })
+            .collect();
+        for (((at, class), plan), output) in classes.iter().zip(plans).zip(&outputs) {
+            self.account(at, class, plan, output.is_some());
+        }
+        outputs
+    }
+
+    /// The entries that the current output needs: the runtime, and the part of the id map that it uses.
+    pub fn output_entries(&mut self) -> Vec<NewEntry> {
+        let mut used = std::mem::take(&mut self.used);
+        if used.is_empty() {
+            return Vec::new();
+        }
+        used.sort_unstable();
+        used.dedup();
+        let mut text = Vec::new();
+        self.ids.write_part(used, &mut text);
+        let map =
+            NewEntry { name: id_map::ENTRY_NAME.to_owned(), data: id_map::gz::compress(&text), stored: true };
+        let mut entries = vec![map];
+        entries.extend(self.runtime.entries.iter().cloned());
+        entries
+    }
+
+    fn account(&mut self, at: &Location<'_>, class: &[u8], plan: Plan, rewritten: bool) {
+        let totals = &mut self.totals;
+        totals.classes += 1;
+        totals.classes_rewritten += u64::from(rewritten);
+        let result = plan.result.get();
+        let (skipped, detail) = match (&plan.survey, plan.verdict, result) {
+            (Err(error), ..) => (Some(SkipReason::NotAClass.as_str()), Some(error.to_string())),
+            (_, Verdict::Leave(reason), _) => (Some(reason), None),
+            (_, Verdict::Module, _) if !rewritten => (Some(SkipReason::NotCode.as_str()), None),
+            (_, _, Some((Outcome::Skipped(reason), _))) => {
+                (Some(reason.as_str()), Some(reason.explanation().to_owned()))
+            }
+            _ => (None, None),
+        };
+        if let Some(reason) = skipped {
+            *totals.classes_skipped.entry(reason).or_default() += 1;
+        }
+        let no_reports = Vec::new();
+        let reports = result.map_or(&no_reports, |(_, reports)| reports);
+        let surveyed = plan.survey.as_ref().map_or(&[][..], |survey| &survey.methods[..]);
+        totals.methods += surveyed.len() as u64;
+        if skipped.is_none() {
+            let refused = |report: &&MethodReport| matches!(report.event, MethodEvent::Skipped(_));
+            for report in reports.iter().filter(refused) {
+                if let MethodEvent::Skipped(reason) = report.event {
+                    *totals.methods_skipped.entry(reason.as_str()).or_default() += 1;
+                }
+            }
+            let left = plan.ids.iter().filter(|id| **id == 0).count();
+            if left > 0 {
+                *totals.methods_skipped.entry(SkipReason::Excluded.as_str()).or_default() += left as u64;
+            }
+            let refused = reports.iter().filter(refused).count();
+            totals.methods_rewritten += (plan.ids.len() - left).saturating_sub(refused) as u64;
+        }
+        let Some(observer) = &mut self.observer else { return };
+        let observer = observer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let methods = surveyed.iter().enumerate().map(|(position, method)| {
+            let id = plan.ids.get(position).copied().filter(|id| *id != 0);
+            let mut record = MethodRecord {
+                name: mutf8::escape(method.name(class)),
+                descriptor: mutf8::escape(method.descriptor(class)),
+                id,
+                skipped: skipped.or((id.is_none()).then_some(SkipReason::Excluded.as_str())),
+                notes: Vec::new(),
+            };
+            for report in reports.iter().filter(|report| report.index == method.index) {
+                match report.event {
+                    MethodEvent::Skipped(reason) => record.skipped = Some(reason.as_str()),
+                    MethodEvent::CrossedHugeMethodLimit => record.notes.push(Note::CrossedHugeMethodLimit),
+                    MethodEvent::UnknownCodeAttributes(count) => {
+                        record.notes.push(Note::UnknownCodeAttributes(count));
+                    }
+                    MethodEvent::UntrackedAllocations(count) => {
+                        record.notes.push(Note::UntrackedAllocations(count));
+                    }
+                }
+            }
+            if record.skipped.is_some() {
+                record.id = None;
+            }
+            record
+        });
+        let record = ClassRecord {
+            name: plan.survey.as_ref().map_or_else(|_| String::new(), |s| mutf8::escape(s.name(class))),
+            rewritten,
+            skipped,
+            detail,
+            methods: methods.collect(),
+            without_code: plan.survey.as_ref().map_or(0, |survey| survey.without_code),
+        };
+        observer(at, &record);
+    }
+}
+
+impl ArchiveClassRewriter for Instrumenter<'_> {
+    type Plan = Plan;
+
+    fn plan(&self, at: &Location<'_>, class: &[u8]) -> Plan {
+        let mut buffers = lock(&self.buffers).pop().unwrap_or_default();
+        let survey = Survey::of(class, &mut buffers);
+        lock(&self.buffers).push(buffers);
+        let verdict = match &survey {
+            Err(_) => Verdict::Leave(SkipReason::NotAClass.as_str()),
+            // Only the outermost archive can be on a module path.
+            Ok(survey) if survey.refusal == Some(SkipReason::NotCode) && at.depth() <= 1 => Verdict::Module,
+            Ok(survey) => match (self.filter.class(survey.name(class)), survey.refusal) {
+                (ClassVerdict::Skip(reason), _) => Verdict::Leave(reason.name()),
+                (_, Some(reason)) => Verdict::Leave(reason.as_str()),
+                _ => Verdict::Rewrite,
+            },
+        };
+        Plan { survey, verdict, ids: Vec::new(), result: OnceLock::new() }
+    }
+
+    fn admit(&mut self, _: &Location<'_>, plan: &mut Plan, class: &[u8]) {
+        let (Ok(survey), Verdict::Rewrite) = (&plan.survey, plan.verdict) else { return };
+        let name = survey.name(class);
+        let by_method = self.filter.class(name) == ClassVerdict::ByMethod;
+        let Ok(class_ids) = self.ids.begin_class(name, survey.source(class)) else { return };
+        plan.ids.reserve(survey.methods.len());
+        for method in &survey.methods {
+            let (name_of, descriptor) = (method.name(class), method.descriptor(class));
+            let wanted = !by_method || self.filter.method(name, name_of, descriptor).is_ok();
+            let info = MethodInfo {
+                name: name_of,
+                descriptor,
+                line: u32::from(method.line),
+                flags: u32::from(method.access_flags),
+                fingerprint: method.fingerprint,
+            };
+            let id = if wanted { self.ids.assign(class_ids, &info).unwrap_or(0) } else { 0 };
+            if id != 0 {
+                self.used.push(id);
+            }
+            plan.ids.push(id);
+        }
+    }
+
+    fn rewrite(&self, _: &Location<'_>, plan: &Plan, class: &[u8], out: &mut Vec<u8>) -> bool {
+        match plan.verdict {
+            Verdict::Leave(_) => return false,
+            Verdict::Module => {
+                return match self.runtime.module {
+                    ModuleChange::None => false,
+                    ModuleChange::AddPackage => module_info::add_package(class, out),
+                    ModuleChange::AddRequires => module_info::add_requires(class, out),
+                };
+            }
+            Verdict::Rewrite => {}
+        }
+        let mut rewriter = lock(&self.rewriters).pop().unwrap_or_else(|| ClassRewriter::new(self.transforms));
+        let mut ids = plan.ids.iter();
+        let choose = |_: &crate::rewrite::MethodRef<'_>| match ids.next() {
+            None | Some(0) => Choice::Leave,
+            Some(id) => Choice::Rewrite(*id),
+        };
+        let outcome = rewriter.rewrite(class, choose, out);
+        let reports = rewriter.reports().to_vec();
+        lock(&self.rewriters).push(rewriter);
+        // The survey has read the same bytes without an error.
+        let outcome = outcome.unwrap_or(Outcome::Skipped(SkipReason::NotAClass));
+        let _ = plan.result.set((outcome, reports));
+        outcome == Outcome::Rewritten
+    }
+
+    fn done(&mut self, at: &Location<'_>, plan: Plan, class: &[u8], rewritten: bool) {
+        self.account(at, class, plan, rewritten);
+    }
+
+    fn extra_entries(&mut self, _: &Layout) -> Vec<NewEntry> {
+        self.output_entries()
+    }
+}
