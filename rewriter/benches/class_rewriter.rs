@@ -2,7 +2,7 @@
 //!
 //! `INSTRUMENT_BENCH_JARS=a.jar:b.jar cargo bench -p instrument-rewriter` prints MB/s of class bytes and
 //! classes/s, best and median of the loops, per jar and set of transforms. Without the variable it takes
-//! Guava from where Debian puts it, or says so.
+//! Guava from where Debian puts it, or says so. An argument picks the work whose name contains it.
 
 use instrument_rewriter::archive::{self, Limits};
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, Transforms};
@@ -67,7 +67,18 @@ fn main() {
     }
 }
 
+/// The first argument that is no option of `cargo bench`.
+fn picked(work: &str) -> bool {
+    std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with("--"))
+        .is_none_or(|pick| work.contains(&pick))
+}
+
 fn measure(jar: &str, work: &str, classes: &[Vec<u8>], mut run: impl FnMut()) {
+    if !picked(work) {
+        return;
+    }
     let total: usize = classes.iter().map(Vec::len).sum();
     let loops = (LOOPS * 6_000_000 / total.max(1)).clamp(5, LOOPS);
     let mut seconds: Vec<f64> = (0..loops)

@@ -77,28 +77,32 @@ impl Tag {
     }
 }
 
-/// Bytes of an entry with this tag, the tag included; 0 for tags that do not exist. Utf8: the fixed part.
-const ENTRY_SIZE: [u8; 256] = {
-    let mut size = [0; 256];
-    size[1] = 3;
-    size[3] = 5;
-    size[4] = 5;
-    size[5] = 9;
-    size[6] = 9;
-    size[7] = 3;
-    size[8] = 3;
-    size[9] = 5;
-    size[10] = 5;
-    size[11] = 5;
-    size[12] = 5;
-    size[15] = 4;
-    size[16] = 3;
-    size[17] = 5;
-    size[18] = 5;
-    size[19] = 3;
-    size[20] = 3;
-    size
+/// How the walk steps over an entry with this tag, packed so that it needs no branch for the common tags:
+/// the fixed size in bits 0..8 (tag included), [`UNCOMMON`], and in bits 16..32 a mask for the length that
+/// follows the tag, which counts for Utf8 alone.
+const STEP: [u32; 256] = {
+    let mut step = [UNCOMMON; 256];
+    step[1] = 3 | 0xffff << 16;
+    step[3] = 5;
+    step[4] = 5;
+    step[5] = 9 | UNCOMMON;
+    step[6] = 9 | UNCOMMON;
+    step[7] = 3;
+    step[8] = 3;
+    step[9] = 5;
+    step[10] = 5;
+    step[11] = 5;
+    step[12] = 5;
+    step[15] = 4;
+    step[16] = 3;
+    step[17] = 5;
+    step[18] = 5;
+    step[19] = 3;
+    step[20] = 3;
+    step
 };
+/// Marks Long and Double, which take two indices, and tags that do not exist, whose size is 0.
+const UNCOMMON: u32 = 1 << 8;
 
 /// Utf8 entries that the rewriter would append: their indices are noted while the pool is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +129,26 @@ const WELL_KNOWN_LENGTHS: u64 = {
     }
     mask
 };
+
+/// Bit n is set if one of them begins with the byte n; all are ASCII.
+const WELL_KNOWN_INITIALS: u128 = {
+    let mut mask = 0;
+    let mut i = 0;
+    while i < WELL_KNOWN.len() {
+        mask |= 1 << WELL_KNOWN[i].as_bytes()[0];
+        i += 1;
+    }
+    mask
+};
+
+/// Whether a Utf8 of this length and first byte is worth a closer look.
+#[inline]
+fn may_be_well_known(length: usize, initial: u32) -> bool {
+    length < 64
+        && initial < 128
+        && WELL_KNOWN_LENGTHS >> length & 1 != 0
+        && WELL_KNOWN_INITIALS >> initial & 1 != 0
+}
 
 /// The constant pool as it stands in the input: entry offsets, nothing decoded.
 #[derive(Debug, Clone)]
@@ -153,27 +177,26 @@ impl<'a> ConstantPool<'a> {
         let mut well_known = [0; WELL_KNOWN.len()];
         let mut index = 1;
         while index < count {
-            let Some(rest) = bytes.get(position..position + 3) else {
+            // Whatever the entry, the class goes on for more than four bytes behind its tag.
+            let Some(&[tag, a, b, initial]) = bytes.get(position..position + 4) else {
                 return Err(ClassError::new(ClassErrorKind::Truncated, position, STRUCTURE));
             };
-            let tag = rest[0];
             offsets[index] = position as u32;
-            let mut size = usize::from(ENTRY_SIZE[usize::from(tag)]);
-            if tag == 1 {
-                let length = usize::from(u16::from_be_bytes([rest[1], rest[2]]));
-                size += length;
-                if length < 64 && WELL_KNOWN_LENGTHS >> length & 1 != 0 {
-                    let text = bytes.get(position + 3..position + size);
-                    if let Some(which) = WELL_KNOWN.iter().position(|known| Some(known.as_bytes()) == text) {
-                        well_known[which] = index as u16;
-                    }
+            let step = STEP[usize::from(tag)];
+            let length = usize::from(u16::from_be_bytes([a, b]) & (step >> 16) as u16);
+            if length != 0 && may_be_well_known(length, u32::from(initial)) {
+                let text = bytes.get(position + 3..position + 3 + length);
+                if let Some(which) = WELL_KNOWN.iter().position(|known| Some(known.as_bytes()) == text) {
+                    well_known[which] = index as u16;
                 }
-            } else if tag == 5 || tag == 6 {
-                index += 1;
-            } else if size == 0 {
-                return Err(ClassError::new(ClassErrorKind::BadConstantTag(tag), position, STRUCTURE));
             }
-            position += size;
+            if step & UNCOMMON != 0 {
+                if step == UNCOMMON {
+                    return Err(ClassError::new(ClassErrorKind::BadConstantTag(tag), position, STRUCTURE));
+                }
+                index += 1;
+            }
+            position += (step & 0xff) as usize + length;
             index += 1;
         }
         if position > bytes.len() {

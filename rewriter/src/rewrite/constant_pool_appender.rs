@@ -34,12 +34,15 @@ pub(crate) struct ConstantPoolAppender {
     bytes: Vec<u8>,
     next: u32,
     shared: Shared,
+    /// The pool's own Integer entries, by value; looked for when the first one is asked for.
+    integers: Option<Vec<(u32, u16)>>,
 }
 
 impl ConstantPoolAppender {
     /// Starts behind the last entry of `pool`.
     pub(crate) fn reset(&mut self, pool: &ConstantPool<'_>) {
         self.bytes.clear();
+        self.integers = None;
         self.next = u32::from(pool.count()).max(1);
         self.shared = Shared {
             method_event: pool.well_known(WellKnown::MethodEvent),
@@ -138,9 +141,16 @@ impl ConstantPoolAppender {
 
     /// An Integer entry: an existing one if the pool has it.
     pub(crate) fn integer(&mut self, pool: &ConstantPool<'_>, value: u32) -> Result<u16, SkipReason> {
-        match pool.indices().find(|&index| pool.four_bytes(index, Tag::Integer) == Ok(value)) {
-            Some(index) => Ok(index),
-            None => self.entry(Tag::Integer, &value.to_be_bytes()),
+        let integers = self.integers.get_or_insert_with(|| {
+            let value = |index| pool.four_bytes(index, Tag::Integer).map(|value| (value, index));
+            let mut found: Vec<(u32, u16)> = pool.indices().filter_map(|index| value(index).ok()).collect();
+            found.sort_unstable();
+            found
+        });
+        let at = integers.partition_point(|known| known.0 < value);
+        match integers.get(at) {
+            Some(&(known, index)) if known == value => Ok(index),
+            _ => self.entry(Tag::Integer, &value.to_be_bytes()),
         }
     }
 

@@ -36,6 +36,9 @@ pub(crate) struct ConstructorCall {
     pub(crate) receiver: Origin,
     /// The slot beneath the receiver holds the same object.
     pub(crate) copy_beneath: bool,
+    /// From the `new` to this call the code runs straight on and touches nothing beneath the new object, so
+    /// that one more copy of it may lie there.
+    pub(crate) straight: bool,
 }
 
 /// What the walk found.
@@ -67,6 +70,15 @@ struct State {
     /// Only locals that hold an uninitialised object.
     locals: Vec<(u16, Origin)>,
     this_uninitialized: bool,
+    /// The lowest stack slot that the current instruction touched.
+    lowest: usize,
+}
+
+/// A `new` whose object waits for its constructor call, in straight code so far.
+struct OpenSite {
+    pc: u32,
+    /// The stack slot of the object.
+    slot: usize,
 }
 
 impl Flow {
@@ -80,11 +92,13 @@ impl Flow {
             None => states_by_inference(method)?,
         };
         let mut flow = Self::default();
+        let mut open: Vec<OpenSite> = Vec::new();
         let mut state = Some(method.initial_state());
         for instruction in Instructions::new(method.code) {
             let instruction = instruction.map_err(|_| SkipReason::BadCode)?;
             if let Some(known) = joins.get(&instruction.pc) {
                 state = Some(known.clone());
+                open.clear();
             }
             let Some(current) = &mut state else { continue };
             let pc = instruction.pc as u32;
@@ -95,10 +109,20 @@ impl Flow {
                     _ => flow.initialized.push((pc, end)),
                 }
             }
-            if let Some(call) = current.step(method, &instruction)? {
+            current.lowest = usize::MAX;
+            let call = current.step(method, &instruction)?;
+            if let Some(mut call) = call {
+                call.straight = open.iter().any(|site| call.receiver == Origin::New(site.pc));
                 flow.constructor_calls.push(call);
             }
-            if opcode::is_end_of_flow(instruction.opcode) {
+            open.retain(|site| current.lowest > site.slot);
+            if instruction.opcode == opcode::NEW {
+                open.push(OpenSite { pc, slot: current.stack.len() - 1 });
+            }
+            if leaves_the_line(&instruction) {
+                open.clear();
+            }
+            if end_of_flow(&instruction) {
                 state = None;
             }
         }
@@ -106,7 +130,12 @@ impl Flow {
     }
 }
 
-/// The pop count of `wide ret` and `ret` is zero, so falling through the table is right for them.
+/// Whether control may go on elsewhere than at the next instruction (exceptions aside: they empty the stack).
+fn leaves_the_line(instruction: &Instruction<'_>) -> bool {
+    end_of_flow(instruction)
+        || matches!(opcode::OPERANDS[usize::from(instruction.opcode)], Operands::Branch2 | Operands::Branch4)
+}
+
 fn end_of_flow(instruction: &Instruction<'_>) -> bool {
     opcode::is_end_of_flow(instruction.opcode)
         || (instruction.opcode == opcode::WIDE && instruction.bytes[1] == opcode::RET)
@@ -142,7 +171,8 @@ fn states_from_frames(method: &Method<'_>, info: &[u8]) -> Result<BTreeMap<usize
         }
         let this_uninitialized =
             uninitialized.iter().any(|local| local.1 == Origin::This) || stack.contains(&Origin::This);
-        states.insert(frame.pc, State { stack, locals: uninitialized, this_uninitialized });
+        let state = State { stack, locals: uninitialized, this_uninitialized, lowest: usize::MAX };
+        states.insert(frame.pc, state);
     }
     Ok(states)
 }
@@ -240,7 +270,7 @@ fn merge(known: &mut Option<State>, state: &State) -> Result<bool, SkipReason> {
     if known.stack.len() != state.stack.len() {
         return Err(SkipReason::UnknownReceiver);
     }
-    let before = known.clone();
+    let before = State { lowest: known.lowest, ..known.clone() };
     for (mine, other) in known.stack.iter_mut().zip(&state.stack) {
         if mine != other {
             *mine = Origin::Other;
@@ -272,18 +302,22 @@ impl Method<'_> {
             stack: Vec::new(),
             locals: if self.is_constructor { vec![(0, Origin::This)] } else { Vec::new() },
             this_uninitialized: self.is_constructor,
+            lowest: usize::MAX,
         }
     }
 }
 
 impl State {
     fn pop(&mut self) -> Result<Origin, SkipReason> {
-        self.stack.pop().ok_or(SkipReason::UnknownReceiver)
+        let value = self.stack.pop().ok_or(SkipReason::UnknownReceiver)?;
+        self.lowest = self.lowest.min(self.stack.len());
+        Ok(value)
     }
 
     fn pop_slots(&mut self, slots: u16) -> Result<(), SkipReason> {
         let left = self.stack.len().checked_sub(usize::from(slots)).ok_or(SkipReason::UnknownReceiver)?;
         self.stack.truncate(left);
+        self.lowest = self.lowest.min(left);
         Ok(())
     }
 
@@ -308,6 +342,7 @@ impl State {
         let length = self.stack.len();
         let from = length.checked_sub(count).ok_or(SkipReason::UnknownReceiver)?;
         let at = length.checked_sub(depth).ok_or(SkipReason::UnknownReceiver)?;
+        self.lowest = self.lowest.min(at).min(from);
         let copied: Vec<Origin> = self.stack[from..].to_vec();
         self.stack.splice(at..at, copied);
         Ok(())
@@ -418,6 +453,6 @@ impl State {
         if receiver == Origin::This {
             self.this_uninitialized = false;
         }
-        ConstructorCall { pc, receiver, copy_beneath }
+        ConstructorCall { pc, receiver, copy_beneath, straight: false }
     }
 }

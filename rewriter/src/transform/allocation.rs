@@ -6,15 +6,17 @@
 //! | the constructor call of a `new` | `dup`; `HeapProxy.ObjectAlloc` |
 //!
 //! The second `dup` is right only if the slot beneath the receiver held the same object, which is what
-//! [`Flow`](crate::rewrite::uninitialized::Flow) says. A site whose object is thrown away has no such slot
-//! (8 % of the sites in Scala 2.11's library): it is counted as untracked and reported.
+//! [`Flow`](crate::rewrite::uninitialized::Flow) says. Where the program throws the object away, as 8 % of
+//! the sites in Scala 2.11's library do, there is no such slot; then the `dup` stands right behind the `new`
+//! instead, provided that the code runs straight on from there to the constructor call. What remains is
+//! counted as untracked and reported.
 
 use super::hooks::Hook;
 use super::{MethodSite, Transform};
 use crate::class_file::opcode;
 use crate::rewrite::SkipReason;
 use crate::rewrite::edits::{Edits, Place, Snippet};
-use crate::rewrite::uninitialized::Origin;
+use crate::rewrite::uninitialized::{ConstructorCall, Origin};
 
 /// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
@@ -33,22 +35,42 @@ impl Transform for Allocation {
             }
         }
         if !site.scan.news.is_empty() {
-            let sites: Vec<(u32, bool)> = site
-                .flow()?
-                .constructor_calls
-                .iter()
-                .filter(|call| matches!(call.receiver, Origin::New(_)))
-                .map(|call| (call.pc + 3, call.copy_beneath))
-                .collect();
-            edits.untracked_sites += sites.iter().filter(|(_, tracked)| !tracked).count() as u32;
-            if sites.iter().any(|(_, tracked)| *tracked) {
-                let hook = site.call(Hook::ObjectAlloc, dup)?;
-                edits.need_stack(1);
-                for (pc, _) in sites.iter().filter(|(_, tracked)| *tracked) {
-                    edits.insert(*pc, Place::AfterPrevious, hook);
+            let calls: Vec<ConstructorCall> = site.flow()?.constructor_calls.clone();
+            let mut thrown_away: Vec<(u32, u32)> = Vec::new();
+            for call in calls {
+                let Origin::New(new) = call.receiver else { continue };
+                let behind = call.pc + 3;
+                if call.copy_beneath {
+                    let hook = site.call(Hook::ObjectAlloc, dup)?;
+                    edits.insert(behind, Place::AfterPrevious, hook);
+                    edits.need_stack(1);
+                } else if call.straight {
+                    let hook = site.call(Hook::ObjectAlloc, Snippet::default())?;
+                    edits.insert(new + 3, Place::AfterPrevious, dup);
+                    edits.insert(behind, Place::AfterPrevious, hook);
+                    thrown_away.push((new, call.pc));
+                } else {
+                    edits.untracked_sites += 1;
                 }
+            }
+            if !thrown_away.is_empty() {
+                // A copy lies under the arguments of each, and one probe's argument may come on top.
+                edits.need_stack(deepest_nesting(&mut thrown_away) + 1);
             }
         }
         Ok(())
     }
+}
+
+/// How many of the ranges (start, end) lie in each other at most.
+fn deepest_nesting(ranges: &mut [(u32, u32)]) -> u16 {
+    ranges.sort_unstable();
+    let mut open: Vec<u32> = Vec::new();
+    let mut deepest = 0;
+    for &(start, end) in ranges.iter() {
+        open.retain(|&other| other > start);
+        open.push(end);
+        deepest = deepest.max(open.len());
+    }
+    deepest as u16
 }
