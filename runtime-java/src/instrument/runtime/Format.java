@@ -30,20 +30,18 @@ final class Format {
     static final int THREAD = 1;
     static final int ENDED = 2;
     static final int COUNTS = 3;
-    static final int STACK = 4;
-    static final int ALLOCATIONS = 5;
-    static final int CLASS_NAMES = 6;
-    static final int ID_MAP = 7;
-    static final int PROPERTIES = 8;
+    static final int ALLOCATIONS = 4;
+    static final int CLASS_NAMES = 5;
+    static final int ID_MAP = 6;
+    static final int PROPERTIES = 7;
 
     // Words of a THREAD or ENDED region.
     static final int COUNTS_AT = 2;
-    static final int STACK_AT = 3;
-    static final int ALLOCATIONS_AT = 4;
-    static final int THREAD_DROPPED = 5;
-    static final int THREAD_FLAGS = 6;
+    static final int ALLOCATIONS_AT = 3;
+    static final int THREAD_DROPPED = 4;
+    static final int THREAD_FLAGS = 5;
     /** THREAD: bytes of the name. ENDED: number of threads folded into it. */
-    static final int THREAD_EXTRA = 7;
+    static final int THREAD_EXTRA = 6;
     static final int THREAD_LENGTH = 256;
     // Words of an ENDED region's journal.
     static final int JOURNAL_VALID = 8;
@@ -55,6 +53,9 @@ final class Format {
     static final long STOPPED = 1;
     static final long REPAIRING = 2;
     static final long FOLDING = 4;
+
+    /** COUNTS: words of the shadow stack, which comes first; the records follow it. */
+    static final int STACK_WORDS = 2;
 
     // Words of a COUNTS record.
     static final int RECORD_WORDS = 8;

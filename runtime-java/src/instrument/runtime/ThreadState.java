@@ -6,7 +6,7 @@ import java.nio.LongBuffer;
 /**
  * One thread's shadow stack and counts, both in the mapped file, and the rules that match events to frames.
  *
- * <p>A frame is one word: pending bit, id + 1 (31 bits), offset of the id's record in the counts region (32 bits, words).
+ * <p>A frame is one word: pending bit, id + 1 (31 bits), place of the id's record in {@link #words} (32 bits).
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
  * exceptionCaught any. Pending frames above it are orphans, anything else above it is lost; both close there. An event
  * that fits no frame is stray.
@@ -28,26 +28,26 @@ final class ThreadState {
 
     /** Pending constructors before the thread's real frames are counted. */
     private static final int PENDING_LIMIT = 64;
-    private static final int FIRST_COUNTS = 1024;
-    private static final int FIRST_STACK = 512;
+    private static final int FIRST_STACK = 56;
+    private static final int FIRST_RECORDS = 24;
     private static final int FIRST_ALLOCATIONS = 512;
 
     int mode = NEW;
     /** Lookup by id; a slot holds the id's frame without the pending bit. Grows at half full. */
     private long[] map;
-    private LongBuffer records;
-    private int recordsBase;
-    private LongBuffer stack;
-    /** Indexes in {@link #stack}: first frame, next free word, end. The word below the first frame is 0. */
+    /** The block that holds the shadow stack and the records: one buffer, because each costs the probes several loads. */
+    private LongBuffer words;
+    // Indexes in it. The word below the first frame is 0.
     private int bottom;
     private int sp;
+    /** End of the stack, first record. */
     private int limit;
+    private int recordsEnd;
+    private int recordsLimit;
 
     /** The THREAD or ENDED region; null until the thread is attached. */
     Region header;
     private Region counts;
-    private Region stackRegion;
-    private int recordsUsed;
     private int pending;
     private int pendingLimit = PENDING_LIMIT;
     private long dropped;
@@ -78,9 +78,10 @@ final class ThreadState {
         if (frame == 0 || top == limit) {
             return false;
         }
-        int at = recordsBase + (int) frame + Format.ENTRIES;
-        stack.put(top, frame | pendingBit);
-        records.put(at, records.get(at) + 1);
+        LongBuffer words = this.words;
+        int at = (int) frame + Format.ENTRIES;
+        words.put(top, frame | pendingBit);
+        words.put(at, words.get(at) + 1);
         sp = top + 1;
         return true;
     }
@@ -97,14 +98,15 @@ final class ThreadState {
         if (mode != RECORDING) {
             return false;
         }
+        LongBuffer words = this.words;
         int top = sp - 1;
-        long frame = stack.get(top);
+        long frame = words.get(top);
         if ((int) (frame >>> 32) != id + 1) {
             return false;
         }
-        int at = recordsBase + (int) frame + column;
-        records.put(at, records.get(at) + 1);
-        stack.put(top, 0);
+        int at = (int) frame + column;
+        words.put(at, words.get(at) + 1);
+        words.put(top, 0);
         sp = top;
         return true;
     }
@@ -113,17 +115,17 @@ final class ThreadState {
         if (mode != RECORDING) {
             return false;
         }
-        long frame = stack.get(sp - 1);
+        long frame = words.get(sp - 1);
         if ((int) (frame >>> 32) != (id + 1 | 0x80000000)) {
             return false;
         }
-        stack.put(sp - 1, frame & ~Format.PENDING);
+        words.put(sp - 1, frame & ~Format.PENDING);
         pending--;
         return true;
     }
 
     boolean caught(int id) {
-        return mode == RECORDING && Format.idPlusOne(stack.get(sp - 1)) == id + 1;
+        return mode == RECORDING && Format.idPlusOne(words.get(sp - 1)) == id + 1;
     }
 
     // ---- slow paths ----
@@ -187,7 +189,7 @@ final class ThreadState {
         }
         try {
             int at = sp - 1;
-            while (at >= bottom && (int) (stack.get(at) >>> 32) != id + 1) {
+            while (at >= bottom && (int) (words.get(at) >>> 32) != id + 1) {
                 at--;
             }
             if (at < bottom) {
@@ -207,14 +209,14 @@ final class ThreadState {
         }
         try {
             int at = sp - 1;
-            while (at >= bottom && (int) (stack.get(at) >>> 32) != (id + 1 | 0x80000000)) {
+            while (at >= bottom && (int) (words.get(at) >>> 32) != (id + 1 | 0x80000000)) {
                 at--;
             }
             if (at < bottom) {
                 stray(id);
             } else {
                 closeAbove(at);
-                stack.put(at, stack.get(at) & ~Format.PENDING);
+                words.put(at, words.get(at) & ~Format.PENDING);
                 pending--;
             }
         } finally {
@@ -228,7 +230,7 @@ final class ThreadState {
         }
         try {
             int at = sp - 1;
-            while (at >= bottom && Format.idPlusOne(stack.get(at)) != id + 1) {
+            while (at >= bottom && Format.idPlusOne(words.get(at)) != id + 1) {
                 at--;
             }
             if (at < bottom) {
@@ -243,16 +245,16 @@ final class ThreadState {
 
     private void closeAbove(int at) {
         while (sp - 1 > at) {
-            close(stack.get(sp - 1) < 0 ? Format.ORPHANS : Format.LOST);
+            close(words.get(sp - 1) < 0 ? Format.ORPHANS : Format.LOST);
         }
     }
 
     /** Closes the topmost frame. */
     private void close(int column) {
         int top = sp - 1;
-        long frame = stack.get(top);
+        long frame = words.get(top);
         count(frame, column);
-        stack.put(top, 0);
+        words.put(top, 0);
         sp = top;
         if (frame < 0) {
             pending--;
@@ -260,8 +262,8 @@ final class ThreadState {
     }
 
     private void count(long frame, int column) {
-        int at = recordsBase + (int) frame + column;
-        records.put(at, records.get(at) + 1);
+        int at = (int) frame + column;
+        words.put(at, words.get(at) + 1);
     }
 
     private void stray(int id) {
@@ -286,17 +288,17 @@ final class ThreadState {
             flag(Format.REPAIRING, true);
             int to = bottom;
             for (int from = bottom; from < sp; from++) {
-                long frame = stack.get(from);
+                long frame = words.get(from);
                 if (frame < 0 && surplus > 0) {
                     count(frame, Format.ORPHANS);
                     surplus--;
                     pending--;
                 } else {
-                    stack.put(to++, frame);
+                    words.put(to++, frame);
                 }
             }
             while (sp > to) {
-                stack.put(--sp, 0);
+                words.put(--sp, 0);
             }
             flag(Format.REPAIRING, false);
         }
@@ -334,10 +336,11 @@ final class ThreadState {
 
     /** A record for an id that has none; false: there is no room. */
     private boolean add(int id) {
-        if ((recordsUsed + 2) * Format.RECORD_WORDS > counts.length >> 3 && !growCounts()) {
+        int used = (recordsEnd - limit) / Format.RECORD_WORDS;
+        if (recordsEnd == recordsLimit && !grow(limit - bottom, 2 * used)) {
             return false;
         }
-        if (2 * (recordsUsed + 1) > map.length) {
+        if (2 * (used + 1) > map.length) {
             long[] larger = new long[2 * map.length];
             for (int i = 0; i < map.length; i++) {
                 if (map[i] != 0) {
@@ -346,11 +349,10 @@ final class ThreadState {
             }
             map = larger;
         }
-        int at = (recordsUsed + 1) * Format.RECORD_WORDS;
-        long frame = (long) (id + 1) << 32 | at;
-        counts.put(at, id + 1);
-        insert(map, frame);
-        recordsUsed++;
+        int at = recordsEnd;
+        words.put(at, id + 1);
+        insert(map, (long) (id + 1) << 32 | at);
+        recordsEnd = at + Format.RECORD_WORDS;
         return true;
     }
 
@@ -362,50 +364,58 @@ final class ThreadState {
         map[i] = frame;
     }
 
-    private boolean growCounts() {
-        Region old = counts;
-        Region larger = grown(old, Format.COUNTS, Format.COUNTS_AT);
-        if (larger == null) {
-            return false;
-        }
-        counts = larger;
-        records = larger.words;
-        recordsBase = larger.base;
-        Threads.file.release(old);
-        return true;
-    }
-
     private boolean growStack() {
-        Region old = stackRegion;
-        Region larger = grown(old, Format.STACK, Format.STACK_AT);
+        int capacity = limit - bottom;
+        return grow(2 * capacity + Format.HEADER_WORDS, (recordsLimit - limit) / Format.RECORD_WORDS);
+    }
+
+    /** Moves stack and records to a larger region; false: there is no room. */
+    private boolean grow(int stackWords, int records) {
+        Region larger = countsRegion(stackWords, records);
         if (larger == null) {
             return false;
         }
-        useStack(larger, sp - bottom);
-        Threads.file.release(old);
-        return true;
-    }
-
-    private void useStack(Region region, int depth) {
-        int first = region.base + Format.HEADER_WORDS;
-        stackRegion = region;
-        stack = region.words;
+        int first = larger.base + Format.HEADER_WORDS;
+        int used = recordsEnd - limit;
+        // Frames in the stack and in the map say where their records are.
+        long moved = first + stackWords - limit;
+        for (int i = 0; i < sp - bottom; i++) {
+            larger.words.put(first + i, words.get(bottom + i) + moved);
+        }
+        for (int i = 0; i < used; i++) {
+            larger.words.put(first + stackWords + i, words.get(limit + i));
+        }
+        long[] movedMap = new long[map.length];
+        for (int i = 0; i < map.length; i++) {
+            movedMap[i] = map[i] == 0 ? 0 : map[i] + moved;
+        }
+        larger.publish(Format.COUNTS, ordinal);
+        Region old = counts;
+        header.put(Format.COUNTS_AT, larger.fileOffset);
+        int depth = sp - bottom;
+        counts = larger;
+        map = movedMap;
+        words = larger.words;
         bottom = first;
         sp = first + depth;
-        limit = region.base + (region.length >> 3);
+        limit = first + stackWords;
+        recordsEnd = limit + used;
+        recordsLimit = larger.base + (larger.length >> 3);
+        Threads.file.release(old);
+        return true;
     }
 
-    /** A copy of twice the length, already in its place in the file; the caller takes it over with plain stores. */
-    private Region grown(Region old, int kind, int pointer) {
-        Region larger = old.length > 1 << 29 ? null : Threads.file.allocate(old.length * 2);
-        if (larger != null) {
-            for (int i = 2, words = old.length >> 3; i < words; i++) {
-                larger.put(i, old.get(i));
-            }
-            larger.publish(kind, ordinal);
-            header.put(pointer, larger.fileOffset);
+    private static Region countsRegion(int stackWords, int records) {
+        long length = 8L * (Format.HEADER_WORDS + stackWords + Format.RECORD_WORDS * (long) records);
+        if (length > 1 << 30) {
+            return null;
         }
-        return larger;
+        // The next power of two: such regions can be used again.
+        Region region = Threads.file.allocate(Integer.highestOneBit((int) length - 1) << 1);
+        if (region != null) {
+            region.put(Format.STACK_WORDS, stackWords);
+        }
+        return region;
     }
 
     // ---- allocations ----
@@ -418,7 +428,7 @@ final class ThreadState {
             }
             done();
         }
-        long key = (long) Format.idPlusOne(stack.get(sp - 1)) << 32 | ClassNames.number(type);
+        long key = (long) Format.idPlusOne(words.get(sp - 1)) << 32 | ClassNames.number(type);
         int at = allocation(key);
         if (at == 0) {
             mode = BUSY;
@@ -475,10 +485,15 @@ final class ThreadState {
             allocations = region;
         } else if (at + 2 > allocations.length >> 3) {
             Region old = allocations;
-            Region larger = grown(old, Format.ALLOCATIONS, Format.ALLOCATIONS_AT);
+            Region larger = old.length > 1 << 29 ? null : Threads.file.allocate(old.length * 2);
             if (larger == null) {
                 return 0;
             }
+            for (int i = 2, end = old.length >> 3; i < end; i++) {
+                larger.put(i, old.get(i));
+            }
+            larger.publish(Format.ALLOCATIONS, ordinal);
+            header.put(Format.ALLOCATIONS_AT, larger.fileOffset);
             allocations = larger;
             Threads.file.release(old);
         }
@@ -515,22 +530,22 @@ final class ThreadState {
     boolean allocateRegions(int kind) {
         ProfileFile file = Threads.file;
         Region newHeader = file.allocate(Format.THREAD_LENGTH);
-        Region newCounts = newHeader == null ? null : file.allocate(FIRST_COUNTS);
-        Region newStack = newCounts == null ? null : file.allocate(FIRST_STACK);
-        if (newStack == null) {
+        Region newCounts = newHeader == null ? null : countsRegion(FIRST_STACK, FIRST_RECORDS);
+        if (newCounts == null) {
             return false;
         }
-        newCounts.publish(Format.COUNTS, ordinal);
-        newStack.publish(Format.STACK, ordinal);
-        newHeader.put(Format.COUNTS_AT, newCounts.fileOffset);
-        newHeader.put(Format.STACK_AT, newStack.fileOffset);
         long[] newMap = new long[32];
+        newCounts.publish(Format.COUNTS, ordinal);
+        newHeader.put(Format.COUNTS_AT, newCounts.fileOffset);
         newHeader.publish(kind, ordinal);
         map = newMap;
         counts = newCounts;
-        records = newCounts.words;
-        recordsBase = newCounts.base;
-        useStack(newStack, 0);
+        words = newCounts.words;
+        bottom = newCounts.base + Format.HEADER_WORDS;
+        sp = bottom;
+        limit = bottom + FIRST_STACK;
+        recordsEnd = limit;
+        recordsLimit = newCounts.base + (newCounts.length >> 3);
         header = newHeader;
         return true;
     }
@@ -562,21 +577,22 @@ final class ThreadState {
     boolean foldInto(ThreadState sum) {
         flag(Format.FOLDING, true);
         while (sp > bottom) {
-            long frame = stack.get(sp - 1);
+            long frame = words.get(sp - 1);
             int to = sum.recordOf(Format.idPlusOne(frame) - 1);
             if (to == 0) {
                 return false;
             }
-            sum.move(sum.counts, to + Format.OPEN, 1, stackRegion, sp - 1 - stackRegion.base);
+            sum.move(sum.counts, to + Format.OPEN - sum.counts.base, 1, counts, sp - 1 - counts.base);
             sp--;
         }
-        for (int at = Format.RECORD_WORDS; at <= recordsUsed * Format.RECORD_WORDS; at += Format.RECORD_WORDS) {
-            int to = sum.recordOf((int) counts.get(at) - 1);
+        for (int at = limit; at < recordsEnd; at += Format.RECORD_WORDS) {
+            int to = sum.recordOf((int) words.get(at) - 1);
             if (to == 0) {
                 return false;
             }
             for (int column = Format.ENTRIES; column <= Format.OPEN; column++) {
-                sum.move(sum.counts, to + column, counts.get(at + column), counts, at + column);
+                int target = to + column - sum.counts.base;
+                sum.move(sum.counts, target, words.get(at + column), counts, at + column - counts.base);
             }
         }
         for (int i = 0; i < allocationsUsed; i++) {
@@ -596,7 +612,6 @@ final class ThreadState {
         ProfileFile file = Threads.file;
         file.release(header);
         file.release(counts);
-        file.release(stackRegion);
         if (allocations != null) {
             file.release(allocations);
         }
