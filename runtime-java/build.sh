@@ -1,0 +1,13 @@
+#!/bin/sh
+# Compiles the runtime into a directory: runtime-java/build.sh OUT_DIR
+# The same compiler gives the same bytes: no debug tables but source and lines, a fixed file order, a fixed encoding.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+out=${1:?usage: build.sh OUT_DIR}
+javac=${JAVAC:-${JAVA_HOME:+$JAVA_HOME/bin/}javac}
+mkdir -p "$out"
+LC_ALL=C
+export LC_ALL
+# shellcheck disable=SC2046
+"$javac" --release 8 -Xlint:all,-options -Werror -proc:none -g:source,lines -encoding UTF-8 -implicit:none \
+    -d "$out" $(find "$here/src" -name '*.java' | sort)

@@ -1,0 +1,128 @@
+package instrument.runtime;
+
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.net.URLConnection;
+import java.util.Enumeration;
+
+/** What a profile says about the process it comes from, and the id maps it carries. */
+final class Host {
+    static final String ID_MAP = "META-INF/instrument/ids.gz";
+
+    private Host() {}
+
+    /** The process id as this process sees it; 0 if it cannot be found out. Needs no java.management. */
+    static long pid() {
+        try {
+            return Long.parseLong(new File("/proc/self").getCanonicalFile().getName());
+        } catch (Exception e) {
+            // Not Linux.
+        }
+        try {
+            Class<?> handle = Class.forName("java.lang.ProcessHandle");
+            Object current = handle.getMethod("current").invoke(null);
+            return ((Long) handle.getMethod("pid").invoke(current)).longValue();
+        } catch (Exception e) {
+            // Java 8.
+        }
+        try {
+            Class<?> factory = Class.forName("java.lang.management.ManagementFactory");
+            Object bean = factory.getMethod("getRuntimeMXBean").invoke(null);
+            Class<?> type = Class.forName("java.lang.management.RuntimeMXBean");
+            String name = (String) type.getMethod("getName").invoke(bean);
+            return Long.parseLong(name.substring(0, name.indexOf('@')));
+        } catch (Exception e) {
+            return 0;
+        }
+    }
+
+    /** Lines of KEY=VALUE. A line break or backslash in a value is escaped. */
+    static String properties() {
+        StringBuilder text = new StringBuilder();
+        line(text, "java.vm.name", property("java.vm.name"));
+        line(text, "java.vm.version", property("java.vm.version"));
+        line(text, "java.version", property("java.version"));
+        line(text, "os", property("os.name") + " " + property("os.version") + " " + property("os.arch"));
+        line(text, "directory", property("user.dir"));
+        line(text, "command", property("sun.java.command"));
+        line(text, "host", hostName());
+        line(text, "record", "counts");
+        return text.toString();
+    }
+
+    private static void line(StringBuilder text, String key, String value) {
+        if (value != null) {
+            String escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r");
+            text.append(key).append('=').append(escaped).append('\n');
+        }
+    }
+
+    private static String property(String key) {
+        try {
+            return System.getProperty(key);
+        } catch (SecurityException e) {
+            return null;
+        }
+    }
+
+    /** Without the network: a look-up of our own address may take seconds. */
+    private static String hostName() {
+        try {
+            InputStream in = new FileInputStream("/proc/sys/kernel/hostname");
+            try {
+                return new String(read(in), "UTF-8").trim();
+            } finally {
+                in.close();
+            }
+        } catch (Exception e) {
+            try {
+                String name = System.getenv("HOSTNAME");
+                return name != null ? name : System.getenv("COMPUTERNAME");
+            } catch (SecurityException f) {
+                return null;
+            }
+        }
+    }
+
+    /**
+     * Copies every id map that this class's loader finds into the file, as it is. May run code of the program's class
+     * loader, so the caller holds no lock.
+     */
+    static void copyIdMaps(ProfileFile file) throws IOException {
+        ClassLoader loader = Host.class.getClassLoader();
+        Enumeration<URL> maps =
+            loader == null ? ClassLoader.getSystemResources(ID_MAP) : loader.getResources(ID_MAP);
+        while (maps.hasMoreElements()) {
+            URL url = maps.nextElement();
+            try {
+                URLConnection connection = url.openConnection();
+                // A cached connection would keep the program's jar open.
+                connection.setUseCaches(false);
+                InputStream in = connection.getInputStream();
+                try {
+                    byte[] map = read(in);
+                    if (!file.write(Format.ID_MAP, map, map.length)) {
+                        return;
+                    }
+                } finally {
+                    in.close();
+                }
+            } catch (IOException e) {
+                Log.say("cannot copy the id map " + url + ": " + e);
+            }
+        }
+    }
+
+    private static byte[] read(InputStream in) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        byte[] buffer = new byte[8192];
+        for (int n; (n = in.read(buffer)) > 0;) {
+            out.write(buffer, 0, n);
+        }
+        return out.toByteArray();
+    }
+}

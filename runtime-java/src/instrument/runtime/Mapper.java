@@ -1,0 +1,172 @@
+package instrument.runtime;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Everything done to the file itself: exclusive creation, growth by real zeros (a hole in a mapped file would be a bus
+ * error on a full disk), mapping. A channel is closed when the thread that uses it is interrupted; such an operation is
+ * done again on a thread of our own, so that the program's thread keeps its interrupt status, untouched.
+ */
+final class Mapper {
+    private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 16);
+
+    private Path path;
+    private FileChannel channel;
+    /** Compared when the file has to be opened again; 0 until it is known. */
+    private long nonce;
+
+    Path path() {
+        return path;
+    }
+
+    void nonce(long value) {
+        nonce = value;
+    }
+
+    /** Creates {@code stem.suffix}, or {@code stem-2.suffix} and so on, and maps its first bytes. Never follows a link. */
+    MappedByteBuffer create(String stem, String suffix, int length) throws IOException {
+        Operation operation = new Operation(this);
+        operation.stem = stem;
+        operation.suffix = suffix;
+        operation.length = length;
+        return operation.result();
+    }
+
+    /** Opens the file that another copy of the runtime created in this process, and maps its first bytes. */
+    MappedByteBuffer join(Path path, long nonce, int length) throws IOException {
+        this.path = path;
+        this.nonce = nonce;
+        Operation operation = new Operation(this);
+        operation.mapOnly = true;
+        operation.length = length;
+        return operation.result();
+    }
+
+    /** Fills {@code [offset, offset + length)} with zeros and maps it. */
+    MappedByteBuffer extend(long offset, int length) throws IOException {
+        Operation operation = new Operation(this);
+        operation.offset = offset;
+        operation.length = length;
+        return operation.result();
+    }
+
+    /** One operation, runnable here or on another thread. */
+    private static final class Operation implements Runnable {
+        private final Mapper file;
+        String stem;
+        String suffix;
+        long offset;
+        int length;
+        boolean mapOnly;
+        private Path leftover;
+        private volatile MappedByteBuffer mapped;
+        private volatile IOException failure;
+
+        Operation(Mapper file) {
+            this.file = file;
+        }
+
+        MappedByteBuffer result() throws IOException {
+            run();
+            if (failure instanceof ClosedByInterruptException) {
+                failure = null;
+                Thread helper = new Thread(null, this, "instrument");
+                helper.setDaemon(true);
+                helper.start();
+                // join() would throw at once, and take the program's interrupt with it.
+                while (helper.isAlive()) {
+                    Thread.yield();
+                }
+            }
+            if (mapped == null) {
+                throw failure != null ? failure : new IOException("no mapping");
+            }
+            mapped.order(ByteOrder.LITTLE_ENDIAN);
+            return mapped;
+        }
+
+        @Override
+        public void run() {
+            try {
+                if (stem != null) {
+                    create();
+                } else {
+                    file.reopen();
+                }
+                for (long at = offset, end = offset + length; at < end && !mapOnly;) {
+                    ByteBuffer zeros = ZEROS.duplicate();
+                    zeros.limit((int) Math.min(zeros.capacity(), end - at));
+                    at += file.channel.write(zeros, at);
+                }
+                mapped = file.channel.map(FileChannel.MapMode.READ_WRITE, offset, length);
+            } catch (IOException e) {
+                failure = e;
+            } catch (RuntimeException e) {
+                failure = new IOException(e.toString());
+            } catch (OutOfMemoryError e) {
+                failure = new IOException(e.toString());
+            }
+        }
+
+        private void create() throws IOException {
+            if (leftover != null) {
+                Files.deleteIfExists(leftover);
+            }
+            Set<OpenOption> options = new HashSet<OpenOption>();
+            options.add(StandardOpenOption.CREATE_NEW);
+            options.add(StandardOpenOption.READ);
+            options.add(StandardOpenOption.WRITE);
+            options.add(LinkOption.NOFOLLOW_LINKS);
+            FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+            for (int attempt = 1;; attempt++) {
+                String name = attempt == 1 ? stem + suffix : stem + "-" + attempt + suffix;
+                Path path = new File(name).getAbsoluteFile().toPath();
+                try {
+                    try {
+                        file.channel = FileChannel.open(path, options, mode);
+                    } catch (UnsupportedOperationException e) {
+                        // No POSIX permissions on this file system.
+                        file.channel = FileChannel.open(path, options);
+                    }
+                    file.path = path;
+                    leftover = path;
+                    return;
+                } catch (FileAlreadyExistsException e) {
+                    if (attempt == 10000) {
+                        throw e;
+                    }
+                }
+            }
+        }
+    }
+
+    private void reopen() throws IOException {
+        if (channel != null && channel.isOpen()) {
+            return;
+        }
+        FileChannel opened = FileChannel.open(
+            path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        ByteBuffer word = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
+        if (opened.read(word, Format.NONCE * 8) != 8 || word.getLong(0) != nonce) {
+            opened.close();
+            throw new IOException(path + " is no longer the file of this process");
+        }
+        channel = opened;
+    }
+}

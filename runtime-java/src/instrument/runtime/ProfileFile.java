@@ -1,0 +1,203 @@
+package instrument.runtime;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.LongBuffer;
+import java.nio.MappedByteBuffer;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The profile of this process: header, blocks, and the regions in them. Blocks are taken from the end of the file under a
+ * lock that all copies of the runtime in this process share (an interned string); regions are taken from a copy's own
+ * blocks under its own lock. Nothing here runs on a probe's fast path.
+ */
+final class ProfileFile {
+    private static final String PROPERTY = "instrument.profile.file";
+    private static final String SUFFIX = ".iprof";
+    private static final int FIRST_BLOCK = 1 << 16;
+    private static final int LARGEST_BLOCK = 1 << 22;
+    private static final int PAGE = 4096;
+
+    private final Mapper mapper = new Mapper();
+    private final LongBuffer header;
+    private final long limit;
+    /** Number of this copy of the runtime, from 1. */
+    final int copy;
+    private final AtomicLong dropped = new AtomicLong();
+    private volatile boolean failed;
+
+    // The block that regions are taken from.
+    private MappedByteBuffer bytes;
+    private LongBuffer words;
+    private long blockOffset;
+    private int used;
+    private int nextBlock = FIRST_BLOCK;
+    /** Regions to use again, by the logarithm of their length. */
+    private final Region[][] free = new Region[32][];
+    private final int[] freeCount = new int[32];
+
+    /** Creates the file of this process, or joins it if another copy of the runtime did so already. */
+    ProfileFile(Settings settings) throws IOException {
+        limit = settings.limit;
+        synchronized (PROPERTY) {
+            long pid = Host.pid();
+            LongBuffer joined = join(pid);
+            if (joined == null) {
+                MappedByteBuffer mapped = mapper.create(stem(settings, pid), SUFFIX, Format.FILE_HEADER);
+                header = mapped.asLongBuffer();
+                long nonce = System.nanoTime() * 0x9E3779B97F4A7C15L ^ System.currentTimeMillis() << 20 ^ pid | 1;
+                mapper.nonce(nonce);
+                header.put(Format.NONCE, nonce);
+                header.put(Format.PID, pid);
+                header.put(Format.START, System.currentTimeMillis());
+                header.put(Format.END, Format.FILE_HEADER);
+                header.put(1, (long) Format.FILE_HEADER << 32 | Format.VERSION);
+                header.put(0, Format.MAGIC);
+                try {
+                    System.setProperty(PROPERTY, pid + ":" + nonce + ":" + mapper.path());
+                } catch (SecurityException e) {
+                    // Then another copy of the runtime writes a file of its own.
+                }
+            } else {
+                header = joined;
+            }
+            copy = (int) header.get(Format.COPIES) + 1;
+            header.put(Format.COPIES, copy);
+        }
+    }
+
+    /** The header of the file that another copy created, or null. */
+    private LongBuffer join(long pid) {
+        try {
+            String value = System.getProperty(PROPERTY);
+            if (value != null) {
+                String[] parts = value.split(":", 3);
+                // A child process may have been given all of our properties.
+                if (parts.length == 3 && Long.parseLong(parts[0]) == pid) {
+                    long nonce = Long.parseLong(parts[1]);
+                    return mapper.join(new File(parts[2]).toPath(), nonce, Format.FILE_HEADER).asLongBuffer();
+                }
+            }
+        } catch (SecurityException e) {
+            // As if there were none.
+        } catch (Exception e) {
+            Log.say("cannot share the profile of this process (" + e + "); writing another one");
+        }
+        return null;
+    }
+
+    private static String stem(Settings settings, long pid) {
+        String name = settings.name + "-" + pid;
+        if (settings.out == null) {
+            return name;
+        }
+        File out = new File(settings.out);
+        if (settings.out.endsWith("/") || out.isDirectory()) {
+            return new File(out, name).getPath();
+        }
+        String path = out.getPath();
+        return path.endsWith(SUFFIX) ? path.substring(0, path.length() - SUFFIX.length()) : path;
+    }
+
+    /** Where the file is, for messages. */
+    String path() {
+        return String.valueOf(mapper.path());
+    }
+
+    /**
+     * A zeroed region that readers do not see yet, or null when there is no room for it. Lengths that are a power of two
+     * can be given back.
+     */
+    synchronized Region allocate(int length) {
+        int rounded = length + 63 & -64;
+        int log = 31 - Integer.numberOfLeadingZeros(rounded);
+        if (rounded == 1 << log && freeCount[log] > 0) {
+            Region region = free[log][freeCount[log] - 1];
+            region.clearBody();
+            freeCount[log]--;
+            return region;
+        }
+        if (words == null || used + rounded > words.capacity() << 3) {
+            if (!nextBlock(rounded)) {
+                return null;
+            }
+        }
+        Region region = new Region(words, bytes, used, rounded, blockOffset);
+        region.put(1, rounded);
+        used += rounded;
+        return region;
+    }
+
+    /** Takes a region back that nothing refers to any more. */
+    synchronized void release(Region region) {
+        region.hide();
+        int log = 31 - Integer.numberOfLeadingZeros(region.length);
+        if (region.length != 1 << log) {
+            return;
+        }
+        if (free[log] == null) {
+            free[log] = new Region[16];
+        } else if (freeCount[log] == free[log].length) {
+            free[log] = java.util.Arrays.copyOf(free[log], freeCount[log] * 2);
+        }
+        free[log][freeCount[log]++] = region;
+    }
+
+    private boolean nextBlock(int length) {
+        if (failed) {
+            return false;
+        }
+        int size = Math.max(nextBlock, length + Format.HEADER + PAGE - 1 & -PAGE);
+        String reason;
+        try {
+            synchronized (PROPERTY) {
+                long end = header.get(Format.END);
+                if (size <= limit - end) {
+                    MappedByteBuffer mapped = mapper.extend(end, size);
+                    LongBuffer view = mapped.asLongBuffer();
+                    view.put(1, size);
+                    view.put(0, (long) copy << 32 | Format.BLOCK);
+                    header.put(Format.END, end + size);
+                    bytes = mapped;
+                    words = view;
+                    blockOffset = end;
+                    used = Format.HEADER;
+                    nextBlock = Math.min(nextBlock * 2, LARGEST_BLOCK);
+                    return true;
+                }
+                reason = "the limit of " + limit + " bytes is reached";
+            }
+        } catch (IOException e) {
+            reason = e.getMessage();
+        }
+        fail(reason);
+        return false;
+    }
+
+    /** Takes no further block; says so once. */
+    void fail(String reason) {
+        boolean first = !failed;
+        failed = true;
+        if (first) {
+            Log.say("the profile " + path() + " is incomplete from here on: " + reason);
+        }
+    }
+
+    /** Counts an event that a thread without a region could not record. */
+    void drop() {
+        header.put(Format.DROPPED, dropped.incrementAndGet());
+    }
+
+    /** Writes a region of bytes: an id map, or properties. */
+    boolean write(int kind, byte[] data, int length) {
+        Region region = length > Integer.MAX_VALUE - (1 << 20) ? null : allocate(Format.HEADER + length);
+        if (region == null) {
+            return false;
+        }
+        region.put(2, length);
+        region.put(Format.HEADER, data, length);
+        region.publish(kind, 0);
+        return true;
+    }
+
+}

@@ -1,0 +1,181 @@
+package instrument.runtime;
+
+/**
+ * The probes that injected code calls, each with the id of the method it is in. They keep exact counts per method and
+ * thread in the profile of this process. After a thread has met a method, its probes allocate nothing, take no lock, do no
+ * I/O and load no class. Entry probes let StackOverflowError through, having recorded nothing: the call overflowed. No
+ * other failure reaches the program, but for ThreadDeath.
+ */
+public final class ProfilerRuntime {
+    private static final ThreadLocal<ThreadState> LOCAL = new ThreadLocal<ThreadState>();
+
+    private ProfilerRuntime() {}
+
+    /** A method was called; its frame is ready at once. */
+    public static void methodEntry(int id) {
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = LOCAL.get();
+            if (state == null) {
+                state = StackReserve.state(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L)));
+            }
+            if (!state.enter(id, 0)) {
+                state.enterSlowly(id, 0);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
+        }
+    }
+
+    /** A constructor was called; its frame is pending until {@link #superReturned}. */
+    public static void constructorEntry(int id) {
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = LOCAL.get();
+            if (state == null) {
+                state = StackReserve.state(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                    0L)));
+            }
+            if (!state.enterConstructor(id)) {
+                state.enterSlowly(id, Format.PENDING);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
+        }
+    }
+
+    /** A method or constructor is about to return. */
+    public static void methodExit(int id) {
+        ThreadState state = null;
+        try {
+            state = LOCAL.get();
+            if (state == null || !state.close(id, Format.EXITS)) {
+                state = state();
+                state.closeSlowly(id, Format.EXITS);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as lost.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
+    /** An exception is about to leave a method, or a constructor after its super(). */
+    public static void methodUnwind(int id) {
+        ThreadState state = null;
+        try {
+            state = LOCAL.get();
+            if (state == null || !state.close(id, Format.UNWINDS)) {
+                state = state();
+                state.closeSlowly(id, Format.UNWINDS);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as lost.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
+    /** The super() or this() of a constructor has returned. */
+    public static void superReturned(int id) {
+        ThreadState state = null;
+        try {
+            state = LOCAL.get();
+            if (state == null || !state.superReturned(id)) {
+                state = state();
+                state.superReturnedSlowly(id);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as lost.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
+    /** A handler of the method itself is about to run: every frame above is gone. */
+    public static void exceptionCaught(int id) {
+        ThreadState state = null;
+        try {
+            state = LOCAL.get();
+            if (state == null || !state.caught(id)) {
+                state = state();
+                state.caughtSlowly(id);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as lost.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
+    private static void entryFailed(ThreadState state, Throwable failure) {
+        if (failure instanceof StackOverflowError) {
+            throw (StackOverflowError) failure;
+        }
+        failed(state, failure);
+    }
+
+    /** The state of the current thread. */
+    static ThreadState state() {
+        ThreadState state = LOCAL.get();
+        return state != null ? state : newState();
+    }
+
+    static ThreadState newState() {
+        ThreadState state = new ThreadState();
+        LOCAL.set(state);
+        return state;
+    }
+
+    /** Ends the recording of a thread; only ThreadDeath goes on. */
+    static void failed(ThreadState state, Throwable failure) {
+        boolean death = false;
+        try {
+            // By name: the class is about to leave the JDK.
+            death = failure.getClass().getName().equals("java.lang.ThreadDeath");
+            if (!death) {
+                if (state != null) {
+                    state.stop();
+                    state.drop();
+                }
+                Threads.complain(failure);
+            }
+        } catch (Throwable e) {
+            // Nothing is left to try.
+        }
+        if (death) {
+            throw (Error) failure;
+        }
+    }
+}

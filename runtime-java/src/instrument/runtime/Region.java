@@ -1,0 +1,57 @@
+package instrument.runtime;
+
+import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
+
+/** A piece of the mapped file that has one owner: one thread, or the runtime under its lock. */
+final class Region {
+    /** The block's memory, as words. */
+    final LongBuffer words;
+    /** The same memory, as bytes. */
+    private final ByteBuffer bytes;
+    /** Index of the region's first word in {@link #words}. */
+    final int base;
+    /** Length in bytes, header included. */
+    final int length;
+    /** Offset of the region in the file. */
+    final long fileOffset;
+
+    Region(LongBuffer words, ByteBuffer bytes, int offset, int length, long blockOffset) {
+        this.words = words;
+        this.bytes = bytes;
+        this.base = offset >> 3;
+        this.length = length;
+        this.fileOffset = blockOffset + offset;
+    }
+
+    long get(int word) {
+        return words.get(base + word);
+    }
+
+    void put(int word, long value) {
+        words.put(base + word, value);
+    }
+
+    /** Copies bytes to the given offset in the region. */
+    void put(int offset, byte[] data, int length) {
+        ByteBuffer view = bytes.duplicate();
+        view.position((base << 3) + offset);
+        view.put(data, 0, length);
+    }
+
+    /** Makes the region visible to readers: owner and kind are one word, written last. */
+    void publish(int kind, int owner) {
+        put(0, (long) owner << 32 | kind);
+    }
+
+    /** Hides the region from readers; its length stays, so that they can step over it. */
+    void hide() {
+        put(0, 0);
+    }
+
+    void clearBody() {
+        for (int i = base + 2, end = base + (length >> 3); i < end; i++) {
+            words.put(i, 0);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What can be wrong with a profile: errors that leave nothing to read, and damage that the reader steps over.
+
+use std::fmt;
+
+/// A file that cannot be read at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The first eight bytes are not the magic.
+    #[error("not a profile: it does not begin with the bytes 89 'IPROF' 0D 0A")]
+    NotAProfile,
+    /// The file ends inside the file header.
+    #[error("the profile ends at offset {length}, inside its file header")]
+    NoHeader {
+        /// Bytes of the file.
+        length: usize,
+    },
+    /// A version that this reader does not know.
+    #[error("the profile has version {version}; this reader knows version 1")]
+    Version {
+        /// Version of the file.
+        version: u32,
+    },
+}
+
+/// A part of the file that was not read, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// File offset.
+    pub offset: u64,
+    /// The structure there.
+    pub structure: &'static str,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at offset {:#x}: {}", self.structure, self.offset, self.reason)
+    }
+}
