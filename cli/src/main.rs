@@ -1,3 +1,65 @@
 //! `instrument`: options, I/O and all talking to people.
+//!
+//! One file per subcommand (`Opts` and `run`); this one parses the command line, calls the subcommand, and turns what comes back
+//! into an exit code. Errors are printed here, once.
 
-fn main() {}
+mod account;
+mod command_line;
+mod completions;
+mod config;
+mod engine;
+mod exit;
+mod id_file;
+mod ids;
+mod input;
+mod man;
+mod names;
+mod output;
+mod progress;
+mod rewrite;
+mod settings;
+mod talk;
+mod tree;
+
+use clap::{FromArgMatches, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Rewrite Java bytecode so that programs tell exactly what they do.
+///
+/// `instrument app.jar` writes app-instrumented.jar, which runs under plain `java -jar` and behaves as before; it is short for
+/// `instrument rewrite app.jar`.
+#[derive(Parser)]
+#[command(name = "instrument", version, arg_required_else_help = true, after_help = exit::HELP)]
+#[command(override_usage = "instrument [OPTIONS] <INPUT>...\n       instrument [OPTIONS] <COMMAND>")]
+struct Cli {
+    #[command(flatten)]
+    talk: talk::Opts,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Rewrite(Box<rewrite::Opts>),
+    Ids(ids::Opts),
+    Completions(completions::Opts),
+    Man(man::Opts),
+}
+
+fn main() -> ExitCode {
+    let words = command_line::with_default_command(std::env::args_os().collect());
+    let command = command_line::command().color(command_line::color(&words).for_clap());
+    let cli = match command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        // clap prints help to stdout with code 0 and wrong usage to stderr with code 2.
+        Err(error) => error.exit(),
+    };
+    let talk = talk::Talk::new(&cli.talk);
+    let result = match cli.command {
+        Command::Rewrite(opts) => rewrite::run(*opts, &talk),
+        Command::Ids(opts) => ids::run(&opts, &talk),
+        Command::Completions(opts) => completions::run(&opts),
+        Command::Man(opts) => man::run(&opts, &talk),
+    };
+    exit::code(result, &talk)
+}

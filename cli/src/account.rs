@@ -1,0 +1,200 @@
+//! The account of a run: what became of every class and method.
+//!
+//! `--report FILE` writes it as JSON lines, one object per class, followed by those of its methods:
+//!
+//! ```json
+//! {"kind":"class","input":"app.jar","entry":"com/acme/Foo.class","class":"com/acme/Foo","outcome":"rewritten"}
+//! {"kind":"method","class":"com/acme/Foo","method":"run","descriptor":"()V","outcome":"rewritten","id":17}
+//! {"kind":"method","class":"com/acme/Foo","method":"big","descriptor":"()V","outcome":"skipped","reason":"method-too-large"}
+//! ```
+//!
+//! `outcome` is `rewritten`; `unchanged` (nothing to do: no code); `excluded` (by a filter, or our own runtime); or `skipped` (it should
+//! have been rewritten but cannot be; `reason` is from a closed list). Entries that are no classes are named only if skipped.
+
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What became of a class or method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Outcome {
+    /// Its bytes are new.
+    Rewritten,
+    /// There was nothing to do.
+    Unchanged,
+    /// It was not to be touched.
+    Excluded,
+    /// It should have been rewritten and could not be.
+    Skipped,
+}
+
+/// What became of one class, or of an entry or file that could not be treated as one.
+#[derive(Debug)]
+pub(crate) struct ClassRecord<'a> {
+    /// The input as the user named it.
+    pub(crate) input: &'a str,
+    /// The entry within it (`lib/x.jar!/a/B.class`), if it is not a class file itself.
+    pub(crate) entry: Option<&'a str>,
+    /// The class's name, if it could be read.
+    pub(crate) class: Option<&'a str>,
+    pub(crate) outcome: Outcome,
+    /// From a closed list; with `Excluded` and `Skipped`.
+    pub(crate) reason: Option<&'a str>,
+    /// More for people.
+    pub(crate) detail: Option<&'a str>,
+    /// Its methods, in the order of the class file.
+    pub(crate) methods: &'a [MethodRecord<'a>],
+}
+
+/// What became of one method.
+#[derive(Debug)]
+pub(crate) struct MethodRecord<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) descriptor: &'a str,
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) detail: Option<&'a str>,
+    /// Of a rewritten method.
+    pub(crate) id: Option<u32>,
+}
+
+/// How many of each outcome.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) rewritten: u64,
+    pub(crate) unchanged: u64,
+    pub(crate) excluded: u64,
+    pub(crate) skipped: u64,
+}
+
+impl Counts {
+    fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Rewritten => self.rewritten += 1,
+            Outcome::Unchanged => self.unchanged += 1,
+            Outcome::Excluded => self.excluded += 1,
+            Outcome::Skipped => self.skipped += 1,
+        }
+    }
+}
+
+/// Counts of classes and methods.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Tally {
+    pub(crate) classes: Counts,
+    pub(crate) methods: Counts,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, record: &ClassRecord<'_>) {
+        self.classes.add(record.outcome);
+        record.methods.iter().for_each(|method| self.methods.add(method.outcome));
+    }
+
+    /// Everything that should have been rewritten and was not.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.classes.skipped + self.methods.skipped
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descriptor: Option<&'a str>,
+    outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u32>,
+}
+
+/// Writes the lines of one class.
+pub(crate) fn write_lines(record: &ClassRecord<'_>, out: &mut impl Write) -> io::Result<()> {
+    let line = Line {
+        kind: if record.class.is_some() { "class" } else { "entry" },
+        input: Some(record.input),
+        entry: record.entry,
+        class: record.class,
+        method: None,
+        descriptor: None,
+        outcome: record.outcome,
+        reason: record.reason,
+        detail: record.detail,
+        id: None,
+    };
+    write_line(&line, out)?;
+    for method in record.methods {
+        let line = Line {
+            kind: "method",
+            input: None,
+            entry: None,
+            method: Some(method.name),
+            descriptor: Some(method.descriptor),
+            outcome: method.outcome,
+            reason: method.reason,
+            detail: method.detail,
+            id: method.id,
+            ..line
+        };
+        write_line(&line, out)?;
+    }
+    Ok(())
+}
+
+fn write_line(line: &Line<'_>, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_are_as_documented() {
+        let method = |name, outcome, reason, id| MethodRecord {
+            name,
+            descriptor: "()V",
+            outcome,
+            reason,
+            detail: None,
+            id,
+        };
+        let record = ClassRecord {
+            input: "app.jar",
+            entry: Some("com/acme/Foo.class"),
+            class: Some("com/acme/Foo"),
+            outcome: Outcome::Rewritten,
+            reason: None,
+            detail: None,
+            methods: &[
+                method("run", Outcome::Rewritten, None, Some(17)),
+                method("big", Outcome::Skipped, Some("method-too-large"), None),
+            ],
+        };
+        let mut out = Vec::new();
+        write_lines(&record, &mut out).unwrap();
+        let documented: String = include_str!("account.rs")
+            .lines()
+            .filter_map(|line| line.strip_prefix("//! {"))
+            .map(|line| format!("{{{line}\n"))
+            .collect();
+        assert_eq!(String::from_utf8(out).unwrap(), documented);
+        let mut tally = Tally::default();
+        tally.add(&record);
+        assert_eq!(tally.classes, Counts { rewritten: 1, ..Counts::default() });
+        assert_eq!(tally.methods, Counts { rewritten: 1, skipped: 1, ..Counts::default() });
+        assert_eq!(tally.skipped(), 1);
+    }
+}

@@ -1,0 +1,129 @@
+//! What clap cannot say: `rewrite` is the default command, `--color` counts before anything is parsed, and a word that is neither a
+//! command nor a file was probably meant as a command.
+
+use crate::talk::Color;
+use clap::{Command, CommandFactory, ValueEnum};
+use std::ffi::{OsStr, OsString};
+
+/// The whole command line's definition, as clap sees it.
+pub(crate) fn command() -> Command {
+    crate::Cli::command().mut_subcommand("rewrite", |rewrite| rewrite.after_help(crate::exit::HELP))
+}
+
+/// Puts `rewrite` before the first word that is neither a global option nor a command.
+pub(crate) fn with_default_command(mut words: Vec<OsString>) -> Vec<OsString> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        match word.to_str() {
+            Some("--color") => at += 2,
+            Some(word) if is_global_flag(word) => at += 1,
+            Some("-h" | "--help" | "-V" | "--version" | "help") => return words,
+            Some(word) if commands().any(|name| name == word) => return words,
+            _ => {
+                words.insert(at, "rewrite".into());
+                return words;
+            }
+        }
+    }
+    words
+}
+
+fn is_global_flag(word: &str) -> bool {
+    let short = |flags: &str| !flags.is_empty() && flags.chars().all(|c| "qv".contains(c));
+    ["--quiet", "--verbose"].contains(&word)
+        || word.starts_with("--color=")
+        || word.strip_prefix('-').is_some_and(short)
+}
+
+fn commands() -> impl Iterator<Item = String> {
+    let names: Vec<String> =
+        crate::Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+    names.into_iter()
+}
+
+/// The `--color` of the command line or environment, for the messages of clap itself.
+pub(crate) fn color(words: &[OsString]) -> Color {
+    let value = |index: usize, word: &OsStr| {
+        if word == "--color" {
+            words.get(index + 1).cloned()
+        } else {
+            word.to_str()?.strip_prefix("--color=").map(OsString::from)
+        }
+    };
+    let given =
+        words.iter().take_while(|word| *word != "--").enumerate().find_map(|(i, word)| value(i, word));
+    given
+        .or_else(|| std::env::var_os("INSTRUMENT_COLOR"))
+        .and_then(|value| Color::from_str(value.to_str()?, false).ok())
+        .unwrap_or(Color::Auto)
+}
+
+/// The command that `word` may have been meant as, when it is no file: at most two letters off, and no more than a third of them.
+pub(crate) fn meant_as(word: &str) -> Option<String> {
+    let close = |name: &String| distance(word, name) <= (name.len() / 3).min(2);
+    commands().filter(close).min_by_key(|name| distance(word, name))
+}
+
+/// Insertions, removals, replacements and swaps of neighbours (optimal string alignment) between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(40).collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inserted(line: &str) -> String {
+        let words = line.split(' ').map(OsString::from).collect();
+        with_default_command(words).iter().map(|w| w.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn rewrite_is_the_default_command() {
+        for (given, expected) in [
+            ("instrument app.jar", "instrument rewrite app.jar"),
+            ("instrument -o ids app.jar", "instrument rewrite -o ids app.jar"),
+            ("instrument -qv --color never app.jar", "instrument -qv --color never rewrite app.jar"),
+            ("instrument --color=never -v ids x", "instrument --color=never -v ids x"),
+            ("instrument rewrite app.jar", "instrument rewrite app.jar"),
+            ("instrument --help", "instrument --help"),
+            ("instrument help ids", "instrument help ids"),
+            ("instrument -V", "instrument -V"),
+            ("instrument", "instrument"),
+            ("instrument --verbose", "instrument --verbose"),
+            ("instrument -- ids", "instrument rewrite -- ids"),
+            ("instrument ./ids", "instrument rewrite ./ids"),
+            ("instrument -", "instrument rewrite -"),
+        ] {
+            assert_eq!(inserted(given), expected);
+        }
+    }
+
+    #[test]
+    fn near_misses_are_recognised() {
+        assert_eq!(meant_as("rewirte").as_deref(), Some("rewrite"));
+        assert_eq!(meant_as("idz").as_deref(), Some("ids"));
+        assert_eq!(meant_as("completion").as_deref(), Some("completions"));
+        assert_eq!(meant_as("app.jar"), None);
+        assert_eq!(meant_as("x"), None);
+    }
+}

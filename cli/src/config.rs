@@ -1,0 +1,136 @@
+//! `instrument.toml`: the same options as on the command line, for the whole project.
+//!
+//! ```toml
+//! include = ["com.acme.**"]
+//! exclude = ["com.acme.generated.**", "**#<clinit>"]
+//! subclasses-of = ["com.acme.Service"]
+//! transform = ["method-events", "allocation"]
+//! ids = "instrument.ids"
+//! runtime = "embed"
+//! record = "counts"
+//! report = "target/instrument.jsonl"
+//! strict = true
+//! strip-signatures = false
+//! threads = 4
+//! ```
+//!
+//! Paths are relative to the file's directory. An unknown key or a bad value is an error with its line.
+
+use crate::exit::usage;
+use crate::settings::{Record, Runtime, Transform};
+use anyhow::{Context, Result};
+use instrument_rewriter::filter::Filter;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// The file that is read when it is there and no other is named.
+pub(crate) const DEFAULT: &str = "instrument.toml";
+
+/// What a configuration file says; nothing, if there is none.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Config {
+    include: Option<Vec<Spanned<String>>>,
+    exclude: Option<Vec<Spanned<String>>>,
+    pub(crate) subclasses_of: Option<Vec<String>>,
+    pub(crate) transform: Option<Vec<Transform>>,
+    pub(crate) ids: Option<PathBuf>,
+    pub(crate) runtime: Option<Runtime>,
+    pub(crate) record: Option<Record>,
+    pub(crate) report: Option<PathBuf>,
+    pub(crate) strict: Option<bool>,
+    pub(crate) strip_signatures: Option<bool>,
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+impl Config {
+    /// Reads the file that was asked for, or [`DEFAULT`] if there is one.
+    pub(crate) fn read(asked_for: Option<&Path>) -> Result<Config> {
+        let path = asked_for.unwrap_or(Path::new(DEFAULT));
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if asked_for.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Config::default());
+            }
+            Err(error) => return Err(usage(format!("{}: {error}", path.display()))),
+        };
+        let mut config = Config::parse(&text, &path.display().to_string())?;
+        let directory = path.parent().unwrap_or(Path::new(""));
+        for path in [&mut config.ids, &mut config.report].into_iter().flatten() {
+            *path = directory.join(&*path);
+        }
+        Ok(config)
+    }
+
+    fn parse(text: &str, name: &str) -> Result<Config> {
+        let at = |span: Range<usize>| {
+            let before = &text[..span.start.min(text.len())];
+            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+            let column = before[line_start..].chars().count() + 1;
+            format!("{name}:{}:{column}", before.matches('\n').count() + 1)
+        };
+        let config: Config = toml::from_str(text).map_err(|error| {
+            let place = error.span().map_or(name.to_owned(), &at);
+            usage(format!("{place}: {}", error.message().trim_end().replace('\n', "; ")))
+        })?;
+        for pattern in [&config.include, &config.exclude].into_iter().flatten().flatten() {
+            Filter::new(&[pattern.get_ref()], &[])
+                .map_err(|error| usage(error.to_string()))
+                .with_context(|| at(pattern.span()))?;
+        }
+        Ok(config)
+    }
+
+    pub(crate) fn include(&self) -> Option<Vec<String>> {
+        self.include.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
+    }
+
+    pub(crate) fn exclude(&self) -> Option<Vec<String>> {
+        self.exclude.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_the_documentation_is_read() {
+        let source = include_str!("config.rs");
+        let example: String = source
+            .lines()
+            .skip_while(|line| !line.contains("```toml"))
+            .skip(1)
+            .take_while(|line| !line.contains("```"))
+            .map(|line| format!("{}\n", line.trim_start_matches("//! ")))
+            .collect();
+        let config = Config::parse(&example, "x.toml").unwrap();
+        assert_eq!(config.include().unwrap(), ["com.acme.**"]);
+        assert_eq!(config.exclude().unwrap().len(), 2);
+        assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
+        assert_eq!(config.transform.unwrap(), [Transform::MethodEvents, Transform::Allocation]);
+        assert_eq!(config.ids.unwrap(), Path::new("instrument.ids"));
+        assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Counts)));
+        assert_eq!(config.report.unwrap(), Path::new("target/instrument.jsonl"));
+        assert_eq!((config.strict, config.strip_signatures), (Some(true), Some(false)));
+        assert_eq!(config.threads, NonZeroUsize::new(4));
+    }
+
+    #[test]
+    fn errors_name_their_line() {
+        for (text, place, reason) in [
+            ("strict = true\nbogus = 1\n", "x.toml:2:1", "unknown field `bogus`"),
+            ("strict = 1\n", "x.toml:1:10", "boolean"),
+            ("\ninclude = [\n  \"a.B\",\n  \"a..B\",\n]\n", "x.toml:4:3", "bad pattern `a..B`"),
+            ("transform = [\"method-event\"]\n", "x.toml:1:14", "method-events"),
+            ("threads = 0\n", "x.toml:1:11", "nonzero"),
+            ("strict = \n", "x.toml:1:10", ""),
+            ("strict = true\nstrict = true\n", "x.toml:2:1", "duplicate"),
+        ] {
+            let error = format!("{:#}", Config::parse(text, "x.toml").expect_err(text));
+            assert!(error.starts_with(&format!("{place}: ")) && error.contains(reason), "{text:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! `instrument rewrite`, the default command: inputs to outputs, with ids, an account and a summary.
+//!
+//! 1. Resolve the settings, decide on all outputs, find the files: whatever can be refused is refused before anything is written.
+//! 2. Lock and read the shared id file, if there is one.
+//! 3. Let the [`engine`] rewrite; its outputs are staged beside their targets.
+//! 4. Append the new ids and wait until they are on disk: an output never has ids that the file does not know.
+//! 5. Rename the outputs into place, and say what was done.
+
+use crate::account::{self, ClassRecord, Outcome, Tally};
+use crate::engine::{self, FileKind, InputFile, Sink, Unit, UnitKind};
+use crate::exit::{Exit, usage};
+use crate::id_file::IdFile;
+use crate::input::{self, Job};
+use crate::output::Outputs;
+use crate::progress::Progress;
+use crate::settings::{self, Settings};
+use crate::talk::Talk;
+use crate::tree::{self, Tree};
+use anyhow::{Context, Result};
+use instrument_rewriter::id_map::IdMap;
+use serde::Serialize;
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Rewrite archives, class files and directories (the default command)
+///
+/// Without -o, X.jar becomes X-instrumented.jar beside it. Options come from the command line, from INSTRUMENT_* in the environment, from
+/// instrument.toml, in this order.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Opts {
+    /// Jars, wars, ears, class files, directories
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// Where to write; a directory if there are several inputs
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+
+    /// Replace the inputs
+    #[arg(long, conflicts_with = "output")]
+    in_place: bool,
+
+    /// Print a summary as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    settings: settings::Opts,
+}
+
+/// The `--json` summary.
+#[derive(Serialize)]
+struct Summary<'a> {
+    outputs: Vec<OutputSummary>,
+    #[serde(flatten)]
+    tally: &'a Tally,
+    ids: IdSummary,
+    /// What was in effect, wherever it came from.
+    options: &'a Settings,
+}
+
+#[derive(Serialize)]
+struct OutputSummary {
+    input: String,
+    output: String,
+}
+
+#[derive(Serialize)]
+struct IdSummary {
+    file: Option<String>,
+    new: usize,
+    total: usize,
+}
+
+type Engine = fn(&[Unit], &Settings, &mut IdMap, &mut dyn Sink) -> Result<()>;
+
+pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
+    run_with(opts, talk, engine::run)
+}
+
+fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
+    let settings = Settings::resolve(opts.settings)?;
+    let jobs = input::plan(&opts.inputs, opts.output.as_deref(), opts.in_place)?;
+    check_side_files(&settings, &jobs)?;
+    let (units, trees) = find_files(&jobs)?;
+
+    let (mut id_file, mut ids) = match &settings.ids {
+        Some(path) => IdFile::open(path, talk).map(|(file, map)| (Some(file), map))?,
+        None => (None, IdMap::new()),
+    };
+    let known_ids = ids.len();
+
+    let mut staging = Staging::new(&jobs, &units, &settings, talk)?;
+    staging.record_what_is_not_followed(&trees)?;
+    engine(&units, &settings, &mut ids, &mut staging)?;
+    let (outputs, tally) = staging.finish(&trees, &settings)?;
+    if let Some(file) = &mut id_file {
+        file.append(&ids)?;
+    }
+    outputs.commit()?;
+
+    for job in &jobs {
+        talk.note(format_args!("{} -> {}", job.input.display(), job.output.display()));
+    }
+    say_what_was_done(&tally, talk);
+    if opts.json {
+        let output = |job: &Job| OutputSummary {
+            input: job.input.display().to_string(),
+            output: job.output.display().to_string(),
+        };
+        let summary = Summary {
+            outputs: jobs.iter().map(output).collect(),
+            tally: &tally,
+            ids: IdSummary {
+                file: settings.ids.as_ref().map(|path| path.display().to_string()),
+                new: ids.len() - known_ids,
+                total: ids.len(),
+            },
+            options: &settings,
+        };
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{}", serde_json::to_string(&summary)?)?;
+    }
+    Ok(if settings.strict && tally.skipped() > 0 { Exit::Partial } else { Exit::Done })
+}
+
+fn say_what_was_done(tally: &Tally, talk: &Talk) {
+    let (classes, methods) = (&tally.classes, &tally.methods);
+    talk.note(format_args!(
+        "{} methods of {} classes rewritten; classes: {} unchanged, {} excluded",
+        methods.rewritten, classes.rewritten, classes.unchanged, classes.excluded
+    ));
+    if tally.skipped() > 0 {
+        talk.warn(format_args!(
+            "skipped: {} classes, {} methods; --verbose or --report says which and why",
+            classes.skipped, methods.skipped
+        ));
+    }
+}
+
+/// The account and the id file must not be an input, an output, or each other.
+fn check_side_files(settings: &Settings, jobs: &[Job]) -> Result<()> {
+    let resolve = |path: &Path| {
+        path.canonicalize().or_else(|_| {
+            let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            parent.canonicalize().map(|parent| parent.join(path.file_name().unwrap_or_default()))
+        })
+    };
+    let mut taken = Vec::new();
+    for (option, path) in [("--ids", &settings.ids), ("--report", &settings.report)] {
+        let Some(path) = path else { continue };
+        let resolved = resolve(path).with_context(|| format!("{option} {}", path.display()))?;
+        if resolved.exists() && !resolved.is_file() {
+            return Err(usage(format!("{option} {}: exists and is not a regular file", path.display())));
+        }
+        for job in jobs {
+            let clash = |other: &Path| resolved == other || resolved.starts_with(other);
+            if clash(&job.source) || clash(&job.target) {
+                let (input, output) = (job.input.display(), job.output.display());
+                return Err(usage(format!(
+                    "{option} {}: is, or lies in, {input} or {output}",
+                    path.display()
+                )));
+            }
+        }
+        if taken.contains(&resolved) {
+            return Err(usage(format!("{option} {}: --ids and --report are the same file", path.display())));
+        }
+        taken.push(resolved);
+    }
+    Ok(())
+}
+
+/// The files of each job; the trees of those that are directories.
+fn find_files(jobs: &[Job]) -> Result<(Vec<Unit>, Vec<Option<Tree>>)> {
+    let mut units = Vec::with_capacity(jobs.len());
+    let mut trees = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let label = job.input.display().to_string();
+        let mut tree = None;
+        let files = match job.kind {
+            UnitKind::Directory => {
+                let found = tree.insert(Tree::read(&job.source).with_context(|| label.clone())?);
+                std::mem::take(&mut found.inputs)
+            }
+            UnitKind::Archive | UnitKind::ClassFile => {
+                let kind =
+                    if job.kind == UnitKind::Archive { FileKind::Archive } else { FileKind::ClassFile };
+                let size = job.source.metadata().with_context(|| label.clone())?.len();
+                vec![InputFile { path: job.source.clone(), entry: None, kind, size }]
+            }
+        };
+        units.push(Unit { label, kind: job.kind, files });
+        trees.push(tree);
+    }
+    Ok((units, trees))
+}
+
+/// Takes what the engine makes, and stages it.
+struct Staging<'a> {
+    jobs: &'a [Job],
+    units: &'a [Unit],
+    /// Where each directory is built that is not rewritten in place.
+    roots: Vec<Option<PathBuf>>,
+    outputs: Outputs,
+    report: Option<BufWriter<NamedTempFile>>,
+    tally: Tally,
+    progress: Progress,
+    talk: &'a Talk,
+}
+
+impl<'a> Staging<'a> {
+    fn new(jobs: &'a [Job], units: &'a [Unit], settings: &Settings, talk: &'a Talk) -> Result<Staging<'a>> {
+        let mut outputs = Outputs::default();
+        let mut roots = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            if let Some(directory) = job.target.parent() {
+                outputs.create_directory(directory)?;
+            }
+            let builds = job.kind == UnitKind::Directory && !job.in_place();
+            roots.push(if builds { Some(outputs.tree(&job.target)?) } else { None });
+        }
+        let report = settings.report.as_deref().map(Outputs::open).transpose()?.map(BufWriter::new);
+        let total = units.iter().flat_map(|unit| &unit.files).map(|file| file.size).sum();
+        let progress = Progress::new(total, talk);
+        Ok(Staging { jobs, units, roots, outputs, report, tally: Tally::default(), progress, talk })
+    }
+
+    /// Accounts for what is in a directory and cannot be rewritten there.
+    fn record_what_is_not_followed(&mut self, trees: &[Option<Tree>]) -> Result<()> {
+        let units = self.units;
+        for (unit, tree) in units.iter().zip(trees) {
+            let Some(tree) = tree else { continue };
+            let special =
+                tree.special.iter().map(|path| (path, "not-a-file", "neither file nor directory; left out"));
+            let leaving = tree
+                .leaving
+                .iter()
+                .map(|path| (path, "symlink", "a link out of the directory, kept as it is"));
+            for (path, reason, detail) in special.chain(leaving) {
+                self.record(&ClassRecord {
+                    input: &unit.label,
+                    entry: Some(&tree::entry_name(path)),
+                    class: None,
+                    outcome: Outcome::Skipped,
+                    reason: Some(reason),
+                    detail: Some(detail),
+                    methods: &[],
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies what the engine did not see, and closes the account.
+    fn finish(self, trees: &[Option<Tree>], settings: &Settings) -> Result<(Outputs, Tally)> {
+        let mut outputs = self.outputs;
+        for ((job, root), tree) in self.jobs.iter().zip(&self.roots).zip(trees) {
+            if let (Some(root), Some(tree)) = (root, tree) {
+                tree.copy_rest(&job.source, root)?;
+            }
+        }
+        if let (Some(report), Some(path)) = (self.report, &settings.report) {
+            let file = report.into_inner().map_err(|error| error.into_error());
+            outputs.stage(path, None, file.with_context(|| path.display().to_string())?)?;
+        }
+        Ok((outputs, self.tally))
+    }
+}
+
+impl Sink for Staging<'_> {
+    fn record(&mut self, record: &ClassRecord<'_>) -> Result<()> {
+        self.tally.add(record);
+        let class = record.class.or(record.entry).unwrap_or(record.input);
+        if record.outcome == Outcome::Skipped {
+            let reason = record.detail.or(record.reason).unwrap_or("no reason given");
+            self.talk.detail(format_args!("{}: {class} skipped: {reason}", record.input));
+        }
+        for method in record.methods.iter().filter(|method| method.outcome == Outcome::Skipped) {
+            let reason = method.detail.or(method.reason).unwrap_or("no reason given");
+            let (name, descriptor) = (method.name, method.descriptor);
+            self.talk.detail(format_args!("{}: {class}#{name}{descriptor} skipped: {reason}", record.input));
+        }
+        if let Some(report) = &mut self.report {
+            account::write_lines(record, report).context("writing the report")?;
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, unit: usize, file: usize, bytes: Option<&[u8]>) -> Result<()> {
+        let (job, file) = (&self.jobs[unit], &self.units[unit].files[file]);
+        if job.in_place() && bytes.is_none() {
+            return Ok(());
+        }
+        let context = || file.path.display().to_string();
+        if let Some(root) = &self.roots[unit] {
+            let path = root.join(file.path.strip_prefix(&job.source)?);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).with_context(context)?;
+            }
+            return match bytes {
+                None => tree::copy_file(&file.path, &path),
+                Some(bytes) => write_like(&file.path, &path, bytes).with_context(context),
+            };
+        }
+        let target = if job.kind == UnitKind::Directory { &file.path } else { &job.target };
+        let permissions = file.path.metadata().with_context(context)?.permissions();
+        match bytes {
+            Some(bytes) => self.outputs.file(target, Some(permissions), bytes),
+            None => {
+                let mut copy = Outputs::open(target)?;
+                let mut original = fs::File::open(&file.path).with_context(context)?;
+                std::io::copy(&mut original, &mut copy).with_context(context)?;
+                self.outputs.stage(target, Some(permissions), copy)
+            }
+        }
+    }
+
+    fn extra(&mut self, unit: usize, name: &str, bytes: &[u8]) -> Result<()> {
+        let job = &self.jobs[unit];
+        match &self.roots[unit] {
+            Some(root) => {
+                let path = root.join(name);
+                let write = || {
+                    fs::create_dir_all(path.parent().unwrap_or(root))?;
+                    fs::write(&path, bytes)
+                };
+                write().with_context(|| job.output.join(name).display().to_string())
+            }
+            None => self.outputs.file(&job.target.join(name), None, bytes),
+        }
+    }
+
+    fn advance(&mut self, bytes: u64, name: &str) {
+        self.progress.advance(bytes, name);
+    }
+}
+
+/// Writes a new file with the permissions of another.
+fn write_like(original: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    fs::write(path, bytes)?;
+    fs::set_permissions(path, original.metadata()?.permissions())
+}

@@ -1,0 +1,197 @@
+//! What to rewrite and how: command line over environment over `instrument.toml` over defaults, resolved and checked.
+//!
+//! A list that is given replaces the whole list of a weaker source. clap puts the environment beneath the command line.
+
+use crate::config::Config;
+use crate::exit::usage;
+use anyhow::Result;
+use clap::builder::BoolishValueParser;
+use instrument_rewriter::filter::Filter;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// The options that the environment and the configuration file know as well.
+#[derive(Debug, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Opts {
+    /// Instrument only what matches; repeatable
+    ///
+    /// A pattern is CLASS, CLASS#METHOD or CLASS#METHOD(DESCRIPTOR); `*` and `?` stay within a package, `**` does not;
+    /// packages are written with `.` or `/`; several patterns may be joined with `:`. Examples: com.acme.**,
+    /// com/acme/Foo$*, com.acme.Foo#get*, **#<clinit>, com.acme.Foo#run(I).
+    #[arg(long, value_name = "PATTERN", env = "INSTRUMENT_INCLUDE", hide_env_values = true)]
+    include: Option<Vec<String>>,
+
+    /// Leave out what matches, even if it is included; repeatable
+    #[arg(long, value_name = "PATTERN", env = "INSTRUMENT_EXCLUDE", hide_env_values = true)]
+    exclude: Option<Vec<String>>,
+
+    /// Instrument only these classes and their subclasses and implementers in the inputs; on top of --include and --exclude
+    #[arg(
+        long,
+        value_name = "CLASS",
+        value_delimiter = ',',
+        env = "INSTRUMENT_SUBCLASSES_OF",
+        hide_env_values = true
+    )]
+    subclasses_of: Option<Vec<String>>,
+
+    /// What to insert [default: method-events]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        env = "INSTRUMENT_TRANSFORM",
+        hide_env_values = true
+    )]
+    transform: Option<Vec<Transform>>,
+
+    /// A file of method ids that several builds share; it is created if missing, and only ever appended to
+    #[arg(long, value_name = "FILE", env = "INSTRUMENT_IDS", hide_env_values = true)]
+    ids: Option<PathBuf>,
+
+    /// Where the classes that the inserted code calls come from [default: embed]
+    #[arg(long, value_name = "HOW", env = "INSTRUMENT_RUNTIME", hide_env_values = true)]
+    runtime: Option<Runtime>,
+
+    /// What the program records when it runs [default: counts]
+    #[arg(long, value_name = "MODE", env = "INSTRUMENT_RECORD", hide_env_values = true)]
+    record: Option<Record>,
+
+    /// Write an account of every class and method, rewritten or skipped and why, as JSON lines
+    #[arg(long, value_name = "FILE", env = "INSTRUMENT_REPORT", hide_env_values = true)]
+    report: Option<PathBuf>,
+
+    /// Exit with code 3 if anything that should be rewritten had to be skipped
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+          value_parser = BoolishValueParser::new(), env = "INSTRUMENT_STRICT", hide_env_values = true)]
+    strict: Option<bool>,
+
+    /// Remove the signatures of signed archives, which no longer hold once a class has changed
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+          value_parser = BoolishValueParser::new(), env = "INSTRUMENT_STRIP_SIGNATURES", hide_env_values = true)]
+    strip_signatures: Option<bool>,
+
+    /// How many threads to use [default: one per processor]
+    #[arg(short = 'j', long, value_name = "N", env = "INSTRUMENT_THREADS", hide_env_values = true)]
+    threads: Option<NonZeroUsize>,
+
+    /// Read these options from a file [default: ./instrument.toml, if there is one]
+    #[arg(long, value_name = "FILE", env = "INSTRUMENT_CONFIG", hide_env_values = true)]
+    config: Option<PathBuf>,
+}
+
+/// What is injected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Transform {
+    /// Entry and exit of every method.
+    MethodEvents,
+    /// Every allocation.
+    Allocation,
+    /// Remote method calls (not available yet).
+    Rmi,
+}
+
+/// How the output finds the runtime classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Runtime {
+    /// They are put into the output.
+    Embed,
+    /// The user adds them to the class path.
+    Classpath,
+    /// Nobody adds them here; an agent or the user's own classes are expected at run time.
+    None,
+}
+
+/// What a run records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Record {
+    /// Exact counts per method.
+    Counts,
+    /// Each thread's calling context tree (not available yet).
+    Tree,
+    /// Every event (not available yet).
+    Trace,
+}
+
+/// The outcome: every option has its value.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct Settings {
+    include: Vec<String>,
+    exclude: Vec<String>,
+    /// Both, compiled.
+    #[serde(skip)]
+    pub(crate) filter: Filter,
+    pub(crate) subclasses_of: Vec<String>,
+    #[serde(rename = "transform")]
+    pub(crate) transforms: Vec<Transform>,
+    pub(crate) ids: Option<PathBuf>,
+    pub(crate) runtime: Runtime,
+    pub(crate) record: Record,
+    pub(crate) report: Option<PathBuf>,
+    pub(crate) strict: bool,
+    pub(crate) strip_signatures: bool,
+    pub(crate) threads: usize,
+}
+
+impl Settings {
+    /// Reads the configuration file and puts everything together.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a bad pattern, or something that is not available: all wrong usage.
+    pub(crate) fn resolve(opts: Opts) -> Result<Settings> {
+        let config = Config::read(opts.config.as_deref())?;
+        let include = opts.include.or_else(|| config.include()).unwrap_or_default();
+        let exclude = opts.exclude.or_else(|| config.exclude()).unwrap_or_default();
+        let settings = Settings {
+            filter: Filter::new(&include, &exclude).map_err(|error| usage(error.to_string()))?,
+            include,
+            exclude,
+            subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
+            transforms: opts.transform.or(config.transform).unwrap_or_else(|| vec![Transform::MethodEvents]),
+            ids: opts.ids.or(config.ids),
+            runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
+            record: opts.record.or(config.record).unwrap_or(Record::Counts),
+            report: opts.report.or(config.report),
+            strict: opts.strict.or(config.strict).unwrap_or(false),
+            strip_signatures: opts.strip_signatures.or(config.strip_signatures).unwrap_or(false),
+            threads: opts.threads.or(config.threads).map_or_else(processors, NonZeroUsize::get),
+        };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.transforms.contains(&Transform::Rmi) {
+            return Err(usage("transform rmi is not available yet; there are method-events and allocation"));
+        }
+        if let Record::Tree | Record::Trace = self.record {
+            let mode = if self.record == Record::Tree { "tree" } else { "trace" };
+            return Err(usage(format!("recording mode {mode} is not available yet; there is counts")));
+        }
+        if self.transforms.is_empty() {
+            return Err(usage("the list of transforms is empty; there are method-events and allocation"));
+        }
+        if let Some(class) = self.subclasses_of.iter().find(|class| !is_class_name(class)) {
+            return Err(usage(format!("--subclasses-of takes the names of classes, not `{class}`")));
+        }
+        if self.threads > 1024 {
+            return Err(usage(format!("{} threads are too many; at most 1024", self.threads)));
+        }
+        Ok(())
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+/// Whether this may be the name of one class, with `.` or `/` (JVMS 4.2.1).
+fn is_class_name(name: &str) -> bool {
+    let segment =
+        |s: &str| !s.is_empty() && !s.contains(|c: char| ";[*?#:()<>".contains(c) || c.is_whitespace());
+    name.split(['.', '/']).all(segment)
+}

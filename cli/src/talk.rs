@@ -1,0 +1,121 @@
+//! Talk to people: everything that is not a result goes to stderr through here, as loud as asked for.
+
+use std::fmt;
+use std::io::{IsTerminal, Write, stderr};
+
+/// Options of every subcommand.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+#[command(next_display_order = 1000)]
+pub(crate) struct Opts {
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more: everything that is skipped, and why
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Colour in messages; auto: on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "INSTRUMENT_COLOR",
+        hide_env_values = true
+    )]
+    pub(crate) color: Color,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Also in a pipe.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// The same for clap's own help and errors.
+    pub(crate) fn for_clap(self) -> clap::ColorChoice {
+        match self {
+            Color::Auto => clap::ColorChoice::Auto,
+            Color::Always => clap::ColorChoice::Always,
+            Color::Never => clap::ColorChoice::Never,
+        }
+    }
+
+    /// Whether messages on stderr are coloured; see no-color.org and bixense.com/clicolors.
+    fn on_stderr(self) -> bool {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
+            Color::Auto if set("CLICOLOR_FORCE") => true,
+            Color::Auto => {
+                stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            }
+        }
+    }
+}
+
+/// How loud, and in which colours.
+#[derive(Debug)]
+pub(crate) struct Talk {
+    quiet: bool,
+    verbose: bool,
+    color: bool,
+}
+
+impl Talk {
+    pub(crate) fn new(opts: &Opts) -> Talk {
+        Talk { quiet: opts.quiet, verbose: opts.verbose, color: opts.color.on_stderr() }
+    }
+
+    /// Whether a progress bar may be shown.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.quiet && stderr().is_terminal()
+    }
+
+    /// Why a run failed; always said.
+    pub(crate) fn error(&self, message: fmt::Arguments<'_>) {
+        self.say("error", "31", message);
+    }
+
+    /// Something that the user should look at.
+    pub(crate) fn warn(&self, message: fmt::Arguments<'_>) {
+        if !self.quiet {
+            self.say("warning", "33", message);
+        }
+    }
+
+    /// What was done.
+    pub(crate) fn note(&self, message: fmt::Arguments<'_>) {
+        if !self.quiet {
+            self.write(format_args!("{message}\n"));
+        }
+    }
+
+    /// What only `--verbose` wants to know.
+    pub(crate) fn detail(&self, message: fmt::Arguments<'_>) {
+        if self.verbose {
+            self.write(format_args!("{message}\n"));
+        }
+    }
+
+    fn say(&self, kind: &str, colour: &str, message: fmt::Arguments<'_>) {
+        if self.color {
+            self.write(format_args!("\x1b[1;{colour}m{kind}:\x1b[0m {message}\n"));
+        } else {
+            self.write(format_args!("{kind}: {message}\n"));
+        }
+    }
+
+    /// Nobody may be listening; that is no reason to fail.
+    fn write(&self, message: fmt::Arguments<'_>) {
+        let _ = stderr().lock().write_fmt(message);
+    }
+}
