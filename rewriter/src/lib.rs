@@ -14,6 +14,7 @@
 
 pub mod class_file;
 pub mod error;
+pub mod text;
 //pub mod rewrite;
 //pub mod transform;
 
