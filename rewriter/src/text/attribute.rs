@@ -45,8 +45,10 @@ impl<'a> Printer<'_, 'a> {
             }
             p.attributes(class.attributes(), Owner::Class);
         });
+        self.gap();
         if self.options.pool {
             self.constant_pool();
+            self.gap();
         }
         let mut fields = class.fields();
         while let Ok(Some(field)) = fields.next() {
@@ -66,11 +68,14 @@ impl<'a> Printer<'_, 'a> {
         self.utf8(member.name_index);
         self.text(":");
         self.utf8(member.descriptor_index);
-        self.end_at(member.span.start);
+        self.end();
         self.nested(|p| {
-            p.line(format_args!("flags {}", flags::text(member.access_flags, names)));
+            p.start("flags ");
+            p.put(flags::text(member.access_flags, names));
+            p.end_at(member.span.start);
             p.attributes(member.attributes(), owner);
         });
+        self.gap();
     }
 
     /// A table of attributes: in their order, in the canonical form sorted by name.
@@ -127,6 +132,7 @@ impl<'a> Printer<'_, 'a> {
             (b"BootstrapMethods", Owner::Class) => {
                 !self.options.canonical || self.options.pool || self.options.raw
             }
+            (b"SourceFile" | b"SourceDebugExtension", Owner::Class) => self.options.source,
             (b"LineNumberTable", Owner::Code) => self.options.lines && self.options.raw,
             (b"StackMapTable" | b"StackMap", Owner::Code) => false,
             (b"LocalVariableTable" | b"LocalVariableTypeTable", Owner::Code) => self.options.locals,

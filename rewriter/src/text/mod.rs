@@ -41,6 +41,8 @@ pub struct PrintOptions {
     pub frames: bool,
     /// LocalVariableTable and LocalVariableTypeTable.
     pub locals: bool,
+    /// SourceFile and SourceDebugExtension.
+    pub source: bool,
     /// Bytes of text at which printing stops: two bytes of a class may name a constant of 65,535 bytes,
     /// so that a hostile class of a megabyte could print as gigabytes. A last line says that it stopped.
     pub limit: usize,
@@ -62,6 +64,7 @@ impl PrintOptions {
             lines: true,
             frames: true,
             locals: true,
+            source: true,
             limit: DEFAULT_LIMIT,
         }
     }

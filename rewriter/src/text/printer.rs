@@ -100,6 +100,11 @@ impl<'p, 'a> Printer<'p, 'a> {
         self.text("\n");
     }
 
+    /// The empty line between two sections of a listing.
+    pub(super) fn gap(&mut self) {
+        self.text(if self.options.canonical { "" } else { "\n" });
+    }
+
     /// Ends a line about the structure at `offset` of the class file.
     pub(super) fn end_at(&mut self, offset: usize) {
         if self.options.raw {
