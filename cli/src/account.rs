@@ -11,6 +11,7 @@
 //! `outcome` is `rewritten`; `unchanged` (nothing to do: no code); `excluded` (by a filter, or our own runtime); or `skipped` (it should
 //! have been rewritten but cannot be; `reason` is from a closed list). Entries that are no classes are named only if skipped.
 
+use instrument_rewriter::instrumenter::Totals;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -26,6 +27,15 @@ pub(crate) enum Outcome {
     Excluded,
     /// It should have been rewritten and could not be.
     Skipped,
+}
+
+/// How a reason of the rewriter counts: what a filter asked for is no failure, and a module descriptor has no code.
+pub(crate) fn outcome_of(reason: &str) -> Outcome {
+    match reason {
+        "own-runtime" | "not-included" | "excluded" | "not-a-subclass" => Outcome::Excluded,
+        "not-code" => Outcome::Unchanged,
+        _ => Outcome::Skipped,
+    }
 }
 
 /// What became of one class, or of an entry or file that could not be treated as one.
@@ -68,12 +78,12 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, outcome: Outcome) {
+    fn count(&mut self, outcome: Outcome, count: u64) {
         match outcome {
-            Outcome::Rewritten => self.rewritten += 1,
-            Outcome::Unchanged => self.unchanged += 1,
-            Outcome::Excluded => self.excluded += 1,
-            Outcome::Skipped => self.skipped += 1,
+            Outcome::Rewritten => self.rewritten += count,
+            Outcome::Unchanged => self.unchanged += count,
+            Outcome::Excluded => self.excluded += count,
+            Outcome::Skipped => self.skipped += count,
         }
     }
 }
@@ -86,9 +96,34 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, record: &ClassRecord<'_>) {
-        self.classes.add(record.outcome);
-        record.methods.iter().for_each(|method| self.methods.add(method.outcome));
+    /// Adds another tally.
+    pub(crate) fn add(&mut self, other: &Tally) {
+        for (mine, theirs) in [(&mut self.classes, &other.classes), (&mut self.methods, &other.methods)] {
+            mine.rewritten += theirs.rewritten;
+            mine.unchanged += theirs.unchanged;
+            mine.excluded += theirs.excluded;
+            mine.skipped += theirs.skipped;
+        }
+    }
+
+    /// Adds what the rewriter has counted over all inputs.
+    pub(crate) fn add_totals(&mut self, totals: &Totals) {
+        let (classes, methods) = (&mut self.classes, &mut self.methods);
+        classes.rewritten += totals.classes_rewritten;
+        methods.rewritten += totals.methods_rewritten;
+        let mut left = totals.classes - totals.classes_rewritten;
+        for (reason, count) in &totals.classes_skipped {
+            classes.count(outcome_of(reason), *count);
+            left -= count;
+        }
+        classes.unchanged += left;
+        let mut left = totals.methods - totals.methods_rewritten;
+        for (reason, count) in &totals.methods_skipped {
+            methods.count(outcome_of(reason), *count);
+            left -= count;
+        }
+        // Their class was left as a whole, and is counted there.
+        methods.excluded += left;
     }
 
     /// Everything that should have been rewritten and was not.
@@ -191,10 +226,22 @@ mod tests {
             .map(|line| format!("{{{line}\n"))
             .collect();
         assert_eq!(String::from_utf8(out).unwrap(), documented);
+    }
+
+    #[test]
+    fn totals_become_outcomes() {
+        let totals = Totals {
+            classes: 5,
+            classes_rewritten: 2,
+            classes_skipped: [("not-a-class", 1), ("excluded", 1)].into(),
+            methods: 9,
+            methods_rewritten: 6,
+            methods_skipped: [("method-too-large", 2)].into(),
+        };
         let mut tally = Tally::default();
-        tally.add(&record);
-        assert_eq!(tally.classes, Counts { rewritten: 1, ..Counts::default() });
-        assert_eq!(tally.methods, Counts { rewritten: 1, skipped: 1, ..Counts::default() });
-        assert_eq!(tally.skipped(), 1);
+        tally.add_totals(&totals);
+        assert_eq!(tally.classes, Counts { rewritten: 2, unchanged: 1, excluded: 1, skipped: 1 });
+        assert_eq!(tally.methods, Counts { rewritten: 6, unchanged: 0, excluded: 1, skipped: 2 });
+        assert_eq!(tally.skipped(), 3);
     }
 }

@@ -3,11 +3,23 @@
 //! The engine reads the inputs itself, one at a time, so that memory holds the largest input and not all of them. It hands out ids in
 //! the order of the units and their files, whatever the number of threads. It never writes a file.
 
-use crate::account::ClassRecord;
-use crate::settings::Settings;
-use anyhow::Result;
-use instrument_rewriter::id_map::{ENTRY_NAME, IdMap, gz};
-use std::path::PathBuf;
+use crate::account::{ClassRecord, MethodRecord, Outcome, Tally, outcome_of};
+use crate::exit::usage;
+use crate::runtime;
+use crate::settings::{Runtime as RuntimeOption, Settings, Transform};
+use anyhow::{Context, Result};
+use instrument_rewriter::archive::{self, Location};
+use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::filter::SubclassIndex;
+use instrument_rewriter::id_map::IdMap;
+use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, Runtime};
+use instrument_rewriter::rewrite::Transforms;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One input as the user named it, with the files of it that may hold classes.
 #[derive(Debug)]
@@ -50,34 +62,343 @@ pub(crate) enum FileKind {
 
 /// Who takes what the engine makes.
 pub(crate) trait Sink {
+    /// Whether [`record`](Self::record) is of any use.
+    fn wants_records(&self) -> bool;
+
     /// What became of a class; in the order of the inputs.
     fn record(&mut self, record: &ClassRecord<'_>) -> Result<()>;
 
-    /// The new bytes of a file, or none if it stays as it is. Called once for every file.
+    /// The new bytes of a file, or none if it stays as it is. This or [`archive`](Self::archive) is called once for every file.
     fn output(&mut self, unit: usize, file: usize, bytes: Option<&[u8]>) -> Result<()>;
+
+    /// A file's new content, written by `write`.
+    fn archive(&mut self, unit: usize, file: usize, write: WriteContent<'_>) -> Result<()>;
 
     /// A file to add to a directory: the runtime, the id map. `name` is relative, with `/`.
     fn extra(&mut self, unit: usize, name: &str, bytes: &[u8]) -> Result<()>;
 
+    /// A file to put beside the output: the runtime as a jar.
+    fn beside(&mut self, unit: usize, name: &str, bytes: &[u8]) -> Result<()>;
+
     /// `bytes` more of the input are done.
     fn advance(&mut self, bytes: u64, name: &str);
+
+    /// Something the user should know.
+    fn note(&self, message: std::fmt::Arguments<'_>);
+}
+
+/// Writes a file's new content.
+pub(crate) type WriteContent<'a> = &'a mut dyn FnMut(&mut (dyn Write + Send)) -> Result<()>;
+
+/// Classes that lie in no archive are rewritten in batches of about this many bytes.
+const BATCH: u64 = 16 << 20;
+
+/// Finds the subclasses that `--subclasses-of` names, over all inputs, and restricts the filter to them.
+///
+/// # Errors
+/// An input that cannot be read.
+pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) -> Result<()> {
+    if settings.subclasses_of.is_empty() {
+        return Ok(());
+    }
+    let mut index = SubclassIndex::new();
+    let mut add = |bytes: &[u8]| {
+        // What is no class is dealt with when it is rewritten.
+        let Ok(class) = ClassFile::parse(bytes) else { return };
+        let (Ok(name), Ok(above)) = (class.name(), class.super_name()) else { return };
+        let interfaces = class.interfaces().filter_map(|interface| class.pool.class_name(interface).ok());
+        index.add(name, above, interfaces);
+    };
+    for unit in units {
+        for file in &unit.files {
+            let bytes = read(file)?;
+            match file.kind {
+                FileKind::ClassFile => add(&bytes),
+                FileKind::Archive => {
+                    let limits = archive::Limits::default();
+                    archive::visit_classes(&unit.name_of(file), &bytes, &limits, &mut |class| {
+                        add(class.bytes);
+                        ControlFlow::Continue(())
+                    })?;
+                }
+            }
+        }
+    }
+    settings.filter.restrict_to(index.resolve(&settings.subclasses_of));
+    Ok(())
 }
 
 /// Rewrites all units.
 ///
 /// # Errors
 /// The first input that cannot be read or must be refused; the sink's own errors.
-pub(crate) fn run(units: &[Unit], _settings: &Settings, ids: &mut IdMap, sink: &mut dyn Sink) -> Result<()> {
-    for (unit_index, unit) in units.iter().enumerate() {
-        for (index, file) in unit.files.iter().enumerate() {
-            sink.output(unit_index, index, None)?;
-            sink.advance(file.size, &unit.label);
+pub(crate) fn run(
+    units: &[Unit],
+    settings: &Settings,
+    ids: &mut IdMap,
+    sink: &mut dyn Sink,
+) -> Result<Tally> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build()?;
+    let transforms = Transforms {
+        method_events: settings.transforms.contains(&Transform::MethodEvents),
+        allocation: settings.transforms.contains(&Transform::Allocation),
+    };
+    let records = Records::default();
+    let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
+    if sink.wants_records() {
+        let records = records.clone();
+        instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
+    }
+    let mut engine = Engine { units, settings, pool, instrumenter, records, sink, modular: None };
+    for unit in 0..units.len() {
+        engine.unit(unit)?;
+    }
+    if settings.runtime == RuntimeOption::Classpath && !units.is_empty() {
+        engine.sink.beside(0, runtime::JAR_NAME, &runtime::jar()?)?;
+    }
+    let mut tally = Tally::default();
+    tally.add_totals(engine.instrumenter.totals());
+    Ok(tally)
+}
+
+/// Records on their way from the rewriter to the sink.
+#[derive(Clone, Default)]
+struct Records(Arc<Mutex<Vec<(String, instrumenter::ClassRecord)>>>);
+
+impl Records {
+    fn push(&self, at: String, record: instrumenter::ClassRecord) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((at, record));
+    }
+
+    fn take(&self) -> Vec<(String, instrumenter::ClassRecord)> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+struct Engine<'a> {
+    units: &'a [Unit],
+    settings: &'a Settings,
+    pool: rayon::ThreadPool,
+    instrumenter: Instrumenter<'a>,
+    records: Records,
+    sink: &'a mut dyn Sink,
+    /// The first modular archive that the runtime was embedded in.
+    modular: Option<String>,
+}
+
+impl Engine<'_> {
+    fn unit(&mut self, index: usize) -> Result<()> {
+        let unit = &self.units[index];
+        let embed = self.settings.runtime == RuntimeOption::Embed;
+        let mut entries = vec![runtime::properties(&unit.profile_name(), self.settings)];
+        if embed {
+            entries.extend(runtime::classes());
         }
-        if unit.kind == UnitKind::Directory {
-            let mut text = Vec::new();
-            ids.write_all(&mut text);
-            sink.extra(unit_index, ENTRY_NAME, &gz::compress(&text))?;
+        let module = match self.settings.runtime {
+            RuntimeOption::Embed => ModuleChange::AddPackage,
+            RuntimeOption::Classpath => ModuleChange::AddRequires,
+            RuntimeOption::None => ModuleChange::None,
+        };
+        self.instrumenter.set_runtime(Runtime { entries, module });
+        let mut loose = Vec::new();
+        for (position, file) in unit.files.iter().enumerate() {
+            match file.kind {
+                FileKind::Archive => self.archive(index, position)?,
+                FileKind::ClassFile => loose.push(position),
+            }
+        }
+        self.loose(index, &loose)
+    }
+
+    fn archive(&mut self, unit_index: usize, position: usize) -> Result<()> {
+        let unit = &self.units[unit_index];
+        let file = &unit.files[position];
+        let name = unit.name_of(file);
+        let bytes = read(file)?;
+        let options = archive::Options {
+            strip_signatures: self.settings.strip_signatures,
+            ..archive::Options::default()
+        };
+        let modules = self.instrumenter.modules();
+        let (pool, instrumenter) = (&self.pool, &mut self.instrumenter);
+        let mut skipped = Vec::new();
+        self.sink.archive(unit_index, position, &mut |out| {
+            let outcome = pool.install(|| archive::rewrite(&name, &bytes, out, instrumenter, &options))?;
+            skipped = outcome.skipped;
+            Ok(())
+        })?;
+        if self.instrumenter.modules() > modules && self.settings.runtime == RuntimeOption::Embed {
+            if let Some(first) = self.modular.replace(name.clone()) {
+                return Err(usage(format!(
+                    "{first} and {name} are both modules, and only one of them can hold the runtime; \
+                     use --runtime classpath and put {} on the module path",
+                    runtime::JAR_NAME
+                )));
+            }
+        }
+        self.pass_records_on(unit)?;
+        for skipped in skipped {
+            let entry = skipped.at.strip_prefix(&format!("{name}!")).unwrap_or(&skipped.at);
+            let detail = skipped.reason.to_string();
+            self.sink.record(&ClassRecord {
+                input: &unit.label,
+                entry: Some(entry),
+                class: None,
+                outcome: Outcome::Skipped,
+                reason: Some(skipped.reason.code()),
+                detail: Some(&detail),
+                methods: &[],
+            })?;
+        }
+        self.sink.advance(file.size, &unit.label);
+        Ok(())
+    }
+
+    /// Rewrites the class files at `positions` and gives every root of a class path that they show what it needs.
+    fn loose(&mut self, unit_index: usize, positions: &[usize]) -> Result<()> {
+        if positions.is_empty() {
+            return Ok(());
+        }
+        let unit = &self.units[unit_index];
+        let mut roots = BTreeSet::new();
+        let mut rest = positions;
+        while !rest.is_empty() {
+            let mut size = 0;
+            let count = rest
+                .iter()
+                .take_while(|position| {
+                    let fits = size < BATCH;
+                    size += unit.files[**position].size;
+                    fits
+                })
+                .count();
+            let (batch, behind) = rest.split_at(count);
+            rest = behind;
+            let contents = batch.iter().map(|p| read(&unit.files[*p])).collect::<Result<Vec<_>>>()?;
+            let entries: Vec<String> =
+                batch.iter().map(|p| unit.files[*p].entry.clone().unwrap_or_default()).collect();
+            let root = Location::root(&unit.label);
+            let classes: Vec<(Location<'_>, &[u8])> = (entries.iter().zip(&contents))
+                .map(|(entry, bytes)| {
+                    (if entry.is_empty() { root } else { root.entry(entry.as_bytes()) }, &bytes[..])
+                })
+                .collect();
+            let (pool, instrumenter) = (&self.pool, &mut self.instrumenter);
+            let outputs = pool.install(|| instrumenter.rewrite_loose(&classes));
+            for (((&position, entry), bytes), output) in
+                batch.iter().zip(&entries).zip(&contents).zip(outputs)
+            {
+                if output.is_some() {
+                    roots.extend(class_path_root(entry, bytes));
+                }
+                self.sink.output(unit_index, position, output.as_deref())?;
+                self.sink.advance(unit.files[position].size, &unit.label);
+            }
+            self.pass_records_on(unit)?;
+        }
+        let extras = self.instrumenter.output_entries();
+        if unit.kind == UnitKind::ClassFile {
+            if !extras.is_empty() && self.settings.runtime == RuntimeOption::Embed {
+                self.sink.note(format_args!(
+                    "{}: a single class file has no room for the runtime; --runtime classpath writes it as {}",
+                    unit.label,
+                    runtime::JAR_NAME
+                ));
+            }
+            return Ok(());
+        }
+        for root in roots {
+            for entry in &extras {
+                self.sink.extra(unit_index, &format!("{root}{}", entry.name), &entry.data)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_records_on(&mut self, unit: &Unit) -> Result<()> {
+        for (at, record) in self.records.take() {
+            let entry = at.split_once('!').map(|(_, entry)| entry);
+            let class_outcome = match record.skipped {
+                Some(reason) => outcome_of(reason),
+                None if record.rewritten => Outcome::Rewritten,
+                None => Outcome::Unchanged,
+            };
+            let details: Vec<Option<String>> =
+                record.methods.iter().map(|method| describe(&method.notes)).collect();
+            let methods: Vec<MethodRecord<'_>> = (record.methods.iter().zip(&details))
+                .map(|(method, detail)| MethodRecord {
+                    name: &method.name,
+                    descriptor: &method.descriptor,
+                    outcome: method.skipped.map_or(Outcome::Rewritten, outcome_of),
+                    reason: method.skipped,
+                    detail: detail.as_deref(),
+                    id: method.id,
+                })
+                .collect();
+            self.sink.record(&ClassRecord {
+                input: &unit.label,
+                entry,
+                class: Some(record.name.as_str()).filter(|name| !name.is_empty()),
+                outcome: class_outcome,
+                reason: record.skipped,
+                detail: record.detail.as_deref(),
+                methods: &methods,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// What is worth knowing of a rewritten method, for people.
+fn describe(notes: &[Note]) -> Option<String> {
+    let texts: Vec<String> = notes
+        .iter()
+        .map(|note| match note {
+            Note::CrossedHugeMethodLimit => {
+                "exceeds 8,000 bytes of code now, so HotSpot will not compile it (-XX:-DontCompileHugeMethods)".to_owned()
+            }
+            Note::UnknownCodeAttributes(count) => format!("{count} unknown attributes of its code kept as they are"),
+            Note::UntrackedAllocations(count) => format!("{count} allocation sites cannot be counted"),
+        })
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+impl Unit {
+    /// What a file of this unit is called in messages.
+    fn name_of(&self, file: &InputFile) -> String {
+        match &file.entry {
+            Some(entry) => format!("{}/{entry}", self.label.trim_end_matches('/')),
+            None => self.label.clone(),
         }
     }
-    Ok(())
+
+    /// What the profiles of the rewritten program are called: `app` for `lib/app.jar`.
+    fn profile_name(&self) -> String {
+        let name = Path::new(&self.label).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = match self.kind {
+            UnitKind::Directory => name.as_str(),
+            UnitKind::Archive | UnitKind::ClassFile => {
+                name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem)
+            }
+        };
+        if stem.is_empty() || stem == "." || stem == ".." { "java".to_owned() } else { stem.to_owned() }
+    }
+}
+
+fn read(file: &InputFile) -> Result<Vec<u8>> {
+    fs::read(&file.path).with_context(|| file.path.display().to_string())
+}
+
+/// The root of the class path that the class file at `entry` lies in, with a final `/`: `classes/` for
+/// `classes/com/acme/Foo.class`. None if its path is not the one that its name asks for.
+fn class_path_root(entry: &str, class: &[u8]) -> Option<String> {
+    let class = ClassFile::parse(class).ok()?;
+    let name = std::str::from_utf8(class.name().ok()?).ok()?;
+    let root = entry.strip_suffix(".class")?.strip_suffix(name)?;
+    let root = match root.split_once("META-INF/versions/") {
+        Some((root, _)) => root,
+        None => root,
+    };
+    (root.is_empty() || root.ends_with('/')).then(|| root.to_owned())
 }

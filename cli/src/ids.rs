@@ -1,9 +1,9 @@
 //! `instrument ids`: look up methods in an id map, be it a file or the one inside an instrumented archive or directory.
 
 use crate::exit::{Exit, usage};
-use crate::names::display;
 use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow, bail};
+use instrument_rewriter::class_file::mutf8::escape as display;
 use instrument_rewriter::filter::MethodQuery;
 use instrument_rewriter::id_map::{ENTRY_NAME, Entry, IdMap, gz};
 use std::io::{BufWriter, Write};

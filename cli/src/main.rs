@@ -7,17 +7,20 @@ mod account;
 mod command_line;
 mod completions;
 mod config;
+mod diff;
+mod dump;
 mod engine;
 mod exit;
 mod id_file;
 mod ids;
 mod input;
 mod man;
-mod names;
 mod output;
 mod progress;
 mod rewrite;
+mod runtime;
 mod settings;
+mod source;
 mod talk;
 mod tree;
 
@@ -41,6 +44,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Rewrite(Box<rewrite::Opts>),
+    Dump(dump::Opts),
+    Diff(diff::Opts),
     Ids(ids::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
@@ -57,6 +62,8 @@ fn main() -> ExitCode {
     let talk = talk::Talk::new(&cli.talk);
     let result = match cli.command {
         Command::Rewrite(opts) => rewrite::run(*opts, &talk),
+        Command::Dump(opts) => dump::run(opts, &talk),
+        Command::Diff(opts) => diff::run(opts),
         Command::Ids(opts) => ids::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),

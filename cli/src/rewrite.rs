@@ -7,7 +7,7 @@
 //! 5. Rename the outputs into place, and say what was done.
 
 use crate::account::{self, ClassRecord, Outcome, Tally};
-use crate::engine::{self, FileKind, InputFile, Sink, Unit, UnitKind};
+use crate::engine::{self, FileKind, InputFile, Sink, Unit, UnitKind, WriteContent};
 use crate::exit::{Exit, usage};
 use crate::id_file::IdFile;
 use crate::input::{self, Job};
@@ -50,6 +50,9 @@ pub(crate) struct Opts {
     settings: settings::Opts,
 }
 
+/// Bytes that are written to a file at a time.
+const BUFFER: usize = 1 << 20;
+
 /// The `--json` summary.
 #[derive(Serialize)]
 struct Summary<'a> {
@@ -74,14 +77,8 @@ struct IdSummary {
     total: usize,
 }
 
-type Engine = fn(&[Unit], &Settings, &mut IdMap, &mut dyn Sink) -> Result<()>;
-
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
-    run_with(opts, talk, engine::run)
-}
-
-fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
-    let settings = Settings::resolve(opts.settings)?;
+    let mut settings = Settings::resolve(opts.settings)?;
     let jobs = input::plan(&opts.inputs, opts.output.as_deref(), opts.in_place)?;
     check_side_files(&settings, &jobs)?;
     let (units, trees) = find_files(&jobs)?;
@@ -91,11 +88,13 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         None => (None, IdMap::new()),
     };
     let known_ids = ids.len();
+    engine::restrict_to_subclasses(&units, &mut settings)?;
 
     let mut staging = Staging::new(&jobs, &units, &settings, talk)?;
     staging.record_what_is_not_followed(&trees)?;
-    engine(&units, &settings, &mut ids, &mut staging)?;
-    let (outputs, tally) = staging.finish(&trees, &settings)?;
+    let rewritten = engine::run(&units, &settings, &mut ids, &mut staging)?;
+    let (outputs, mut tally) = staging.finish(&trees, &settings)?;
+    tally.add(&rewritten);
     if let Some(file) = &mut id_file {
         file.append(&ids)?;
     }
@@ -271,8 +270,14 @@ impl<'a> Staging<'a> {
 }
 
 impl Sink for Staging<'_> {
+    fn wants_records(&self) -> bool {
+        self.report.is_some() || self.talk.is_verbose()
+    }
+
     fn record(&mut self, record: &ClassRecord<'_>) -> Result<()> {
-        self.tally.add(record);
+        if record.class.is_none() && record.outcome == Outcome::Skipped {
+            self.tally.classes.skipped += u64::from(record.reason != Some("not-a-class"));
+        }
         let class = record.class.or(record.entry).unwrap_or(record.input);
         if record.outcome == Outcome::Skipped {
             let reason = record.detail.or(record.reason).unwrap_or("no reason given");
@@ -316,6 +321,37 @@ impl Sink for Staging<'_> {
                 self.outputs.stage(target, Some(permissions), copy)
             }
         }
+    }
+
+    fn archive(&mut self, unit: usize, file: usize, write: WriteContent<'_>) -> Result<()> {
+        let (job, file) = (&self.jobs[unit], &self.units[unit].files[file]);
+        let context = || file.path.display().to_string();
+        let permissions = file.path.metadata().with_context(context)?.permissions();
+        if let Some(root) = &self.roots[unit] {
+            let path = root.join(file.path.strip_prefix(&job.source)?);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).with_context(context)?;
+            }
+            let mut out = BufWriter::with_capacity(BUFFER, fs::File::create(&path).with_context(context)?);
+            write(&mut out)?;
+            out.flush().with_context(context)?;
+            return fs::set_permissions(&path, permissions).with_context(context);
+        }
+        let target = if job.kind == UnitKind::Directory { &file.path } else { &job.target };
+        let mut out = BufWriter::with_capacity(BUFFER, Outputs::open(target)?);
+        write(&mut out)?;
+        let out = out.into_inner().map_err(|error| error.into_error()).with_context(context)?;
+        self.outputs.stage(target, Some(permissions), out)
+    }
+
+    fn beside(&mut self, unit: usize, name: &str, bytes: &[u8]) -> Result<()> {
+        let target = self.jobs[unit].target.with_file_name(name);
+        self.talk.note(format_args!("runtime -> {}", target.display()));
+        self.outputs.file(&target, None, bytes)
+    }
+
+    fn note(&self, message: std::fmt::Arguments<'_>) {
+        self.talk.note(message);
     }
 
     fn extra(&mut self, unit: usize, name: &str, bytes: &[u8]) -> Result<()> {

@@ -80,6 +80,11 @@ impl Talk {
         !self.quiet && stderr().is_terminal()
     }
 
+    /// Whether details are wanted.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// Why a run failed; always said.
     pub(crate) fn error(&self, message: fmt::Arguments<'_>) {
         self.say("error", "31", message);

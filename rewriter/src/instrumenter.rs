@@ -121,6 +121,8 @@ pub struct Instrumenter<'a> {
     totals: Totals,
     /// Ids that the current output carries.
     used: Vec<u32>,
+    /// Module descriptors at the root of archives.
+    modules: u64,
     rewriters: Mutex<Vec<ClassRewriter>>,
     buffers: Mutex<Vec<SurveyBuffers>>,
 }
@@ -158,6 +160,7 @@ impl<'a> Instrumenter<'a> {
             observer: None,
             totals: Totals::default(),
             used: Vec::new(),
+            modules: 0,
             rewriters: Mutex::default(),
             buffers: Mutex::default(),
         }
@@ -171,6 +174,11 @@ impl<'a> Instrumenter<'a> {
     /// The totals so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// How many modular archives were met.
+    pub fn modules(&self) -> u64 {
+        self.modules
     }
 
     /// Rewrites classes that lie in no archive: in parallel, with ids in their order. `None`: unchanged.
@@ -195,6 +203,11 @@ impl<'a> Instrumenter<'a> {
         outputs
     }
 
+    /// From now on, outputs get these entries.
+    pub fn set_runtime(&mut self, runtime: Runtime) {
+        self.runtime = runtime;
+    }
+
     /// The entries that the current output needs: the runtime, and the part of the id map that it uses.
     pub fn output_entries(&mut self) -> Vec<NewEntry> {
         let mut used = std::mem::take(&mut self.used);
@@ -216,6 +229,7 @@ impl<'a> Instrumenter<'a> {
         let totals = &mut self.totals;
         totals.classes += 1;
         totals.classes_rewritten += u64::from(rewritten);
+        self.modules += u64::from(plan.verdict == Verdict::Module && at.name() == b"module-info.class");
         let result = plan.result.get();
         let (skipped, detail) = match (&plan.survey, plan.verdict, result) {
             (Err(error), ..) => (Some(SkipReason::NotAClass.as_str()), Some(error.to_string())),

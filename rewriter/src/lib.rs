@@ -10,6 +10,7 @@
 //! | [`survey`] | what a class is, before it is touched |
 //! | [`instrumenter`] | all of it together, with an account of every method |
 //! | [`filter`], [`id_map`] | which methods, and under which number |
+//! | [`text`] | classes printed for people, and compared |
 //! | [`transform`] | what is injected: one file per transform |
 //!
 //! A rewritten class is the input's own bytes around what changed. Without a transform the output is the
@@ -24,6 +25,7 @@ pub mod id_map;
 pub mod instrumenter;
 pub mod rewrite;
 pub mod survey;
+pub mod text;
 pub mod transform;
 
 pub use error::{ClassError, ClassErrorKind};

@@ -33,6 +33,13 @@ pub(super) fn place(
     }
 }
 
+/// A new jar of these entries, dated 1980-01-01.
+pub fn create(entries: Vec<NewEntry>) -> Result<Vec<u8>, super::ArchiveError> {
+    let fail = |kind| super::ArchiveError::new("new archive", kind);
+    let empty = Directory::parse(&EMPTY, 0).map_err(fail)?;
+    library(entries, &empty, &Options::default()).map_err(fail)
+}
+
 /// A jar of the new entries, dated like those that are added to `directory` itself.
 fn library(
     mut entries: Vec<NewEntry>,

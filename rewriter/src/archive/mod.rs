@@ -26,6 +26,7 @@ mod options;
 mod read;
 mod splice;
 
+pub use additions::create;
 pub use engine::{Outcome, Skipped, rewrite};
 pub use error::{Ambiguity, ArchiveError, ErrorKind, SkipReason};
 pub use layout::{Kind, Layout};

@@ -40,6 +40,11 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
+    pub(crate) fn u1(&mut self) -> Result<u8, ClassError> {
+        Ok(self.take(1)?[0])
+    }
+
+    #[inline]
     pub(crate) fn u2(&mut self) -> Result<u16, ClassError> {
         let b = self.take(2)?;
         Ok(u16::from_be_bytes([b[0], b[1]]))

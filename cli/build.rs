@@ -1,0 +1,36 @@
+//! Lists the compiled runtime classes, so that the binary carries them: no JVM is needed to rewrite.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime-java/classes");
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut classes = Vec::new();
+    collect(&root, &mut classes);
+    classes.sort();
+    assert!(!classes.is_empty(), "no compiled runtime classes in {}", root.display());
+    let mut list = String::from("&[\n");
+    for class in classes {
+        let name =
+            class.strip_prefix(&root).expect("found below the root").to_string_lossy().replace('\\', "/");
+        writeln!(list, "    ({name:?}, include_bytes!({:?})),", class.display().to_string())
+            .expect("a string grows");
+    }
+    list.push(']');
+    let out =
+        PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("runtime_classes.rs");
+    std::fs::write(out, list).expect("OUT_DIR can be written");
+}
+
+fn collect(directory: &Path, classes: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, classes);
+        } else if path.extension().is_some_and(|extension| extension == "class") {
+            classes.push(path);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! `instrument diff`: what differs between two classes, archives or directories, as resolved text.
+//!
+//! Entries are compared one by one, so memory holds two of them at a time (and the nested archives around
+//! them). Classes are compared in the canonical form of `instrument_rewriter::text`, everything else by
+//! its bytes.
+
+use crate::dump;
+use crate::exit::{Exit, usage};
+use crate::source::{Input, Tree, is_archive_name, join};
+use anyhow::{Context, Result};
+use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::text::{self, ChangeKind, PrintOptions, Section, SectionChange};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+
+/// Archives in archives are compared entry by entry down to this depth, by their bytes below.
+const MAX_NESTING: usize = 4;
+
+/// Compare two classes, archives or directories; exit code 0: equal, 1: different, 2: wrong usage
+#[derive(Debug, clap::Args)]
+pub(crate) struct Opts {
+    /// The first class file, archive or directory (also `app.jar!com/acme/Foo.class`)
+    before: String,
+    /// The second one
+    after: String,
+    /// Compare the constant pools, too, with their numbering
+    #[arg(long)]
+    pool: bool,
+    /// Compare everything: indices, offsets, bytes, the order of attributes, the forms of frames
+    #[arg(long)]
+    raw: bool,
+    /// What makes no difference
+    #[arg(long, value_name = "WHAT,..", value_delimiter = ',')]
+    ignore: Vec<Ignored>,
+    /// Compare only the methods that fit PATTERN: `run`, `get*`, `<init>(I)*`
+    #[arg(long, value_name = "PATTERN")]
+    method: Option<String>,
+    /// Lines of context around a difference
+    #[arg(long, short = 'U', value_name = "N", default_value_t = 3)]
+    context: usize,
+    /// Print one line per class that differs, and a summary
+    #[arg(long)]
+    stat: bool,
+    /// Print one JSON object per entry that differs, and a last one with the summary
+    #[arg(long, conflicts_with = "stat")]
+    json: bool,
+}
+
+/// A part of a class that `--ignore` leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Ignored {
+    /// Line numbers
+    Lines,
+    /// Stack map frames
+    Frames,
+    /// Local variable tables
+    Locals,
+    /// The constant pool and its numbering, even with --pool
+    Pool,
+    /// Line numbers, local variable tables, SourceFile, SourceDebugExtension
+    Debug,
+}
+
+/// Prints to standard output.
+///
+/// # Errors
+/// An input that cannot be read. Two inputs of different kinds (a class and an archive) are wrong usage.
+pub(crate) fn run(opts: Opts) -> Result<Exit> {
+    let (before, after) = (Input::open(&opts.before)?, Input::open(&opts.after)?);
+    if matches!(before, Input::File(_)) != matches!(after, Input::File(_)) {
+        return Err(usage("cannot compare a file with an archive or directory"));
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    let outcome = compare(&opts, &before, &after, &mut out).and_then(|summary| {
+        out.flush()?;
+        Ok(summary)
+    });
+    match outcome {
+        // Whoever stops reading has seen a difference.
+        Err(error) if dump::is_broken_pipe(&error) => Ok(Exit::Negative),
+        Ok(summary) => Ok(if summary.is_equal() { Exit::Done } else { Exit::Negative }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Entries by outcome.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+struct Summary {
+    /// Equal, or different only in what makes no difference.
+    equal: usize,
+    /// In both, with a difference.
+    different: usize,
+    /// Only in the first input.
+    removed: usize,
+    /// Only in the second input.
+    added: usize,
+}
+
+impl Summary {
+    fn is_equal(self) -> bool {
+        self.different + self.removed + self.added == 0
+    }
+}
+
+fn compare(opts: &Opts, before: &Input, after: &Input, out: &mut dyn Write) -> Result<Summary> {
+    let ignored = |what| opts.ignore.contains(&what);
+    let debug = ignored(Ignored::Debug);
+    let options = PrintOptions {
+        pool: opts.pool && !ignored(Ignored::Pool),
+        raw: opts.raw,
+        lines: !debug && !ignored(Ignored::Lines),
+        locals: !debug && !ignored(Ignored::Locals),
+        frames: !ignored(Ignored::Frames),
+        source: !debug,
+        ..PrintOptions::canonical()
+    };
+    let mut report = Report { opts, options, out, summary: Summary::default() };
+    match (before, after) {
+        (Input::Tree(before), Input::Tree(after)) => {
+            report.trees(&opts.before, before, &opts.after, after, 0)?;
+        }
+        (Input::File(before), Input::File(after)) => {
+            report.files(&opts.before, before, &opts.after, after)?
+        }
+        _ => anyhow::bail!("cannot compare a file with an archive or directory"),
+    }
+    report.finish()
+}
+
+struct Report<'r> {
+    opts: &'r Opts,
+    options: PrintOptions,
+    out: &'r mut dyn Write,
+    summary: Summary,
+}
+
+impl Report<'_> {
+    /// All entries of both sides, by name.
+    fn trees(&mut self, left: &str, before: &Tree, right: &str, after: &Tree, depth: usize) -> Result<()> {
+        let mut pairs: BTreeMap<_, (Option<_>, Option<_>)> = BTreeMap::new();
+        for entry in before.entries() {
+            pairs.entry((&entry.name, entry.duplicate)).or_default().0 = Some(entry);
+        }
+        for entry in after.entries() {
+            pairs.entry((&entry.name, entry.duplicate)).or_default().1 = Some(entry);
+        }
+        for ((name, duplicate), pair) in pairs {
+            let mark = if duplicate > 0 { format!(" (duplicate {duplicate})") } else { String::new() };
+            let (first, second) = (join(left, before, name) + &mark, join(right, after, name) + &mark);
+            let (a, b) = match pair {
+                (Some(a), Some(b)) => (a, b),
+                (Some(_), None) => {
+                    self.summary.removed += 1;
+                    self.note("removed", &first, format_args!("only in {left}"))?;
+                    continue;
+                }
+                (None, _) => {
+                    self.summary.added += 1;
+                    self.note("added", &second, format_args!("only in {right}"))?;
+                    continue;
+                }
+            };
+            let bytes_a = before.read(a).with_context(|| left.to_owned())?;
+            let bytes_b = after.read(b).with_context(|| right.to_owned())?;
+            if bytes_a == bytes_b {
+                self.summary.equal += 1;
+            } else if is_archive_name(name) && depth < MAX_NESTING {
+                match (Tree::of_archive(bytes_a), Tree::of_archive(bytes_b)) {
+                    (Ok(a), Ok(b)) => self.trees(&first, &a, &second, &b, depth + 1)?,
+                    _ => self.other(&first, None, "one of them is no readable archive")?,
+                }
+            } else {
+                self.files(&first, &bytes_a, &second, &bytes_b)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Two classes or two other files.
+    fn files(&mut self, left: &str, before: &[u8], right: &str, after: &[u8]) -> Result<()> {
+        if before == after {
+            self.summary.equal += 1;
+            return Ok(());
+        }
+        let (a, b) = match (ClassFile::parse(before), ClassFile::parse(after)) {
+            (Ok(a), Ok(b)) => (a, b),
+            (a, b) => {
+                let first = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+                let mut reason =
+                    format!("{} and {} bytes, first difference at {first:#x}", before.len(), after.len());
+                for (side, address, bytes) in [(a, left, before), (b, right, after)] {
+                    if let Err(error) = side
+                        && bytes.starts_with(&[0xca, 0xfe, 0xba, 0xbe])
+                    {
+                        reason.push_str(&format!("; {address}: {error}"));
+                    }
+                }
+                return self.other(left, Some(right), &reason);
+            }
+        };
+        let (old, new) = (text::print_class(&a, &self.options), text::print_class(&b, &self.options));
+        if old == new {
+            if self.options.raw && self.opts.method.is_none() {
+                return self.other(left, Some(right), "the bytes differ, the printed text does not");
+            }
+            if old.trim_end().ends_with(text::CUT) {
+                return self.other(left, Some(right), "the bytes differ, the text is too long to compare");
+            }
+        }
+        let mut changes = text::changes(&old, &new, self.opts.context);
+        if let Some(pattern) = &self.opts.method {
+            changes.retain(|change| dump::fits(&Section { title: &change.title, body: "" }, pattern));
+        }
+        if changes.is_empty() {
+            self.summary.equal += 1;
+            return Ok(());
+        }
+        self.summary.different += 1;
+        let added: usize = changes.iter().map(|change| change.added).sum();
+        let removed: usize = changes.iter().map(|change| change.removed).sum();
+        if self.opts.json {
+            let sections: Vec<_> = changes.iter().map(section_json).collect();
+            let line = json!({"status": "different", "before": left, "after": right, "added": added,
+                "removed": removed, "sections": sections});
+            writeln!(self.out, "{line}")?;
+        } else if self.opts.stat {
+            writeln!(self.out, "{left} | {} sections, +{added} -{removed}", changes.len())?;
+        } else {
+            writeln!(self.out, "--- {left}\n+++ {right}")?;
+            for change in &changes {
+                write!(self.out, "{}", change.hunks)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A difference that is not shown line by line.
+    fn other(&mut self, left: &str, right: Option<&str>, reason: &str) -> Result<()> {
+        self.summary.different += 1;
+        match right {
+            Some(right) if !self.opts.json && !self.opts.stat => {
+                self.note("different", &format!("{left} and {right}"), format_args!("{reason}"))
+            }
+            _ => self.note("different", left, format_args!("{reason}")),
+        }
+    }
+
+    fn note(&mut self, status: &str, address: &str, reason: std::fmt::Arguments<'_>) -> Result<()> {
+        match self.opts.json {
+            true => {
+                let line = json!({"status": status, "entry": address, "reason": reason.to_string()});
+                writeln!(self.out, "{line}")?;
+            }
+            false => writeln!(self.out, "{status}: {address}: {reason}")?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Summary> {
+        let Summary { equal, different, removed, added } = self.summary;
+        if self.opts.json {
+            writeln!(self.out, "{}", json!({"summary": self.summary}))?;
+        } else if self.opts.stat {
+            writeln!(self.out, "{different} different, {removed} removed, {added} added, {equal} equal")?;
+        }
+        Ok(self.summary)
+    }
+}
+
+fn section_json(change: &SectionChange) -> serde_json::Value {
+    let kind = match change.kind {
+        ChangeKind::Added => "added",
+        ChangeKind::Removed => "removed",
+        ChangeKind::Changed => "changed",
+        ChangeKind::Reordered => "reordered",
+    };
+    json!({"title": change.title, "kind": kind, "added": change.added, "removed": change.removed,
+        "hunks": change.hunks})
+}

@@ -1,0 +1,130 @@
+//! `instrument dump`: classes as text.
+
+use crate::exit::Exit;
+use crate::source::{self, Class};
+use crate::talk::Talk;
+use anyhow::{Result, bail};
+use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::text::{self, PrintOptions, Section};
+use std::io::{self, BufWriter, Write};
+
+/// Print classes as text: constant pool, code, frames, tables, every attribute
+#[derive(Debug, clap::Args)]
+pub(crate) struct Opts {
+    /// Class files, archives, directories (`X.class`, `app.jar`, `app.jar!com/acme/Foo.class`,
+    /// `app.jar!lib/x.jar`), and behind one the classes to print (`com.acme.Foo`, `com/acme/*`, `com/**`)
+    #[arg(required = true, value_name = "INPUT|CLASS")]
+    names: Vec<String>,
+    /// Print only the methods that fit PATTERN: `run`, `get*`, `<init>(I)*`
+    #[arg(long, value_name = "PATTERN")]
+    method: Option<String>,
+    /// Leave out the constant pool
+    #[arg(long)]
+    no_pool: bool,
+    /// Also print constant-pool indices, offsets in the class file, and bytes
+    #[arg(long)]
+    raw: bool,
+    /// Print labels instead of offsets in the code, as `diff` compares classes
+    #[arg(long)]
+    labels: bool,
+}
+
+/// Prints to standard output. A reader who has seen enough (`| head`) is no failure.
+pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let outcome = write(&opts, &mut out).and_then(|unreadable| {
+        out.flush()?;
+        Ok(unreadable)
+    });
+    match outcome {
+        Err(error) if is_broken_pipe(&error) => Ok(Exit::Done),
+        Ok(unreadable) => {
+            for error in &unreadable {
+                talk.error(format_args!("{error:#}"));
+            }
+            Ok(if unreadable.is_empty() { Exit::Done } else { Exit::Negative })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the reader of standard output went away.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Returns what is wrong with each class that cannot be parsed.
+fn write(opts: &Opts, out: &mut impl Write) -> Result<Vec<anyhow::Error>> {
+    let mut unreadable = Vec::new();
+    let form = if opts.labels { PrintOptions::canonical() } else { PrintOptions::listing() };
+    let options = PrintOptions { pool: !opts.no_pool, raw: opts.raw, ..form };
+    for (input, patterns) in inputs(&opts.names)? {
+        let wanted = |name: &str| {
+            patterns.is_empty() || patterns.iter().any(|pattern| source::matches(pattern, name, Some('/')))
+        };
+        let mut classes = 0;
+        source::classes_of(input, &wanted, &mut |class| {
+            classes += 1;
+            match ClassFile::parse(class.bytes) {
+                Ok(file) => print(&class, &file, &options, opts.method.as_deref(), out)?,
+                Err(error) => unreadable.push(anyhow::Error::new(error).context(class.address.to_owned())),
+            }
+            Ok(())
+        })?;
+        if classes == 0 && !patterns.is_empty() {
+            bail!("{input}: no class fits {}", patterns.join(" or "));
+        }
+    }
+    Ok(unreadable)
+}
+
+/// Each input with the patterns behind it, in which `.` has become `/`.
+fn inputs(names: &[String]) -> Result<Vec<(&str, Vec<String>)>> {
+    let mut inputs: Vec<(&str, Vec<String>)> = Vec::new();
+    for name in names {
+        match inputs.last_mut() {
+            Some((_, patterns)) if !source::is_address(name) => {
+                let name = name.strip_suffix(".class").unwrap_or(name);
+                patterns.push(name.replace('.', "/"));
+            }
+            _ => inputs.push((name, Vec::new())),
+        }
+    }
+    Ok(inputs)
+}
+
+fn print(
+    class: &Class<'_>,
+    file: &ClassFile<'_>,
+    options: &PrintOptions,
+    method: Option<&str>,
+    out: &mut impl Write,
+) -> Result<()> {
+    let text = text::print_class(file, options);
+    let Some(pattern) = method else {
+        return Ok(writeln!(out, "// {}\n{text}", class.address)?);
+    };
+    let mut title = "";
+    let mut found = false;
+    for section in text::sections(&text) {
+        if title.is_empty() {
+            title = section.title;
+        }
+        if fits(&section, pattern) {
+            if !found {
+                writeln!(out, "// {}\n{title}", class.address)?;
+            }
+            found = true;
+            write!(out, "{}\n{}", section.title, section.body)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a section is that of a method whose name, or name and descriptor, fits the pattern.
+pub(crate) fn fits(section: &Section<'_>, pattern: &str) -> bool {
+    let Some(method) = section.method() else { return false };
+    let (name, descriptor) = method.split_once(':').unwrap_or((method, ""));
+    let fits = |text: &str| source::matches(pattern, text, None);
+    fits(name) || fits(method) || fits(&format!("{name}{descriptor}"))
+}

@@ -1,0 +1,55 @@
+//! The Java runtime that the binary carries, as entries of an output or as a jar of its own.
+
+use crate::settings::{Record, Settings};
+use anyhow::Result;
+use instrument_rewriter::archive::{self, NewEntry};
+
+/// Name and bytes of every class, from `runtime-java/classes`.
+static CLASSES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/runtime_classes.rs"));
+
+/// The file that `--runtime classpath` writes.
+pub(crate) const JAR_NAME: &str = "instrument-runtime.jar";
+/// Where the runtime finds its settings.
+const PROPERTIES: &str = "META-INF/instrument/runtime.properties";
+/// A jar with this line is a module when it lies on the module path.
+const MANIFEST: &str = "Manifest-Version: 1.0\r\nAutomatic-Module-Name: instrument.runtime\r\n\r\n";
+
+/// The classes.
+pub(crate) fn classes() -> Vec<NewEntry> {
+    let entry = |(name, data): &(&str, &[u8])| NewEntry {
+        name: (*name).to_owned(),
+        data: data.to_vec(),
+        stored: false,
+    };
+    CLASSES.iter().map(entry).collect()
+}
+
+/// What the program finds about itself at run time. `name` is what its profiles are called.
+pub(crate) fn properties(name: &str, settings: &Settings) -> NewEntry {
+    let record = match settings.record {
+        Record::Counts => "counts",
+        Record::Tree => "tree",
+        Record::Trace => "trace",
+    };
+    let name: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    NewEntry {
+        name: PROPERTIES.to_owned(),
+        data: format!("name={name}\nrecord={record}\n").into_bytes(),
+        stored: false,
+    }
+}
+
+/// The runtime as a jar.
+///
+/// # Errors
+/// None that can be foreseen: the jar is made in memory.
+pub(crate) fn jar() -> Result<Vec<u8>> {
+    let mut entries = vec![NewEntry {
+        name: "META-INF/MANIFEST.MF".to_owned(),
+        data: MANIFEST.as_bytes().to_vec(),
+        stored: false,
+    }];
+    entries.extend(classes());
+    Ok(archive::create(entries)?)
+}

@@ -1,0 +1,335 @@
+//! Where classes are read from: class files, directories, archives, and archives in archives.
+//!
+//! An address names one of these: a path, then `!` and an entry's name for each archive that is gone
+//! into: `app.jar!BOOT-INF/lib/x.jar!com/acme/Foo.class`. Entries are read one by one.
+
+use anyhow::{Context, Result, bail, ensure};
+use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Archives in archives are opened down to this depth.
+const MAX_NESTING: usize = 4;
+/// The largest entry that is read, in bytes.
+const MAX_ENTRY: u64 = 1 << 30;
+/// No deflate stream grows by more than this factor: a larger claim is a lie.
+const MAX_EXPANSION: u64 = 1032;
+
+/// What an address names.
+pub(crate) enum Input {
+    /// A file, or an entry of an archive, that is no archive: its bytes.
+    File(Vec<u8>),
+    /// A directory or archive.
+    Tree(Tree),
+}
+
+/// A directory or archive: its entries in order (a directory's: sorted).
+pub(crate) struct Tree {
+    entries: Vec<Entry>,
+    zip: Option<ZipArchive<Box<dyn ReaderAt>>>,
+}
+
+/// A file in a [`Tree`].
+pub(crate) struct Entry {
+    /// Path within the tree; what could harm a terminal is escaped.
+    pub(crate) name: String,
+    /// How many entries of the same name stand in front of this one.
+    pub(crate) duplicate: usize,
+    place: Place,
+}
+
+enum Place {
+    File(PathBuf),
+    Zip { wayfinder: ZipArchiveEntryWayfinder, method: CompressionMethod, crc: u32 },
+}
+
+impl Input {
+    /// Opens what `address` names.
+    pub(crate) fn open(address: &str) -> Result<Self> {
+        let (path, steps) =
+            split(address).with_context(|| format!("{address}: no such file or directory"))?;
+        let mut input = Self::open_path(path).with_context(|| path.display().to_string())?;
+        for step in steps {
+            let Self::Tree(tree) = &input else {
+                bail!("{address}: {step} lies in something that is no archive")
+            };
+            let entry = (tree.entries.iter().rev().find(|entry| entry.name == step))
+                .with_context(|| format!("{address}: no entry {step}"))?;
+            let bytes = tree.read(entry).with_context(|| address.to_owned())?;
+            input = match is_archive_name(&entry.name) {
+                true => Self::Tree(Tree::of_archive(bytes).with_context(|| address.to_owned())?),
+                false => Self::File(bytes),
+            };
+        }
+        Ok(input)
+    }
+
+    fn open_path(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Tree::of_directory(path).map(Self::Tree);
+        }
+        let file = std::fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut magic = Vec::new();
+        (&file).take(4).read_to_end(&mut magic)?;
+        if magic == [0xca, 0xfe, 0xba, 0xbe] || path.extension().is_some_and(|e| e == "class") {
+            ensure!(length <= MAX_ENTRY, "too large for a class file: {length} bytes");
+            return Ok(Self::File(std::fs::read(path)?));
+        }
+        Tree::of_zip(Box::new(rawzip::FileReader::from(file)), length).map(Self::Tree)
+    }
+}
+
+/// Whether an argument names something that exists, rather than being a pattern.
+pub(crate) fn is_address(argument: &str) -> bool {
+    split(argument).is_some()
+}
+
+/// The path at the front of an address, and the names behind it.
+fn split(address: &str) -> Option<(&Path, Vec<&str>)> {
+    if Path::new(address).exists() {
+        return Some((Path::new(address), Vec::new()));
+    }
+    let mut bangs = address.match_indices('!').map(|(at, _)| at);
+    let at = bangs.find(|&at| Path::new(&address[..at]).is_file())?;
+    Some((Path::new(&address[..at]), address[at + 1..].split('!').collect()))
+}
+
+impl Tree {
+    fn of_directory(path: &Path) -> Result<Self> {
+        let mut entries = Vec::new();
+        for found in walkdir::WalkDir::new(path).sort_by_file_name() {
+            let found = found?;
+            if found.file_type().is_file() {
+                let relative = found.path().strip_prefix(path)?;
+                let name = printable(relative.as_os_str().as_encoded_bytes());
+                entries.push(Entry { name, duplicate: 0, place: Place::File(found.into_path()) });
+            }
+        }
+        Ok(Self { entries, zip: None })
+    }
+
+    /// Opens an archive that lies in memory.
+    pub(crate) fn of_archive(bytes: Vec<u8>) -> Result<Self> {
+        let length = bytes.len() as u64;
+        Self::of_zip(Box::new(bytes), length)
+    }
+
+    fn of_zip(reader: Box<dyn ReaderAt>, length: u64) -> Result<Self> {
+        let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];
+        let zip = ZipLocator::new()
+            .locate_in_reader(reader, &mut buffer, length)
+            .map_err(|(_, error)| error)
+            .context("neither a class file nor a readable archive")?;
+        let mut entries = Vec::new();
+        let mut seen: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut records = zip.entries(&mut buffer);
+        while let Some(record) = records.next_entry().context("broken central directory")? {
+            // A directory's name ends with a slash; with data it is a file all the same.
+            if record.is_dir() && record.uncompressed_size_hint() == 0 {
+                continue;
+            }
+            let path = record.file_path();
+            let name = path.as_bytes();
+            let duplicate = seen.entry(name.to_vec()).or_default();
+            let (method, crc) = (record.compression_method(), record.crc32());
+            entries.push(Entry {
+                name: printable(name),
+                duplicate: *duplicate,
+                place: Place::Zip { wayfinder: record.wayfinder(), method, crc },
+            });
+            *duplicate += 1;
+        }
+        Ok(Self { entries, zip: Some(zip) })
+    }
+
+    /// The entries in order.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The bytes of an entry, checked against its CRC.
+    pub(crate) fn read(&self, entry: &Entry) -> Result<Vec<u8>> {
+        self.read_unnamed(entry).with_context(|| entry.name.clone())
+    }
+
+    fn read_unnamed(&self, entry: &Entry) -> Result<Vec<u8>> {
+        let (zip, wayfinder, method, crc) = match (&entry.place, &self.zip) {
+            (Place::Zip { wayfinder, method, crc }, Some(zip)) => (zip, *wayfinder, *method, *crc),
+            (Place::File(path), _) => {
+                let length = path.metadata()?.len();
+                ensure!(length <= MAX_ENTRY, "too large: {length} bytes");
+                return Ok(std::fs::read(path)?);
+            }
+            (Place::Zip { .. }, None) => bail!("the entry belongs to another archive"),
+        };
+        let size = wayfinder.uncompressed_size_hint();
+        ensure!(size <= MAX_ENTRY, "too large: {size} bytes");
+        let mut packed = Vec::new();
+        zip.get_entry(wayfinder)?.reader().take(MAX_ENTRY).read_to_end(&mut packed)?;
+        let bytes = match method {
+            CompressionMethod::STORE => packed,
+            CompressionMethod::DEFLATE => {
+                ensure!(
+                    size <= packed.len() as u64 * MAX_EXPANSION,
+                    "claims {size} bytes, which it cannot hold"
+                );
+                let mut bytes = vec![0; size as usize];
+                let length = libdeflater::Decompressor::new().deflate_decompress(&packed, &mut bytes)?;
+                bytes.truncate(length);
+                bytes
+            }
+            method => bail!("compression method {method} is not supported"),
+        };
+        ensure!(bytes.len() as u64 == size, "holds {} bytes instead of {size}", bytes.len());
+        ensure!(rawzip::crc32(&bytes) == crc, "CRC does not match");
+        Ok(bytes)
+    }
+}
+
+/// A class that [`classes_of`] found.
+pub(crate) struct Class<'c> {
+    /// Its address.
+    pub(crate) address: &'c str,
+    /// The file's bytes.
+    pub(crate) bytes: &'c [u8],
+}
+
+/// Calls `visit` for each class that `address` names and whose name (`com/acme/Foo`, by its path, without
+/// `BOOT-INF/classes/` and the like) is wanted, also in nested archives. A single class file is visited
+/// whatever its name.
+pub(crate) fn classes_of(
+    address: &str,
+    wanted: &dyn Fn(&str) -> bool,
+    visit: &mut dyn FnMut(Class<'_>) -> Result<()>,
+) -> Result<()> {
+    match Input::open(address)? {
+        Input::File(bytes) => visit(Class { address, bytes: &bytes }),
+        Input::Tree(tree) => classes_of_tree(address, &tree, 0, wanted, visit),
+    }
+}
+
+fn classes_of_tree(
+    address: &str,
+    tree: &Tree,
+    depth: usize,
+    wanted: &dyn Fn(&str) -> bool,
+    visit: &mut dyn FnMut(Class<'_>) -> Result<()>,
+) -> Result<()> {
+    for entry in tree.entries() {
+        let inner = join(address, tree, &entry.name);
+        if let Some(stem) = entry.name.strip_suffix(".class") {
+            if wanted(class_path_name(stem)) {
+                let bytes = tree.read(entry).with_context(|| address.to_owned())?;
+                visit(Class { address: &inner, bytes: &bytes })?;
+            }
+        } else if is_archive_name(&entry.name) && depth < MAX_NESTING {
+            let bytes = tree.read(entry).with_context(|| address.to_owned())?;
+            // What only is named like an archive holds no classes.
+            if let Ok(nested) = Tree::of_archive(bytes) {
+                classes_of_tree(&inner, &nested, depth + 1, wanted, visit)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The address of an entry.
+pub(crate) fn join(address: &str, tree: &Tree, name: &str) -> String {
+    let separator = if tree.zip.is_some() { "!" } else { "/" };
+    format!("{}{separator}{name}", address.trim_end_matches('/'))
+}
+
+/// Whether an entry of this name is an archive to go into.
+pub(crate) fn is_archive_name(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    ["jar", "war", "ear", "rar", "zip", "jmod"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// An entry's name without the directory that a container starts its class path with.
+fn class_path_name(stem: &str) -> &str {
+    if let Some(versioned) = stem.strip_prefix("META-INF/versions/")
+        && let Some((_, name)) = versioned.split_once('/')
+    {
+        return name;
+    }
+    let prefixes = ["BOOT-INF/classes/", "WEB-INF/classes/", "classes/"];
+    prefixes.iter().find_map(|prefix| stem.strip_prefix(prefix)).unwrap_or(stem)
+}
+
+/// A file name for people: what is no UTF-8, controls a terminal or reorders a line is escaped.
+fn printable(name: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+            match c.is_control() || reorders {
+                true => out.extend(c.escape_unicode()),
+                false => out.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    out
+}
+
+/// Whether `text` fits a pattern: `?` is any character, `*` any characters; with `separator`, only `**`
+/// reaches over it.
+pub(crate) fn matches(pattern: &str, text: &str, separator: Option<char>) -> bool {
+    // reached[i]: the pattern so far fits the first i characters.
+    let text: Vec<char> = text.chars().collect();
+    let mut reached = vec![false; text.len() + 1];
+    reached[0] = true;
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        if c == '*' {
+            let over = separator.is_none() || rest.starts_with('*');
+            rest = rest.trim_start_matches('*');
+            for at in 0..text.len() {
+                reached[at + 1] |= reached[at] && (over || Some(text[at]) != separator);
+            }
+        } else {
+            for at in (0..text.len()).rev() {
+                let fits = c == text[at] || (c == '?' && Some(text[at]) != separator);
+                reached[at + 1] = reached[at] && fits;
+            }
+            reached[0] = false;
+        }
+    }
+    reached[text.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        let class = |pattern, text| matches(pattern, text, Some('/'));
+        assert!(class("com/acme/Foo", "com/acme/Foo"));
+        assert!(class("com/acme/*", "com/acme/Foo"));
+        assert!(!class("com/acme/*", "com/acme/sub/Foo"));
+        assert!(class("com/**", "com/acme/sub/Foo"));
+        assert!(class("**/F?o", "com/acme/Foo"));
+        assert!(!class("com/acme", "com/acme/Foo"));
+        assert!(!class("*/Foo", "com/acme/Foo"));
+        assert!(matches("ru*([I)*", "run([I)V", None));
+        assert!(!matches("a?", "a", None));
+        assert!(matches("", "", None) && !matches("", "a", None) && matches("*", "", None));
+        let hostile = format!("{}b", "a*".repeat(2000));
+        assert!(!matches(&hostile, &"a".repeat(5000), None));
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(class_path_name("BOOT-INF/classes/a/B"), "a/B");
+        assert_eq!(class_path_name("META-INF/versions/11/a/B"), "a/B");
+        assert_eq!(class_path_name("a/B"), "a/B");
+        assert!(is_archive_name("x.JAR") && !is_archive_name("jar"));
+        assert_eq!(printable(b"a\x1b[\xff\xe2\x80\xae"), "a\\u{1b}[\\xff\\u{202e}");
+    }
+}
