@@ -7,8 +7,20 @@ public class Main {
         }
     }
 
-    static Object deep() {
-        return new Object[2][1][1][1][1][1][1][1];
+    static Object deep(int n) {
+        Object[][][][][][][][] cube = new Object[2][1][1][1][1][1][1][1];
+        for (int i = 0; i < n; i++) {
+            cube[i] = null;
+        }
+        return cube;
+    }
+
+    static String huge() {
+        try {
+            return "made " + new long[Integer.MAX_VALUE].length;
+        } catch (OutOfMemoryError e) {
+            return "too big";
+        }
     }
 
     public static void main(String[] args) {
@@ -19,6 +31,7 @@ public class Main {
         System.out.println(all.length + " " + new int[] {1, 2, 3}.length + " " + new int[0].length);
         System.out.println(negative(-1));
         System.out.println(negative(2));
-        System.out.println(deep().getClass());
+        System.out.println(deep(2).getClass());
+        System.out.println(huge());
     }
 }

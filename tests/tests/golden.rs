@@ -125,7 +125,7 @@ fn assembles(case: &Case) -> Result<()> {
 #[test]
 fn every_class_is_rewritten_as_its_case_says() {
     let cases = cases().unwrap();
-    assert!(cases.len() >= 40, "only {} cases found", cases.len());
+    assert!(cases.len() >= 100, "only {} cases found", cases.len());
     let mut faults = Faults::default();
     for (name, transforms) in Transforms::ALL {
         let rewritten: Vec<_> = cases.iter().map(|case| Rewritten::new(case, transforms)).collect();
@@ -221,13 +221,21 @@ fn every_class_links_and_runs_as_before() {
     let mut faults = Faults::default();
     for jdk in &jdks {
         let mut originals = None;
+        // What is wrong with the original is told once, not again for each variant.
+        let mut unsound = BTreeSet::new();
         for (name, variant) in &variants {
             let report =
                 variant.report(&cases, jdk, &judge).with_context(|| format!("{name} on {}", jdk.version));
             let report = report.unwrap();
             for case in cases.iter().filter(|case| case.jdk <= jdk.version) {
                 let what = format!("{} {name} on JDK {}", case.name, jdk.version);
-                faults.check(&what, variant.case_is_sound(case, &report, originals.as_ref()));
+                let sound = variant.case_is_sound(case, &report, originals.as_ref());
+                if sound.is_err() && originals.is_none() {
+                    unsound.insert(case.name.clone());
+                }
+                if originals.is_none() || !unsound.contains(&case.name) {
+                    faults.check(&what, sound);
+                }
             }
             originals.get_or_insert(report);
         }

@@ -230,3 +230,38 @@ fn flags(words: &[Token]) -> Result<u16> {
         Ok(all | flag.1)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden::methods;
+
+    fn code(body: &str) -> Vec<u8> {
+        let text = format!("class public super A\nmethod static m ()V\nstack 1\nlocals 2\n{body}\nend");
+        let class = assemble(&text).unwrap().remove(0);
+        assert_eq!(class.name, "A");
+        methods(&class.bytes).unwrap().remove("m()V").unwrap().unwrap()
+    }
+
+    #[test]
+    fn branches_switches_and_wide_forms_are_the_bytes_of_the_specification() {
+        let body =
+            code("iconst_0\ntableswitch 1 L*2 default D\nL:\nwide iinc 300 -2\nD:\ngoto L\ncatch L D L any");
+        let expected = [
+            &[0, 1, 0, 2, 0, 0, 0, 33][..],
+            &[3, 0xaa, 0, 0, 0, 0, 0, 29, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 23, 0, 0, 0, 23],
+            &[0xc4, 0x84, 1, 44, 0xff, 0xfe, 0xa7, 0xff, 0xfa],
+            &[0, 1, 0, 24, 0, 30, 0, 24, 0, 0, 0, 0],
+        ]
+        .concat();
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = assemble("class A\n\nmethod static m ()V\ngoto NOWHERE\nend").unwrap_err();
+        assert!(format!("{error:#}").contains("line 5: end: no label NOWHERE"), "{error:#}");
+        let error = assemble("class A\nmethod m ()V\nfly\nend").unwrap_err();
+        assert!(format!("{error:#}").contains("line 3: fly"), "{error:#}");
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::assembler::assemble;
@@ -147,19 +147,19 @@ impl Case {
         Ok(out)
     }
 
-    /// Every class file of the case: the committed ones, or the generated ones.
+    /// Every class file of the case: what the assembler writes, and the committed ones beside it.
     ///
     /// # Errors
     /// None there, or unreadable.
     pub fn class_files(&self) -> Result<Vec<ClassFile>> {
-        let mut out = if self.generated { self.assembled()? } else { Vec::new() };
+        let mut out = self.assembled()?;
         for path in files(&self.folder, "class")? {
             let stem = path.strip_prefix(&self.folder)?.with_extension("").to_string_lossy().into_owned();
-            out.push(ClassFile { stem, bytes: fs::read(&path)? });
+            if out.iter().all(|class| class.stem != stem) {
+                out.push(ClassFile { stem, bytes: fs::read(&path)? });
+            }
         }
-        if out.is_empty() {
-            bail!("{}: no class file", self.name);
-        }
+        ensure!(!out.is_empty(), "{}: no class file", self.name);
         Ok(out)
     }
 }
