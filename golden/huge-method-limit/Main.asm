@@ -1,0 +1,43 @@
+class public super Main
+  version 52
+
+  method static work ()V
+    stack 0
+    locals 0
+    repeat 7994
+    nop
+    end-repeat
+    return
+  end
+
+  method public static main ([Ljava/lang/String;)V
+    stack 8
+    locals 1
+  A0:
+    invokestatic Main.work ()V
+  E0:
+    goto N0
+  H0:
+    frame same1 java/lang/Throwable
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    swap
+    invokevirtual java/io/PrintStream.println (Ljava/lang/Object;)V
+  N0:
+    frame same
+    nop
+    catch A0 E0 H0 java/lang/Throwable
+  A1:
+    invokestatic Main.work ()V
+  E1:
+    goto N1
+  H1:
+    frame same1 java/lang/Throwable
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    swap
+    invokevirtual java/io/PrintStream.println (Ljava/lang/Object;)V
+  N1:
+    frame same
+    nop
+    catch A1 E1 H1 java/lang/Throwable
+    return
+  end

@@ -1,0 +1,5 @@
+package kotlin.coroutines;
+
+public interface Continuation<T> {
+    void resumeWith(Object result);
+}

@@ -1,0 +1,52 @@
+class public super Main
+  version 52
+
+  method static work (I)I
+    stack 2
+    locals 65535
+    bipush 10
+    iload_0
+    idiv
+    wide istore 65534
+    wide iinc 65534 -1000
+    wide iload 65534
+    ireturn
+  end
+
+  method public static main ([Ljava/lang/String;)V
+    stack 8
+    locals 1
+  A0:
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    bipush 5
+    invokestatic Main.work (I)I
+    invokevirtual java/io/PrintStream.println (I)V
+  E0:
+    goto N0
+  H0:
+    frame same1 java/lang/Throwable
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    swap
+    invokevirtual java/io/PrintStream.println (Ljava/lang/Object;)V
+  N0:
+    frame same
+    nop
+    catch A0 E0 H0 java/lang/Throwable
+  A1:
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    bipush 0
+    invokestatic Main.work (I)I
+    invokevirtual java/io/PrintStream.println (I)V
+  E1:
+    goto N1
+  H1:
+    frame same1 java/lang/Throwable
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    swap
+    invokevirtual java/io/PrintStream.println (Ljava/lang/Object;)V
+  N1:
+    frame same
+    nop
+    catch A1 E1 H1 java/lang/Throwable
+    return
+  end

@@ -1,0 +1,3 @@
+module golden.module {
+    requires java.logging;
+}

@@ -1,0 +1,33 @@
+class public super Main
+  version 52
+  fill-pool 65500
+
+  method static work ()I
+    stack 1
+    locals 0
+    iconst_3
+    newarray int
+    arraylength
+    ireturn
+  end
+
+  method public static main ([Ljava/lang/String;)V
+    stack 8
+    locals 1
+  A0:
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    invokestatic Main.work ()I
+    invokevirtual java/io/PrintStream.println (I)V
+  E0:
+    goto N0
+  H0:
+    frame same1 java/lang/Throwable
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    swap
+    invokevirtual java/io/PrintStream.println (Ljava/lang/Object;)V
+  N0:
+    frame same
+    nop
+    catch A0 E0 H0 java/lang/Throwable
+    return
+  end

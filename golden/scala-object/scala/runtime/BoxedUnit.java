@@ -1,0 +1,5 @@
+package scala.runtime;
+
+public final class BoxedUnit {
+    public static final BoxedUnit UNIT = new BoxedUnit();
+}

@@ -1,0 +1,3 @@
+package scala.runtime;
+
+public abstract class Nothing$ extends Throwable {}

@@ -1,0 +1,131 @@
+//! The judge: reads the raw events of a run by the rules of the event contract, independently of the runtime.
+//!
+//! Each thread has a stack of frames. A frame opened by `constructorEntry` is pending until its `superReturned`; every
+//! other one is ready at once. An event belongs to the topmost frame of its id that it fits: `methodExit` and
+//! `methodUnwind` a ready one, `superReturned` a pending one, `exceptionCaught` any. Pending frames above it are orphans;
+//! anything else above it is lost. An event that fits no frame is stray.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, bail};
+
+use super::case::Counts;
+use super::seam::Ids;
+
+/// What the events of one run say.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// Counts of every method that was entered.
+    pub methods: BTreeMap<String, Counts>,
+    /// Events that fitted no frame, per method.
+    pub stray: BTreeMap<String, u64>,
+    /// Allocations seen, by class name.
+    pub allocations: BTreeMap<String, u64>,
+    /// Number of events.
+    pub events: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Frame {
+    id: usize,
+    pending: bool,
+}
+
+/// Reads lines of `THREAD KIND ID` (the probe's name as kind) and `new CLASS`.
+///
+/// # Errors
+/// A line that is none of these, or an id that was never given.
+pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
+    let mut threads: BTreeMap<&str, Vec<Frame>> = BTreeMap::new();
+    let mut counts = vec![Counts::default(); ids.0.len()];
+    let mut reading = Reading::default();
+    for line in text.lines() {
+        reading.events += 1;
+        if let Some(class) = line.strip_prefix("new ") {
+            *reading.allocations.entry(class.to_owned()).or_default() += 1;
+            continue;
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let [thread, kind, id] = words[..] else { bail!("not an event: {line}") };
+        let id: usize = id.parse().with_context(|| line.to_owned())?;
+        let name = ids.0.get(id).with_context(|| format!("{line}: nobody gave this id"))?;
+        let stack = threads.entry(thread).or_default();
+        let fits = match kind {
+            "methodEntry" | "constructorEntry" => {
+                stack.push(Frame { id, pending: kind == "constructorEntry" });
+                counts[id].entries += 1;
+                continue;
+            }
+            "methodExit" | "methodUnwind" => |frame: &Frame| !frame.pending,
+            "superReturned" => |frame: &Frame| frame.pending,
+            "exceptionCaught" => |_: &Frame| true,
+            _ => bail!("no such event: {line}"),
+        };
+        let Some(at) = stack.iter().rposition(|frame| frame.id == id && fits(frame)) else {
+            *reading.stray.entry(name.clone()).or_default() += 1;
+            continue;
+        };
+        for above in stack.drain(at + 1..) {
+            let count = &mut counts[above.id];
+            *(if above.pending { &mut count.orphans } else { &mut count.lost }) += 1;
+        }
+        match kind {
+            "superReturned" => stack[at].pending = false,
+            "methodExit" => counts[id].exits += 1,
+            "methodUnwind" => counts[id].unwinds += 1,
+            _ => {}
+        }
+        if matches!(kind, "methodExit" | "methodUnwind") {
+            stack.pop();
+        }
+    }
+    threads.values().flatten().for_each(|frame| counts[frame.id].open += 1);
+    reading.methods = ids.0.iter().cloned().zip(counts).filter(|(_, count)| count.entries > 0).collect();
+    Ok(reading)
+}
+
+impl Counts {
+    /// The law: every entry is accounted for exactly once.
+    pub fn add_up(&self) -> bool {
+        self.entries == self.exits + self.unwinds + self.orphans + self.lost + self.open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(events: &str) -> Reading {
+        let ids = Ids(["main", "<init>", "child.<init>"].map(String::from).to_vec());
+        read_events(&events.replace(", ", "\n"), &ids).unwrap()
+    }
+
+    #[test]
+    fn a_constructor_whose_super_throws_is_an_orphan() {
+        let reading = read("1 methodEntry 0, 1 constructorEntry 1, 1 exceptionCaught 0, 1 methodExit 0");
+        assert_eq!(reading.methods["<init>"], Counts { entries: 1, orphans: 1, ..Counts::default() });
+        assert_eq!(reading.methods["main"], Counts { entries: 1, exits: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_nested_constructor_of_the_same_id_closes_its_own_frame() {
+        let reading = read(
+            "1 methodEntry 0, 1 constructorEntry 1, 1 superReturned 1, 1 constructorEntry 1, 1 methodUnwind 1, \
+             1 exceptionCaught 0, 1 methodExit 0",
+        );
+        assert_eq!(
+            reading.methods["<init>"],
+            Counts { entries: 2, unwinds: 1, orphans: 1, ..Counts::default() }
+        );
+    }
+
+    #[test]
+    fn frames_without_an_end_are_lost_and_events_without_a_frame_are_stray() {
+        let reading =
+            read("1 methodEntry 0, 1 methodEntry 1, 1 methodExit 0, 2 methodExit 0, 1 methodEntry 0");
+        assert_eq!(reading.methods["<init>"].lost, 1);
+        assert_eq!(reading.stray["main"], 1);
+        assert_eq!(reading.methods["main"].open, 1);
+        assert!(reading.methods.values().all(Counts::add_up));
+    }
+}

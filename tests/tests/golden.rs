@@ -1,0 +1,384 @@
+//! Every folder of `golden/`: the class is rewritten, printed, linked and run, on every JDK found.
+//! `BLESS=1` writes the printed diffs, the assembled classes and the programs' outputs instead of comparing them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use instrument_tests::golden::{
+    Block, Case, ClassFile, Counts, Ids, Outcome, Ran, Report, Transforms, cases, methods, printed_diff,
+    read_events, rewrite, run_blocks,
+};
+use instrument_tests::jvm::{Jdk, compile, jdks};
+
+/// A case after one combination of transforms.
+struct Rewritten {
+    classes: Vec<(ClassFile, Outcome)>,
+    ids: Ids,
+}
+
+impl Rewritten {
+    fn new(case: &Case, transforms: Transforms) -> Result<Rewritten> {
+        let mut ids = Ids::default();
+        let mut classes = Vec::new();
+        for class in case.class_files()? {
+            let outcome = rewrite(&class.bytes, transforms, &mut ids).with_context(|| class.stem.clone())?;
+            classes.push((class, outcome));
+        }
+        Ok(Rewritten { classes, ids })
+    }
+
+    fn changed(&self) -> bool {
+        self.classes.iter().any(|(class, outcome)| class.bytes != outcome.bytes)
+    }
+}
+
+fn bless() -> bool {
+    std::env::var_os("BLESS").is_some_and(|value| value == "1")
+}
+
+/// Collects what is wrong with each case, so that one run shows everything.
+#[derive(Default)]
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn check(&mut self, what: &str, result: Result<()>) {
+        if let Err(error) = result {
+            self.0.push(format!("{what}: {error:#}"));
+        }
+    }
+
+    fn report(self) {
+        assert!(self.0.is_empty(), "{} faults\n{}", self.0.len(), self.0.join("\n"));
+    }
+}
+
+/// Compares a text with a file of the case, or writes it; no file stands for an empty text.
+fn compare(case: &Case, file: &str, text: &str) -> Result<()> {
+    let path = case.folder.join(file);
+    let old = fs::read_to_string(&path).unwrap_or_default();
+    if old == text {
+        return Ok(());
+    }
+    if bless() {
+        let written = if text.is_empty() { fs::remove_file(&path) } else { fs::write(&path, text) };
+        return written.with_context(|| path.display().to_string());
+    }
+    let diff = similar::TextDiff::from_lines(old.as_str(), text).unified_diff().context_radius(1).to_string();
+    anyhow::bail!("{file} differs (BLESS=1 accepts it)\n{diff}")
+}
+
+#[test]
+fn sources_assemble_to_the_committed_classes() {
+    let mut faults = Faults::default();
+    for case in cases().unwrap().iter().filter(|case| !case.generated) {
+        faults.check(&case.name, assembles(case));
+    }
+    faults.report();
+}
+
+#[test]
+fn cases_name_classes_and_methods_that_exist() {
+    let mut faults = Faults::default();
+    for case in cases().unwrap() {
+        faults.check(&case.name, names_exist(&case));
+    }
+    faults.report();
+}
+
+fn names_exist(case: &Case) -> Result<()> {
+    let classes = case.class_files()?;
+    let stems: BTreeSet<_> = classes.iter().map(|class| class.stem.clone()).collect();
+    let mut known = BTreeSet::new();
+    for class in &classes {
+        let found = methods(&class.bytes).unwrap_or_default().into_keys();
+        known.extend(found.map(|method| format!("{}.{method}", class.stem)));
+    }
+    let rejected = case.rejected.keys().filter(|key| !stems.contains(*key));
+    let skipped = case.skips.keys().chain(case.allocation_skips.keys());
+    let skipped = skipped.filter(|key| !stems.contains(*key) && !known.contains(*key));
+    let counted = case.counts.keys().chain(&case.lossy).filter(|key| !known.contains(*key));
+    let unknown: Vec<_> = rejected.chain(skipped).chain(counted).collect();
+    ensure!(unknown.is_empty(), "no such class or method: {unknown:?}");
+    Ok(())
+}
+
+fn assembles(case: &Case) -> Result<()> {
+    for class in case.assembled()? {
+        let path = case.folder.join(format!("{}.class", class.stem));
+        if bless() {
+            fs::create_dir_all(path.parent().context("a path without a folder")?)?;
+            fs::write(&path, &class.bytes)?;
+        }
+        let committed =
+            fs::read(&path).with_context(|| format!("{}.class (BLESS=1 writes it)", class.stem))?;
+        ensure!(
+            committed == class.bytes,
+            "{}.class is not what its source says (BLESS=1 writes it)",
+            class.stem
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn every_class_is_rewritten_as_its_case_says() {
+    let cases = cases().unwrap();
+    assert!(cases.len() >= 100, "only {} cases found", cases.len());
+    let mut faults = Faults::default();
+    for (name, transforms) in Transforms::ALL {
+        let rewritten: Vec<_> = cases.iter().map(|case| Rewritten::new(case, transforms)).collect();
+        let connected = rewritten.iter().flatten().any(Rewritten::changed);
+        if !connected {
+            eprintln!(
+                "{name}: the rewriter changes nothing yet; skips and counts are checked as soon as it does"
+            );
+        }
+        for (case, rewritten) in cases.iter().zip(rewritten) {
+            let what = format!("{} {name}", case.name);
+            match rewritten {
+                Err(error) => faults.check(&what, Err(error)),
+                Ok(rewritten) => {
+                    if connected {
+                        faults.check(&what, outcome_is_as_stated(case, transforms, &rewritten));
+                    }
+                    if !case.generated {
+                        faults.check(&what, diff_is_as_printed(case, name, &rewritten));
+                    }
+                }
+            }
+        }
+    }
+    faults.report();
+}
+
+fn diff_is_as_printed(case: &Case, name: &str, rewritten: &Rewritten) -> Result<()> {
+    let mut text = String::new();
+    for (class, outcome) in &rewritten.classes {
+        text +=
+            &printed_diff(&class.stem, &class.bytes, &outcome.bytes).with_context(|| class.stem.clone())?;
+    }
+    compare(case, &format!("{name}.diff"), &text)
+}
+
+/// Skips are exactly the stated ones; what is skipped keeps its bytes; with method-events everything else changes.
+fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritten) -> Result<()> {
+    let stated = if transforms.method_events { &case.skips } else { &case.allocation_skips };
+    let mut found = BTreeMap::new();
+    for (class, outcome) in &rewritten.classes {
+        for skip in &outcome.skips {
+            let key =
+                skip.method.as_ref().map_or(class.stem.clone(), |method| format!("{}.{method}", class.stem));
+            if skip.reason != "no-code" || stated.contains_key(&key) {
+                found.insert(key, skip.reason.clone());
+            }
+        }
+    }
+    ensure!(found == *stated, "skipped {found:?}, but the case says {stated:?}");
+    let mut expected_ids = 0;
+    for (class, outcome) in &rewritten.classes {
+        if stated.contains_key(&class.stem) {
+            ensure!(outcome.bytes == class.bytes, "{} is skipped and changed all the same", class.stem);
+            continue;
+        }
+        let before =
+            methods(&class.bytes).with_context(|| format!("{} was expected to be skipped", class.stem))?;
+        let after =
+            methods(&outcome.bytes).with_context(|| format!("{}: the output is no class", class.stem))?;
+        ensure!(before.keys().eq(after.keys()), "{}: the methods are not the same", class.stem);
+        for (method, code) in &before {
+            let skipped = stated.contains_key(&format!("{}.{method}", class.stem)) || code.is_none();
+            expected_ids += usize::from(!skipped);
+            if skipped || transforms.method_events {
+                let same = after[method] == *code;
+                ensure!(
+                    same == skipped,
+                    "{}.{method}: skipped is {skipped}, unchanged is {same}",
+                    class.stem
+                );
+            }
+        }
+    }
+    if transforms.method_events {
+        let unique: BTreeSet<_> = rewritten.ids.0.iter().collect();
+        ensure!(unique.len() == rewritten.ids.0.len(), "a method has two ids");
+        ensure!(unique.len() == expected_ids, "{} ids for {expected_ids} methods", unique.len());
+    }
+    Ok(())
+}
+
+#[test]
+fn every_class_links_and_runs_as_before() {
+    let cases = cases().unwrap();
+    let work = tempfile::tempdir().unwrap();
+    let jdks = jdks().unwrap();
+    let judge = compile_judge(&jdks[0], work.path()).unwrap();
+    let mut variants = vec![("original", Variant::write(&cases, None, work.path()).unwrap())];
+    for (name, transforms) in Transforms::ALL {
+        variants.push((name, Variant::write(&cases, Some(transforms), work.path()).unwrap()));
+    }
+    let mut faults = Faults::default();
+    for jdk in &jdks {
+        let mut originals = None;
+        // What is wrong with the original is told once, not again for each variant.
+        let mut unsound = BTreeSet::new();
+        for (name, variant) in &variants {
+            let report =
+                variant.report(&cases, jdk, &judge).with_context(|| format!("{name} on {}", jdk.version));
+            let report = report.unwrap();
+            for case in cases.iter().filter(|case| case.jdk <= jdk.version) {
+                let what = format!("{} {name} on JDK {}", case.name, jdk.version);
+                let sound = variant.case_is_sound(case, &report, originals.as_ref());
+                if sound.is_err() && originals.is_none() {
+                    unsound.insert(case.name.clone());
+                }
+                if originals.is_none() || !unsound.contains(&case.name) {
+                    faults.check(&what, sound);
+                }
+            }
+            originals.get_or_insert(report);
+        }
+    }
+    faults.report();
+}
+
+fn compile_judge(jdk: &Jdk, work: &Path) -> Result<PathBuf> {
+    let output = work.join("judge");
+    fs::create_dir(&output)?;
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("java");
+    let files =
+        ["Recorder", "ProfilerRuntime", "HeapProxy"].map(|name| format!("instrument/runtime/{name}.java"));
+    let files: Vec<_> =
+        files.iter().map(String::as_str).chain(["Harness.java"]).map(|f| sources.join(f)).collect();
+    compile(jdk, &files, &output)?;
+    Ok(output)
+}
+
+/// All cases, untouched or after one combination of transforms, on disk.
+struct Variant {
+    transforms: Option<Transforms>,
+    /// By case: class file stem and path.
+    files: BTreeMap<String, Vec<(String, PathBuf)>>,
+    ids: BTreeMap<String, Ids>,
+    changed: BTreeSet<String>,
+}
+
+impl Variant {
+    fn write(cases: &[Case], transforms: Option<Transforms>, work: &Path) -> Result<Variant> {
+        let root = tempfile::Builder::new().disable_cleanup(true).tempdir_in(work)?;
+        let mut variant =
+            Variant { transforms, files: BTreeMap::new(), ids: BTreeMap::new(), changed: BTreeSet::new() };
+        for case in cases {
+            let plain = Transforms { method_events: false, allocation: false };
+            let rewritten = match transforms {
+                Some(transforms) => Rewritten::new(case, transforms).with_context(|| case.name.clone())?,
+                None => {
+                    let keep = |class: ClassFile| {
+                        let outcome = Outcome { bytes: class.bytes.clone(), skips: Vec::new() };
+                        (class, outcome)
+                    };
+                    Rewritten {
+                        classes: case.class_files()?.into_iter().map(keep).collect(),
+                        ids: Ids::default(),
+                    }
+                }
+            };
+            if rewritten.changed() {
+                ensure!(transforms.unwrap_or(plain) != plain, "an original that changed");
+                variant.changed.insert(case.name.clone());
+            }
+            let folder = root.path().join(&case.name);
+            fs::create_dir(&folder)?;
+            let mut files = Vec::new();
+            for (at, (class, outcome)) in rewritten.classes.iter().enumerate() {
+                let path = folder.join(format!("{at}.class"));
+                fs::write(&path, &outcome.bytes)?;
+                files.push((class.stem.clone(), path));
+            }
+            variant.files.insert(case.name.clone(), files);
+            variant.ids.insert(case.name.clone(), rewritten.ids);
+        }
+        Ok(variant)
+    }
+
+    /// Links and runs all cases that this JDK reads, in one JVM but for those that end it.
+    fn report(&self, cases: &[Case], jdk: &Jdk, judge: &Path) -> Result<Report> {
+        let block = |case: &Case| {
+            let files = self.files[&case.name].iter().map(|(_, path)| path.clone()).collect();
+            Block { key: case.name.clone(), main: case.main.clone(), files }
+        };
+        let known = cases.iter().filter(|case| case.jdk <= jdk.version);
+        let (alone, together): (Vec<&Case>, Vec<&Case>) = known.partition(|case| case.own_jvm);
+        let blocks: Vec<_> = together.into_iter().map(block).collect();
+        let mut report = run_blocks(jdk, judge, &blocks, true)?;
+        for case in alone {
+            let one = run_blocks(jdk, judge, &[block(case)], true).with_context(|| case.name.clone())?;
+            report.linked.extend(one.linked);
+            report.ran.extend(one.ran);
+        }
+        Ok(report)
+    }
+
+    fn case_is_sound(&self, case: &Case, report: &Report, originals: Option<&Report>) -> Result<()> {
+        let mut failed_over = false;
+        for (stem, path) in &self.files[&case.name] {
+            let linked = &report.linked[&(case.name.clone(), path.clone())];
+            let expected = case.rejected.get(stem).map_or("ok", String::as_str);
+            ensure!(linked.result == expected, "{stem} links with {}: {}", linked.result, linked.message);
+            failed_over |= linked.failed_over;
+        }
+        if let Some(originals) = originals {
+            let before =
+                originals.linked.iter().any(|((key, _), linked)| *key == case.name && linked.failed_over);
+            ensure!(
+                failed_over == before,
+                "the old verifier was asked: {failed_over}, for the original: {before}"
+            );
+        }
+        let Some(ran) = report.ran.get(&case.name) else { return Ok(()) };
+        ensure!(ran.exit_code == case.exit_code, "exit code {}\n{}", ran.exit_code, ran.stdout);
+        match originals.and_then(|originals| originals.ran.get(&case.name)) {
+            None => compare(case, "stdout", &ran.stdout)?,
+            Some(before) => {
+                ensure!(ran.stdout == before.stdout, "printed\n{}instead of\n{}", ran.stdout, before.stdout);
+            }
+        }
+        self.events_are_as_stated(case, ran)
+    }
+
+    fn events_are_as_stated(&self, case: &Case, ran: &Ran) -> Result<()> {
+        let reading = read_events(&ran.events, &self.ids[&case.name])?;
+        let Some(transforms) = self.transforms.filter(|_| self.changed.contains(&case.name)) else {
+            ensure!(reading.events == 0, "events from code that was not rewritten");
+            return Ok(());
+        };
+        if transforms.method_events {
+            ensure!(!reading.methods.is_empty(), "no event: rewritten code did not run");
+            for (method, stated) in &case.counts {
+                let found = reading.methods.get(method).copied().unwrap_or_default();
+                let lossy = case.lossy.contains(method);
+                ensure!(lossy || found == *stated, "{method}: {found:?}, but the case says {stated:?}");
+            }
+            for (method, found) in &reading.methods {
+                ensure!(found.add_up(), "{method}: {found:?} does not add up");
+                let unexpected = found.lost > 0 || (found.open > 0 && !case.counts.contains_key(method));
+                ensure!(!unexpected || case.lossy.contains(method), "{method}: {found:?} lost or open");
+            }
+            let stray = reading.stray.keys().find(|method| !case.lossy.contains(method));
+            ensure!(stray.is_none(), "stray events: {:?}", reading.stray);
+        } else {
+            let none = reading.methods.values().all(|count| *count == Counts::default());
+            ensure!(none, "method events without the transform");
+        }
+        if transforms.allocation {
+            for (class, stated) in &case.allocations {
+                let found = reading.allocations.get(class).copied().unwrap_or_default();
+                ensure!(found == *stated, "{found} allocations of {class}, but the case says {stated}");
+            }
+        } else {
+            ensure!(reading.allocations.is_empty(), "allocation events without the transform");
+        }
+        Ok(())
+    }
+}
