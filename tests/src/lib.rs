@@ -1,1 +1,4 @@
 //! What the end-to-end tests share: finding JVMs, jars and the binary.
+
+pub mod corpus;
+pub mod machine;
