@@ -11,8 +11,11 @@ import org.objectweb.asm.tree.MethodNode;
 
 /**
  * A second opinion on rewritten jars that shares no code with the rewriter: takes out what was injected and compares the
- * rest with the original. {@code java JarOracle ORIGINAL REWRITTEN} prints {@code entry<TAB>fault} for each difference, and
- * last {@code checked<TAB>classes<TAB>methods<TAB>changed methods}.
+ * rest with the original.
+ *
+ * <p>{@code java JarOracle ORIGINAL REWRITTEN} prints {@code fault<TAB>entry<TAB>text} for each difference,
+ * {@code unchanged<TAB>entry<TAB>name<TAB>descriptor} for each method with code that is the same bytes (the first 10,000), and
+ * last {@code checked<TAB>classes<TAB>methods with code<TAB>changed methods}.
  *
  * <p>Jar: the same entries in the same order with the same times and methods; what is no class has the same bytes; new
  * entries lie under {@code META-INF/instrument/} and {@code instrument/runtime/} only. Class: the old constant pool is a
@@ -56,7 +59,7 @@ class JarOracle {
                 fault(name, "the same bytes were compressed again");
             }
             if (name.endsWith(".class")) {
-                classes++;
+                unchanged(name, a);
             }
         } else if (name.endsWith("module-info.class")) {
             module(name, a, b);
@@ -69,6 +72,26 @@ class JarOracle {
             }
         } else if (!(signed && name.equals("META-INF/MANIFEST.MF")) && !name.equals("META-INF/INDEX.LIST")) {
             fault(name, "bytes differ");
+        }
+    }
+
+    private static void unchanged(String name, byte[] bytes) {
+        if (bytes.length < 10 || bytes[0] != (byte) 0xCA || bytes[1] != (byte) 0xFE) {
+            return;
+        }
+        classes++;
+        RawClass same = new RawClass(bytes);
+        for (RawClass.Member member : same.members) {
+            if (member.code >= 0) {
+                methods++;
+                unchanged(name, same.utf8At(member.start + 2), same.utf8At(member.start + 4));
+            }
+        }
+    }
+
+    private static void unchanged(String entry, String name, String descriptor) {
+        if (methods - changed <= 10_000) {
+            System.out.println("unchanged\t" + entry + "\t" + name + "\t" + descriptor);
         }
     }
 
@@ -143,6 +166,8 @@ class JarOracle {
                 if (fault != null) {
                     fault(name, where + ": " + fault);
                 }
+            } else {
+                unchanged(name, oldMethod.name, oldMethod.desc);
             }
         }
         if (changes == 0) {
@@ -179,6 +204,6 @@ class JarOracle {
     }
 
     private static void fault(String entry, String fault) {
-        System.out.println(entry + "\t" + fault);
+        System.out.println("fault\t" + entry + "\t" + fault);
     }
 }

@@ -1,3 +1,4 @@
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -8,7 +9,8 @@ import java.util.stream.Stream;
 
 /**
  * Links every class of every module of the running image without initialising it, through the modules' own loaders, and
- * prints {@code module/entry<TAB>result} for each. With {@code --patch-module} this links the patched classes.
+ * prints {@code module/entry<TAB>result} for each; with {@code --patch-module} this links the patched classes. {@code +} before
+ * the result says that the class the module has now calls our runtime.
  *
  * <p>{@code java --add-modules ALL-SYSTEM ModuleLinkCheck}.
  */
@@ -28,10 +30,17 @@ class ModuleLinkCheck {
                 continue;
             }
             String name = inside.substring(0, inside.length() - 6).replace('/', '.');
-            out.append(entry).append('\t').append(link(module, name)).append('\n');
+            out.append(entry).append('\t').append(isRewritten(module, inside) ? "+" : "").append(link(module, name)).append('\n');
         }
         System.out.write(out.toString().getBytes("UTF-8"));
         System.out.flush();
+    }
+
+    private static boolean isRewritten(String module, String entry) throws Exception {
+        Module in = ModuleLayer.boot().findModule(module).orElse(null);
+        try (InputStream stream = in == null ? null : in.getResourceAsStream(entry)) {
+            return stream != null && new String(stream.readAllBytes(), "ISO-8859-1").contains("instrument/runtime/");
+        }
     }
 
     private static String link(String module, String name) {

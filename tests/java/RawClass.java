@@ -102,6 +102,11 @@ class RawClass {
         return at;
     }
 
+    /** The constant that the index at {@code at} refers to. */
+    String utf8At(int at) {
+        return utf8(u2(at));
+    }
+
     private int u2(int at) {
         return (bytes[at] & 0xFF) << 8 | bytes[at + 1] & 0xFF;
     }

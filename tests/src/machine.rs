@@ -1,4 +1,4 @@
-//! The machine under the tests: the binary under test, the JVMs, and child processes that fail loudly.
+//! The machine under the tests: its JVMs, and child processes that fail loudly.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -29,22 +29,6 @@ pub fn target() -> PathBuf {
 /// A file of `tests/java`.
 pub fn java_source(name: &str) -> PathBuf {
     root().join("tests/java").join(name)
-}
-
-/// The binary under test: `INSTRUMENT_BIN`, or the newest build of it in the target directory.
-pub fn instrument() -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os("INSTRUMENT_BIN") {
-        let path = root().join(path);
-        ensure!(path.is_file(), "INSTRUMENT_BIN: no such file: {}", path.display());
-        return Ok(path);
-    }
-    ["release", "debug"]
-        .iter()
-        .map(|profile| target().join(profile).join("instrument"))
-        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
-        .max()
-        .map(|(_, path)| path)
-        .context("no instrument binary: run `cargo build --release -p instrument` or set INSTRUMENT_BIN")
 }
 
 /// A Java development kit.
