@@ -154,7 +154,7 @@ fn requests_that_make_no_sense_are_refused_before_anything_is_written() {
         ("classes -o classes", 2, "input and output are the same"),
         ("classes/lib -o classes", 2, "a directory that holds the input"),
         ("classes classes/lib/in.jar", 2, "lies inside classes, which is given too"),
-        ("a.jar x/a.jar -o classes --ids classes/ids classes", 2, "classes"),
+        ("classes --ids classes/ids", 2, "--ids classes/ids: is, or lies in"),
         ("a.jar -o -", 2, "standard output is not supported"),
         ("-", 2, "standard input is not supported"),
         ("missing.jar", 1, "missing.jar: no such file"),
