@@ -30,7 +30,7 @@ use std::process::ExitCode;
 /// Rewrite Java bytecode so that programs tell exactly what they do.
 ///
 /// `instrument app.jar` writes app-instrumented.jar, which runs under plain `java -jar` and behaves as before; it is short for
-/// `instrument rewrite app.jar`.
+/// `instrument rewrite app.jar`, and `instrument rewrite --help` has all its options.
 #[derive(Parser)]
 #[command(name = "instrument", version, arg_required_else_help = true, after_help = exit::HELP)]
 #[command(override_usage = "instrument [OPTIONS] <INPUT>...\n       instrument [OPTIONS] <COMMAND>")]
