@@ -49,14 +49,7 @@ pub struct ReportLine {
 /// Rewrites `input` to `output` with further `options`, and returns the report.
 pub fn rewrite<O: AsRef<OsStr>>(input: &Path, output: &Path, options: &[O]) -> Result<Vec<ReportLine>> {
     let report = output.with_extension("report");
-    call()?
-        .arg(input)
-        .arg("-o")
-        .arg(output)
-        .arg("--report")
-        .arg(&report)
-        .args(options)
-        .run_quietly()?;
+    call()?.arg(input).arg("-o").arg(output).arg("--report").arg(&report).args(options).run_quietly()?;
     ensure!(output.exists(), "no output {}", output.display());
     let text = fs::read_to_string(&report).with_context(|| report.display().to_string())?;
     text.lines().filter(|line| !line.trim().is_empty()).map(report_line).collect()

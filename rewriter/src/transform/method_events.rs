@@ -107,7 +107,9 @@ fn only_call(site: &MethodSite<'_>) -> Option<u32> {
     let straight =
         [&scan.branches, &scan.switches, &scan.returns, &scan.news].iter().all(|list| behind(list));
     let throws = site.code.code[..pc as usize].contains(&opcode::ATHROW);
+    // Class files without frames may even catch what super() throws.
+    let catches = site.code.exception_table.iter().any(|row| u32::from(row.start_pc) <= pc);
     // A byte 6 in the table is a hint, not a proof: then the flow decides.
     let may_mention_this = site.frames.is_some_and(|info| info.contains(&UNINITIALIZED_THIS));
-    (straight && !throws && !may_mention_this && !scan.subroutines).then_some(pc)
+    (straight && !throws && !catches && !may_mention_this && !scan.subroutines).then_some(pc)
 }

@@ -56,21 +56,32 @@ pub fn rewrite(class: &[u8], transforms: Transforms, ids: &mut Ids) -> Result<Ou
         method_events: transforms.method_events,
         allocation: transforms.allocation,
     });
-    let class_name = ClassFile::parse(class)
-        .and_then(|parsed| parsed.name().map(mutf8::escape))
-        .unwrap_or_default();
+    let class_name =
+        ClassFile::parse(class).and_then(|parsed| parsed.name().map(mutf8::escape)).unwrap_or_default();
+    let known = ids.0.len();
     let mut methods = BTreeMap::new();
     let mut bytes = Vec::new();
+    if let Ok(parsed) = ClassFile::parse(class) {
+        let mut walk = parsed.methods();
+        let mut index = 0u16;
+        while let Some(method) = walk.next()? {
+            let (name, descriptor) = (method.name(&parsed.pool)?, method.descriptor(&parsed.pool)?);
+            methods.insert(index, format!("{}{}", mutf8::escape(name), mutf8::escape(descriptor)));
+            index += 1;
+        }
+    }
     let choose = |method: &MethodRef<'_>| {
-        let name = format!("{}{}", mutf8::escape(method.name), mutf8::escape(method.descriptor));
+        let name = methods.get(&method.index).cloned().unwrap_or_default();
         ids.0.push(format!("{class_name}.{name}"));
-        methods.insert(method.index, name);
         Choice::Rewrite((ids.0.len() - 1) as u32)
     };
     let whole = |reason: SkipReason| vec![Skip { method: None, reason: reason.to_string() }];
     let outcome = rewriter.rewrite(class, choose, &mut bytes);
     let skips = match outcome {
-        Err(_) => whole(SkipReason::NotAClass),
+        Err(_) => {
+            ids.0.truncate(known);
+            whole(SkipReason::NotAClass)
+        }
         Ok(rewrite::Outcome::Skipped(reason)) => whole(reason),
         Ok(_) => {
             let skipped = rewriter.reports().iter().filter_map(|report| match report.event {
