@@ -108,7 +108,9 @@ impl Jdk {
         for name in names {
             content.update(fs::read(java_source(name)).with_context(|| name.to_string())?);
         }
-        let key = content.finalize()[..6].iter().fold(self.version.to_string(), |key, byte| format!("{key}{byte:02x}"));
+        let key = content.finalize()[..6]
+            .iter()
+            .fold(self.version.to_string(), |key, byte| format!("{key}{byte:02x}"));
         let parent = target().join("tests-java");
         let directory = parent.join(key);
         if !directory.exists() {
@@ -174,7 +176,8 @@ impl Run for Command {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         };
-        let gathered = |thread: std::thread::JoinHandle<_>| thread.join().expect("a pipe reader does not panic");
+        let gathered =
+            |thread: std::thread::JoinHandle<_>| thread.join().expect("a pipe reader does not panic");
         Ok(Output { status, stdout: gathered(stdout)?, stderr: gathered(stderr)? })
     }
 

@@ -18,9 +18,6 @@ use instrument_tests::subject::{self, ReportLine};
 
 const TRANSFORMS: [&str; 3] = ["method-events", "allocation", "method-events,allocation"];
 
-/// Reasons that leave nothing out: there is no code to rewrite, or it is ours.
-const NOTHING_TO_DO: [&str; 5] = ["no-code", "not-code", "no-site", "own-runtime", "nothing-to-do"];
-
 /// A jar under test, with what belongs on its class path.
 struct Subject {
     name: String,
@@ -34,8 +31,11 @@ type Links = BTreeMap<String, String>;
 
 fn subjects(corpus: &Corpus) -> Result<Vec<Subject>> {
     let selected = corpus.selected();
-    let names: Vec<&str> =
-        selected.iter().flat_map(|jar| std::iter::once(&jar.name).chain(&jar.with)).map(String::as_str).collect();
+    let names: Vec<&str> = selected
+        .iter()
+        .flat_map(|jar| std::iter::once(&jar.name).chain(&jar.with))
+        .map(String::as_str)
+        .collect();
     corpus.fetch(&names)?;
     let mut subjects = Vec::new();
     for jar in selected {
@@ -56,7 +56,11 @@ fn subjects(corpus: &Corpus) -> Result<Vec<Subject>> {
 }
 
 /// Runs `check` for each item on all processors; panics with every fault that was found.
-fn all<T: Sync>(items: &[T], name: impl Fn(&T) -> String + Sync, check: impl Fn(&T) -> Result<Vec<String>> + Sync) {
+fn all<T: Sync>(
+    items: &[T],
+    name: impl Fn(&T) -> String + Sync,
+    check: impl Fn(&T) -> Result<Vec<String>> + Sync,
+) {
     assert!(!items.is_empty());
     let next = AtomicUsize::new(0);
     let faults = Mutex::new(String::new());
@@ -115,7 +119,9 @@ fn new_errors(before: &Links, after: &Links) -> Vec<String> {
             errors.push(format!("{entry}: {result} (was: {was})"));
         }
     }
-    errors.extend(before.keys().filter(|entry| !after.contains_key(*entry)).map(|entry| format!("{entry}: gone")));
+    errors.extend(
+        before.keys().filter(|entry| !after.contains_key(*entry)).map(|entry| format!("{entry}: gone")),
+    );
     errors
 }
 
@@ -162,8 +168,7 @@ fn skipped(opinion: &Opinion, report: &[ReportLine]) -> Vec<String> {
     }
     let named: HashSet<(&str, &str, &str)> = report
         .iter()
-        .filter(|line| line.outcome == "skipped" && !NOTHING_TO_DO.contains(&line.reason.as_str()))
-        .filter(|line| !line.reason.is_empty())
+        .filter(|line| line.outcome == "skipped" && !line.reason.is_empty())
         .map(|line| (line.entry.as_str(), line.method.as_str(), line.descriptor.as_str()))
         .collect();
     for (entry, name, descriptor) in &opinion.unchanged {
@@ -239,7 +244,8 @@ fn rewritten_jars_link_and_mean_the_same() -> Result<()> {
                 let output = work.path().join(format!("{}-refused.jar", subject.name));
                 let refused = subject::call()?.arg(&subject.jar).arg("-o").arg(&output).capture()?;
                 let said = String::from_utf8_lossy(&refused.stderr);
-                if refused.status.code() != Some(1) || output.exists() || !said.contains("--strip-signatures") {
+                if refused.status.code() != Some(1) || output.exists() || !said.contains("--strip-signatures")
+                {
                     faults.push(format!("signed, but not refused: {} {said}", refused.status));
                 }
             }
@@ -283,7 +289,11 @@ fn the_same_input_gives_the_same_bytes() -> Result<()> {
                 fs::create_dir(&directory)?;
                 let output = directory.join("out.jar");
                 let options = ["--transform", "method-events,allocation", threads];
-                subject::rewrite(&subject.jar, &output, &options.into_iter().chain(strip).collect::<Vec<_>>())?;
+                subject::rewrite(
+                    &subject.jar,
+                    &output,
+                    &options.into_iter().chain(strip).collect::<Vec<_>>(),
+                )?;
                 sums.push(instrument_tests::corpus::sha256(&output)?);
                 fs::remove_dir_all(&directory)?;
             }
@@ -317,7 +327,11 @@ fn module_links(patches: &[PathBuf], stub: Option<&Path>) -> Result<Links> {
     }
     java.arg("-cp").arg(classes).arg("ModuleLinkCheck");
     let output = java.run_quietly()?;
-    Ok(lines(output)?.into_iter().filter(|line| line.len() == 2).map(|line| (line[0].clone(), line[1].clone())).collect())
+    Ok(lines(output)?
+        .into_iter()
+        .filter(|line| line.len() == 2)
+        .map(|line| (line[0].clone(), line[1].clone()))
+        .collect())
 }
 
 #[test]
@@ -354,8 +368,16 @@ fn every_module_of_the_jdk_links() -> Result<()> {
             *result = result.trim_start_matches('+').to_string();
         }
         let errors = new_errors(&before, &after);
-        assert!(errors.is_empty(), "{transform}: {} new errors\n{}", errors.len(), errors[..errors.len().min(40)].join("\n"));
-        assert!(patched > 10_000, "only {patched} linked classes call the runtime, {changed:?} methods were changed");
+        assert!(
+            errors.is_empty(),
+            "{transform}: {} new errors\n{}",
+            errors.len(),
+            errors[..errors.len().min(40)].join("\n")
+        );
+        assert!(
+            patched > 10_000,
+            "only {patched} linked classes call the runtime, {changed:?} methods were changed"
+        );
     }
     Ok(())
 }
@@ -372,7 +394,8 @@ fn the_checks_find_what_is_broken() -> Result<()> {
     let sound = fs::read(work.path().join("Sound.class"))?;
     // max_stack 2, max_locals 1, code length 4: iload_0, iload_0, iadd, ireturn.
     let code = [0, 2, 0, 1, 0, 0, 0, 4, 0x1a, 0x1a, 0x60, 0xac];
-    let at = sound.windows(code.len()).position(|window| window == code).context("javac compiled otherwise")?;
+    let at =
+        sound.windows(code.len()).position(|window| window == code).context("javac compiled otherwise")?;
     let mut shallow = sound.clone();
     shallow[at + 1] = 1;
     let mut subtracts = sound.clone();
