@@ -95,7 +95,7 @@ class JarOracle {
         }
     }
 
-    /** A module declaration may only learn that the module holds our package. */
+    /** A module declaration may only learn of our package, or of our module. */
     private static void module(String name, byte[] a, byte[] b) {
         ClassNode old = node(a);
         ClassNode now = node(b);
@@ -103,6 +103,7 @@ class JarOracle {
         if (old.module.packages == null || !old.module.packages.contains("instrument/runtime")) {
             packages.remove("instrument/runtime");
         }
+        now.module.requires.removeIf(requires -> requires.module.equals("instrument.runtime"));
         boolean same = packages.equals(old.module.packages == null ? List.of() : old.module.packages)
                 && now.module.requires.size() == old.module.requires.size()
                 && now.module.name.equals(old.module.name)

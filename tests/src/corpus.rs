@@ -36,8 +36,8 @@ pub enum Set {
 pub struct Jar {
     /// Name of the row, and of the file in the cache.
     pub name: String,
-    /// Maven group, artifact and version.
-    pub coordinates: [String; 3],
+    /// Maven coordinates: group, artifact, version, and a classifier that may be empty.
+    pub coordinates: [String; 4],
     /// When it is tested.
     pub set: Set,
     /// SHA-256 of the jar in hexadecimal.
@@ -54,8 +54,10 @@ impl Jar {
         let [name, coordinates, set, sha256, options @ ..] = words.as_slice() else {
             bail!("corpus.txt: too few words: {line}");
         };
-        let [group, artifact, version] = coordinates.split(':').collect::<Vec<_>>()[..] else {
-            bail!("corpus.txt: not group:artifact:version: {coordinates}");
+        let coordinates = match coordinates.split(':').collect::<Vec<_>>()[..] {
+            [group, artifact, version] => [group, artifact, version, ""],
+            [group, artifact, version, classifier] => [group, artifact, version, classifier],
+            _ => bail!("corpus.txt: not group:artifact:version: {coordinates}"),
         };
         let set = match *set {
             "small" => Set::Small,
@@ -65,7 +67,7 @@ impl Jar {
         };
         let mut jar = Jar {
             name: name.to_string(),
-            coordinates: [group.into(), artifact.into(), version.into()],
+            coordinates: coordinates.map(String::from),
             set,
             sha256: sha256.to_string(),
             with: Vec::new(),
@@ -228,11 +230,11 @@ pub fn sha256(path: &Path) -> Result<String> {
 
 fn project(jars: &[&Jar]) -> String {
     let mut items = String::new();
-    for Jar { name, coordinates: [group, artifact, version], .. } in jars {
+    for Jar { name, coordinates: [group, artifact, version, classifier], .. } in jars {
         let _ = writeln!(
             items,
             "<artifactItem><groupId>{group}</groupId><artifactId>{artifact}</artifactId>\
-             <version>{version}</version><type>jar</type><destFileName>{name}.jar</destFileName></artifactItem>"
+             <version>{version}</version><classifier>{classifier}</classifier><type>jar</type><destFileName>{name}.jar</destFileName></artifactItem>"
         );
     }
     format!(

@@ -31,16 +31,16 @@ pub fn call() -> Result<Command> {
     Ok(Command::new(instrument()?))
 }
 
-/// One line of `--report`: a class, or a method when `method` is there.
+/// One line of `--report`: a class, or a method when there is a `method`.
 #[derive(Clone, Debug)]
 pub struct ReportLine {
-    /// Entry of the jar.
+    /// Entry of the jar; a method's is that of the class line before it.
     pub entry: String,
     /// Method name, empty for a line about the whole class.
     pub method: String,
     /// Method descriptor.
     pub descriptor: String,
-    /// `rewritten` or `skipped`.
+    /// `rewritten`, `unchanged`, `excluded` or `skipped`.
     pub outcome: String,
     /// Why it was skipped, one of a closed list.
     pub reason: String,
@@ -52,14 +52,18 @@ pub fn rewrite<O: AsRef<OsStr>>(input: &Path, output: &Path, options: &[O]) -> R
     call()?.arg(input).arg("-o").arg(output).arg("--report").arg(&report).args(options).run_quietly()?;
     ensure!(output.exists(), "no output {}", output.display());
     let text = fs::read_to_string(&report).with_context(|| report.display().to_string())?;
-    text.lines().filter(|line| !line.trim().is_empty()).map(report_line).collect()
+    let mut entry = String::new();
+    text.lines().filter(|line| !line.trim().is_empty()).map(|line| report_line(line, &mut entry)).collect()
 }
 
-fn report_line(line: &str) -> Result<ReportLine> {
+fn report_line(line: &str, entry: &mut String) -> Result<ReportLine> {
     let value: Value = serde_json::from_str(line).with_context(|| format!("--report: {line}"))?;
     let text = |key: &str| value[key].as_str().unwrap_or_default().to_string();
+    if value["method"].is_null() {
+        *entry = text("entry");
+    }
     Ok(ReportLine {
-        entry: text("entry"),
+        entry: entry.clone(),
         method: text("method"),
         descriptor: text("descriptor"),
         outcome: text("outcome"),

@@ -23,7 +23,8 @@ fn u32_at(bytes: &[u8], at: usize) -> usize {
 }
 
 fn entries(jar: &[u8]) -> Vec<Entry<'_>> {
-    let end = (0..=jar.len() - 22).rev().find(|&at| jar[at..].starts_with(b"PK\x05\x06")).expect("a zip file");
+    let end =
+        (0..=jar.len() - 22).rev().find(|&at| jar[at..].starts_with(b"PK\x05\x06")).expect("a zip file");
     let (count, mut at) = (u16_at(jar, end + 10), u32_at(jar, end + 16));
     assert!(count < 0xFFFF, "zip64 is not handled here");
     let mut entries = Vec::with_capacity(count);
