@@ -12,7 +12,10 @@ fn main() -> ExitCode {
             Ok(profile) => {
                 println!("{path}: pid {} dropped {} {:?}", profile.pid, profile.dropped, profile.damage);
                 for thread in &profile.threads {
-                    println!("{:?} {} {:?} dropped {}", thread.kind, thread.ordinal, thread.name, thread.dropped);
+                    println!(
+                        "{:?} {} {:?} dropped {}",
+                        thread.kind, thread.ordinal, thread.name, thread.dropped
+                    );
                     for (id, m) in &thread.methods {
                         println!("  {id}: {m:?}");
                     }

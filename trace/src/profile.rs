@@ -346,7 +346,8 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn finish_folding(&mut self) {
-        let ended = self.profile.threads.iter().enumerate().filter(|(_, t)| matches!(t.kind, ThreadKind::Ended(_)));
+        let ended =
+            self.profile.threads.iter().enumerate().filter(|(_, t)| matches!(t.kind, ThreadKind::Ended(_)));
         let ended = ended.map(|(i, t)| (t.copy, i)).collect::<HashMap<_, _>>();
         for thread in std::mem::take(&mut self.folding) {
             let Some(&sum) = ended.get(&thread.copy) else {

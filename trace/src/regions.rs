@@ -50,13 +50,7 @@ pub(crate) fn walk(bytes: &Bytes<'_>, damage: &mut Vec<Damage>) -> Vec<Region> {
     regions
 }
 
-fn walk_block(
-    bytes: &Bytes<'_>,
-    block: u64,
-    end: u64,
-    regions: &mut Vec<Region>,
-    damage: &mut Vec<Damage>,
-) {
+fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, regions: &mut Vec<Region>, damage: &mut Vec<Damage>) {
     let copy = bytes.u32(block + 4);
     let mut at = block + HEADER;
     while at + HEADER <= end {
