@@ -526,7 +526,7 @@ public class Victim {
         List<byte[]> hog = new ArrayList<>();
         int survived = 0;
         try {
-            for (int size = 1 << 24; size > 8;) {
+            for (int size = 1 << 24; size > 4096;) {
                 try {
                     hog.add(new byte[size]);
                 } catch (OutOfMemoryError e) {

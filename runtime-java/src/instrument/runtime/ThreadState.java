@@ -550,6 +550,27 @@ final class ThreadState {
         return true;
     }
 
+    /** Runs every path once, on regions that no reader sees, and gives them back. */
+    void exercise() {
+        mode = RECORDING;
+        for (int id = 0; id < 100; id++) {
+            enterSlowly(id, id == 0 ? 0 : Format.PENDING);
+        }
+        superReturnedSlowly(98);
+        caughtSlowly(97);
+        superReturned(97);
+        close(97, Format.EXITS);
+        closeSlowly(0, Format.UNWINDS);
+        closeSlowly(0, Format.UNWINDS);
+        allocated(Object.class);
+        mode = STOPPED;
+        Threads.file.release(header);
+        Threads.file.release(counts);
+        if (allocations != null) {
+            Threads.file.release(allocations);
+        }
+    }
+
     private void flag(long bit, boolean on) {
         long flags = header.get(Format.THREAD_FLAGS);
         header.put(Format.THREAD_FLAGS, on ? flags | bit : flags & ~bit);

@@ -128,10 +128,22 @@ final class Threads {
         }
     }
 
-    /** Uses once what a probe may need later, so that no class is loaded in one. */
+    /**
+     * Uses once what a probe may need later, so that nothing is loaded or linked in one when the stack is nearly full. The
+     * thread is inside the runtime: its probes do nothing.
+     */
     private static void warmUp() {
         new Throwable().getStackTrace();
         ClassNames.number(Object.class);
+        ProfilerRuntime.methodExit(0);
+        ProfilerRuntime.methodUnwind(0);
+        ProfilerRuntime.superReturned(0);
+        ProfilerRuntime.exceptionCaught(0);
+        ThreadState scratch = new ThreadState();
+        if (scratch.allocateRegions(Format.THREAD)) {
+            scratch.header.hide();
+            scratch.exercise();
+        }
     }
 
     /** Says once why a thread is no longer recorded. */
