@@ -17,6 +17,7 @@ mod input;
 mod man;
 mod output;
 mod progress;
+mod report;
 mod rewrite;
 mod runtime;
 mod settings;
@@ -47,6 +48,7 @@ enum Command {
     Dump(dump::Opts),
     Diff(diff::Opts),
     Ids(ids::Opts),
+    Report(report::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
 }
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Dump(opts) => dump::run(opts, &talk),
         Command::Diff(opts) => diff::run(opts),
         Command::Ids(opts) => ids::run(&opts, &talk),
+        Command::Report(opts) => report::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),
     };

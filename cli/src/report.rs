@@ -1,21 +1,28 @@
 //! `instrument report`: prints what profiles have counted, and whether the counts add up.
 //!
 //! Profiles of several processes are merged by method name. Ids that no id map names are printed as `#123` and kept apart
-//! by file. The results go to `out`, remarks about the files to `err`.
+//! by file. The results go to stdout, remarks about
+//! the files to stderr.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
+use crate::exit::Exit;
+use crate::talk::Talk;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
+use instrument_rewriter::class_file::mutf8;
+use instrument_rewriter::id_map::{Entry, IdMap, gz};
 use instrument_trace::{Closes, Method, Profile, ThreadKind};
 use serde::Serialize;
 
-/// Options of `instrument report`.
+/// Print what profiles have counted, and whether the counts add up
+///
+/// The law: entries = exits + unwinds + orphans + lost + open, for every method. Exit code 1 if it is broken.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Options {
+pub(crate) struct Opts {
     /// Profiles (`*.iprof`); several are added up
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
@@ -52,43 +59,57 @@ pub(crate) enum Sort {
     Name,
 }
 
-/// Reads an id map as it is in a profile (gzip data): names such as `pkg.Class.method(desc)`, by id.
-pub(crate) type ParseIds<'a> = dyn Fn(&[u8]) -> Result<HashMap<u32, String>> + 'a;
+/// Names by method id.
+type Ids = HashMap<u32, String>;
 
-/// Prints the report. `Ok(false)`: the law is violated (exit code 1).
-pub(crate) fn run(
-    options: &Options,
-    parse_ids: &ParseIds<'_>,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<bool> {
+/// The largest id map that is read from a profile, in bytes.
+const LARGEST_MAP: usize = 1 << 30;
+
+/// Prints the report to standard output. A violated law is exit code 1.
+///
+/// # Errors
+/// A file that is no profile.
+pub(crate) fn run(options: &Opts, talk: &Talk) -> Result<Exit> {
+    let report = gather(options, talk)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if options.json {
+        serde_json::to_writer_pretty(&mut out, &report)?;
+        writeln!(out)?;
+    } else if options.csv {
+        report.csv(options, &mut out)?;
+        talk.note(format_args!("{}", report.law.line()));
+    } else {
+        report.tables(options, &mut out)?;
+        report.law.print(&mut out)?;
+    }
+    out.flush()?;
+    Ok(if report.law.holds { Exit::Done } else { Exit::Negative })
+}
+
+/// Reads an id map as it is in a profile: gzip data. Names are `pkg.Class.method(desc)`.
+fn parse_ids(data: &[u8]) -> Result<Ids> {
+    let map = IdMap::parse(&gz::decompress(data, LARGEST_MAP)?)?;
+    let name = |entry: Entry<'_>| {
+        let class = mutf8::escape(entry.class).replace('/', ".");
+        let (name, descriptor) = (mutf8::escape(entry.method.name), mutf8::escape(entry.method.descriptor));
+        (entry.id, format!("{class}.{name}{descriptor}"))
+    };
+    Ok(map.iter().map(name).collect())
+}
+
+fn gather(options: &Opts, talk: &Talk) -> Result<Report> {
     let mut report = Report::default();
     for (number, path) in options.files.iter().enumerate() {
         let data = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let profile = Profile::parse(&data).with_context(|| path.display().to_string())?;
-        let names = Names::new(&profile, parse_ids, number, options.files.len() > 1);
+        let names = Names::new(&profile, number, options.files.len() > 1);
         let file = File::new(path.display().to_string(), &profile, &names);
-        file.remarks(err)?;
+        file.say_remarks(talk);
         report.add(&profile, &names, &file.path, options);
         report.files.push(file);
     }
     report.sort(options);
-    match (options.json, options.csv) {
-        (true, _) => {
-            serde_json::to_writer_pretty(&mut *out, &report)?;
-            writeln!(out)?;
-        }
-        (_, true) => {
-            report.csv(options, out)?;
-            writeln!(err, "{}", report.law.line())?;
-        }
-        _ => {
-            report.tables(options, out)?;
-            report.law.print(out)?;
-        }
-    }
-    out.flush()?;
-    Ok(report.law.holds)
+    Ok(report)
 }
 
 /// Method names of one profile, by copy of the runtime and id.
@@ -101,7 +122,7 @@ struct Names {
 }
 
 impl Names {
-    fn new(profile: &Profile, parse_ids: &ParseIds<'_>, number: usize, several: bool) -> Names {
+    fn new(profile: &Profile, number: usize, several: bool) -> Names {
         let suffix = if several { format!(" (file {})", number + 1) } else { String::new() };
         let mut names = Names { by_id: HashMap::new(), classes: HashMap::new(), suffix, remarks: Vec::new() };
         for (&copy, data) in &profile.copies {
@@ -247,20 +268,19 @@ impl File {
         }
     }
 
-    fn remarks(&self, err: &mut dyn Write) -> Result<()> {
+    fn say_remarks(&self, talk: &Talk) {
         const SHOWN: usize = 10;
         for remark in self.remarks.iter().take(SHOWN) {
-            writeln!(err, "{}: {remark}", self.path)?;
+            talk.warn(format_args!("{}: {remark}", self.path));
         }
         if self.remarks.len() > SHOWN {
-            writeln!(err, "{}: and {} remarks more", self.path, self.remarks.len() - SHOWN)?;
+            talk.warn(format_args!("{}: and {} remarks more", self.path, self.remarks.len() - SHOWN));
         }
-        Ok(())
     }
 }
 
 impl Report {
-    fn add(&mut self, profile: &Profile, names: &Names, path: &str, options: &Options) {
+    fn add(&mut self, profile: &Profile, names: &Names, path: &str, options: &Opts) {
         // What earlier files gave is taken up again: rows of one name become one row.
         let mut rows = BTreeMap::new();
         for row in std::mem::take(&mut self.methods) {
@@ -310,7 +330,7 @@ impl Report {
         }
     }
 
-    fn sort(&mut self, options: &Options) {
+    fn sort(&mut self, options: &Opts) {
         // Rows come sorted by name; the sort is stable.
         if let Some(column) = options.sort.column() {
             self.methods.sort_by_key(|row| std::cmp::Reverse(row.figures()[column]));
@@ -322,7 +342,7 @@ impl Report {
         }
     }
 
-    fn tables(&self, options: &Options, out: &mut dyn Write) -> Result<()> {
+    fn tables(&self, options: &Opts, out: &mut dyn Write) -> Result<()> {
         if options.allocations {
             let mut table = table(&["count", "class", "method"], 1);
             for row in &self.allocations {
@@ -346,7 +366,7 @@ impl Report {
         Ok(())
     }
 
-    fn csv(&self, options: &Options, out: &mut dyn Write) -> Result<()> {
+    fn csv(&self, options: &Opts, out: &mut dyn Write) -> Result<()> {
         if options.allocations {
             writeln!(out, "class,method,count")?;
             for row in &self.allocations {
@@ -420,7 +440,7 @@ impl Law {
     }
 }
 
-fn label(path: &str, options: &Options, thread: &instrument_trace::Thread) -> String {
+fn label(path: &str, options: &Opts, thread: &instrument_trace::Thread) -> String {
     let name = match thread.kind {
         ThreadKind::Ended(count) => format!("({count} ended)"),
         ThreadKind::Thread => format!("{} {}", thread.ordinal, printable(&thread.name)),
