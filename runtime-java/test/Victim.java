@@ -383,6 +383,7 @@ public class Victim {
                 }
             }
         }).start();
+        leaf(1);
         System.out.println("running");
     }
 

@@ -72,6 +72,8 @@ final class CodeOracle {
     private final Map<LabelNode, Integer> position = new HashMap<>();
     private final List<Integer> caught = new ArrayList<>();
     private int unwind = -1;
+    /** Allocation hooks that take the reference from the stack instead of a copy of it. */
+    private int takesOnly;
 
     /** Returns the first fault found, or null. */
     static String compare(String owner, MethodNode old, MethodNode now, int version) {
@@ -154,8 +156,15 @@ final class CodeOracle {
             MethodInsnNode call = (MethodInsnNode) code.get(i);
             if (call.owner.equals(HEAP)) {
                 int before = code.get(i - 1).getOpcode();
-                check(call.desc.equals("(Ljava/lang/Object;)V") && (before == Opcodes.DUP || before == Opcodes.ALOAD), "bad allocation hook");
-                kinds[i - 1] = kinds[i] = Kind.ALLOCATION;
+                check(call.desc.equals("(Ljava/lang/Object;)V"), "bad allocation hook");
+                kinds[i] = Kind.ALLOCATION;
+                if (before == Opcodes.DUP || before == Opcodes.ALOAD) {
+                    kinds[i - 1] = Kind.ALLOCATION;
+                } else {
+                    // The program throws the new object away: the hook takes the only reference, a dup behind `new` made one more.
+                    check(before == Opcodes.INVOKESPECIAL, "bad allocation hook");
+                    takesOnly++;
+                }
             } else if (call.owner.equals(RUNTIME)) {
                 check(call.desc.equals("(I)V") && constant(code.get(i - 1)) != null, "bad hook " + call.name + call.desc);
                 kinds[i - 1] = kinds[i] = kind(call.name);
@@ -208,6 +217,12 @@ final class CodeOracle {
                 kinds[i] = Kind.GOTO;
                 continue;
             }
+            boolean afterNew = i > 0 && code.get(i - 1).getOpcode() == Opcodes.NEW && code.get(i).getOpcode() == Opcodes.DUP;
+            if (afterNew && takesOnly > 0 && (j == oldCode.size() || oldCode.get(j).getOpcode() != Opcodes.DUP)) {
+                kinds[i] = Kind.ALLOCATION;
+                takesOnly--;
+                continue;
+            }
             check(j < oldCode.size(), "more instructions than before");
             int was = oldCode.get(j).getOpcode();
             int is = code.get(i).getOpcode();
@@ -221,6 +236,7 @@ final class CodeOracle {
             kept.add(code.get(i));
             j++;
         }
+        check(takesOnly == 0, "a hook takes the only reference to an object");
         check(j == oldCode.size(), "fewer instructions than before");
         check(caught.isEmpty() || caught.size() == handlers.size(), "not every handler has exceptionCaught");
     }
@@ -442,11 +458,11 @@ final class CodeOracle {
     }
 
     private void exceptionTable() {
-        List<String> was = new ArrayList<>();
+        List<Row> was = new ArrayList<>();
         for (TryCatchBlockNode block : old.tryCatchBlocks) {
-            was.add(entry(block, oldIndex));
+            new Row(block, oldIndex).addTo(was);
         }
-        List<String> is = new ArrayList<>();
+        List<Row> is = new ArrayList<>();
         boolean last = false;
         for (TryCatchBlockNode block : now.tryCatchBlocks) {
             int handler = position.get(block.handler);
@@ -464,15 +480,44 @@ final class CodeOracle {
             }
             if (!caught.isEmpty()) {
                 check(kinds[handler] == Kind.CAUGHT && caught.contains(handler), "a handler is entered past exceptionCaught");
+                for (int i = start; i < position.get(block.end); i++) {
+                    check(i != handler, "a range covers the exceptionCaught of its own handler");
+                }
             }
-            is.add(entry(block, index));
+            new Row(block, index).addTo(is);
         }
-        check(was.equals(is), "exception table: was " + was + ", is " + is);
+        check(was.toString().equals(is.toString()), "exception table: was " + was + ", is " + is);
     }
 
-    private static String entry(TryCatchBlockNode block, Map<LabelNode, Integer> index) {
-        return index.get(block.start) + "-" + index.get(block.end) + "->" + index.get(block.handler) + " " + block.type
-                + annotations(block.visibleTypeAnnotations) + annotations(block.invisibleTypeAnnotations);
+    /** An entry of the exception table in indexes. */
+    private static final class Row {
+        private final int start;
+        private int end;
+        private final int handler;
+        private final String rest;
+
+        Row(TryCatchBlockNode block, Map<LabelNode, Integer> index) {
+            start = index.get(block.start);
+            end = index.get(block.end);
+            handler = index.get(block.handler);
+            rest = block.type + annotations(block.visibleTypeAnnotations) + annotations(block.invisibleTypeAnnotations);
+        }
+
+        /** A range that covers its own handler is split there, to leave out exceptionCaught; both parts count as one. */
+        void addTo(List<Row> rows) {
+            Row before = rows.isEmpty() ? null : rows.get(rows.size() - 1);
+            boolean split = before != null && before.end == start && start == handler && before.handler == handler && before.rest.equals(rest);
+            if (split) {
+                before.end = end;
+            } else {
+                rows.add(this);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return start + "-" + end + "->" + handler + " " + rest;
+        }
     }
 
     private void hooks() {
@@ -517,10 +562,11 @@ final class CodeOracle {
     private void allocationSites() {
         AbstractInsnNode last = null;
         for (int i = 0; i < code.size(); i++) {
-            if (kinds[i] == Kind.ALLOCATION && code.get(i).getOpcode() == Opcodes.DUP) {
+            boolean hooked = kinds[i] == Kind.ALLOCATION && code.get(i) instanceof MethodInsnNode;
+            if (hooked && code.get(i - 1).getOpcode() != Opcodes.ALOAD) {
                 int site = last == null ? -1 : last.getOpcode();
                 boolean array = site == Opcodes.NEWARRAY || site == Opcodes.ANEWARRAY || site == Opcodes.MULTIANEWARRAY;
-                String hook = ((MethodInsnNode) code.get(i + 1)).name;
+                String hook = ((MethodInsnNode) code.get(i)).name;
                 check(hook.contains("Array") ? array : site == Opcodes.INVOKESPECIAL, hook + " is not after an allocation");
             }
             last = kinds[i] == Kind.KEPT ? code.get(i) : last;

@@ -74,7 +74,7 @@ fn report_line(line: &str, entry: &mut String) -> Result<ReportLine> {
 /// The counts of one method in a profile.
 #[derive(Clone, Debug, Default)]
 pub struct MethodCounts {
-    /// Class and method, as the report names them.
+    /// Class and method, as in `pkg.Class.method`.
     pub name: String,
     /// Times it was entered.
     pub entries: u64,
@@ -106,9 +106,21 @@ pub fn profile(directory: &Path) -> Result<Vec<MethodCounts>> {
     ensure!(!files.is_empty(), "the run left no profile in {}", directory.display());
     let output = call()?.args(["report", "--json"]).args(&files).run_quietly()?;
     let mut methods = Vec::new();
-    // One document or JSON lines: either way every object that counts entries is a method.
-    for value in serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>() {
-        gather(&value.context("report --json")?, &mut methods);
+    let report: Value = serde_json::from_slice(&output.stdout).context("report --json")?;
+    for row in report["methods"].as_array().context("report --json: no methods")? {
+        let count =
+            |key: &str| row[key].as_u64().with_context(|| format!("report --json: no {key} in {row}"));
+        let name = row["name"].as_str().context("report --json: a method without a name")?;
+        methods.push(MethodCounts {
+            name: name.split('(').next().unwrap_or_default().to_string(),
+            entries: count("entries")?,
+            exits: count("exits")?,
+            unwinds: count("unwinds")?,
+            orphans: count("orphans")?,
+            lost: count("lost")?,
+            stray: count("stray")?,
+            open: count("open")?,
+        });
     }
     ensure!(!methods.is_empty(), "the profile counts no method: {}", String::from_utf8_lossy(&output.stdout));
     for method in &methods {
@@ -116,28 +128,6 @@ pub fn profile(directory: &Path) -> Result<Vec<MethodCounts>> {
         ensure!(method.entries == ended, "{method:?}: entries are not what ended and what is open");
     }
     Ok(methods)
-}
-
-fn gather(value: &Value, methods: &mut Vec<MethodCounts>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| gather(item, methods)),
-        Value::Object(fields) if fields.contains_key("entries") && fields.contains_key("class") => {
-            let count = |key: &str| fields.get(key).and_then(Value::as_u64).unwrap_or_default();
-            let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
-            methods.push(MethodCounts {
-                name: format!("{}.{}", text("class").replace('/', "."), text("method")),
-                entries: count("entries"),
-                exits: count("exits"),
-                unwinds: count("unwinds"),
-                orphans: count("orphans"),
-                lost: count("lost"),
-                stray: count("stray"),
-                open: count("open"),
-            });
-        }
-        Value::Object(fields) => fields.values().for_each(|field| gather(field, methods)),
-        _ => {}
-    }
 }
 
 /// Entries of all methods whose name begins with `prefix`.

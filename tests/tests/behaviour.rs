@@ -51,19 +51,23 @@ impl Trial {
     /// Runs the program in both folders, compares all that can be seen, and returns the profile.
     fn run(&self, program: impl Fn(&Path) -> Command) -> Result<Vec<MethodCounts>> {
         let (before, after) = (self.folder("before"), self.folder("after"));
+        // What runs together shares one id map, or methods would be taken for one another.
+        let ids = self.work.path().join("shared.ids").to_string_lossy().into_owned();
+        let options: Vec<String> = self.options.iter().cloned().chain(["--ids".into(), ids]).collect();
         for (original, name) in &self.subjects {
             if original.is_dir() {
                 copy(original, &before.join(name))?;
             } else {
                 fs::copy(original, before.join(name))?;
             }
-            subject::rewrite(original, &after.join(name), &self.options)?;
+            subject::rewrite(original, &after.join(name), &options)?;
             let report = after.join(name).with_extension("report");
             fs::rename(report, self.work.path().join("last.report"))?;
         }
         let old = program(&before).current_dir(&before).capture()?;
         let now = program(&after).current_dir(&after).capture()?;
-        same("exit status", &old.status, &now.status)?;
+        let failed = || format!("exit status, with stderr {}", text(&now, &after).1);
+        same(&failed(), &old.status, &now.status)?;
         same("stdout", &text(&old, &before).0, &text(&now, &after).0)?;
         same("stderr", &text(&old, &before).1, &text(&now, &after).1)?;
         ensure!(old.status.success(), "the program itself failed: {}", text(&old, &before).1);
@@ -446,9 +450,6 @@ fn an_application_with_a_class_path_in_its_manifest_runs() -> Result<()> {
     let manifest = manifest.to_string_lossy().into_owned();
     let app = pack(&app, &trial.work.path().join("app.jar"), &["--manifest", &manifest])?;
     let lib = pack(&lib, &trial.work.path().join("lib.jar"), &[])?;
-    // Two jars with one shared id map: their methods must not be taken for one another.
-    let ids = trial.work.path().join("shared.ids");
-    trial.options = vec!["--ids".into(), ids.to_string_lossy().into_owned()];
     trial.subject(&app, "app.jar");
     trial.subject(&lib, "lib.jar");
     let methods = trial.run(java(&["-jar", "app.jar"]))?;
@@ -460,8 +461,6 @@ fn an_application_with_a_class_path_in_its_manifest_runs() -> Result<()> {
 fn an_application_of_two_modules_runs() -> Result<()> {
     let mut trial = Trial::new()?;
     let (app, lib) = sample(trial.work.path(), true)?;
-    let ids = trial.work.path().join("shared.ids");
-    trial.options = vec!["--ids".into(), ids.to_string_lossy().into_owned()];
     trial.subject(
         &pack(&app, &trial.work.path().join("app.jar"), &["--main-class", "sample.app.Main"])?,
         "app.jar",

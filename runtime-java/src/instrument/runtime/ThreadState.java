@@ -59,10 +59,16 @@ final class ThreadState {
     /** Allocations not counted because the stack overflowed, not yet in the file. */
     int missed;
 
-    /** Null in the accumulator of ended threads. */
-    WeakReference<Thread> thread;
+    /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
+    final WeakReference<Thread> thread;
+    /** Look-ups that had to go through ThreadLocal. */
+    int misses;
     /** Number of the thread in this copy's part of the file, from 1; 0 in the accumulator. */
     int ordinal;
+
+    ThreadState(Thread owner) {
+        thread = new WeakReference<Thread>(owner);
+    }
 
     // ---- fast paths: true if the event was recorded ----
 

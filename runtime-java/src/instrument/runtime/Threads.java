@@ -1,6 +1,5 @@
 package instrument.runtime;
 
-import java.lang.ref.WeakReference;
 import java.nio.charset.Charset;
 
 /**
@@ -40,7 +39,6 @@ final class Threads {
         Thread thread = Thread.currentThread();
         // Only final methods of Thread are called: the others may be the program's.
         byte[] name = nameOf(thread);
-        WeakReference<Thread> reference = new WeakReference<Thread>(thread);
         synchronized (LOCK) {
             for (int i = 0; i < SWEEP && count > KEPT; i++) {
                 sweep();
@@ -54,7 +52,6 @@ final class Threads {
                 return false;
             }
             ordinals++;
-            state.thread = reference;
             states[count++] = state;
         }
         state.header.put(Format.HEADER, name, name.length);
@@ -82,7 +79,7 @@ final class Threads {
             return;
         }
         if (ended == null) {
-            ThreadState sum = new ThreadState();
+            ThreadState sum = new ThreadState(null);
             if (!sum.allocateRegions(Format.ENDED)) {
                 return;
             }
@@ -139,7 +136,7 @@ final class Threads {
         ProfilerRuntime.methodUnwind(0);
         ProfilerRuntime.superReturned(0);
         ProfilerRuntime.exceptionCaught(0);
-        ThreadState scratch = new ThreadState();
+        ThreadState scratch = new ThreadState(null);
         if (scratch.allocateRegions(Format.THREAD)) {
             scratch.header.hide();
             scratch.exercise();

@@ -1,0 +1,886 @@
+//! Is a rewritten class the original plus exactly what the transforms are to insert? What a JVM does not
+//! verify is proven here: a lost exit, a branch around a probe, a table that was not moved.
+//!
+//! Nothing of the rewriter's own relocation is used. Steps, for every method that changed:
+//! 1. Read both listings side by side and recognise, in front of every original instruction, what was inserted
+//!    there; every new instruction gets a [`Part`]. What is neither an insertion where one belongs nor the next
+//!    original instruction is a fault. Now every old pc has its new places ([`Layout`]).
+//! 2. Compare branches, exception table, frames and the other tables under that map.
+
+use super::flow::{self, State};
+use super::listing::{Insn, decode, op};
+use super::model::{Attribute, Class, Code, Pool, Row};
+use super::tables::{Frame, Moves, VerificationType, frames, initial_locals, move_type_annotations};
+use instrument_rewriter::rewrite::Transforms;
+use std::collections::{BTreeMap, BTreeSet};
+
+const PROFILER_RUNTIME: &[u8] = b"instrument/runtime/ProfilerRuntime";
+const HEAP_PROXY: &[u8] = b"instrument/runtime/HeapProxy";
+
+/// What was recognised; all zero would mean that nothing was checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) methods: u64,
+    pub(crate) exits: u64,
+    pub(crate) supers: u64,
+    pub(crate) landings: u64,
+    pub(crate) unwinds: u64,
+    pub(crate) arrays: u64,
+    pub(crate) objects: u64,
+    pub(crate) thrown_away: u64,
+    pub(crate) untracked: u64,
+    pub(crate) trampolines: u64,
+    pub(crate) widened: u64,
+    pub(crate) frames: u64,
+    pub(crate) split_rows: u64,
+    pub(crate) type_annotations: u64,
+    /// Methods whose values could not be followed: there the constructor rules were not checked.
+    pub(crate) unfollowed: u64,
+    /// Debug entries that stand on no instruction, so that no place is right or wrong.
+    pub(crate) off_boundary: u64,
+}
+
+impl std::ops::AddAssign for Seen {
+    fn add_assign(&mut self, o: Self) {
+        for (mine, other) in [
+            (&mut self.methods, o.methods),
+            (&mut self.exits, o.exits),
+            (&mut self.supers, o.supers),
+            (&mut self.landings, o.landings),
+            (&mut self.unwinds, o.unwinds),
+            (&mut self.arrays, o.arrays),
+            (&mut self.objects, o.objects),
+            (&mut self.thrown_away, o.thrown_away),
+            (&mut self.untracked, o.untracked),
+            (&mut self.trampolines, o.trampolines),
+            (&mut self.widened, o.widened),
+            (&mut self.frames, o.frames),
+            (&mut self.split_rows, o.split_rows),
+            (&mut self.type_annotations, o.type_annotations),
+            (&mut self.unfollowed, o.unfollowed),
+            (&mut self.off_boundary, o.off_boundary),
+        ] {
+            *mine += other;
+        }
+    }
+}
+
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)*) => {
+        if !$condition { return Err(format!($($message)*)); }
+    };
+}
+
+/// Compares `new`, the rewritten form, with `old`. `id` gives the method id by method index, `skipped` tells
+/// which methods were reported as left alone.
+pub(crate) fn check(
+    old: &[u8],
+    new: &[u8],
+    form: Transforms,
+    id: &dyn Fn(usize) -> u32,
+    skipped: &dyn Fn(usize) -> bool,
+) -> Result<Seen, String> {
+    let (old, new) = (Class::parse(old)?, Class::parse(new).map_err(|e| format!("output: {e}"))?);
+    ensure!((old.minor, old.major) == (new.minor, new.major), "the version changed");
+    ensure!(new.pool.bytes.starts_with(&old.pool.bytes), "the old constant pool is not a prefix of the new");
+    check_appended(&old.pool, &new.pool)?;
+    ensure!(old.middle == new.middle, "something between the pool and the methods changed");
+    ensure!(old.tail == new.tail, "the class attributes changed");
+    ensure!(old.methods.len() == new.methods.len(), "the number of methods changed");
+    let mut seen = Seen::default();
+    for (index, (a, b)) in old.methods.iter().zip(&new.methods).enumerate() {
+        let at = |e: String| format!("{}: {e}", old.method_name(index));
+        ensure!((a.flags, a.name, a.descriptor) == (b.flags, b.name, b.descriptor), "method {index} changed");
+        ensure!(a.attributes.len() == b.attributes.len(), "attributes of method {index} changed");
+        let mut code_seen = false;
+        for (a, b) in a.attributes.iter().zip(&b.attributes) {
+            ensure!(a.name == b.name, "attributes of method {index} changed");
+            if old.pool.utf8(a.name) != b"Code" || code_seen {
+                ensure!(a.info == b.info, "an attribute of method {index} changed");
+                continue;
+            }
+            code_seen = true;
+            if skipped(index) {
+                ensure!(a.info == b.info, "method {index} was reported as skipped and changed");
+                continue;
+            }
+            let (a, b) = (Code::parse(&a.info).map_err(at)?, Code::parse(&b.info).map_err(at)?);
+            let checked = MethodCheck::new(&old, &new, index, &a, &b, form, id(index));
+            seen += checked.and_then(MethodCheck::run).map_err(at)?;
+        }
+    }
+    Ok(seen)
+}
+
+/// Only what the hooks, the ids and the frames need, and nothing twice.
+fn check_appended(old: &Pool, new: &Pool) -> Result<(), String> {
+    let mut known = BTreeSet::new();
+    for index in old.count.max(1)..new.count {
+        let (tag, rest) = new.entry(index);
+        let size = match tag {
+            1 => 2 + new.utf8(index).len(),
+            3 | 10 | 12 => 4,
+            7 => 2,
+            _ => return Err(format!("constant {index} with tag {tag} was appended")),
+        };
+        ensure!(known.insert((tag, rest[..size].to_vec())), "constant {index} was appended twice");
+    }
+    Ok(())
+}
+
+/// What a new instruction is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    Entry,
+    /// The old instruction with this index.
+    Original(usize),
+    /// Belongs to the old instruction in front of this one.
+    After(usize),
+    /// The `goto` around a landing or trampolines in front of this one.
+    Skip(usize),
+    /// On behalf of a conditional branch, which led to the old instruction with this index.
+    Trampoline(usize),
+    /// `exceptionCaught` of the handler at this one.
+    Landing(usize),
+    /// `methodExit` of this return.
+    Before(usize),
+    Unwind,
+}
+
+/// New places, as pcs, by old instruction; the end of the code counts as one.
+#[derive(Default)]
+struct Layout {
+    /// End of the instruction in front, with what belongs to it.
+    end: Vec<usize>,
+    landing: Vec<usize>,
+    target: Vec<usize>,
+    insn: Vec<usize>,
+}
+
+/// One of the two listings.
+struct Side<'a> {
+    pool: &'a Pool,
+    code: &'a Code,
+    insns: Vec<Insn<'a>>,
+    /// Instruction at a pc; `usize::MAX` where none begins; the end of the code counts as one.
+    at_pc: Vec<usize>,
+}
+
+impl<'a> Side<'a> {
+    fn new(pool: &'a Pool, code: &'a Code) -> Result<Self, String> {
+        let insns = decode(&code.code)?;
+        let mut at_pc = vec![usize::MAX; code.code.len() + 1];
+        for (index, insn) in insns.iter().enumerate() {
+            at_pc[insn.pc] = index;
+        }
+        at_pc[code.code.len()] = insns.len();
+        Ok(Self { pool, code, insns, at_pc })
+    }
+
+    fn index(&self, pc: usize) -> Option<usize> {
+        self.at_pc.get(pc).copied().filter(|index| *index != usize::MAX)
+    }
+
+    fn index_or(&self, pc: usize, what: &str) -> Result<usize, String> {
+        self.index(pc).ok_or_else(|| format!("{what}: no instruction at pc {pc}"))
+    }
+
+    fn pc(&self, index: usize) -> usize {
+        self.insns.get(index).map_or(self.code.code.len(), |insn| insn.pc)
+    }
+
+    fn flow(&self, is_constructor: bool) -> Result<Vec<Option<State>>, String> {
+        flow::run(&flow::Method {
+            pool: self.pool,
+            insns: &self.insns,
+            at_pc: &self.at_pc,
+            rows: &self.code.rows,
+            is_constructor,
+        })
+    }
+}
+
+/// What the exception table must do with an instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Want {
+    Covered,
+    Uncovered,
+    Either,
+}
+
+impl Want {
+    fn covered(yes: bool) -> Self {
+        if yes { Self::Covered } else { Self::Uncovered }
+    }
+}
+
+struct MethodCheck<'a> {
+    class: &'a Class,
+    method: usize,
+    form: Transforms,
+    id: u32,
+    is_constructor: bool,
+    old: Side<'a>,
+    new: Side<'a>,
+    /// In front of every old instruction; `None` if the values could not be followed or need not.
+    states: Option<Vec<Option<State>>>,
+    /// New target of conditional branches -> where the same branches led.
+    conditional: BTreeMap<usize, BTreeSet<usize>>,
+    parts: Vec<Part>,
+    layout: Layout,
+    /// `new` instructions with a copy pushed by us.
+    copied: BTreeSet<usize>,
+    /// Calls of `ObjectAlloc`: (new instruction, pc of the old `new`).
+    object_probes: Vec<(usize, usize)>,
+    /// First new row of every old row.
+    rows: Vec<usize>,
+    has_unwind: bool,
+    seen: Seen,
+}
+
+impl<'a> MethodCheck<'a> {
+    fn new(
+        class: &'a Class,
+        new_class: &'a Class,
+        method: usize,
+        old: &'a Code,
+        new: &'a Code,
+        form: Transforms,
+        id: u32,
+    ) -> Result<Self, String> {
+        let (old, new) = (Side::new(&class.pool, old)?, Side::new(&new_class.pool, new)?);
+        let is_constructor = class.pool.utf8(class.methods[method].name) == b"<init>" && class.has_super();
+        let mut seen = Seen { methods: 1, ..Seen::default() };
+        let creates = old.insns.iter().any(|insn| insn.op() == op::NEW);
+        let states = match (form.method_events && is_constructor) || (form.allocation && creates) {
+            false => None,
+            true => match old.flow(is_constructor) {
+                Ok(states) => Some(states),
+                Err(_) => {
+                    seen.unfollowed += 1;
+                    None
+                }
+            },
+        };
+        let mut conditional: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let branches = |side: &Side<'a>| -> Vec<(u8, i64)> {
+            let all = side.insns.iter().filter(|insn| insn.is_conditional());
+            all.map(|insn| (insn.op(), insn.targets()[0])).collect()
+        };
+        let (a, b) = (branches(&old), branches(&new));
+        ensure!(a.len() == b.len(), "conditional branches: {} became {}", a.len(), b.len());
+        for (a, b) in a.iter().zip(&b) {
+            ensure!(a.0 == b.0, "conditional branches changed");
+            conditional.entry(b.1 as usize).or_default().insert(a.1 as usize);
+        }
+        Ok(Self {
+            class,
+            method,
+            form,
+            id,
+            is_constructor,
+            old,
+            new,
+            states,
+            conditional,
+            parts: Vec::new(),
+            layout: Layout::default(),
+            copied: BTreeSet::new(),
+            object_probes: Vec::new(),
+            rows: Vec::new(),
+            has_unwind: false,
+            seen,
+        })
+    }
+
+    fn run(mut self) -> Result<Seen, String> {
+        self.read_listings()?;
+        self.check_branches()?;
+        self.check_object_probes()?;
+        self.check_exception_table()?;
+        self.check_limits()?;
+        self.check_attributes()?;
+        Ok(self.seen)
+    }
+
+    // ---- step 1 ----
+
+    fn read_listings(&mut self) -> Result<(), String> {
+        if self.form.method_events {
+            let entry = if self.is_constructor { "constructorEntry" } else { "methodEntry" };
+            self.event(entry, Part::Entry)?;
+        }
+        let handlers: BTreeSet<usize> = match self.form.method_events {
+            true => self.old.code.rows.iter().map(|row| row.handler).collect(),
+            false => BTreeSet::new(),
+        };
+        for i in 0..=self.old.insns.len() {
+            self.insertions_behind(i)?;
+            let position = self.position();
+            self.layout.end.push(position);
+            self.detour(i, handlers.contains(&self.old.pc(i)) && i < self.old.insns.len())?;
+            let position = self.position();
+            self.layout.target.push(position);
+            let Some(&insn) = self.old.insns.get(i) else { break };
+            if self.form.method_events && insn.is_return() {
+                self.event("methodExit", Part::Before(i))?;
+                self.seen.exits += 1;
+            }
+            let position = self.position();
+            self.layout.insn.push(position);
+            self.original(i, &insn)?;
+        }
+        let position = self.position();
+        self.layout.insn.push(position);
+        self.has_unwind = self.parts.len() < self.new.insns.len();
+        if self.has_unwind {
+            ensure!(self.form.method_events, "code behind the code");
+            self.event("methodUnwind", Part::Unwind)?;
+            ensure!(self.peek(0) == Some(op::ATHROW), "unwind: no athrow behind methodUnwind");
+            self.parts.push(Part::Unwind);
+            self.seen.unwinds += 1;
+        }
+        ensure!(self.parts.len() == self.new.insns.len(), "unwind: instructions behind the athrow");
+        Ok(())
+    }
+
+    /// Opcode of the instruction `ahead` of the one to be read next.
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.new.insns.get(self.parts.len() + ahead).map(Insn::op)
+    }
+
+    /// New pc of the instruction to be read next.
+    fn position(&self) -> usize {
+        self.new.pc(self.parts.len())
+    }
+
+    /// `push id; invokestatic ProfilerRuntime.name(I)V`.
+    fn event(&mut self, name: &str, part: Part) -> Result<(), String> {
+        let fault = |what: &str| format!("{name} expected, {what}");
+        let at = self.parts.len();
+        let (Some(push), Some(call)) = (self.new.insns.get(at), self.new.insns.get(at + 1)) else {
+            return Err(fault("the code ends"));
+        };
+        let at = format!("at new pc {}: {:02x?} {:02x?}", push.pc, push.bytes, call.bytes);
+        let id = self.id;
+        let right = match (push.bytes, id) {
+            (&[opcode], 0..=5) => u32::from(opcode) == 3 + id,
+            (&[0x10, value], 6..=127) => u32::from(value) == id,
+            (&[0x11, a, b], 128..=32_767) => u32::from(u16::from_be_bytes([a, b])) == id,
+            (&[0x12, index], 32_768..) => self.new.pool.integer(index.into()) == Some(id),
+            (&[0x13, a, b], 32_768..) => a != 0 && self.new.pool.integer(u16::from_be_bytes([a, b])) == Some(id),
+            _ => false,
+        };
+        ensure!(call.op() == op::INVOKESTATIC, "{}", fault(&format!("no call {at}")));
+        let (called, descriptor) = self.new.pool.name_and_type(call.index());
+        let matches = self.new.pool.method_class(call.index()) == PROFILER_RUNTIME
+            && called == name.as_bytes()
+            && descriptor == b"(I)V";
+        ensure!(matches, "{}", fault(&format!("other call {at}")));
+        ensure!(right, "{}", fault(&format!("wrong id {at}")));
+        self.parts.extend([part, part]);
+        Ok(())
+    }
+
+    /// `dup; invokestatic HeapProxy.name(Object)V`, or without the `dup`.
+    fn allocation(&mut self, name: &str, with_dup: bool, i: usize) -> Result<(), String> {
+        if with_dup {
+            ensure!(self.peek(0) == Some(op::DUP), "{name} expected at new pc {}, no dup", self.position());
+            self.parts.push(Part::After(i));
+        }
+        ensure!(self.calls_heap_proxy(0, name), "{name} expected at new pc {}", self.position());
+        self.parts.push(Part::After(i));
+        Ok(())
+    }
+
+    fn calls_heap_proxy(&self, ahead: usize, name: &str) -> bool {
+        self.new.insns.get(self.parts.len() + ahead).is_some_and(|call| {
+            let pool = self.new.pool;
+            call.op() == op::INVOKESTATIC
+                && pool.method_class(call.index()) == HEAP_PROXY
+                && pool.name_and_type(call.index()) == (name.as_bytes(), b"(Ljava/lang/Object;)V")
+        })
+    }
+
+    /// What belongs to the old instruction in front of `i`.
+    fn insertions_behind(&mut self, i: usize) -> Result<(), String> {
+        let Some(&insn) = i.checked_sub(1).map(|before| &self.old.insns[before]) else { return Ok(()) };
+        let (events, allocation) = (self.form.method_events, self.form.allocation);
+        match insn.op() {
+            op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY if allocation => {
+                self.allocation("ArrayAlloc", true, i)?;
+                self.seen.arrays += 1;
+            }
+            op::NEW if allocation => {
+                let original = self.old.insns.get(i).is_some_and(|next| next.op() == op::DUP);
+                if !original && self.peek(0) == Some(op::DUP) {
+                    self.parts.push(Part::After(i));
+                    self.copied.insert(insn.pc);
+                }
+            }
+            op::INVOKESPECIAL if self.old.pool.name_and_type(insn.index()).0 == b"<init>" => {
+                let state = self.states.as_ref().and_then(|states| states[i - 1].as_ref());
+                match state.map(|state| state.receiver(self.old.pool, &insn)).transpose()? {
+                    Some(flow::THIS) if events => {
+                        self.event("superReturned", Part::After(i))?;
+                        self.seen.supers += 1;
+                    }
+                    Some(object) if allocation && flow::fresh_pc(object).is_some() => {
+                        self.object_probe(i, object)?;
+                    }
+                    None => self.unreached_probe(i)?,
+                    Some(_) => {}
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn object_probe(&mut self, i: usize, object: u32) -> Result<(), String> {
+        let new = flow::fresh_pc(object).unwrap_or_default();
+        let insn = &self.old.insns[i - 1];
+        let state = self.states.as_ref().and_then(|states| states[i - 1].as_ref());
+        let depth = |state: &State| -> Result<bool, String> {
+            let (slots, _) = super::listing::descriptor_slots(self.old.pool.name_and_type(insn.index()).1)?;
+            let beneath = state.stack.len().checked_sub(slots + 2);
+            Ok(beneath.is_some_and(|slot| state.stack[slot] == object))
+        };
+        let copy_beneath = state.map(depth).transpose()?.unwrap_or(false);
+        if copy_beneath {
+            self.allocation("ObjectAlloc", true, i)?;
+        } else if self.copied.contains(&new) {
+            self.allocation("ObjectAlloc", false, i)?;
+            self.seen.thrown_away += 1;
+        } else {
+            self.seen.untracked += 1;
+            return Ok(());
+        }
+        self.object_probes.push((self.parts.len() - 1, new));
+        self.seen.objects += 1;
+        Ok(())
+    }
+
+    /// Behind a constructor call that no path reaches, or whose values cannot be followed: either way is right.
+    fn unreached_probe(&mut self, i: usize) -> Result<(), String> {
+        if self.form.allocation {
+            for with_dup in [true, false] {
+                if self.calls_heap_proxy(usize::from(with_dup), "ObjectAlloc") {
+                    return self.allocation("ObjectAlloc", with_dup, i);
+                }
+            }
+        }
+        if self.form.method_events && self.event("superReturned", Part::After(i)).is_ok() {
+            self.seen.supers += 1;
+        }
+        Ok(())
+    }
+
+    /// The `goto` around what only jumps and exceptions may reach, the trampolines, and the landing.
+    fn detour(&mut self, i: usize, landing: bool) -> Result<(), String> {
+        let falls = i > 0 && self.old.insns[i - 1].falls_through();
+        // A goto_w is a trampoline if a conditional branch leads there that led elsewhere before.
+        let bounces = |this: &Self, ahead: usize, i: usize| {
+            let at = this.parts.len() + ahead;
+            this.new.insns.get(at).is_some_and(|insn| {
+                let served = this.conditional.get(&insn.pc);
+                insn.op() == op::GOTO_W && served.is_some_and(|old| old.iter().any(|pc| *pc != this.old.pc(i)))
+            })
+        };
+        let jumps = self.peek(0) == Some(op::GOTO);
+        let original_goto = self.old.insns.get(i).is_some_and(|insn| insn.op() == op::GOTO);
+        let skip = falls
+            && if landing {
+                true
+            } else {
+                jumps && bounces(self, 1, if original_goto { i + 1 } else { i })
+            };
+        let skip_at = self.parts.len();
+        if skip {
+            ensure!(jumps, "no goto around the landing of old pc {}", self.old.pc(i));
+            self.parts.push(Part::Skip(i));
+        }
+        while self.peek(0) == Some(op::GOTO_W) && (landing || bounces(self, 0, i)) {
+            let position = self.position();
+            let served = self.conditional.get(&position).filter(|served| served.len() == 1);
+            let served = served.and_then(|served| served.first().copied());
+            let target = served.ok_or_else(|| format!("branch: nothing leads to the goto_w at new pc {position}"))?;
+            let target = self.old.index_or(target, "branch")?;
+            self.parts.push(Part::Trampoline(target));
+            self.seen.trampolines += 1;
+        }
+        let position = self.position();
+        self.layout.landing.push(position);
+        if landing {
+            self.event("exceptionCaught", Part::Landing(i))?;
+            self.seen.landings += 1;
+        }
+        if skip {
+            let leads = self.new.insns[skip_at].targets()[0];
+            ensure!(leads == self.position() as i64, "the goto around the landing of old pc {} leads to {leads}", self.old.pc(i));
+        }
+        Ok(())
+    }
+
+    /// The old instruction itself; its branch targets are compared later.
+    fn original(&mut self, i: usize, old: &Insn<'_>) -> Result<(), String> {
+        let fault = |what: &str| format!("instruction at old pc {}: {what}", old.pc);
+        let new = self.new.insns.get(self.parts.len()).ok_or_else(|| fault("missing"))?;
+        let widened = match (old.op(), new.op()) {
+            (op::GOTO, op::GOTO_W) | (op::JSR, op::JSR_W) => true,
+            (a, b) if a == b => false,
+            (a, b) => return Err(fault(&format!("opcode {a:#x} became {b:#x} at new pc {}", new.pc))),
+        };
+        if old.is_switch() {
+            ensure!(old.switch_keys() == new.switch_keys(), "{}", fault("switch: keys changed"));
+            ensure!(old.targets().len() == new.targets().len(), "{}", fault("switch: cases changed"));
+        } else if !old.is_branch() {
+            ensure!(old.bytes == new.bytes, "{}", fault("operands changed"));
+        }
+        self.seen.widened += u64::from(widened);
+        self.parts.push(Part::Original(i));
+        Ok(())
+    }
+
+    // ---- step 2 ----
+
+    fn check_branches(&self) -> Result<(), String> {
+        let target = |pc: i64| {
+            let index = usize::try_from(pc).ok().and_then(|pc| self.old.index(pc));
+            index.map(|index| self.layout.target[index]).ok_or_else(|| format!("branch to old pc {pc}"))
+        };
+        for (new, part) in self.new.insns.iter().zip(&self.parts) {
+            match *part {
+                Part::Original(i) => {
+                    let old = &self.old.insns[i];
+                    for (a, b) in old.targets().into_iter().zip(new.targets()) {
+                        let right = target(a)?;
+                        let via = self.new.index(b as usize).filter(|index| {
+                            old.is_conditional() && matches!(self.parts.get(*index), Some(Part::Trampoline(_)))
+                        });
+                        let what = if old.is_switch() { "switch" } else { "branch" };
+                        ensure!(
+                            b == right as i64 || via.is_some(),
+                            "{what} at old pc {} leads to new pc {b} instead of {right}",
+                            old.pc
+                        );
+                        if old.is_goto() && new.bytes.len() > old.bytes.len() {
+                            let distance = (right as i64 - new.pc as i64).abs();
+                            ensure!(distance > 32_700, "branch at old pc {} was widened for {distance}", old.pc);
+                        }
+                    }
+                }
+                Part::Trampoline(i) => {
+                    let (leads, right) = (new.targets()[0], self.layout.target[i]);
+                    ensure!(leads == right as i64, "branch: trampoline leads to {leads} instead of {right}");
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Every object probe gets the object whose constructor has just returned.
+    fn check_object_probes(&self) -> Result<(), String> {
+        if self.object_probes.is_empty() {
+            return Ok(());
+        }
+        let states = self.new.flow(self.is_constructor).map_err(|e| format!("output cannot be followed: {e}"))?;
+        for &(at, old_new) in &self.object_probes {
+            let new = self.layout.insn[self.old.index_or(old_new, "new")?];
+            let top = states[at].as_ref().and_then(|state| state.stack.last());
+            ensure!(
+                top == Some(&flow::done(new)),
+                "ObjectAlloc at new pc {} does not get the object of the new at {new}",
+                self.new.pc(at)
+            );
+        }
+        Ok(())
+    }
+
+    fn check_exception_table(&mut self) -> Result<(), String> {
+        let old_rows = &self.old.code.rows;
+        let mut shielded = BTreeSet::new();
+        let mut expected = Vec::new();
+        for row in old_rows.iter().filter(|row| row.catch_type == 0 && self.form.method_events) {
+            if shielded.insert(row.handler) {
+                let h = self.old.index_or(row.handler, "handler")?;
+                let (landing, target) = (self.layout.landing[h], self.layout.target[h]);
+                expected.push(Row { start: landing, end: target, handler: target, catch_type: 0 });
+            }
+        }
+        let new_rows = &self.new.code.rows;
+        ensure!(new_rows.starts_with(&expected), "exception table: rows of the landings: {new_rows:?}, not {expected:?}");
+        let mut next = expected.len();
+        let mut first_rows = Vec::new();
+        for row in old_rows {
+            first_rows.push(next);
+            let h = self.old.index_or(row.handler, "handler")?;
+            let range = self.old.index_or(row.start, "range")?..self.old.index_or(row.end, "range")?;
+            let wants: Vec<Want> = self.parts.iter().map(|part| self.want_of_row(&range, h, *part)).collect();
+            let handler = self.layout.landing[h];
+            let taken = self.take_rows(next, &wants, |r| r.handler == handler && r.catch_type == row.catch_type)?;
+            ensure!(taken > 0, "exception table: row {row:?} is missing");
+            self.seen.split_rows += u64::from(taken > 1);
+            next += taken;
+        }
+        let wants: Vec<Want> = self.parts.iter().map(|part| self.want_of_unwind(*part)).collect();
+        let needed = wants.contains(&Want::Covered);
+        let unwind = self.layout.insn[self.old.insns.len()];
+        if self.has_unwind {
+            let taken = self.take_rows(next, &wants, |r| r.handler == unwind && r.catch_type == 0)?;
+            ensure!(taken > 0, "exception table: nothing leads to the unwind handler");
+            next += taken;
+        } else {
+            ensure!(!needed, "unwind: the handler is missing");
+        }
+        ensure!(next == new_rows.len(), "exception table: {} rows too many", new_rows.len() - next);
+        self.rows = first_rows;
+        Ok(())
+    }
+
+    /// The number of rows from `from` on that together do what `wants` says.
+    fn take_rows(&self, from: usize, wants: &[Want], belongs: impl Fn(&Row) -> bool) -> Result<usize, String> {
+        let rows = &self.new.code.rows;
+        let mut left = wants.iter().filter(|want| **want == Want::Covered).count();
+        let mut next = from;
+        let mut last_end = 0;
+        // Rows that cover only what may be covered or not: dead code behind the rest.
+        let optional = |row: &Row| {
+            (row.start..row.end).filter_map(|pc| self.new.index(pc)).all(|index| wants[index] == Want::Either)
+        };
+        while let Some(row) = rows.get(next).filter(|row| belongs(row) && (left > 0 || (row.start >= last_end && optional(row)))) {
+            let start = self.new.index_or(row.start, "exception table")?;
+            let end = self.new.index_or(row.end, "exception table")?;
+            ensure!(start < end && row.start >= last_end, "exception table: {row:?} is empty or overlaps");
+            for index in start..end {
+                match wants[index] {
+                    Want::Covered => left -= 1,
+                    Want::Either => {}
+                    Want::Uncovered => {
+                        let part = self.parts[index];
+                        return Err(format!("exception table: {row:?} covers {part:?}"));
+                    }
+                }
+            }
+            last_end = row.end;
+            next += 1;
+        }
+        ensure!(left == 0, "exception table: {left} instructions are not covered from row {from} on");
+        Ok(next - from)
+    }
+
+    /// Whether an old row over `range` with the handler `h` is to cover a new instruction. Gotos cannot throw,
+    /// but their state must fit the handler's frame: it fits where the row covers the code that they belong to.
+    fn want_of_row(&self, range: &std::ops::Range<usize>, h: usize, part: Part) -> Want {
+        let inside = |i: usize| range.contains(&i);
+        match part {
+            Part::Original(i) | Part::Before(i) => Want::covered(inside(i)),
+            Part::After(i) => Want::covered(inside(i - 1)),
+            Part::Landing(i) => Want::covered(inside(i) && i != h),
+            Part::Skip(i) if inside(i - 1) => Want::Either,
+            Part::Trampoline(target) if inside(target) || self.serves_inside(target, range) => Want::Either,
+            Part::Skip(_) | Part::Trampoline(_) | Part::Entry | Part::Unwind => Want::Uncovered,
+        }
+    }
+
+    /// Whether every conditional branch to `target` lies in `range`.
+    fn serves_inside(&self, target: usize, range: &std::ops::Range<usize>) -> bool {
+        let pc = self.old.pc(target) as i64;
+        let mut branches = self.old.insns.iter().enumerate().filter(|(_, i)| i.is_conditional() && i.targets()[0] == pc);
+        branches.all(|(index, _)| range.contains(&index))
+    }
+
+    fn want_of_unwind(&self, part: Part) -> Want {
+        if !self.form.method_events {
+            return Want::Uncovered;
+        }
+        let of = |i: usize| {
+            if self.old.insns[i].is_return() {
+                return Want::Uncovered;
+            }
+            match (&self.states, self.is_constructor) {
+                (_, false) => Want::Covered,
+                (None, true) => Want::Either,
+                (Some(states), true) => match &states[i] {
+                    None => Want::Either,
+                    Some(state) => Want::covered(!state.pending),
+                },
+            }
+        };
+        match part {
+            Part::Original(i) | Part::Landing(i) => of(i),
+            Part::After(i) => of(i - 1),
+            Part::Skip(i) => match (of(i - 1), of(i)) {
+                (Want::Uncovered, Want::Uncovered) => Want::Uncovered,
+                _ => Want::Either,
+            },
+            Part::Trampoline(target) => match (self.is_constructor, of(target)) {
+                (true, Want::Uncovered) if !self.old.insns[target].is_return() => Want::Uncovered,
+                _ => Want::Either,
+            },
+            Part::Entry | Part::Before(_) | Part::Unwind => Want::Uncovered,
+        }
+    }
+
+    fn check_limits(&self) -> Result<(), String> {
+        let (old, new) = (self.old.code, self.new.code);
+        ensure!(old.max_locals == new.max_locals, "max_locals changed");
+        let probes = self.parts.iter().any(|part| !matches!(part, Part::Original(_)));
+        // One copy per thrown-away object whose constructor call lies inside the arguments of another.
+        let copies = match self.copied.len() {
+            0 => 0..=0,
+            count => 1..=count as u16,
+        };
+        let least = if self.form.method_events && (self.has_unwind || !old.rows.is_empty()) { 2 } else { 0 };
+        let right = |extra: u16| new.max_stack == (old.max_stack + extra).max(least);
+        ensure!(
+            copies.into_iter().any(|copies| right(u16::from(probes) + copies)),
+            "max_stack {} became {}",
+            old.max_stack,
+            new.max_stack
+        );
+        Ok(())
+    }
+
+    fn check_attributes(&mut self) -> Result<(), String> {
+        let (old, new) = (&self.old.code.attributes, &self.new.code.attributes);
+        let typed = self.class.major >= 50;
+        let is_frames = |attribute: &&Attribute| typed && self.new.pool.utf8(attribute.name) == b"StackMapTable";
+        let old_frames = old.iter().find(is_frames);
+        let added = usize::from(typed && self.has_unwind && old_frames.is_none());
+        ensure!(new.len() == old.len() + added, "attributes of the code: {} became {}", old.len(), new.len());
+        let mut seen = self.seen;
+        self.check_frames(old_frames, new.iter().find(is_frames), &mut seen)?;
+        for (a, b) in old.iter().zip(new) {
+            ensure!(a.name == b.name, "attributes of the code changed their order");
+            let name = self.old.pool.utf8(a.name);
+            let right = match name {
+                b"StackMapTable" if typed => continue,
+                b"LineNumberTable" => self.move_lines(&a.info, &mut seen),
+                b"LocalVariableTable" | b"LocalVariableTypeTable" => self.move_variables(&a.info, &mut seen),
+                b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                    seen.type_annotations += 1;
+                    move_type_annotations(&a.info, self)?
+                }
+                _ => a.info.clone(),
+            };
+            ensure!(right == b.info, "{} differs: {:?}, not {right:?}", String::from_utf8_lossy(name), b.info);
+        }
+        self.seen = seen;
+        Ok(())
+    }
+
+    fn check_frames(&self, old: Option<&Attribute>, new: Option<&Attribute>, seen: &mut Seen) -> Result<(), String> {
+        if self.class.major < 50 {
+            return Ok(());
+        }
+        let method = &self.class.methods[self.method];
+        let initial = || {
+            let name = self.old.pool.class(self.class.this_class());
+            let descriptor = self.old.pool.utf8(method.descriptor);
+            initial_locals(name, descriptor, method.flags & 8 != 0, self.is_constructor).ok_or("descriptor")
+        };
+        let old_frames = match old {
+            Some(attribute) => frames(&attribute.info, self.old.pool, initial()?)?,
+            None => Vec::new(),
+        };
+        seen.frames += old_frames.len() as u64;
+        let mut expected = BTreeMap::new();
+        let moved = |types: &[VerificationType<'a>]| -> Result<Vec<VerificationType<'a>>, String> {
+            types
+                .iter()
+                .map(|item| match *item {
+                    VerificationType::Uninitialized(pc) => {
+                        let i = self.old.index_or(pc, "Uninitialized")?;
+                        Ok(VerificationType::Uninitialized(self.layout.insn[i]))
+                    }
+                    other => Ok(other),
+                })
+                .collect()
+        };
+        for frame in &old_frames {
+            let i = self.old.index_or(frame.pc, "frame")?;
+            let (locals, stack) = (moved(&frame.locals)?, moved(&frame.stack)?);
+            for pc in [self.layout.landing[i], self.layout.target[i]] {
+                expected.insert(pc, Frame { pc, locals: locals.clone(), stack: stack.clone() });
+            }
+        }
+        for (insn, part) in self.new.insns.iter().zip(&self.parts) {
+            if let Part::Trampoline(target) = *part {
+                let copied = expected.get(&self.layout.target[target]).cloned();
+                let copied = copied.ok_or("frame: a trampoline's target has none")?;
+                expected.insert(insn.pc, Frame { pc: insn.pc, ..copied });
+            }
+        }
+        if self.has_unwind {
+            let pc = self.layout.insn[self.old.insns.len()];
+            let stack = vec![VerificationType::Object(b"java/lang/Throwable")];
+            expected.insert(pc, Frame { pc, locals: Vec::new(), stack });
+        }
+        let new_frames = match new {
+            Some(attribute) => frames(&attribute.info, self.new.pool, initial()?)?,
+            None => Vec::new(),
+        };
+        for (frame, right) in new_frames.iter().zip(expected.values()) {
+            ensure!(frame == right, "frame: {frame:?}, not {right:?}");
+        }
+        ensure!(
+            new_frames.len() == expected.len(),
+            "frame: {} instead of {}",
+            new_frames.len(),
+            expected.len()
+        );
+        Ok(())
+    }
+
+    /// Where what the source says about `pc` begins: the first instruction keeps the whole start.
+    fn source(&self, pc: usize) -> Option<usize> {
+        let i = self.old.index(pc)?;
+        Some(if pc == 0 { 0 } else { self.layout.landing[i] })
+    }
+
+    fn move_lines(&self, info: &[u8], seen: &mut Seen) -> Vec<u8> {
+        let mut right = info.to_vec();
+        for row in right[2..].chunks_exact_mut(4) {
+            let pc = usize::from(u16::from_be_bytes([row[0], row[1]]));
+            match self.source(pc) {
+                Some(moved) => row[..2].copy_from_slice(&(moved as u16).to_be_bytes()),
+                None => seen.off_boundary += 1,
+            }
+        }
+        right
+    }
+
+    fn move_variables(&self, info: &[u8], seen: &mut Seen) -> Vec<u8> {
+        let mut right = info.to_vec();
+        for row in right[2..].chunks_exact_mut(10) {
+            let item = |at: usize| usize::from(u16::from_be_bytes([row[at], row[at + 1]]));
+            let (start, length) = (item(0), item(2));
+            if self.old.index(start).is_none() || self.old.index(start + length).is_none() {
+                seen.off_boundary += 1;
+            }
+            let (start, length) = self.range(start, length);
+            row[..2].copy_from_slice(&(start as u16).to_be_bytes());
+            row[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+        }
+        right
+    }
+}
+
+impl Moves for MethodCheck<'_> {
+    fn range(&self, start: usize, length: usize) -> (usize, usize) {
+        let (Some(from), Some(to)) = (self.source(start), self.old.index(start + length)) else {
+            return (start, length);
+        };
+        (from, if length == 0 { 0 } else { self.layout.end[to] - from })
+    }
+
+    fn instruction(&self, pc: usize) -> usize {
+        self.old.index(pc).map_or(pc, |i| self.layout.insn[i])
+    }
+
+    fn row(&self, row: usize) -> usize {
+        self.rows.get(row).copied().unwrap_or(row)
+    }
+}
