@@ -3,12 +3,10 @@
 
 mod common;
 
-use common::assembler::{Body, ClassBuilder, INT, Type};
-use common::listing::op;
 use common::oracle::Seen;
 use common::programs::{Constructor, Statement, class, constructors, statements};
 use common::{FORMS, jvm, rewrite, rewrite_and_check};
-use instrument_rewriter::rewrite::{MethodEvent, Outcome, SkipReason, Transforms};
+use instrument_rewriter::rewrite::{Outcome, Transforms};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -28,11 +26,14 @@ fn check_all(bytes: &[u8]) -> Result<Seen, TestCaseError> {
 
 /// A far branch whose distance is just what two bytes hold, or a little less.
 fn far() -> impl Strategy<Value = Statement> {
-    prop_oneof![(32_640u16..32_764).prop_map(Statement::Far), (32_640u16..32_740).prop_map(Statement::FarBack)]
+    prop_oneof![
+        (32_640u16..32_764).prop_map(Statement::Far),
+        (32_640u16..32_740).prop_map(Statement::FarBack)
+    ]
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 192, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 192, failure_persistence: None, max_shrink_iters: 150, ..Config::default() })]
 
     #[test]
     fn short_methods_keep_their_structure(
@@ -48,7 +49,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 24, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 24, failure_persistence: None, max_shrink_iters: 150, ..Config::default() })]
 
     #[test]
     fn methods_near_a_branch_s_reach_keep_their_structure(
@@ -105,19 +106,19 @@ fn sample(count: usize, prefix: &str) -> Vec<(String, Vec<u8>)> {
 fn far_sample() -> Vec<(String, Vec<u8>)> {
     use Statement::{Add, Far, FarBack, If, Loop, MaybeReturn, MaybeThrow, Mix, NewArray, TryCatch};
     let bodies = [
-        vec![Mix, Far(32_764), Mix, NewArray],
-        vec![Mix, FarBack(32_700), Mix],
-        vec![TryCatch(vec![Far(32_760), MaybeThrow], vec![Add(1)]), Mix],
-        vec![If(0, vec![MaybeReturn, Far(32_700)], vec![Add(3)]), Mix, Far(20_000), NewArray],
-        vec![Loop(2, vec![Add(1), MaybeThrow, FarBack(32_650)]), Mix],
-        vec![MaybeReturn, Far(32_764), MaybeReturn, Far(25_000), Mix],
+        vec![Mix, Far(32_800), Mix, NewArray],
+        vec![Mix, FarBack(32_800), Mix],
+        vec![TryCatch(vec![Far(32_800), MaybeThrow], vec![Add(1)]), Mix],
+        vec![If(0, vec![MaybeReturn, Far(32_800)], vec![Add(3)]), Mix, Far(20_000), NewArray],
+        vec![Loop(2, vec![Add(1), MaybeThrow, FarBack(32_800)]), Mix],
+        vec![MaybeReturn, Far(32_800), MaybeReturn, Far(25_000), Mix],
     ];
     let mut classes = Vec::new();
     for version in VERSIONS {
         for (index, body) in bodies.iter().enumerate() {
             let name = format!("Far{index}V{version}");
             // The largest that still assembles.
-            let bytes = (0..200u16).find_map(|less| {
+            let bytes = (0..400u16).find_map(|less| {
                 let shorter: Vec<Statement> = body.iter().map(|statement| shorten(statement, less)).collect();
                 class(&name, version, &shorter, Constructor::Straight, &[], false).ok()
             });
@@ -160,7 +161,7 @@ fn compare_in_a_jvm(classes: &[(String, Vec<u8>)], form: Transforms) -> Seen {
     for (name, _) in classes {
         assert!(expected.contains(&format!("{name} links")), "the original {name} does not link: {expected}");
     }
-    let actual = jvm::run(after.path(), &rewritten, form.method_events);
+    let actual = jvm::run(after.path(), &rewritten, true);
     for (expected, actual) in expected.lines().zip(actual.lines()) {
         assert_eq!(expected, actual);
     }
@@ -172,7 +173,8 @@ fn compare_in_a_jvm(classes: &[(String, Vec<u8>)], form: Transforms) -> Seen {
 fn generated_programs_run_as_before() {
     let seen = compare_in_a_jvm(&sample(150, "P"), BOTH);
     println!("{seen:?}");
-    let counts = [seen.exits, seen.supers, seen.landings, seen.unwinds, seen.arrays, seen.objects, seen.frames];
+    let counts =
+        [seen.exits, seen.supers, seen.landings, seen.unwinds, seen.arrays, seen.objects, seen.frames];
     assert!(counts.iter().all(|count| *count > 0), "{seen:?}");
     assert!(seen.thrown_away > 0 && seen.split_rows > 0 && seen.type_annotations > 0, "{seen:?}");
 }
@@ -183,3 +185,4 @@ fn far_branches_run_as_before() {
     println!("{seen:?}");
     assert!(seen.trampolines >= 20, "{seen:?}");
 }
+
