@@ -186,3 +186,12 @@ fn far_branches_run_as_before() {
     assert!(seen.trampolines >= 20, "{seen:?}");
 }
 
+/// A handler behind the method for code in front of `super()`.
+#[test]
+fn a_handler_for_code_before_super_is_not_covered() {
+    for version in VERSIONS {
+        let bytes = class("P", version, &[], Constructor::CaughtBefore, &[], false).unwrap();
+        let seen = check_all(&bytes).unwrap();
+        assert_eq!((seen.supers, seen.unfollowed), (6, 0), "{seen:?}");
+    }
+}
