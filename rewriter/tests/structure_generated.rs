@@ -3,6 +3,8 @@
 
 mod common;
 
+use common::assembler::{Body, ClassBuilder, INT, Type, UNINITIALIZED_THIS};
+use common::listing::op;
 use common::oracle::Seen;
 use common::programs::{Constructor, Statement, class, constructors, statements};
 use common::{FORMS, jvm, rewrite, rewrite_and_check};
@@ -184,6 +186,105 @@ fn far_branches_run_as_before() {
     let seen = compare_in_a_jvm(&far_sample(), BOTH);
     println!("{seen:?}");
     assert!(seen.trampolines >= 20, "{seen:?}");
+}
+
+/// A conditional branch too far to reach, and the only place for its trampoline inside a range whose handler
+/// knows more locals than the branch's target.
+fn trampoline_in_a_range(name: &str, version: u16) -> Vec<u8> {
+    let mut class = ClassBuilder::new(name, version);
+    let throwable = Type::Object(class.class("java/lang/Throwable"));
+    let mut body = Body::new(3, 2);
+    let (far, inside, handler) = (body.label(), body.label(), body.label());
+    body.op(&[0x1a]);
+    body.branch(0x99, far);
+    body.op(&[0x04]);
+    body.op(&[0x3c]);
+    let start = body.here();
+    body.op(&[0x1a]);
+    body.branch(0x9a, inside);
+    body.op(&[0x1b]);
+    body.op(&[0xac]);
+    body.place(inside);
+    (0..32_747).for_each(|_| body.op(&[0]));
+    body.op(&[0x04]);
+    body.op(&[0x1a]);
+    body.op(&[0x05]);
+    body.op(&[0x64]);
+    body.op(&[0x6c]);
+    body.op(&[0xac]);
+    let end = body.here();
+    body.rows.push((start, end, handler, 0));
+    body.place(handler);
+    body.op(&[0x57]);
+    body.op(&[0x1b]);
+    body.op(&[0xac]);
+    body.place(far);
+    body.op(&[0x02]);
+    body.op(&[0xac]);
+    if version >= 50 {
+        body.frame(inside, &[INT, INT], &[]);
+        body.frame(handler, &[INT, INT], &[throwable]);
+        body.frame(far, &[INT], &[]);
+    }
+    class.method(9, "run", "(I)I", &body).unwrap();
+    class.build()
+}
+
+/// The same in a constructor: the trampoline's target has `this` uninitialised, the code around it has not.
+fn trampoline_before_super(name: &str, version: u16) -> Vec<u8> {
+    let mut class = ClassBuilder::new(name, version);
+    let this = Type::Object(class.class(name));
+    let super_init = class.method_ref("java/lang/Object", "<init>", "()V");
+    let mut body = Body::new(2, 2);
+    let (far, inside, after) = (body.label(), body.label(), body.label());
+    body.op(&[0x1b]);
+    body.branch(0x99, far);
+    body.op(&[0x2a]);
+    body.op2(op::INVOKESPECIAL, super_init);
+    body.op(&[0x1b]);
+    body.branch(0x9a, inside);
+    body.branch(op::GOTO, after);
+    body.place(inside);
+    (0..32_747).for_each(|_| body.op(&[0]));
+    body.place(after);
+    body.op(&[0]);
+    body.op(&[0xb1]);
+    body.place(far);
+    body.op(&[0x2a]);
+    body.op2(op::INVOKESPECIAL, super_init);
+    body.op(&[0xb1]);
+    if version >= 50 {
+        body.frame(inside, &[this, INT], &[]);
+        body.frame(after, &[this, INT], &[]);
+        body.frame(far, &[UNINITIALIZED_THIS, INT], &[]);
+    }
+    class.method(1, "<init>", "(I)V", &body).unwrap();
+    let init = class.method_ref(name, "<init>", "(I)V");
+    let mut run = Body::new(3, 1);
+    let class_entry = class.class(name);
+    run.op2(op::NEW, class_entry);
+    run.op(&[0x1a]);
+    run.op2(op::INVOKESPECIAL, init);
+    run.op(&[0x1a]);
+    run.op(&[0xac]);
+    class.method(9, "run", "(I)I", &run).unwrap();
+    class.build()
+}
+
+#[test]
+fn trampolines_lie_outside_of_ranges() {
+    let mut classes = Vec::new();
+    for version in VERSIONS {
+        let name = format!("InRange{version}");
+        classes.push((name.clone(), trampoline_in_a_range(&name, version)));
+        let name = format!("BeforeSuper{version}");
+        classes.push((name.clone(), trampoline_before_super(&name, version)));
+    }
+    for form in FORMS {
+        let seen = compare_in_a_jvm(&classes, form);
+        let expected = if form.method_events { 2 * VERSIONS.len() as u64 } else { 0 };
+        assert_eq!(seen.trampolines, expected, "{seen:?}");
+    }
 }
 
 /// A handler behind the method for code in front of `super()`.
