@@ -2,10 +2,10 @@
 //!
 //! About 20,000 classes in a normal run; everything with `INSTRUMENT_CORPUS_FULL=1`.
 
-mod common;
+mod structural;
 
-use common::oracle::Seen;
-use common::{FORMS, check_outcome, corpus, id_of};
+use structural::oracle::Seen;
+use structural::{FORMS, check_outcome, corpus, id_of};
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, SkipReason};
 use rayon::prelude::*;
 use std::collections::BTreeMap;

@@ -1,13 +1,13 @@
 //! The structural oracle over generated programs, and the same programs in a real JVM: before and after, they
 //! link, and print the same results.
 
-mod common;
+mod structural;
 
-use common::assembler::{Body, ClassBuilder, INT, Type, UNINITIALIZED_THIS};
-use common::listing::op;
-use common::oracle::Seen;
-use common::programs::{Constructor, Statement, class, constructors, statements};
-use common::{FORMS, jvm, rewrite, rewrite_and_check};
+use structural::assembler::{Body, ClassBuilder, INT, Type, UNINITIALIZED_THIS};
+use structural::listing::op;
+use structural::oracle::Seen;
+use structural::programs::{Constructor, Statement, class, constructors, statements};
+use structural::{FORMS, jvm, rewrite, rewrite_and_check};
 use instrument_rewriter::rewrite::{Outcome, Transforms};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
