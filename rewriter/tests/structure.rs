@@ -43,7 +43,8 @@ impl Account {
         for form in FORMS {
             let mut rewriter = ClassRewriter::new(form);
             let mut out = Vec::new();
-            let choose = |m: &instrument_rewriter::rewrite::MethodRef<'_>| Choice::Rewrite(id_of(m.index.into()));
+            let choose =
+                |m: &instrument_rewriter::rewrite::MethodRef<'_>| Choice::Rewrite(id_of(m.index.into()));
             let outcome = match rewriter.rewrite(bytes, choose, &mut out) {
                 Ok(outcome) => outcome,
                 Err(error) => {

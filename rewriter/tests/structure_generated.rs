@@ -3,12 +3,12 @@
 
 mod structural;
 
-use structural::assembler::{Body, ClassBuilder, INT, Type};
+use structural::assembler::{Body, ClassBuilder, INT, Type, UNINITIALIZED_THIS};
 use structural::listing::op;
 use structural::oracle::Seen;
 use structural::programs::{Constructor, Statement, class, constructors, statements};
 use structural::{FORMS, jvm, rewrite, rewrite_and_check};
-use instrument_rewriter::rewrite::{MethodEvent, Outcome, SkipReason, Transforms};
+use instrument_rewriter::rewrite::{Outcome, Transforms};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -28,11 +28,14 @@ fn check_all(bytes: &[u8]) -> Result<Seen, TestCaseError> {
 
 /// A far branch whose distance is just what two bytes hold, or a little less.
 fn far() -> impl Strategy<Value = Statement> {
-    prop_oneof![(32_640u16..32_764).prop_map(Statement::Far), (32_640u16..32_740).prop_map(Statement::FarBack)]
+    prop_oneof![
+        (32_640u16..32_764).prop_map(Statement::Far),
+        (32_640u16..32_740).prop_map(Statement::FarBack)
+    ]
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 192, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 192, failure_persistence: None, max_shrink_iters: 150, ..Config::default() })]
 
     #[test]
     fn short_methods_keep_their_structure(
@@ -48,7 +51,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 24, failure_persistence: None, ..Config::default() })]
+    #![proptest_config(Config { cases: 24, failure_persistence: None, max_shrink_iters: 150, ..Config::default() })]
 
     #[test]
     fn methods_near_a_branch_s_reach_keep_their_structure(
@@ -105,19 +108,19 @@ fn sample(count: usize, prefix: &str) -> Vec<(String, Vec<u8>)> {
 fn far_sample() -> Vec<(String, Vec<u8>)> {
     use Statement::{Add, Far, FarBack, If, Loop, MaybeReturn, MaybeThrow, Mix, NewArray, TryCatch};
     let bodies = [
-        vec![Mix, Far(32_764), Mix, NewArray],
-        vec![Mix, FarBack(32_700), Mix],
-        vec![TryCatch(vec![Far(32_760), MaybeThrow], vec![Add(1)]), Mix],
-        vec![If(0, vec![MaybeReturn, Far(32_700)], vec![Add(3)]), Mix, Far(20_000), NewArray],
-        vec![Loop(2, vec![Add(1), MaybeThrow, FarBack(32_650)]), Mix],
-        vec![MaybeReturn, Far(32_764), MaybeReturn, Far(25_000), Mix],
+        vec![Mix, Far(32_800), Mix, NewArray],
+        vec![Mix, FarBack(32_800), Mix],
+        vec![TryCatch(vec![Far(32_800), MaybeThrow], vec![Add(1)]), Mix],
+        vec![If(0, vec![MaybeReturn, Far(32_800)], vec![Add(3)]), Mix, Far(20_000), NewArray],
+        vec![Loop(2, vec![Add(1), MaybeThrow, FarBack(32_800)]), Mix],
+        vec![MaybeReturn, Far(32_800), MaybeReturn, Far(25_000), Mix],
     ];
     let mut classes = Vec::new();
     for version in VERSIONS {
         for (index, body) in bodies.iter().enumerate() {
             let name = format!("Far{index}V{version}");
             // The largest that still assembles.
-            let bytes = (0..200u16).find_map(|less| {
+            let bytes = (0..400u16).find_map(|less| {
                 let shorter: Vec<Statement> = body.iter().map(|statement| shorten(statement, less)).collect();
                 class(&name, version, &shorter, Constructor::Straight, &[], false).ok()
             });
@@ -160,7 +163,7 @@ fn compare_in_a_jvm(classes: &[(String, Vec<u8>)], form: Transforms) -> Seen {
     for (name, _) in classes {
         assert!(expected.contains(&format!("{name} links")), "the original {name} does not link: {expected}");
     }
-    let actual = jvm::run(after.path(), &rewritten, form.method_events);
+    let actual = jvm::run(after.path(), &rewritten, true);
     for (expected, actual) in expected.lines().zip(actual.lines()) {
         assert_eq!(expected, actual);
     }
@@ -172,7 +175,8 @@ fn compare_in_a_jvm(classes: &[(String, Vec<u8>)], form: Transforms) -> Seen {
 fn generated_programs_run_as_before() {
     let seen = compare_in_a_jvm(&sample(150, "P"), BOTH);
     println!("{seen:?}");
-    let counts = [seen.exits, seen.supers, seen.landings, seen.unwinds, seen.arrays, seen.objects, seen.frames];
+    let counts =
+        [seen.exits, seen.supers, seen.landings, seen.unwinds, seen.arrays, seen.objects, seen.frames];
     assert!(counts.iter().all(|count| *count > 0), "{seen:?}");
     assert!(seen.thrown_away > 0 && seen.split_rows > 0 && seen.type_annotations > 0, "{seen:?}");
 }
@@ -182,4 +186,113 @@ fn far_branches_run_as_before() {
     let seen = compare_in_a_jvm(&far_sample(), BOTH);
     println!("{seen:?}");
     assert!(seen.trampolines >= 20, "{seen:?}");
+}
+
+/// A conditional branch too far to reach, and the only place for its trampoline inside a range whose handler
+/// knows more locals than the branch's target.
+fn trampoline_in_a_range(name: &str, version: u16) -> Vec<u8> {
+    let mut class = ClassBuilder::new(name, version);
+    let throwable = Type::Object(class.class("java/lang/Throwable"));
+    let mut body = Body::new(3, 2);
+    let (far, inside, handler) = (body.label(), body.label(), body.label());
+    body.op(&[0x1a]);
+    body.branch(0x99, far);
+    body.op(&[0x04]);
+    body.op(&[0x3c]);
+    let start = body.here();
+    body.op(&[0x1a]);
+    body.branch(0x9a, inside);
+    body.op(&[0x1b]);
+    body.op(&[0xac]);
+    body.place(inside);
+    (0..32_747).for_each(|_| body.op(&[0]));
+    body.op(&[0x04]);
+    body.op(&[0x1a]);
+    body.op(&[0x05]);
+    body.op(&[0x64]);
+    body.op(&[0x6c]);
+    body.op(&[0xac]);
+    let end = body.here();
+    body.rows.push((start, end, handler, 0));
+    body.place(handler);
+    body.op(&[0x57]);
+    body.op(&[0x1b]);
+    body.op(&[0xac]);
+    body.place(far);
+    body.op(&[0x02]);
+    body.op(&[0xac]);
+    if version >= 50 {
+        body.frame(inside, &[INT, INT], &[]);
+        body.frame(handler, &[INT, INT], &[throwable]);
+        body.frame(far, &[INT], &[]);
+    }
+    class.method(9, "run", "(I)I", &body).unwrap();
+    class.build()
+}
+
+/// The same in a constructor: the trampoline's target has `this` uninitialised, the code around it has not.
+fn trampoline_before_super(name: &str, version: u16) -> Vec<u8> {
+    let mut class = ClassBuilder::new(name, version);
+    let this = Type::Object(class.class(name));
+    let super_init = class.method_ref("java/lang/Object", "<init>", "()V");
+    let mut body = Body::new(2, 2);
+    let (far, inside, after) = (body.label(), body.label(), body.label());
+    body.op(&[0x1b]);
+    body.branch(0x99, far);
+    body.op(&[0x2a]);
+    body.op2(op::INVOKESPECIAL, super_init);
+    body.op(&[0x1b]);
+    body.branch(0x9a, inside);
+    body.branch(op::GOTO, after);
+    body.place(inside);
+    (0..32_747).for_each(|_| body.op(&[0]));
+    body.place(after);
+    body.op(&[0]);
+    body.op(&[0xb1]);
+    body.place(far);
+    body.op(&[0x2a]);
+    body.op2(op::INVOKESPECIAL, super_init);
+    body.op(&[0xb1]);
+    if version >= 50 {
+        body.frame(inside, &[this, INT], &[]);
+        body.frame(after, &[this, INT], &[]);
+        body.frame(far, &[UNINITIALIZED_THIS, INT], &[]);
+    }
+    class.method(1, "<init>", "(I)V", &body).unwrap();
+    let init = class.method_ref(name, "<init>", "(I)V");
+    let mut run = Body::new(3, 1);
+    let class_entry = class.class(name);
+    run.op2(op::NEW, class_entry);
+    run.op(&[0x1a]);
+    run.op2(op::INVOKESPECIAL, init);
+    run.op(&[0x1a]);
+    run.op(&[0xac]);
+    class.method(9, "run", "(I)I", &run).unwrap();
+    class.build()
+}
+
+#[test]
+fn trampolines_lie_outside_of_ranges() {
+    let mut classes = Vec::new();
+    for version in VERSIONS {
+        let name = format!("InRange{version}");
+        classes.push((name.clone(), trampoline_in_a_range(&name, version)));
+        let name = format!("BeforeSuper{version}");
+        classes.push((name.clone(), trampoline_before_super(&name, version)));
+    }
+    for form in FORMS {
+        let seen = compare_in_a_jvm(&classes, form);
+        let expected = if form.method_events { 2 * VERSIONS.len() as u64 } else { 0 };
+        assert_eq!(seen.trampolines, expected, "{seen:?}");
+    }
+}
+
+/// A handler behind the method for code in front of `super()`.
+#[test]
+fn a_handler_for_code_before_super_is_not_covered() {
+    for version in VERSIONS {
+        let bytes = class("P", version, &[], Constructor::CaughtBefore, &[], false).unwrap();
+        let seen = check_all(&bytes).unwrap();
+        assert_eq!((seen.supers, seen.unfollowed), (6, 0), "{seen:?}");
+    }
 }

@@ -5,6 +5,9 @@
 //!    finally blocks run even if the probe in the landing fails;
 //! 2. the old rows, in order; a row that covers its own handler is split around the landing;
 //! 3. the ranges that lead to the unwind handler.
+//!
+//! A range is interrupted around trampolines: they cannot throw, and the frame of one, which is a copy of its
+//! distant target's, need not fit the handler.
 
 use super::SkipReason;
 use super::code_scan::CodeScan;
@@ -47,12 +50,27 @@ pub(crate) fn write(
     moved.clear();
     let mut rows = 0usize;
     let mut add = |out: &mut Vec<u8>, start: u32, end: u32, handler: u32, catch_type: u16| {
-        for pc in [start, end, handler] {
-            out.extend_from_slice(&(pc as u16).to_be_bytes());
+        let first = rows;
+        let mut row = |start: u32, end: u32| {
+            for pc in [start, end, handler] {
+                out.extend_from_slice(&(pc as u16).to_be_bytes());
+            }
+            out.extend_from_slice(&catch_type.to_be_bytes());
+            rows += 1;
+        };
+        let mut from = start;
+        for trampoline in relocation.trampolines() {
+            if (from..end).contains(&trampoline.position) {
+                if from < trampoline.position {
+                    row(from, trampoline.position);
+                }
+                from = trampoline.end();
+            }
         }
-        out.extend_from_slice(&catch_type.to_be_bytes());
-        rows += 1;
-        rows - 1
+        if from < end {
+            row(from, end);
+        }
+        first
     };
     let mut cursor = relocation.cursor();
 

@@ -48,6 +48,13 @@ pub(crate) struct Trampoline {
     pub(crate) position: u32,
 }
 
+impl Trampoline {
+    /// New pc behind the `goto_w`.
+    pub(crate) fn end(&self) -> u32 {
+        self.position + 5
+    }
+}
+
 /// The map from old to new pcs of one method; a buffer that is used for one method after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Relocation {

@@ -51,7 +51,8 @@ public class Harness {
                 }
             }
         }
-        if (runtime != null && runtime.getField("methodEntry").getInt(null) == 0)
+        if (runtime != null && runtime.getField("methodEntry").getInt(null) == 0
+                && loader.loadClass("instrument.runtime.HeapProxy").getField("ObjectAlloc").getInt(null) == 0)
             System.out.println("nothing was recorded");
     }
 }
@@ -91,8 +92,14 @@ pub(crate) fn run(folder: &Path, classes: &[(String, Vec<u8>)], runtime: bool) -
         write(name, bytes);
     }
     if runtime {
-        let events =
-            ["methodEntry", "constructorEntry", "methodExit", "methodUnwind", "superReturned", "exceptionCaught"];
+        let events = [
+            "methodEntry",
+            "constructorEntry",
+            "methodExit",
+            "methodUnwind",
+            "superReturned",
+            "exceptionCaught",
+        ];
         let profiler = "instrument/runtime/ProfilerRuntime";
         write(profiler, &counter(profiler, &events, "(I)V"));
         let heap = "instrument/runtime/HeapProxy";
@@ -103,8 +110,13 @@ pub(crate) fn run(folder: &Path, classes: &[(String, Vec<u8>)], runtime: bool) -
     let source = folder.join("Harness.java");
     std::fs::write(&source, HARNESS).unwrap_or_else(|error| panic!("{error}"));
     let java = java_home().map(|home| home.join("bin/java")).unwrap_or_default();
-    let flags = ["-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote", "-Xint"];
-    let output = Command::new(java).args(flags).arg(&source).arg(folder).output();
+    let verify = ["-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"];
+    let output = Command::new(java)
+        .arg("-XX:+UnlockDiagnosticVMOptions")
+        .args(verify)
+        .arg(&source)
+        .arg(folder)
+        .output();
     let output = output.unwrap_or_else(|error| panic!("{error}"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));

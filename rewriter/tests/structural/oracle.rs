@@ -230,6 +230,8 @@ struct MethodCheck<'a> {
     layout: Layout,
     /// `new` instructions with a copy pushed by us.
     copied: BTreeSet<usize>,
+    /// Old pcs of their `new`s and of the constructor calls behind which the copies are used.
+    thrown_away: Vec<(usize, usize)>,
     /// Calls of `ObjectAlloc`: (new instruction, pc of the old `new`).
     object_probes: Vec<(usize, usize)>,
     /// First new row of every old row.
@@ -286,6 +288,7 @@ impl<'a> MethodCheck<'a> {
             parts: Vec::new(),
             layout: Layout::default(),
             copied: BTreeSet::new(),
+            thrown_away: Vec::new(),
             object_probes: Vec::new(),
             rows: Vec::new(),
             has_unwind: false,
@@ -368,7 +371,9 @@ impl<'a> MethodCheck<'a> {
             (&[0x10, value], 6..=127) => u32::from(value) == id,
             (&[0x11, a, b], 128..=32_767) => u32::from(u16::from_be_bytes([a, b])) == id,
             (&[0x12, index], 32_768..) => self.new.pool.integer(index.into()) == Some(id),
-            (&[0x13, a, b], 32_768..) => a != 0 && self.new.pool.integer(u16::from_be_bytes([a, b])) == Some(id),
+            (&[0x13, a, b], 32_768..) => {
+                a != 0 && self.new.pool.integer(u16::from_be_bytes([a, b])) == Some(id)
+            }
             _ => false,
         };
         ensure!(call.op() == op::INVOKESTATIC, "{}", fault(&format!("no call {at}")));
@@ -450,7 +455,9 @@ impl<'a> MethodCheck<'a> {
         if copy_beneath {
             self.allocation("ObjectAlloc", true, i)?;
         } else if self.copied.contains(&new) {
+            let call = insn.pc;
             self.allocation("ObjectAlloc", false, i)?;
+            self.thrown_away.push((new, call));
             self.seen.thrown_away += 1;
         } else {
             self.seen.untracked += 1;
@@ -484,17 +491,21 @@ impl<'a> MethodCheck<'a> {
             let at = this.parts.len() + ahead;
             this.new.insns.get(at).is_some_and(|insn| {
                 let served = this.conditional.get(&insn.pc);
-                insn.op() == op::GOTO_W && served.is_some_and(|old| old.iter().any(|pc| *pc != this.old.pc(i)))
+                insn.op() == op::GOTO_W
+                    && served.is_some_and(|old| old.iter().any(|pc| *pc != this.old.pc(i)))
             })
         };
         let jumps = self.peek(0) == Some(op::GOTO);
+        // Is this goto inserted, or the old one with trampolines behind it? An inserted one leads right behind them.
+        let leads_around = |this: &Self| {
+            let at = this.parts.len();
+            let run = this.new.insns[at + 1..].iter().take_while(|insn| insn.op() == op::GOTO_W).count();
+            let around = this.new.insns[at].targets()[0] == this.new.pc(at + 1 + run) as i64;
+            around && this.new.insns.get(at + 1 + run).is_some_and(Insn::is_goto)
+        };
         let original_goto = self.old.insns.get(i).is_some_and(|insn| insn.op() == op::GOTO);
-        let skip = falls
-            && if landing {
-                true
-            } else {
-                jumps && bounces(self, 1, if original_goto { i + 1 } else { i })
-            };
+        let skip =
+            falls && (landing || (jumps && bounces(self, 1, i) && (!original_goto || leads_around(self))));
         let skip_at = self.parts.len();
         if skip {
             ensure!(jumps, "no goto around the landing of old pc {}", self.old.pc(i));
@@ -504,7 +515,8 @@ impl<'a> MethodCheck<'a> {
             let position = self.position();
             let served = self.conditional.get(&position).filter(|served| served.len() == 1);
             let served = served.and_then(|served| served.first().copied());
-            let target = served.ok_or_else(|| format!("branch: nothing leads to the goto_w at new pc {position}"))?;
+            let target =
+                served.ok_or_else(|| format!("branch: nothing leads to the goto_w at new pc {position}"))?;
             let target = self.old.index_or(target, "branch")?;
             self.parts.push(Part::Trampoline(target));
             self.seen.trampolines += 1;
@@ -517,7 +529,11 @@ impl<'a> MethodCheck<'a> {
         }
         if skip {
             let leads = self.new.insns[skip_at].targets()[0];
-            ensure!(leads == self.position() as i64, "the goto around the landing of old pc {} leads to {leads}", self.old.pc(i));
+            ensure!(
+                leads == self.position() as i64,
+                "the goto around the landing of old pc {} leads to {leads}",
+                self.old.pc(i)
+            );
         }
         Ok(())
     }
@@ -556,7 +572,8 @@ impl<'a> MethodCheck<'a> {
                     for (a, b) in old.targets().into_iter().zip(new.targets()) {
                         let right = target(a)?;
                         let via = self.new.index(b as usize).filter(|index| {
-                            old.is_conditional() && matches!(self.parts.get(*index), Some(Part::Trampoline(_)))
+                            old.is_conditional()
+                                && matches!(self.parts.get(*index), Some(Part::Trampoline(_)))
                         });
                         let what = if old.is_switch() { "switch" } else { "branch" };
                         ensure!(
@@ -566,7 +583,11 @@ impl<'a> MethodCheck<'a> {
                         );
                         if old.is_goto() && new.bytes.len() > old.bytes.len() {
                             let distance = (right as i64 - new.pc as i64).abs();
-                            ensure!(distance > 32_700, "branch at old pc {} was widened for {distance}", old.pc);
+                            ensure!(
+                                distance > 32_700,
+                                "branch at old pc {} was widened for {distance}",
+                                old.pc
+                            );
                         }
                     }
                 }
@@ -585,7 +606,8 @@ impl<'a> MethodCheck<'a> {
         if self.object_probes.is_empty() {
             return Ok(());
         }
-        let states = self.new.flow(self.is_constructor).map_err(|e| format!("output cannot be followed: {e}"))?;
+        let states =
+            self.new.flow(self.is_constructor).map_err(|e| format!("output cannot be followed: {e}"))?;
         for &(at, old_new) in &self.object_probes {
             let new = self.layout.insn[self.old.index_or(old_new, "new")?];
             let top = states[at].as_ref().and_then(|state| state.stack.last());
@@ -610,7 +632,10 @@ impl<'a> MethodCheck<'a> {
             }
         }
         let new_rows = &self.new.code.rows;
-        ensure!(new_rows.starts_with(&expected), "exception table: rows of the landings: {new_rows:?}, not {expected:?}");
+        ensure!(
+            new_rows.starts_with(&expected),
+            "exception table: rows of the landings: {new_rows:?}, not {expected:?}"
+        );
         let mut next = expected.len();
         let mut first_rows = Vec::new();
         for row in old_rows {
@@ -619,7 +644,8 @@ impl<'a> MethodCheck<'a> {
             let range = self.old.index_or(row.start, "range")?..self.old.index_or(row.end, "range")?;
             let wants: Vec<Want> = self.parts.iter().map(|part| self.want_of_row(&range, h, *part)).collect();
             let handler = self.layout.landing[h];
-            let taken = self.take_rows(next, &wants, |r| r.handler == handler && r.catch_type == row.catch_type)?;
+            let taken =
+                self.take_rows(next, &wants, |r| r.handler == handler && r.catch_type == row.catch_type)?;
             ensure!(taken > 0, "exception table: row {row:?} is missing");
             self.seen.split_rows += u64::from(taken > 1);
             next += taken;
@@ -640,7 +666,12 @@ impl<'a> MethodCheck<'a> {
     }
 
     /// The number of rows from `from` on that together do what `wants` says.
-    fn take_rows(&self, from: usize, wants: &[Want], belongs: impl Fn(&Row) -> bool) -> Result<usize, String> {
+    fn take_rows(
+        &self,
+        from: usize,
+        wants: &[Want],
+        belongs: impl Fn(&Row) -> bool,
+    ) -> Result<usize, String> {
         let rows = &self.new.code.rows;
         let mut left = wants.iter().filter(|want| **want == Want::Covered).count();
         let mut next = from;
@@ -649,7 +680,10 @@ impl<'a> MethodCheck<'a> {
         let optional = |row: &Row| {
             (row.start..row.end).filter_map(|pc| self.new.index(pc)).all(|index| wants[index] == Want::Either)
         };
-        while let Some(row) = rows.get(next).filter(|row| belongs(row) && (left > 0 || (row.start >= last_end && optional(row)))) {
+        while let Some(row) = rows
+            .get(next)
+            .filter(|row| belongs(row) && (left > 0 || (row.start >= last_end && optional(row))))
+        {
             let start = self.new.index_or(row.start, "exception table")?;
             let end = self.new.index_or(row.end, "exception table")?;
             ensure!(start < end && row.start >= last_end, "exception table: {row:?} is empty or overlaps");
@@ -687,7 +721,8 @@ impl<'a> MethodCheck<'a> {
     /// Whether every conditional branch to `target` lies in `range`.
     fn serves_inside(&self, target: usize, range: &std::ops::Range<usize>) -> bool {
         let pc = self.old.pc(target) as i64;
-        let mut branches = self.old.insns.iter().enumerate().filter(|(_, i)| i.is_conditional() && i.targets()[0] == pc);
+        let mut branches =
+            self.old.insns.iter().enumerate().filter(|(_, i)| i.is_conditional() && i.targets()[0] == pc);
         branches.all(|(index, _)| range.contains(&index))
     }
 
@@ -727,26 +762,21 @@ impl<'a> MethodCheck<'a> {
         let (old, new) = (self.old.code, self.new.code);
         ensure!(old.max_locals == new.max_locals, "max_locals changed");
         let probes = self.parts.iter().any(|part| !matches!(part, Part::Original(_)));
-        // One copy per thrown-away object whose constructor call lies inside the arguments of another.
-        let copies = match self.copied.len() {
-            0 => 0..=0,
-            count => 1..=count as u16,
-        };
+        // One copy per thrown-away object lies beneath the arguments of its constructor call.
+        let calls = &self.thrown_away;
+        let inside = |pc: usize| calls.iter().filter(|(new, call)| (*new..*call).contains(&pc)).count();
+        let copies = calls.iter().map(|(new, _)| inside(*new)).max().unwrap_or(0) as u16;
         let least = if self.form.method_events && (self.has_unwind || !old.rows.is_empty()) { 2 } else { 0 };
-        let right = |extra: u16| new.max_stack == (old.max_stack + extra).max(least);
-        ensure!(
-            copies.into_iter().any(|copies| right(u16::from(probes) + copies)),
-            "max_stack {} became {}",
-            old.max_stack,
-            new.max_stack
-        );
+        let right = (old.max_stack + u16::from(probes) + copies).max(least);
+        ensure!(new.max_stack == right, "max_stack {} became {}, not {right}", old.max_stack, new.max_stack);
         Ok(())
     }
 
     fn check_attributes(&mut self) -> Result<(), String> {
         let (old, new) = (&self.old.code.attributes, &self.new.code.attributes);
         let typed = self.class.major >= 50;
-        let is_frames = |attribute: &&Attribute| typed && self.new.pool.utf8(attribute.name) == b"StackMapTable";
+        let is_frames =
+            |attribute: &&Attribute| typed && self.new.pool.utf8(attribute.name) == b"StackMapTable";
         let old_frames = old.iter().find(is_frames);
         let added = usize::from(typed && self.has_unwind && old_frames.is_none());
         ensure!(new.len() == old.len() + added, "attributes of the code: {} became {}", old.len(), new.len());
@@ -765,13 +795,23 @@ impl<'a> MethodCheck<'a> {
                 }
                 _ => a.info.clone(),
             };
-            ensure!(right == b.info, "{} differs: {:?}, not {right:?}", String::from_utf8_lossy(name), b.info);
+            ensure!(
+                right == b.info,
+                "{} differs: {:?}, not {right:?}",
+                String::from_utf8_lossy(name),
+                b.info
+            );
         }
         self.seen = seen;
         Ok(())
     }
 
-    fn check_frames(&self, old: Option<&Attribute>, new: Option<&Attribute>, seen: &mut Seen) -> Result<(), String> {
+    fn check_frames(
+        &self,
+        old: Option<&Attribute>,
+        new: Option<&Attribute>,
+        seen: &mut Seen,
+    ) -> Result<(), String> {
         if self.class.major < 50 {
             return Ok(());
         }

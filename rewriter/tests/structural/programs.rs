@@ -17,12 +17,13 @@ pub(crate) enum Statement {
     TableSwitch(Vec<Vec<Statement>>),
     LookupSwitch(Vec<Vec<Statement>>),
     TryCatch(Vec<Statement>, Vec<Statement>),
-    /// As javac compiles `synchronized`: the catch-any handler lies in its own range.
+    /// One row covers the body and the catch-any handler that it leads to.
     SelfCovering(Vec<Statement>),
     /// Normal flow runs into the handler.
     FallIntoHandler(Vec<Statement>),
     /// The handler stands in front of its range.
     HandlerFirst(Vec<Statement>),
+    /// As javac compiles it: two rows, the second covers only the handler.
     Synchronized(Vec<Statement>),
     NewArray,
     MultiArray,
@@ -122,7 +123,13 @@ pub(crate) fn class(
     Ok(class.build())
 }
 
-fn finish(class: &mut ClassBuilder, flags: u16, name: &str, descriptor: &str, body: &Body) -> Result<(), String> {
+fn finish(
+    class: &mut ClassBuilder,
+    flags: u16,
+    name: &str,
+    descriptor: &str,
+    body: &Body,
+) -> Result<(), String> {
     if body.size() > 65_000 { Err("too long".into()) } else { class.method(flags, name, descriptor, body) }
 }
 
@@ -155,7 +162,18 @@ impl<'a> Emitter<'a> {
         locals.extend(vec![INT; usize::from(COUNTERS)]);
         let body = Body::new(10, counters + COUNTERS + 1);
         let next_counter = counters;
-        Self { class, name, major, first, locals, counters, next_counter, body, subroutines: Vec::new(), line: 0 }
+        Self {
+            class,
+            name,
+            major,
+            first,
+            locals,
+            counters,
+            next_counter,
+            body,
+            subroutines: Vec::new(),
+            line: 0,
+        }
     }
 
     fn typed(&self) -> bool {
@@ -410,13 +428,12 @@ impl<'a> Emitter<'a> {
             SelfCovering(body) => {
                 let throwable = Type::Object(self.class.class("java/lang/Throwable"));
                 let (handler, join) = (self.body.label(), self.body.label());
-                let (start, end) = self.range(body);
+                let (start, _) = self.range(body);
                 self.body.branch(op::GOTO, join);
                 self.join(handler, &[throwable]);
                 self.local(0x3a, self.scratch());
                 let covered = self.body.here();
-                self.body.rows.push((start, end, handler, 0));
-                self.body.rows.push((handler, covered, handler, 0));
+                self.body.rows.push((start, covered, handler, 0));
                 self.increment(self.first + 1, 3);
                 self.join(join, &[]);
             }
@@ -449,8 +466,11 @@ impl<'a> Emitter<'a> {
                 self.local(0x19, lock);
                 self.body.op(&[0xc2]);
                 // Returns inside would leave the monitor locked.
-                let calm: Vec<Statement> =
-                    body.iter().filter(|s| matches!(s, Add(_) | Mix | Pad(_) | NewArray | MaybeThrow)).cloned().collect();
+                let calm: Vec<Statement> = body
+                    .iter()
+                    .filter(|s| matches!(s, Add(_) | Mix | Pad(_) | NewArray | MaybeThrow))
+                    .cloned()
+                    .collect();
                 let (start, end) = self.range(&calm);
                 self.local(0x19, lock);
                 self.body.op(&[0xc3]);
@@ -551,14 +571,18 @@ impl<'a> Emitter<'a> {
 
     /// Bytes that do nothing, a return in between every 10,000: trampolines need code that ends.
     fn padding(&mut self, bytes: u16) {
-        let end = self.body.size() + usize::from(bytes);
-        let mut next = self.body.size() + 5_000;
-        while self.body.size() < end {
-            if self.body.size() >= next && end - self.body.size() > 100 {
+        let mut left = usize::from(bytes);
+        let mut until_return = 5_000;
+        while left > 0 {
+            if until_return == 0 && left > 100 {
+                let before = self.body.size();
                 self.statement(&MaybeReturn);
-                next = self.body.size() + 10_000;
+                left -= self.body.size() - before;
+                until_return = 10_000;
             }
             self.body.op(&[0]);
+            left -= 1;
+            until_return = until_return.max(1) - 1;
         }
     }
 
