@@ -32,7 +32,7 @@ pub(crate) fn walk(bytes: &Bytes<'_>, damage: &mut Vec<Damage>) -> Vec<Region> {
             break;
         }
         let length = bytes.u64(at + 8);
-        if bytes.u32(at) != BLOCK || length == 0 || length % PAGE != 0 {
+        if bytes.u32(at) != BLOCK || length == 0 || !length.is_multiple_of(PAGE) {
             damage.push(Damage { offset: at, structure: "block", reason: "not a block header".into() });
             break;
         }
@@ -60,7 +60,7 @@ fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, regions: &mut Vec<Region>
         if length == 0 && kind == 0 {
             break;
         }
-        if length < HEADER || length % HEADER != 0 {
+        if length < HEADER || !length.is_multiple_of(HEADER) {
             damage.push(Damage { offset: at, structure: "region", reason: format!("length {length}") });
             break;
         }
