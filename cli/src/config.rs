@@ -133,4 +133,15 @@ mod tests {
             assert!(error.starts_with(&format!("{place}: ")) && error.contains(reason), "{text:?}: {error}");
         }
     }
+
+    proptest::proptest! {
+        /// Whatever is in the file, it is read or refused with its name.
+        #[test]
+        fn any_text_is_read_or_refused(lines in proptest::collection::vec("(include|strict|ids|threads|\\[x\\]|\\PC{0,5}) ?=? ?(\\[?\"\\PC{0,8}\"\\]?|true|-?[0-9]{1,20}|\\PC{0,8})", 0..6)) {
+            if let Err(error) = Config::parse(&lines.join("\n"), "x.toml") {
+                let message = format!("{error:#}");
+                proptest::prop_assert!(message.starts_with("x.toml:"), "{}", message);
+            }
+        }
+    }
 }

@@ -128,3 +128,56 @@ pub(crate) fn fits(section: &Section<'_>, pattern: &str) -> bool {
     let fits = |text: &str| source::matches(pattern, text, None);
     fits(name) || fits(method) || fits(&format!("{name}{descriptor}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::samples::{OLD, SEED, archive};
+
+    fn dump(names: &[&str], change: impl FnOnce(&mut Opts)) -> Result<String> {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut opts = Opts { names, method: None, no_pool: true, raw: false, labels: false };
+        change(&mut opts);
+        let mut out = Vec::new();
+        let unreadable = write(&opts, &mut out)?;
+        assert!(unreadable.is_empty(), "{unreadable:?}");
+        Ok(String::from_utf8(out)?)
+    }
+
+    #[test]
+    fn selects_classes_and_methods() {
+        let directory = tempfile::tempdir().unwrap();
+        let jar = directory.path().join("a.jar");
+        std::fs::write(&jar, archive(&[("com/acme/Seed.class", SEED), ("com/acme/Old.class", OLD)])).unwrap();
+        let jar = jar.to_str().unwrap();
+        let titles = |text: &str| -> Vec<String> {
+            text.lines().filter(|line| line.starts_with("class ")).map(str::to_owned).collect()
+        };
+        assert_eq!(titles(&dump(&[jar], |_| ()).unwrap()), ["class Seed", "class Old"]);
+        assert_eq!(titles(&dump(&[jar, "com.acme.Old"], |_| ()).unwrap()), ["class Old"]);
+        assert_eq!(titles(&dump(&[jar, "com/acme/S*"], |_| ()).unwrap()), ["class Seed"]);
+        assert_eq!(titles(&dump(&[jar, "com.acme.Old", jar, "**"], |_| ()).unwrap()).len(), 3);
+        let error = dump(&[jar, "com.Old"], |_| ()).unwrap_err();
+        assert!(error.to_string().ends_with("a.jar: no class fits com/Old"), "{error}");
+
+        let text = dump(&[jar], |opts| opts.method = Some("wide(I)*".to_owned())).unwrap();
+        let lines: Vec<_> = text.lines().filter(|line| !line.starts_with(' ')).collect();
+        assert_eq!(lines[0], format!("// {jar}!com/acme/Old.class"));
+        assert_eq!(lines[1..3], ["class Old", "method wide:(I)I"]);
+    }
+
+    #[test]
+    fn a_broken_class_does_not_hide_the_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("A.class"), &SEED[..100]).unwrap();
+        std::fs::write(path("B.class"), OLD).unwrap();
+        let names = vec![directory.path().to_str().unwrap().to_owned()];
+        let opts = Opts { names, method: None, no_pool: true, raw: false, labels: false };
+        let mut out = Vec::new();
+        let unreadable = write(&opts, &mut out).unwrap();
+        assert_eq!(unreadable.len(), 1);
+        assert!(format!("{:#}", unreadable[0]).contains("A.class: class file is truncated"));
+        assert!(String::from_utf8(out).unwrap().contains("class Old\n"));
+    }
+}

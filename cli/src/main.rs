@@ -17,6 +17,7 @@ mod input;
 mod man;
 mod output;
 mod progress;
+mod report;
 mod rewrite;
 mod runtime;
 mod settings;
@@ -30,7 +31,7 @@ use std::process::ExitCode;
 /// Rewrite Java bytecode so that programs tell exactly what they do.
 ///
 /// `instrument app.jar` writes app-instrumented.jar, which runs under plain `java -jar` and behaves as before; it is short for
-/// `instrument rewrite app.jar`.
+/// `instrument rewrite app.jar`, and `instrument rewrite --help` has all its options.
 #[derive(Parser)]
 #[command(name = "instrument", version, arg_required_else_help = true, after_help = exit::HELP)]
 #[command(override_usage = "instrument [OPTIONS] <INPUT>...\n       instrument [OPTIONS] <COMMAND>")]
@@ -47,6 +48,7 @@ enum Command {
     Dump(dump::Opts),
     Diff(diff::Opts),
     Ids(ids::Opts),
+    Report(report::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
 }
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Dump(opts) => dump::run(opts, &talk),
         Command::Diff(opts) => diff::run(opts),
         Command::Ids(opts) => ids::run(&opts, &talk),
+        Command::Report(opts) => report::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),
     };

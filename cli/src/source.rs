@@ -303,9 +303,71 @@ pub(crate) fn matches(pattern: &str, text: &str, separator: Option<char>) -> boo
     reached[text.len()]
 }
 
+/// Archives and directories for the tests of `dump` and `diff`.
+#[cfg(test)]
+pub(crate) mod samples {
+    /// A class with line numbers, frames and local variables.
+    pub(crate) const SEED: &[u8] = include_bytes!("../../fuzz/corpus/class_scan/Seed.class");
+    /// A small class.
+    pub(crate) const OLD: &[u8] = include_bytes!("../../fuzz/corpus/class_scan/Old.class");
+
+    /// An archive with these entries, stored.
+    pub(crate) fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut archive = rawzip::ZipArchiveWriter::new(&mut bytes);
+        for (name, content) in entries {
+            let (mut entry, config) = archive.new_file(name).start().unwrap();
+            let mut writer = config.wrap(&mut entry);
+            std::io::Write::write_all(&mut writer, content).unwrap();
+            let (_, descriptor) = writer.finish().unwrap();
+            entry.finish(descriptor).unwrap();
+        }
+        archive.finish().unwrap();
+        bytes
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::samples::{OLD, SEED, archive};
     use super::*;
+
+    #[test]
+    fn reads_entries_through_archives_in_archives() {
+        let inner = archive(&[("a/Old.class", OLD), ("notes.txt", b"x")]);
+        let outer = archive(&[("BOOT-INF/lib/x.jar", &inner), ("BOOT-INF/classes/Seed.class", SEED)]);
+        let directory = tempfile::tempdir().unwrap();
+        let jar = directory.path().join("app.jar");
+        std::fs::write(&jar, outer).unwrap();
+        let jar = jar.to_str().unwrap();
+
+        let mut found = Vec::new();
+        let wanted = |name: &str| name == "Seed" || name == "a/Old";
+        classes_of(jar, &wanted, &mut |class| {
+            found.push((class.address.to_owned(), class.bytes.len()));
+            Ok(())
+        })
+        .unwrap();
+        let nested = format!("{jar}!BOOT-INF/lib/x.jar!a/Old.class");
+        let direct = format!("{jar}!BOOT-INF/classes/Seed.class");
+        assert_eq!(found, [(nested.clone(), OLD.len()), (direct, SEED.len())]);
+
+        assert!(matches!(Input::open(&nested), Ok(Input::File(bytes)) if bytes == OLD));
+        let error = Input::open(&format!("{jar}!none")).err().unwrap();
+        assert!(format!("{error:#}").ends_with("app.jar!none: no entry none"), "{error:#}");
+        assert!(!is_address("com.acme.Foo"));
+    }
+
+    #[test]
+    fn refuses_what_is_no_archive_or_lies_about_itself() {
+        assert!(Tree::of_archive(b"no archive".to_vec()).is_err());
+        let mut bytes = archive(&[("a", b"0123456789")]);
+        let at = bytes.windows(3).position(|window| window == b"012").unwrap();
+        bytes[at] = b'x';
+        let tree = Tree::of_archive(bytes).unwrap();
+        let error = tree.read(&tree.entries()[0]).unwrap_err();
+        assert_eq!(format!("{error:#}"), "a: CRC does not match");
+    }
 
     #[test]
     fn patterns() {

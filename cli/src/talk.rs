@@ -6,7 +6,6 @@ use std::io::{IsTerminal, Write, stderr};
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-#[command(next_display_order = 1000)]
 pub(crate) struct Opts {
     /// Say nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]

@@ -18,7 +18,7 @@ use glob::Glob;
 pub const RUNTIME_PACKAGE: &str = "instrument/runtime/";
 
 /// Include and exclude patterns, compiled. The default lets everything in but our own runtime.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Filter {
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
@@ -71,13 +71,13 @@ pub struct FilterError {
     pub reason: String,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Pattern {
     class: Glob,
     method: Option<MethodPattern>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct MethodPattern {
     name: Glob,
     descriptor: Option<Glob>,
@@ -149,7 +149,7 @@ impl Filter {
 }
 
 /// One pattern alone, for looking things up by the same syntax as `--include`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct MethodQuery(Vec<Pattern>);
 
 impl MethodQuery {

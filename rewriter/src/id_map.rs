@@ -15,8 +15,12 @@
 //! method, even when its own has gone. They are dense within one map; a map of one jar holds that jar's part of a shared one.
 
 pub mod gz;
+mod read;
 mod table;
 mod text;
+mod write;
+
+pub use read::{IdMapError, IdMapErrorKind};
 
 use std::collections::HashMap;
 use table::{Seed, Table};
@@ -129,175 +133,10 @@ pub struct Entry<'a> {
 #[error("the id map is full")]
 pub struct IdMapFull;
 
-/// A text that is no id map.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {kind}")]
-pub struct IdMapError {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub kind: IdMapErrorKind,
-}
-
-/// What can be wrong with a line of an id map.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum IdMapErrorKind {
-    /// The first line is not the header.
-    #[error("not an id map: it does not begin with `instrument ids 1`")]
-    NotAnIdMap,
-    /// The header names another version.
-    #[error("id map version {0}; this program reads version 1")]
-    Version(String),
-    /// Neither a class nor a method line.
-    #[error("neither `class NAME SOURCE` nor `ID NAME DESCRIPTOR LINE FLAGS FINGERPRINT`")]
-    Malformed,
-    /// A field that cannot be read.
-    #[error("{field}: {reason}")]
-    Field {
-        /// Which one.
-        field: &'static str,
-        /// Why.
-        reason: &'static str,
-    },
-    /// A method line without a class line before it.
-    #[error("a method before the first class")]
-    MethodBeforeClass,
-    /// The id belongs to another method.
-    #[error("id {id} already belongs to another method")]
-    IdTaken {
-        /// The id.
-        id: u32,
-    },
-    /// The method has another id.
-    #[error("this method already has id {known}, not {id}")]
-    SecondId {
-        /// The id on this line.
-        id: u32,
-        /// The id on the method's first line.
-        known: u32,
-    },
-    /// A new id that is not greater than those before it.
-    #[error("new id {id} after id {last}; new ids must grow")]
-    OutOfOrder {
-        /// The id on this line.
-        id: u32,
-        /// The largest id so far.
-        last: u32,
-    },
-    /// See [`IdMapFull`].
-    #[error("{0}")]
-    Full(#[from] IdMapFull),
-}
-
 impl IdMap {
     /// An empty map.
     pub fn new() -> IdMap {
         IdMap::default()
-    }
-
-    /// Reads a map. Bytes after the last line end are a line that was being appended when the writer died: they are ignored, and
-    /// [`valid_len`](IdMap::valid_len) is where the next append must begin. An empty text is an empty map.
-    ///
-    /// # Errors
-    /// The first line that is wrong in any other way. Memory is bounded by a small multiple of the text.
-    pub fn parse(text: &[u8]) -> Result<IdMap, IdMapError> {
-        let mut map = IdMap::new();
-        let whole = text.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
-        map.parsed.length = whole;
-        map.parsed.torn = text.len() - whole;
-        if whole == 0 {
-            let torn_header = HEADER.as_bytes().starts_with(text);
-            return if torn_header {
-                Ok(map)
-            } else {
-                Err(IdMapError { line: 1, kind: IdMapErrorKind::NotAnIdMap })
-            };
-        }
-        let mut class = None;
-        for (index, line) in text[..whole - 1].split(|&b| b == b'\n').enumerate() {
-            let parsed = if index == 0 { parse_header(line) } else { map.parse_line(line, &mut class) };
-            parsed.map_err(|kind| IdMapError { line: index + 1, kind })?;
-        }
-        map.parsed.header = true;
-        map.parsed.classes = map.classes.len() as u32;
-        map.parsed.methods = map.methods.len() as u32;
-        map.parsed.sources.clear();
-        map.parsed.facts.clear();
-        Ok(map)
-    }
-
-    fn parse_line(&mut self, line: &[u8], class: &mut Option<ClassIds>) -> Result<(), IdMapErrorKind> {
-        let mut fields = line.split(|&b| b == b' ');
-        let mut field = || fields.next().filter(|field| !field.is_empty()).ok_or(IdMapErrorKind::Malformed);
-        let first = field()?;
-        // Names are unescaped onto the end of the arena and looked up there; a known one is cut off again.
-        let start = self.arena.len();
-        let field_error = |field, reason| IdMapErrorKind::Field { field, reason };
-        if first == b"class" {
-            let (name, source) = (field()?, field()?);
-            text::unescape(name, &mut self.arena).map_err(|reason| field_error("class name", reason))?;
-            let source_start = self.arena.len();
-            if source != b"-" {
-                text::unescape(source, &mut self.arena)
-                    .map_err(|reason| field_error("source file", reason))?;
-            }
-            if fields.next().is_some() {
-                return Err(IdMapErrorKind::Malformed);
-            }
-            let tail = self.arena.split_off(start);
-            let (name, file) = tail.split_at(source_start - start);
-            *class = Some(self.begin_class(name, (source != b"-").then_some(file))?);
-            return Ok(());
-        }
-        if !first[0].is_ascii_digit() {
-            return Err(IdMapErrorKind::Malformed);
-        }
-        let id = decimal(first).map_err(|reason| field_error("id", reason))?;
-        if id == 0 || id > MAX_ID {
-            return Err(field_error("id", "not within 1..2147483647"));
-        }
-        let (name, descriptor) = (field()?, field()?);
-        let line = decimal(field()?).map_err(|reason| field_error("line", reason))?;
-        let flags = text::hex(field()?).map_err(|reason| field_error("flags", reason))?;
-        let fingerprint = field()?;
-        if fields.next().is_some() {
-            return Err(IdMapErrorKind::Malformed);
-        }
-        let facts = Facts {
-            line,
-            flags: u32::try_from(flags).map_err(|_| field_error("flags", "more than 32 bits"))?,
-            fingerprint: if fingerprint.len() == 16 {
-                text::hex(fingerprint).map_err(|reason| field_error("fingerprint", reason))?
-            } else {
-                return Err(field_error("fingerprint", "not 16 digits"));
-            },
-        };
-        let class = class.ok_or(IdMapErrorKind::MethodBeforeClass)?;
-        text::unescape(name, &mut self.arena).map_err(|reason| field_error("method name", reason))?;
-        let middle = self.arena.len();
-        text::unescape(descriptor, &mut self.arena).map_err(|reason| field_error("descriptor", reason))?;
-        let (name, descriptor) = (&self.arena[start..middle], &self.arena[middle..]);
-        let hash = self.method_hash(class, name, descriptor);
-        let last = self.last_id();
-        match self.find_method(hash, class, name, descriptor) {
-            Some(index) => {
-                self.arena.truncate(start);
-                let method = &mut self.methods[index as usize];
-                if method.id != id {
-                    return Err(IdMapErrorKind::SecondId { id, known: method.id });
-                }
-                method.facts = facts;
-            }
-            None if id <= last && self.index_of(id).is_some() => return Err(IdMapErrorKind::IdTaken { id }),
-            None if id <= last => return Err(IdMapErrorKind::OutOfOrder { id, last }),
-            None => {
-                let span = Span { at: self.position(start)?, length: (middle - start) as u32 };
-                let descriptor_length = descriptor.len() as u32;
-                self.position(self.arena.len())?;
-                self.add_method(id, class, hash, span, descriptor_length, facts);
-            }
-        }
-        Ok(())
     }
 
     /// How many bytes of the text that was parsed are whole lines.
@@ -388,76 +227,6 @@ impl IdMap {
     /// All methods, by ascending id.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
         self.methods.iter().map(|method| self.entry(method))
-    }
-
-    /// Appends the text of the whole map.
-    pub fn write_all(&self, out: &mut Vec<u8>) {
-        out.reserve(HEADER.len() + self.arena.len() + 48 * self.methods.len());
-        out.extend(HEADER.as_bytes());
-        self.write_lines(self.methods.iter(), out);
-    }
-
-    /// Appends the text of a map that holds only the methods with these ids (in ascending order, or the text cannot be read back): what
-    /// one output carries of a map that it shares. Ids that are not in the map are left out.
-    pub fn write_part(&self, ids: impl IntoIterator<Item = u32>, out: &mut Vec<u8>) {
-        out.extend(HEADER.as_bytes());
-        let indices = ids.into_iter().filter_map(|id| self.index_of(id));
-        self.write_lines(indices.map(|index| &self.methods[index]), out);
-    }
-
-    /// Appends what has to follow the text that was parsed so that it says the same as this map: nothing, if nothing has changed.
-    pub fn write_new(&self, out: &mut Vec<u8>) {
-        if !self.parsed.header {
-            out.extend(HEADER.as_bytes());
-        }
-        let changed =
-            |(&index, facts): (&u32, &Facts)| (self.methods[index as usize].facts != *facts).then_some(index);
-        let mut updated: Vec<u32> = self.parsed.facts.iter().filter_map(changed).collect();
-        updated.sort_unstable();
-        let updated = updated.iter().map(|&index| &self.methods[index as usize]);
-        self.write_lines(updated.chain(&self.methods[self.parsed.methods as usize..]), out);
-        let mut moved: Vec<u32> = self.parsed.sources.keys().copied().collect();
-        moved.sort_unstable();
-        for index in moved {
-            let class = &self.classes[index as usize];
-            if self.parsed.sources[&index].map(|s| self.bytes(s)) != class.source.map(|s| self.bytes(s)) {
-                self.write_class(class, out);
-            }
-        }
-    }
-
-    fn write_lines<'a>(&self, methods: impl Iterator<Item = &'a Method>, out: &mut Vec<u8>) {
-        let mut current = None;
-        for method in methods {
-            if current != Some(method.class) {
-                current = Some(method.class);
-                self.write_class(&self.classes[method.class as usize], out);
-            }
-            text::push_decimal(method.id, out);
-            out.push(b' ');
-            text::escape(self.bytes(method.name), out);
-            out.push(b' ');
-            text::escape(self.bytes(method.descriptor()), out);
-            out.push(b' ');
-            text::push_decimal(method.facts.line, out);
-            out.push(b' ');
-            text::push_hex(method.facts.flags.into(), 1, out);
-            out.push(b' ');
-            text::push_hex(method.facts.fingerprint, 16, out);
-            out.push(b'\n');
-        }
-    }
-
-    fn write_class(&self, class: &Class, out: &mut Vec<u8>) {
-        out.extend(b"class ");
-        text::escape(self.bytes(class.name), out);
-        out.push(b' ');
-        match class.source.map(|source| self.bytes(source)) {
-            None => out.push(b'-'),
-            Some(b"-") => out.extend(b"\\u002d"),
-            Some(source) => text::escape(source, out),
-        }
-        out.push(b'\n');
     }
 
     fn add_method(
@@ -574,27 +343,4 @@ impl Method {
     fn descriptor(&self) -> Span {
         Span { at: self.name.at + self.name.length, length: self.descriptor_length }
     }
-}
-
-fn parse_header(line: &[u8]) -> Result<(), IdMapErrorKind> {
-    match line.strip_prefix(b"instrument ids ") {
-        Some(b"1") => Ok(()),
-        Some(version)
-            if version.len() <= 10 && version.iter().all(u8::is_ascii_digit) && !version.is_empty() =>
-        {
-            Err(IdMapErrorKind::Version(String::from_utf8_lossy(version).into_owned()))
-        }
-        _ => Err(IdMapErrorKind::NotAnIdMap),
-    }
-}
-
-fn decimal(digits: &[u8]) -> Result<u32, &'static str> {
-    let reason = "not a decimal number of 32 bits";
-    if digits.is_empty() || digits.len() > 10 {
-        return Err(reason);
-    }
-    let value = digits.iter().try_fold(0u64, |value, digit| {
-        digit.is_ascii_digit().then(|| value * 10 + u64::from(digit - b'0')).ok_or(reason)
-    })?;
-    u32::try_from(value).map_err(|_| reason)
 }

@@ -9,7 +9,7 @@ use crate::error::ClassError;
 use crate::filter::{ClassVerdict, Filter};
 use crate::id_map::{self, IdMap, MethodInfo};
 use crate::rewrite::{
-    Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, SkipReason, Transforms, module_info,
+    Choice, ClassRewriter, MethodEvent, MethodRef, MethodReport, Outcome, SkipReason, Transforms, module_info,
 };
 use crate::survey::{Survey, SurveyBuffers};
 use rayon::prelude::*;
@@ -74,10 +74,8 @@ pub struct ClassRecord {
     pub skipped: Option<&'static str>,
     /// More about that, if there is more to say.
     pub detail: Option<String>,
-    /// Methods with code, in order. Methods without code are counted in `without_code`.
+    /// All methods, in order.
     pub methods: Vec<MethodRecord>,
-    /// Abstract and native methods.
-    pub without_code: u16,
 }
 
 /// Totals over all classes.
@@ -89,7 +87,7 @@ pub struct Totals {
     pub classes_rewritten: u64,
     /// Classes left as a whole, by reason.
     pub classes_skipped: BTreeMap<&'static str, u64>,
-    /// Methods with code.
+    /// All methods.
     pub methods: u64,
     /// Methods that changed.
     pub methods_rewritten: u64,
@@ -127,12 +125,17 @@ pub struct Instrumenter<'a> {
     buffers: Mutex<Vec<SurveyBuffers>>,
 }
 
+/// In place of an id: a filter left the method out, or there is no id left.
+const LEFT: u32 = 0;
+/// In place of an id: abstract or native.
+const WITHOUT_CODE: u32 = u32::MAX;
+
 /// What is known about a class on its way.
 #[derive(Debug)]
 pub struct Plan {
     survey: Result<Survey, ClassError>,
     verdict: Verdict,
-    /// One id per surveyed method; 0 = leave it.
+    /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
     result: OnceLock<(Outcome, Vec<MethodReport>)>,
 }
@@ -254,22 +257,24 @@ impl<'a> Instrumenter<'a> {
                     *totals.methods_skipped.entry(reason.as_str()).or_default() += 1;
                 }
             }
-            let left = plan.ids.iter().filter(|id| **id == 0).count();
+            let left = plan.ids.iter().filter(|id| **id == LEFT).count();
             if left > 0 {
                 *totals.methods_skipped.entry(SkipReason::Excluded.as_str()).or_default() += left as u64;
             }
+            // A method without code is reported as skipped, too.
             let refused = reports.iter().filter(refused).count();
             totals.methods_rewritten += (plan.ids.len() - left).saturating_sub(refused) as u64;
         }
         let Some(observer) = &mut self.observer else { return };
         let observer = observer.get_mut().unwrap_or_else(PoisonError::into_inner);
         let methods = surveyed.iter().enumerate().map(|(position, method)| {
-            let id = plan.ids.get(position).copied().filter(|id| *id != 0);
+            let id = plan.ids.get(position).copied().filter(|id| ![LEFT, WITHOUT_CODE].contains(id));
+            let left = if method.has_code { SkipReason::Excluded } else { SkipReason::NoCode };
             let mut record = MethodRecord {
                 name: mutf8::escape(method.name(class)),
                 descriptor: mutf8::escape(method.descriptor(class)),
                 id,
-                skipped: skipped.or((id.is_none()).then_some(SkipReason::Excluded.as_str())),
+                skipped: skipped.or((id.is_none()).then_some(left.as_str())),
                 notes: Vec::new(),
             };
             for report in reports.iter().filter(|report| report.index == method.index) {
@@ -295,7 +300,6 @@ impl<'a> Instrumenter<'a> {
             skipped,
             detail,
             methods: methods.collect(),
-            without_code: plan.survey.as_ref().map_or(0, |survey| survey.without_code),
         };
         observer(at, &record);
     }
@@ -328,6 +332,10 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         let Ok(class_ids) = self.ids.begin_class(name, survey.source(class)) else { return };
         plan.ids.reserve(survey.methods.len());
         for method in &survey.methods {
+            if !method.has_code {
+                plan.ids.push(WITHOUT_CODE);
+                continue;
+            }
             let (name_of, descriptor) = (method.name(class), method.descriptor(class));
             let wanted = !by_method || self.filter.method(name, name_of, descriptor).is_ok();
             let info = MethodInfo {
@@ -337,8 +345,8 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 flags: u32::from(method.access_flags),
                 fingerprint: method.fingerprint,
             };
-            let id = if wanted { self.ids.assign(class_ids, &info).unwrap_or(0) } else { 0 };
-            if id != 0 {
+            let id = if wanted { self.ids.assign(class_ids, &info).unwrap_or(LEFT) } else { LEFT };
+            if id != LEFT {
                 self.used.push(id);
             }
             plan.ids.push(id);
@@ -358,9 +366,9 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             Verdict::Rewrite => {}
         }
         let mut rewriter = lock(&self.rewriters).pop().unwrap_or_else(|| ClassRewriter::new(self.transforms));
-        let mut ids = plan.ids.iter();
-        let choose = |_: &crate::rewrite::MethodRef<'_>| match ids.next() {
-            None | Some(0) => Choice::Leave,
+        let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
+        let choose = |_: &MethodRef<'_>| match ids.next() {
+            None | Some(&LEFT) => Choice::Leave,
             Some(id) => Choice::Rewrite(*id),
         };
         let outcome = rewriter.rewrite(class, choose, out);

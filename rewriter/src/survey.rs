@@ -1,10 +1,10 @@
-//! Looks at a class before it is rewritten: its names, and for every method with code what the id map keeps.
+//! Looks at a class before it is rewritten: its names, and for every method what the id map keeps.
 
 use crate::class_file::instruction::{Switch, u2};
 use crate::class_file::opcode::{self, INFO, Operands};
 use crate::class_file::{ClassFile, CodeAttribute, ConstantPool, Tag, member};
 use crate::error::ClassError;
-use crate::rewrite::{SkipReason, refusal};
+use crate::rewrite::{SkipReason, may_have_code, refusal};
 
 /// A stretch of the class file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ struct Span {
     length: u16,
 }
 
-/// A method with code.
+/// A method.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodSurvey {
     /// Position in the class's method table.
@@ -24,6 +24,8 @@ pub struct MethodSurvey {
     pub line: u16,
     /// See [`fingerprint`](Survey).
     pub fingerprint: u64,
+    /// Whether it has code: it is neither abstract nor native.
+    pub has_code: bool,
     name: Span,
     descriptor: Span,
 }
@@ -36,10 +38,8 @@ pub struct MethodSurvey {
 pub struct Survey {
     name: Span,
     source: Option<Span>,
-    /// Methods with code, in the order of the class.
+    /// All methods, in the order of the class.
     pub methods: Vec<MethodSurvey>,
-    /// Methods without code: abstract or native.
-    pub without_code: u16,
     /// Why the class as a whole will be left as it is.
     pub refusal: Option<SkipReason>,
 }
@@ -63,7 +63,6 @@ impl Survey {
             length: text.len() as u16,
         };
         let mut methods = Vec::new();
-        let mut without_code = 0;
         let mut walk = class.methods();
         let mut constants = Constants::new(&class.pool, &mut buffers.constants);
         let mut index = 0u16;
@@ -75,17 +74,17 @@ impl Survey {
                 }
             }
             walk.close(method.attributes.position());
-            match code {
-                Some(code) => methods.push(MethodSurvey {
-                    index,
-                    access_flags: method.access_flags,
-                    line: code.as_ref().map_or(0, |code| first_line(code, &class.pool)),
-                    fingerprint: code.map_or(0, |code| constants.fingerprint(code.code)),
-                    name: span(class.pool.utf8(method.name_index)?),
-                    descriptor: span(class.pool.utf8(method.descriptor_index)?),
-                }),
-                None => without_code += 1,
-            }
+            let has_code = code.is_some() && may_have_code(method.access_flags);
+            let code = code.flatten().filter(|_| has_code);
+            methods.push(MethodSurvey {
+                index,
+                access_flags: method.access_flags,
+                line: code.as_ref().map_or(0, |code| first_line(code, &class.pool)),
+                fingerprint: code.map_or(0, |code| constants.fingerprint(code.code)),
+                has_code,
+                name: span(class.pool.utf8(method.name_index)?),
+                descriptor: span(class.pool.utf8(method.descriptor_index)?),
+            });
             index = index.wrapping_add(1);
         }
         let class = class.finish(walk.position())?;
@@ -94,7 +93,7 @@ impl Survey {
             .and_then(|attribute| class.pool.utf8(u2(attribute.info, 0)).ok())
             .map(span);
         let refusal = refusal(&class);
-        let survey = Self { name: span(class.name()?), source, methods, without_code, refusal };
+        let survey = Self { name: span(class.name()?), source, methods, refusal };
         buffers.offsets = class.pool.into_buffer();
         Ok(survey)
     }

@@ -4,12 +4,12 @@
 
 mod structural;
 
+use instrument_rewriter::rewrite::{Outcome, Transforms};
 use structural::assembler::{Body, ClassBuilder, Item, Label, Target, Type, attribute_names, replace_code};
 use structural::listing::op;
 use structural::model::{Class, Code};
 use structural::programs::{Constructor, Statement, class};
 use structural::{check_outcome, rewrite};
-use instrument_rewriter::rewrite::{Outcome, Transforms};
 
 const BOTH: Transforms = Transforms { method_events: true, allocation: true };
 

@@ -3,15 +3,15 @@
 
 mod structural;
 
+use instrument_rewriter::rewrite::{Outcome, Transforms};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
 use structural::assembler::{Body, ClassBuilder, INT, Type, UNINITIALIZED_THIS};
 use structural::listing::op;
 use structural::oracle::Seen;
 use structural::programs::{Constructor, Statement, class, constructors, statements};
 use structural::{FORMS, jvm, rewrite, rewrite_and_check};
-use instrument_rewriter::rewrite::{Outcome, Transforms};
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, TestRunner};
 
 /// One version of each kind: no frames and `jsr`; frames that may fail over; frames.
 const VERSIONS: [u16; 5] = [45, 49, 50, 52, 61];

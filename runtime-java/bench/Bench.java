@@ -2,7 +2,7 @@ import instrument.runtime.ProfilerRuntime;
 
 /**
  * Nanoseconds per call, without and with one entry and exit probe in the shape that is injected: a tiny method in a loop
- * (the best of 25 rounds: the machine may be shared), and fib(27). Usage: Bench [THREADS]
+ * (the best of 200 short rounds: the machine may be shared), and fib(27). Usage: Bench [THREADS]
  */
 public class Bench {
     static int sink;
@@ -53,8 +53,8 @@ public class Bench {
 
     static double best(String what) {
         double best = Double.MAX_VALUE;
-        for (int round = 0; round < 25; round++) {
-            long calls = what.contains("fib") ? FIB_CALLS : 10_000_000;
+        for (int round = 0; round < 200; round++) {
+            long calls = what.contains("fib") ? FIB_CALLS : 1_000_000;
             long start = System.nanoTime();
             switch (what) {
                 case "tiny": sink += loop(false, (int) calls); break;

@@ -383,6 +383,7 @@ public class Victim {
                 }
             }
         }).start();
+        leaf(1);
         System.out.println("running");
     }
 
@@ -526,7 +527,7 @@ public class Victim {
         List<byte[]> hog = new ArrayList<>();
         int survived = 0;
         try {
-            for (int size = 1 << 24; size > 8;) {
+            for (int size = 1 << 24; size > 4096;) {
                 try {
                     hog.add(new byte[size]);
                 } catch (OutOfMemoryError e) {

@@ -101,7 +101,7 @@
 //! 1000  BLOK, copy 1            | 10000
 //! 1040  thread, owner 1: 1_00000001 | 100 | counts at 1140 | 0 | 0 | 0 | 4 bytes of name | 0 | "main"
 //! 1140  counts,  owner 1: 1_00000003 | 800 | 38 words of stack | ...
-//! 1180    6_00000440              frame: id 5, ready
+//! 1180    6_00000068              frame: id 5, ready
 //! 1188    0                       end of the stack
 //! 1340    6 | 2 | 1 | 0 | 0 | 0 | 0 | 0     id 5: 2 entries, 1 exit
 //! 1380    0                       end of the records

@@ -4,7 +4,8 @@
 //! 1. read its structure; refuse what is instrumented already;
 //! 2. walk the entries in order of their local headers. Classes gather in a batch; a full batch is inflated and
 //!    planned in parallel, admitted in order, rewritten and deflated in parallel, and written in order. A nested
-//!    archive first ends the batch before it, then goes through these same steps, its output in memory;
+//!    archive first ends the batch before it, then goes through these same steps, its output in memory; several
+//!    of them are deflated in parallel;
 //! 3. add the new entries (outermost archive only) and write the end.
 //!
 //! Signatures and the jar index lie before the classes, but whether they must change is known only after the
@@ -217,6 +218,9 @@ impl<R: ClassRewriter> Engine<'_, R> {
 
     /// Takes the classes at `places` through all steps.
     fn batch(&mut self, pass: &mut Pass<'_, '_, '_>, places: Vec<usize>) -> Result<(), ArchiveError> {
+        if places.is_empty() {
+            return Ok(());
+        }
         let (directory, at) = (pass.directory, pass.at);
         let entry = |place: usize| &directory.entries[directory.order[place] as usize];
         let location = |place: usize| {
@@ -259,6 +263,7 @@ impl<R: ClassRewriter> Engine<'_, R> {
             }
         });
 
+        pass.pack(level)?;
         for Job { place, class, plan, packed } in jobs {
             self.outcome.classes += 1;
             if let Some(plan) = plan {
@@ -295,7 +300,12 @@ impl<R: ClassRewriter> Engine<'_, R> {
         if changed {
             self.outcome.nested_changed += 1;
             self.outcome.copied -= 1;
-            pass.edit(place, Edit::Replace(codec::pack(new, entry.method, self.options.level)))?;
+            pass.refuse_signed()?;
+            pass.unpacked_size += new.len();
+            pass.unpacked.push((place, new));
+            if pass.unpacked_size > self.options.batch {
+                pass.pack(self.options.level)?;
+            }
         }
         Ok(())
     }
@@ -309,6 +319,7 @@ impl<R: ClassRewriter> Engine<'_, R> {
     ) -> Result<Option<u64>, ArchiveError> {
         let (directory, at) = (pass.directory, pass.at);
         let fail = |kind| ArchiveError::new(at, kind);
+        pass.pack(self.options.level)?;
         if pass.signature.is_some() && (pass.edited || !new_entries.is_empty()) {
             pass.refuse_signed()?;
             self.strip_signatures(&mut pass)?;
@@ -429,6 +440,9 @@ struct Pass<'d, 'a, 'o> {
     splice: Splice<'d, 'a, 'o>,
     /// Edits that wait for the end, if the archive has entries whose fate is decided there.
     held: Option<Vec<(usize, Edit)>>,
+    /// Changed nested archives, to be packed several at a time; they come before any later edit.
+    unpacked: Vec<(usize, Vec<u8>)>,
+    unpacked_size: usize,
     edited: bool,
     /// Name of the first signature entry.
     signature: Option<&'a [u8]>,
@@ -451,6 +465,8 @@ impl<'d, 'a, 'o> Pass<'d, 'a, 'o> {
             depth,
             splice: Splice::new(directory, out),
             held: (signature.is_some() || has_index).then(Vec::new),
+            unpacked: Vec::new(),
+            unpacked_size: 0,
             edited: false,
             signature,
             strip_signatures: options.strip_signatures,
@@ -469,6 +485,20 @@ impl<'d, 'a, 'o> Pass<'d, 'a, 'o> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Packs the nested archives that wait for it, in parallel, and writes them.
+    fn pack(&mut self, level: i32) -> Result<(), ArchiveError> {
+        let (directory, unpacked) = (self.directory, std::mem::take(&mut self.unpacked));
+        self.unpacked_size = 0;
+        let packed: Vec<_> = unpacked
+            .into_par_iter()
+            .map(|(place, content)| {
+                let entry = &directory.entries[directory.order[place] as usize];
+                (place, codec::pack(content, entry.method, level))
+            })
+            .collect();
+        packed.into_iter().try_for_each(|(place, packed)| self.edit(place, Edit::Replace(packed)))
     }
 
     /// Edits an entry. Places ascend, except once edits are held.

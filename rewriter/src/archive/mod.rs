@@ -10,6 +10,33 @@
 //!   a claim. Where two readers could see two archives, that is an error too.
 //!
 //! "Archive order" is the order of the local headers; a nested archive takes the place of its entry.
+//! ```
+//! use instrument_rewriter::archive::{ClassRewriter, Layout, Location, NewEntry, Options, rewrite};
+//!
+//! /// Touches no class and adds one file.
+//! struct AddReadme;
+//!
+//! impl ClassRewriter for AddReadme {
+//!     type Plan = ();
+//!     fn plan(&self, _: &Location<'_>, _: &[u8]) {}
+//!     fn admit(&mut self, _: &Location<'_>, _: &mut (), _: &[u8]) {}
+//!     fn rewrite(&self, _: &Location<'_>, _: &(), _: &[u8], _: &mut Vec<u8>) -> bool {
+//!         false
+//!     }
+//!     fn done(&mut self, _: &Location<'_>, _: (), _: &[u8], _: bool) {}
+//!     fn extra_entries(&mut self, _: &Layout) -> Vec<NewEntry> {
+//!         vec![NewEntry { name: "README".into(), data: b"hello".into(), stored: true }]
+//!     }
+//! }
+//!
+//! let empty = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+//! let mut out = Vec::new();
+//! let outcome = rewrite("app.jar", empty, &mut out, &mut AddReadme, &Options::default())?;
+//! assert_eq!((outcome.added, outcome.classes), (1, 0));
+//! assert!(out.windows(5).any(|bytes| bytes == b"hello"));
+//! # Ok::<(), instrument_rewriter::archive::ArchiveError>(())
+//! ```
+//!
 //! Sections of PKWARE's APPNOTE.TXT 6.3 are cited where a structure is handled.
 
 mod additions;

@@ -31,7 +31,7 @@ pub(crate) struct MethodRewriter {
 }
 
 impl MethodRewriter {
-    /// Appends the new Code attribute to `out`. After an error, `out` and the pool hold rubbish behind
+    /// Appends the new Code attribute to `out`; whether it differs from the old one. After an error, `out` and the pool hold rubbish behind
     /// where they were: the caller rolls back.
     ///
     /// # Errors
@@ -46,10 +46,17 @@ impl MethodRewriter {
         transforms: Transforms,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
-    ) -> Result<(), SkipReason> {
+    ) -> Result<bool, SkipReason> {
         let pool = &class.pool;
         let code = CodeAttribute::parse(attribute).map_err(|_| SkipReason::BadCode)?;
         self.scan.decode(code.code)?;
+        self.edits.clear();
+        self.unknown_attributes = 0;
+        self.crossed_huge_limit = false;
+        if !transforms.method_events && !(transforms.allocation && self.scan.allocates()) {
+            out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
+            return Ok(false);
+        }
         if self.scan.subroutines && class.major_version >= version::FIRST_WITHOUT_JSR {
             return Err(SkipReason::IllegalJsr);
         }
@@ -57,7 +64,6 @@ impl MethodRewriter {
         let has_frames = class.major_version >= version::FIRST_WITH_FRAMES;
         let frames = if has_frames { find_frames(&code, pool)? } else { None };
 
-        self.edits.clear();
         let mut site = MethodSite {
             pool,
             appender,
@@ -76,11 +82,9 @@ impl MethodRewriter {
         if transforms.allocation {
             Allocation.plan(&mut site, &mut self.edits)?;
         }
-        self.unknown_attributes = 0;
-        self.crossed_huge_limit = false;
         if self.edits.is_empty() {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
-            return Ok(());
+            return Ok(false);
         }
         self.edits.sort();
 
@@ -127,7 +131,7 @@ impl MethodRewriter {
         self.write_attributes(class, method, &code, frames, unwind_frame, appender, out)?;
         let length = (out.len() - start - 6) as u32;
         out[start + 2..start + 6].copy_from_slice(&length.to_be_bytes());
-        Ok(())
+        Ok(true)
     }
 
     /// The attributes of the Code attribute, in their order; a StackMapTable that was not there is last.
@@ -159,10 +163,17 @@ impl MethodRewriter {
                 }
                 b"StackMapTable" if frames.is_some() => {
                     if relocation.trampolines().is_empty() {
-                        stack_map_table::write(Some(attribute.info), relocation, unwind, out)?;
+                        stack_map_table::write(Some(attribute.info), &self.scan, relocation, unwind, out)?;
                     } else {
                         let locals = initial_locals(class, method, appender)?;
-                        stack_map_table::write_in_full(attribute.info, &locals, relocation, unwind, out)?;
+                        stack_map_table::write_in_full(
+                            attribute.info,
+                            &locals,
+                            &self.scan,
+                            relocation,
+                            unwind,
+                            out,
+                        )?;
                     }
                 }
                 b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
@@ -179,7 +190,7 @@ impl MethodRewriter {
             let start = out.len();
             out.extend_from_slice(&appender.stack_map_table()?.to_be_bytes());
             out.extend_from_slice(&[0; 4]);
-            stack_map_table::write(None, relocation, unwind, out)?;
+            stack_map_table::write(None, &self.scan, relocation, unwind, out)?;
             close_attribute(start, out);
         }
         Ok(())

@@ -25,12 +25,15 @@ pub(crate) mod uninitialized;
 
 use crate::class_file::{ClassFile, ConstantPool, version};
 use crate::error::ClassError;
+use crate::filter::RUNTIME_PACKAGE;
 use constant_pool_appender::ConstantPoolAppender;
 use method::MethodRewriter;
 pub use skip::SkipReason;
 
 /// `ACC_MODULE` (JVMS 4.1).
 const ACC_MODULE: u16 = 0x8000;
+const ACC_NATIVE: u16 = 0x0100;
+const ACC_ABSTRACT: u16 = 0x0400;
 
 /// Which transforms to apply, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -161,9 +164,10 @@ impl ClassRewriter {
         let mut walk = class.methods();
         let mut index = 0u16;
         while let Some(mut member) = walk.open()? {
+            let has_code = may_have_code(member.access_flags);
             let mut chosen = None;
             while let Some(attribute) = member.attributes.next()? {
-                if chosen.is_some() || !is_code(pool, attribute.name_index) {
+                if chosen.is_some() || !has_code || !is_code(pool, attribute.name_index) {
                     continue;
                 }
                 let method = MethodRef {
@@ -186,9 +190,9 @@ impl ClassRewriter {
                     &mut self.methods,
                 );
                 match result {
-                    Ok(()) => {
+                    Ok(changed) => {
                         copied = attribute.end();
-                        rewritten += 1;
+                        rewritten += u32::from(changed);
                         self.method.report(index, &mut self.reports);
                     }
                     Err(reason) => {
@@ -199,6 +203,9 @@ impl ClassRewriter {
                 }
             }
             walk.close(member.attributes.position());
+            if chosen.is_none() {
+                self.reports.push(MethodReport { index, event: MethodEvent::Skipped(SkipReason::NoCode) });
+            }
             index = index.wrapping_add(1);
         }
         let end = walk.position();
@@ -220,6 +227,11 @@ impl ClassRewriter {
     }
 }
 
+/// JVMS 4.7.3: a native or abstract method has no Code attribute; HotSpot refuses the class if it has.
+pub(crate) fn may_have_code(access_flags: u16) -> bool {
+    access_flags & (ACC_NATIVE | ACC_ABSTRACT) == 0
+}
+
 fn is_code(pool: &ConstantPool<'_>, name_index: u16) -> bool {
     pool.utf8_or_empty(name_index) == b"Code"
 }
@@ -230,6 +242,8 @@ pub(crate) fn refusal(class: &ClassFile<'_>) -> Option<SkipReason> {
         Some(SkipReason::UnsupportedVersion)
     } else if class.access_flags & ACC_MODULE != 0 {
         Some(SkipReason::NotCode)
+    } else if class.name().is_ok_and(|name| name.starts_with(RUNTIME_PACKAGE.as_bytes())) {
+        Some(SkipReason::OwnRuntime)
     } else if class.pool.names_the_runtime() {
         Some(SkipReason::AlreadyInstrumented)
     } else {

@@ -33,6 +33,8 @@ pub enum SkipReason {
     NotAClass,
     /// A `module-info`.
     NotCode,
+    /// A class of the instrument runtime itself.
+    OwnRuntime,
     /// The receiver of a constructor call could not be followed.
     UnknownReceiver,
     /// The class file version is not known, or the class depends on preview features.
@@ -57,6 +59,7 @@ impl SkipReason {
             Self::NoCode => "no-code",
             Self::NotAClass => "not-a-class",
             Self::NotCode => "not-code",
+            Self::OwnRuntime => "own-runtime",
             Self::UnknownReceiver => "unknown-receiver",
             Self::UnsupportedVersion => "unsupported-version",
         }
@@ -81,6 +84,7 @@ impl SkipReason {
             Self::NoCode => "abstract or native",
             Self::NotAClass => "not a class file",
             Self::NotCode => "a module descriptor",
+            Self::OwnRuntime => "a class of the instrument runtime itself",
             Self::UnknownReceiver => "the receiver of a constructor call could not be followed",
             Self::UnsupportedVersion => "unknown class file version, or preview features",
         }

@@ -7,6 +7,7 @@
 //!   then every frame is written in full.
 
 use super::SkipReason;
+use super::code_scan::CodeScan;
 use super::relocation::Relocation;
 use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verification_type};
 
@@ -24,17 +25,21 @@ pub(crate) struct UnwindFrame {
 /// [`SkipReason::BadStackMap`].
 pub(crate) fn write(
     info: Option<&[u8]>,
+    scan: &CodeScan,
     relocation: &Relocation,
     unwind: Option<UnwindFrame>,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
-    let mut writer = Writer { relocation, previous: -1, count: 0 };
+    let mut writer = Writer { scan, relocation, previous: -1, count: 0 };
     let count_at = out.len();
     out.extend_from_slice(&[0, 0]);
     if let Some(info) = info {
         let mut cursor = relocation.cursor();
         let mut frames = Frames::new(info).map_err(|_| SkipReason::BadStackMap)?;
         while let Some(frame) = frames.next().map_err(|_| SkipReason::BadStackMap)? {
+            if !scan.is_instruction(frame.pc) {
+                return Err(SkipReason::BadStackMap);
+            }
             let (landing, target) = (cursor.landing(frame.pc), cursor.target(frame.pc));
             if landing == target {
                 writer.frame(out, target, &frame)?;
@@ -63,6 +68,7 @@ pub(crate) fn write(
 pub(crate) fn write_in_full(
     info: &[u8],
     initial_locals: &[u8],
+    scan: &CodeScan,
     relocation: &Relocation,
     unwind: Option<UnwindFrame>,
     out: &mut Vec<u8>,
@@ -83,6 +89,9 @@ pub(crate) fn write_in_full(
             FrameKind::Append(_) => locals.extend_from_slice(frame.locals),
             FrameKind::Full => locals = frame.locals.to_vec(),
         }
+        if !scan.is_instruction(frame.pc) {
+            return Err(SkipReason::BadStackMap);
+        }
         absolute.push((frame.pc, locals.clone(), frame.stack.to_vec()));
     }
 
@@ -102,7 +111,7 @@ pub(crate) fn write_in_full(
     }
     placed.sort_unstable();
 
-    let mut writer = Writer { relocation, previous: -1, count: 0 };
+    let mut writer = Writer { scan, relocation, previous: -1, count: 0 };
     let count_at = out.len();
     out.extend_from_slice(&[0, 0]);
     for (position, index) in placed {
@@ -124,6 +133,7 @@ pub(crate) fn write_in_full(
 }
 
 struct Writer<'a> {
+    scan: &'a CodeScan,
     relocation: &'a Relocation,
     /// New pc of the previous frame; -1 in front of the first.
     previous: i64,
@@ -150,12 +160,12 @@ impl Writer<'_> {
         match frame.kind {
             FrameKind::Full => {
                 out.extend_from_slice(&frame.locals_count.to_be_bytes());
-                self.types(out, frame.locals);
+                self.types(out, frame.locals)?;
                 out.extend_from_slice(&frame.stack_count.to_be_bytes());
-                self.types(out, frame.stack);
+                self.types(out, frame.stack)?;
             }
-            FrameKind::Append(_) => self.types(out, frame.locals),
-            FrameKind::SameLocals1StackItem => self.types(out, frame.stack),
+            FrameKind::Append(_) => self.types(out, frame.locals)?,
+            FrameKind::SameLocals1StackItem => self.types(out, frame.stack)?,
             FrameKind::Same | FrameKind::Chop(_) => {}
         }
         self.previous = i64::from(pc);
@@ -164,15 +174,18 @@ impl Writer<'_> {
     }
 
     /// Copies verification types; the offset of an Uninitialized follows its `new`.
-    fn types(&self, out: &mut Vec<u8>, span: &[u8]) {
+    fn types(&self, out: &mut Vec<u8>, span: &[u8]) -> Result<(), SkipReason> {
         if !span.contains(&verification_type::UNINITIALIZED) {
             out.extend_from_slice(span);
-            return;
+            return Ok(());
         }
         for item in types(span) {
             match *item {
                 [verification_type::UNINITIALIZED, a, b] => {
                     let pc = usize::from(u16::from_be_bytes([a, b]));
+                    if !self.scan.is_instruction(pc) {
+                        return Err(SkipReason::BadStackMap);
+                    }
                     let moved = self.relocation.cursor().instruction(pc) as u16;
                     out.push(verification_type::UNINITIALIZED);
                     out.extend_from_slice(&moved.to_be_bytes());
@@ -180,6 +193,7 @@ impl Writer<'_> {
                 _ => out.extend_from_slice(item),
             }
         }
+        Ok(())
     }
 
     fn unwind(&mut self, out: &mut Vec<u8>, unwind: Option<UnwindFrame>) -> Result<(), SkipReason> {

@@ -272,9 +272,20 @@ impl<'a> Printer<'_, 'a> {
         Ok(true)
     }
 
+    /// The canonical form sorts the rows by class: their order means nothing, and compilers make it that of
+    /// the constant pool.
     fn inner_classes(&mut self, r: &mut Reader<'a>) -> Result<(), ClassError> {
+        let mut rows = Vec::new();
         for _ in 0..r.u2()? {
-            let (inner, outer, name, access) = (r.u2()?, r.u2()?, r.u2()?, r.u2()?);
+            rows.push((r.position(), [r.u2()?, r.u2()?, r.u2()?, r.u2()?]));
+        }
+        if self.options.canonical && !self.options.raw {
+            rows.sort_by_key(|(_, row)| self.class.pool.class_name(row[0]).unwrap_or_default());
+        }
+        for (offset, [inner, outer, name, access]) in rows {
+            if self.is_full() {
+                break;
+            }
             self.head("InnerClasses");
             self.class_name(inner);
             self.text(" outer ");
@@ -286,7 +297,7 @@ impl<'a> Printer<'_, 'a> {
                 self.utf8(name)
             }
             self.put(format_args!(" flags {}", flags::text(access, &flags::INNER_CLASS)));
-            self.end_at(r.position() - 8);
+            self.end_at(offset);
         }
         Ok(())
     }

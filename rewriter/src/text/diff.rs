@@ -67,16 +67,16 @@ pub fn changes(before: &str, after: &str, context: usize) -> Vec<SectionChange> 
         return Vec::new();
     }
     let (before, after) = (parts(before), parts(after));
-    let mut partners: HashMap<_, _> = after.iter().map(|(key, part)| (key.clone(), part)).collect();
+    let mut partners: HashMap<_, _> = after.iter().map(|(key, part)| (*key, part)).collect();
     let mut changes = Vec::new();
     let mut common = HashSet::new();
     for (key, part) in &before {
         match partners.remove(key) {
             Some(partner) if part.text == partner.text => {
-                common.insert(key.clone());
+                common.insert(*key);
             }
             Some(partner) => {
-                common.insert(key.clone());
+                common.insert(*key);
                 changes.push(section_change(Some(part), Some(partner), context));
             }
             None => changes.push(section_change(Some(part), None, context)),

@@ -43,13 +43,14 @@ pub struct PrintOptions {
     pub locals: bool,
     /// SourceFile and SourceDebugExtension.
     pub source: bool,
-    /// Bytes of text at which printing stops: two bytes of a class may name a constant of 65,535 bytes,
-    /// so that a hostile class of a megabyte could print as gigabytes. A last line says that it stopped.
+    /// Printing stops at this many bytes of text and 16 more for each byte of the class: two bytes of a
+    /// class may name a constant of 65,535 bytes, so that a hostile class of a megabyte could print as
+    /// gigabytes. A last line says that it stopped.
     pub limit: usize,
 }
 
-/// The default of [`PrintOptions::limit`]: 64 MiB.
-pub const DEFAULT_LIMIT: usize = 64 << 20;
+/// The default of [`PrintOptions::limit`]: 16 MiB.
+pub const DEFAULT_LIMIT: usize = 16 << 20;
 
 /// The last line of a text that reached [`PrintOptions::limit`].
 pub const CUT: &str = "text cut: limit reached";

@@ -28,6 +28,7 @@ pub(super) struct Printer<'p, 'a> {
     /// Offset in the class file of each row of BootstrapMethods.
     pub(super) bootstrap_methods: Vec<usize>,
     out: String,
+    limit: usize,
     indent: usize,
     cut: bool,
 }
@@ -41,6 +42,7 @@ impl<'p, 'a> Printer<'p, 'a> {
             boundaries: Vec::new(),
             bootstrap_methods: Vec::new(),
             out: String::new(),
+            limit: options.limit.saturating_add(class.bytes.len().saturating_mul(16)),
             indent: 0,
             cut: false,
         };
@@ -71,7 +73,7 @@ impl<'p, 'a> Printer<'p, 'a> {
     }
 
     pub(super) fn text(&mut self, text: &str) {
-        if self.out.len() + text.len() > self.options.limit {
+        if self.out.len() + text.len() > self.limit {
             self.cut = true;
         }
         if !self.cut {
@@ -80,7 +82,7 @@ impl<'p, 'a> Printer<'p, 'a> {
     }
 
     pub(super) fn put(&mut self, item: impl Display) {
-        if self.out.len() >= self.options.limit {
+        if self.out.len() >= self.limit {
             self.cut = true;
         }
         if !self.cut {

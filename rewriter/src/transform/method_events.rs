@@ -97,9 +97,8 @@ fn constructor_calls(site: &mut MethodSite<'_>) -> Result<(Vec<u32>, Vec<(u32, u
 }
 
 /// The common constructor, recognised without following values: the first constructor call is in the
-/// straight line from the start, with no `new` in front of it, nothing that catches what is thrown up to
-/// there, and no frame that speaks of an uninitialised `this`. Its receiver can only be `this`, and everything
-/// behind it has `this` initialised.
+/// straight line from the start, with no `new` in front of it and no frame that speaks of an
+/// uninitialised `this`. Its receiver can only be `this`, and everything behind it has `this` initialised.
 fn only_call(site: &MethodSite<'_>) -> Option<u32> {
     const UNINITIALIZED_THIS: u8 = crate::class_file::stack_map_table::verification_type::UNINITIALIZED_THIS;
     let pc = site.scan.invoke_specials.iter().copied().find(|&pc| site.calls_constructor(pc))?;
@@ -107,10 +106,10 @@ fn only_call(site: &MethodSite<'_>) -> Option<u32> {
     let scan = site.scan;
     let straight =
         [&scan.branches, &scan.switches, &scan.returns, &scan.news].iter().all(|list| behind(list));
-    // A handler of the code in front would be reached with `this` uninitialised, wherever it stands.
-    let caught = site.code.exception_table.iter().any(|row| u32::from(row.start_pc) <= pc);
     let throws = site.code.code[..pc as usize].contains(&opcode::ATHROW);
+    // Class files without frames may even catch what super() throws.
+    let catches = site.code.exception_table.iter().any(|row| u32::from(row.start_pc) <= pc);
     // A byte 6 in the table is a hint, not a proof: then the flow decides.
     let may_mention_this = site.frames.is_some_and(|info| info.contains(&UNINITIALIZED_THIS));
-    (straight && !throws && !caught && !may_mention_this && !scan.subroutines).then_some(pc)
+    (straight && !throws && !catches && !may_mention_this && !scan.subroutines).then_some(pc)
 }

@@ -62,6 +62,8 @@ pub(crate) struct Zip {
     /// Order of the central directory, if it is another.
     pub(crate) central_order: Option<Vec<usize>>,
     pub(crate) before_directory: Vec<u8>,
+    /// Bytes behind the last central header that count as part of the directory.
+    pub(crate) directory_signature: Vec<u8>,
     pub(crate) comment: Vec<u8>,
     pub zip64_end: bool,
     pub(crate) trailing: Vec<u8>,
@@ -165,6 +167,7 @@ impl Zip {
         for &index in &order {
             out.raw(&central[index]);
         }
+        out.raw(&self.directory_signature);
         let len = out.0.len() - start;
         let (count, offset) = (order.len(), start - base);
         if self.zip64_end {

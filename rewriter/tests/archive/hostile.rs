@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use instrument_rewriter::archive::{
-    Ambiguity, ErrorKind, Limits, Options, SkipReason, read_entry, rewrite, visit_classes,
+    Ambiguity, Class, ErrorKind, Limits, Options, SkipReason, read_entry, rewrite, visit_classes,
 };
 use proptest::prelude::*;
 
@@ -209,6 +209,26 @@ fn counts_and_lengths_are_not_believed() {
     }
 }
 
+/// What nested archives hold while they are open is no longer there for the classes in them.
+#[test]
+fn archives_in_archives_share_one_limit() {
+    let lib = zip([deflated("A.class", class_bytes(1, 6000)), entry("fill", [0; 6000])]);
+    let input = zip([deflated("l.jar", &lib)]);
+    let run = |inflated| {
+        let limits = Limits { inflated, inflated_per_input_byte: 0, ..Limits::default() };
+        let options = Options { limits, ..Options::default() };
+        let done = run_with("x.jar", &input, &mut Marker::default(), &options);
+        let visit = &mut |_: Class<'_>| std::ops::ControlFlow::Continue(());
+        assert_eq!(done.is_ok(), visit_classes("x.jar", &input, &limits, visit).is_ok());
+        assert_eq!(done.is_ok(), read_entry("x.jar", &input, &[b"l.jar", b"A.class"], &limits).is_ok());
+        done.map(|(_, outcome)| outcome.rewritten).map_err(|error| error.at)
+    };
+    let lib_len = lib.len() as u64;
+    assert_eq!(run(lib_len + 6000), Ok(1));
+    assert_eq!(run(lib_len + 5999), Err("x.jar!l.jar!A.class".into()));
+    assert_eq!(run(lib_len - 1), Err("x.jar!l.jar".into()));
+}
+
 /// Everything one can do with bytes that may be an archive.
 fn exercise(bytes: &[u8]) {
     for options in [Options::default(), Options { strip_signatures: true, ..copy_ambiguous() }] {
@@ -242,10 +262,15 @@ fn seeds() -> Vec<Vec<u8>> {
     samples().into_iter().map(|(_, bytes)| bytes).chain([app]).collect()
 }
 
-const CASES: u32 = 3000;
+/// Per test and run; `PROPTEST_CASES` asks for more.
+const CASES: u32 = 1000;
+
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(CASES)
+}
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn mutated_archives_never_panic(

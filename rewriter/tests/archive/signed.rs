@@ -145,3 +145,17 @@ fn jarsigner_agrees() {
     let out = TempFile::new(".jar", &out);
     assert!(verify(&out).contains("jar is unsigned"), "{}", verify(&out));
 }
+
+#[test]
+fn a_manifest_without_digests_keeps_its_bytes() {
+    let plain = "Manifest-Version: 1.0\r\nMain-Class: a.A\r\n\r\n";
+    let input = zip([
+        deflated("META-INF/MANIFEST.MF", plain),
+        deflated("META-INF/ME.SF", "x"),
+        deflated("a/A.class", class_bytes(1, 500)),
+    ]);
+    let (out, outcome) = run_with("x.jar", &input, &mut Marker::default(), &strip()).unwrap();
+    assert_eq!(outcome.signatures_removed, ["x.jar!META-INF/ME.SF"]);
+    let manifest_end = entries(&input)[1].start;
+    assert_eq!(input[..manifest_end], out[..manifest_end]);
+}

@@ -29,6 +29,14 @@ pub fn methods(class: &[u8]) -> Option<BTreeMap<String, Option<Vec<u8>>>> {
     Some(out)
 }
 
+/// The entries of the constant pool, as bytes (JVMS 4.4).
+pub fn constant_pool(class: &[u8]) -> Option<&[u8]> {
+    let mut reader = Reader(class);
+    reader.take(8)?;
+    reader.pool()?;
+    Some(&class[10..class.len() - reader.0.len()])
+}
+
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

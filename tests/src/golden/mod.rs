@@ -10,6 +10,6 @@ mod seam;
 pub use case::{Case, ClassFile, Counts, cases};
 pub use events::{Reading, read_events};
 pub use harness::{Block, Linked, Ran, Report, run_blocks};
-pub use methods::methods;
+pub use methods::{constant_pool, methods};
 pub use printed::printed_diff;
 pub use seam::{Ids, Outcome, Skip, Transforms, dump, rewrite};

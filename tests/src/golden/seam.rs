@@ -1,11 +1,11 @@
 //! The two places where the golden tests touch the code under test: `rewrite` and `dump`.
 
-use std::io::Write;
-use std::process::Command;
+use std::collections::BTreeMap;
 
-use anyhow::{Result, ensure};
-
-use crate::jvm;
+use anyhow::Result;
+use instrument_rewriter::class_file::{ClassFile, mutf8};
+use instrument_rewriter::rewrite::{self, Choice, ClassRewriter, MethodEvent, MethodRef, SkipReason};
+use instrument_rewriter::text::{self, PrintOptions};
 
 /// Which transforms to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,53 @@ pub struct Ids(pub Vec<String>);
 /// Rewrites one class; every method that gets an id is appended to `ids`.
 ///
 /// # Errors
-/// Never yet: an input that is no class is a skip of the whole class.
-pub fn rewrite(class: &[u8], _transforms: Transforms, _ids: &mut Ids) -> Result<Outcome> {
-    Ok(Outcome { bytes: class.to_vec(), skips: Vec::new() })
+/// Never: an input that is no class is a skip of the whole class.
+pub fn rewrite(class: &[u8], transforms: Transforms, ids: &mut Ids) -> Result<Outcome> {
+    let mut rewriter = ClassRewriter::new(rewrite::Transforms {
+        method_events: transforms.method_events,
+        allocation: transforms.allocation,
+    });
+    let class_name =
+        ClassFile::parse(class).and_then(|parsed| parsed.name().map(mutf8::escape)).unwrap_or_default();
+    let known = ids.0.len();
+    let mut methods = BTreeMap::new();
+    let mut bytes = Vec::new();
+    if let Ok(parsed) = ClassFile::parse(class) {
+        let mut walk = parsed.methods();
+        let mut index = 0u16;
+        while let Some(method) = walk.next()? {
+            let (name, descriptor) = (method.name(&parsed.pool)?, method.descriptor(&parsed.pool)?);
+            methods.insert(index, format!("{}{}", mutf8::escape(name), mutf8::escape(descriptor)));
+            index += 1;
+        }
+    }
+    let choose = |method: &MethodRef<'_>| {
+        let name = methods.get(&method.index).cloned().unwrap_or_default();
+        ids.0.push(format!("{class_name}.{name}"));
+        Choice::Rewrite((ids.0.len() - 1) as u32)
+    };
+    let whole = |reason: SkipReason| vec![Skip { method: None, reason: reason.to_string() }];
+    let outcome = rewriter.rewrite(class, choose, &mut bytes);
+    let skips = match outcome {
+        Err(_) => {
+            ids.0.truncate(known);
+            whole(SkipReason::NotAClass)
+        }
+        Ok(rewrite::Outcome::Skipped(reason)) => whole(reason),
+        Ok(_) => {
+            let skipped = rewriter.reports().iter().filter_map(|report| match report.event {
+                MethodEvent::Skipped(reason) => {
+                    Some(Skip { method: methods.get(&report.index).cloned(), reason: reason.to_string() })
+                }
+                _ => None,
+            });
+            skipped.collect()
+        }
+    };
+    if !matches!(outcome, Ok(rewrite::Outcome::Rewritten)) {
+        bytes = class.to_vec();
+    }
+    Ok(Outcome { bytes, skips })
 }
 
 /// A class as readable, stable text.
@@ -60,16 +104,6 @@ pub fn rewrite(class: &[u8], _transforms: Transforms, _ids: &mut Ids) -> Result<
 /// # Errors
 /// The class cannot be read.
 pub fn dump(class: &[u8]) -> Result<String> {
-    let mut file = tempfile::Builder::new().suffix(".class").tempfile()?;
-    file.write_all(class)?;
-    let jdks = jvm::jdks()?;
-    let javap = jdks[jdks.len() - 1].tool("javap");
-    let done = Command::new(javap).args(["-v", "-p"]).arg(file.path()).output()?;
-    ensure!(done.status.success(), "javap: {}", String::from_utf8_lossy(&done.stderr));
-    let text = String::from_utf8_lossy(&done.stdout);
-    // The first lines name the temporary file, its time and its checksum.
-    let body = text.lines().filter(|line| {
-        !["Classfile ", "  Last modified ", "  SHA-256 ", "  MD5 "].iter().any(|head| line.starts_with(head))
-    });
-    Ok(body.map(|line| format!("{line}\n")).collect())
+    let class = ClassFile::parse(class)?;
+    Ok(text::print_class(&class, &PrintOptions::canonical()))
 }

@@ -42,7 +42,10 @@ public final class HeapProxy {
     private static void count(Object object) {
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.state();
+            state = ProfilerRuntime.current();
+            if (state == null) {
+                state = ProfilerRuntime.newState();
+            }
             state.allocated(object.getClass());
         } catch (StackOverflowError e) {
             if (state != null) {

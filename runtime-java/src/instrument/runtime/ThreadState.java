@@ -59,10 +59,16 @@ final class ThreadState {
     /** Allocations not counted because the stack overflowed, not yet in the file. */
     int missed;
 
-    /** Null in the accumulator of ended threads. */
-    WeakReference<Thread> thread;
+    /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
+    final WeakReference<Thread> thread;
+    /** Look-ups that had to go through ThreadLocal. */
+    int misses;
     /** Number of the thread in this copy's part of the file, from 1; 0 in the accumulator. */
     int ordinal;
+
+    ThreadState(Thread owner) {
+        thread = new WeakReference<Thread>(owner);
+    }
 
     // ---- fast paths: true if the event was recorded ----
 
@@ -548,6 +554,27 @@ final class ThreadState {
         recordsLimit = newCounts.base + (newCounts.length >> 3);
         header = newHeader;
         return true;
+    }
+
+    /** Runs every path once, on regions that no reader sees, and gives them back. */
+    void exercise() {
+        mode = RECORDING;
+        for (int id = 0; id < 100; id++) {
+            enterSlowly(id, id == 0 ? 0 : Format.PENDING);
+        }
+        superReturnedSlowly(98);
+        caughtSlowly(97);
+        superReturned(97);
+        close(97, Format.EXITS);
+        closeSlowly(0, Format.UNWINDS);
+        closeSlowly(0, Format.UNWINDS);
+        allocated(Object.class);
+        mode = STOPPED;
+        Threads.file.release(header);
+        Threads.file.release(counts);
+        if (allocations != null) {
+            Threads.file.release(allocations);
+        }
     }
 
     private void flag(long bit, boolean on) {

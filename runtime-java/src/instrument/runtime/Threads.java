@@ -1,6 +1,5 @@
 package instrument.runtime;
 
-import java.lang.ref.WeakReference;
 import java.nio.charset.Charset;
 
 /**
@@ -40,7 +39,6 @@ final class Threads {
         Thread thread = Thread.currentThread();
         // Only final methods of Thread are called: the others may be the program's.
         byte[] name = nameOf(thread);
-        WeakReference<Thread> reference = new WeakReference<Thread>(thread);
         synchronized (LOCK) {
             for (int i = 0; i < SWEEP && count > KEPT; i++) {
                 sweep();
@@ -54,7 +52,6 @@ final class Threads {
                 return false;
             }
             ordinals++;
-            state.thread = reference;
             states[count++] = state;
         }
         state.header.put(Format.HEADER, name, name.length);
@@ -82,7 +79,7 @@ final class Threads {
             return;
         }
         if (ended == null) {
-            ThreadState sum = new ThreadState();
+            ThreadState sum = new ThreadState(null);
             if (!sum.allocateRegions(Format.ENDED)) {
                 return;
             }
@@ -128,10 +125,22 @@ final class Threads {
         }
     }
 
-    /** Uses once what a probe may need later, so that no class is loaded in one. */
+    /**
+     * Uses once what a probe may need later, so that nothing is loaded or linked in one when the stack is nearly full. The
+     * thread is inside the runtime: its probes do nothing.
+     */
     private static void warmUp() {
         new Throwable().getStackTrace();
         ClassNames.number(Object.class);
+        ProfilerRuntime.methodExit(0);
+        ProfilerRuntime.methodUnwind(0);
+        ProfilerRuntime.superReturned(0);
+        ProfilerRuntime.exceptionCaught(0);
+        ThreadState scratch = new ThreadState(null);
+        if (scratch.allocateRegions(Format.THREAD)) {
+            scratch.header.hide();
+            scratch.exercise();
+        }
     }
 
     /** Says once why a thread is no longer recorded. */

@@ -1,0 +1,233 @@
+//! `instrument rewrite`: where outputs go, what is refused, and that a run which fails leaves nothing behind.
+
+mod common;
+
+use common::{Dir, empty_class};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+fn app(dir: &Dir, name: &str) {
+    let class = empty_class("com/acme/Foo");
+    let manifest = b"Manifest-Version: 1.0\r\n\r\n";
+    dir.jar(
+        name,
+        &[("META-INF/MANIFEST.MF", manifest), ("com/acme/Foo.class", &class), ("data.txt", b"data")],
+    );
+}
+
+fn entry(dir: &Dir, jar: &str, entry: &str) -> Vec<u8> {
+    let mut zip = zip::ZipArchive::new(std::io::Cursor::new(dir.read(jar))).unwrap();
+    let mut bytes = Vec::new();
+    std::io::copy(&mut zip.by_name(entry).unwrap(), &mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn the_default_output_lies_beside_the_input() {
+    let dir = Dir::new();
+    app(&dir, "lib/app.jar");
+    app(&dir, "shop.war");
+    dir.write("Foo.class", empty_class("Foo"));
+    dir.write("classes/a/B.class", empty_class("a/B"));
+    dir.write("classes/a/b.properties", "x=1");
+    let before = dir.list().len();
+    dir.line("lib/app.jar shop.war Foo.class classes").says(0, &["lib/app.jar -> lib/app-instrumented.jar"]);
+    assert_eq!(entry(&dir, "lib/app-instrumented.jar", "com/acme/Foo.class"), empty_class("com/acme/Foo"));
+    assert_eq!(entry(&dir, "shop-instrumented.war", "data.txt"), b"data");
+    assert_eq!(dir.read("Foo-instrumented.class"), empty_class("Foo"));
+    assert_eq!(dir.read("classes-instrumented/a/B.class"), empty_class("a/B"));
+    assert_eq!(dir.text("classes-instrumented/a/b.properties"), "x=1");
+    assert!(dir.path("classes-instrumented/META-INF/instrument/ids.gz").is_file());
+    let temporary: Vec<_> = dir.list().into_iter().filter(|name| name.contains(".tmp")).collect();
+    assert_eq!(temporary, [""; 0]);
+    assert!(dir.list().len() > before);
+}
+
+#[test]
+fn rewrite_may_be_written_out_and_dot_is_a_directory() {
+    let dir = Dir::new();
+    app(&dir, "app.jar");
+    dir.line("rewrite app.jar -o out.jar").expect(0);
+    assert_eq!(entry(&dir, "out.jar", "data.txt"), b"data");
+    let inner = Dir::new();
+    inner.write("classes/B.class", empty_class("B"));
+    let run = inner.command(&["."]).current_dir(inner.path("classes")).output().unwrap();
+    common::finish(run).expect(0);
+    assert_eq!(inner.read("classes-instrumented/B.class"), empty_class("B"));
+}
+
+#[test]
+fn several_inputs_go_into_a_directory() {
+    let dir = Dir::new();
+    app(&dir, "a.jar");
+    app(&dir, "x/b.jar");
+    dir.write("classes/B.class", empty_class("B"));
+    dir.line("a.jar x/b.jar classes -o out").expect(0);
+    assert!(dir.path("out/a.jar").is_file() && dir.path("out/b.jar").is_file());
+    assert_eq!(dir.read("out/classes/B.class"), empty_class("B"));
+    // One input may go into a directory as well, if there is one or a slash says so.
+    dir.line("a.jar -o x").expect(0);
+    assert!(dir.path("x/a.jar").is_file());
+    dir.line("a.jar -o fresh/").expect(0);
+    assert!(dir.path("fresh/a.jar").is_file());
+    dir.line("a.jar x/b.jar -o a.jar").says(2, &["a.jar: not a directory"]);
+}
+
+#[test]
+fn permissions_are_kept() {
+    let dir = Dir::new();
+    app(&dir, "app.jar");
+    dir.write("classes/run.sh", "#!/bin/sh\n");
+    dir.write("classes/B.class", empty_class("B"));
+    let mode = |name: &str| fs::metadata(dir.path(name)).unwrap().permissions().mode() & 0o7777;
+    for (name, bits) in
+        [("app.jar", 0o750), ("classes/run.sh", 0o755), ("classes/B.class", 0o640), ("classes", 0o750)]
+    {
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(bits)).unwrap();
+    }
+    dir.line("app.jar classes").expect(0);
+    assert_eq!(mode("app-instrumented.jar"), 0o750);
+    assert_eq!(mode("classes-instrumented/run.sh"), 0o755);
+    assert_eq!(mode("classes-instrumented/B.class"), 0o640);
+    assert_eq!(mode("classes-instrumented"), 0o750);
+}
+
+#[test]
+fn in_place_replaces_the_input_and_nothing_else() {
+    let dir = Dir::new();
+    app(&dir, "real/app.jar");
+    dir.write("classes/B.class", empty_class("B"));
+    dir.write("classes/x.txt", "x");
+    symlink("real/app.jar", dir.path("link.jar")).unwrap();
+    dir.line("--in-place link.jar classes").expect(0);
+    assert!(dir.path("link.jar").is_symlink(), "the link stays, its target is replaced");
+    assert_eq!(entry(&dir, "real/app.jar", "data.txt"), b"data");
+    assert_eq!(dir.text("classes/x.txt"), "x");
+    assert!(dir.path("classes/META-INF/instrument/ids.gz").is_file());
+    assert_eq!(
+        dir.list().iter().filter(|name| name.contains("instrumented") || name.contains(".tmp")).count(),
+        0
+    );
+    dir.line("--in-place -o x.jar link.jar").says(2, &["--in-place", "--output"]);
+    dir.line("--in-place classes").says(1, &["classes: already instrumented"]);
+}
+
+#[test]
+fn an_earlier_output_is_replaced_and_anything_else_is_not() {
+    let dir = Dir::new();
+    dir.write("classes/B.class", empty_class("B"));
+    dir.line("classes -o out").expect(0);
+    dir.write("out/stale.txt", "");
+    dir.line("classes -o out").expect(0);
+    assert!(!dir.path("out/stale.txt").exists());
+    dir.write("precious/letter.txt", "dear");
+    dir.line("classes -o precious").says(2, &["precious: exists, is not empty, and is no earlier output"]);
+    assert_eq!(dir.text("precious/letter.txt"), "dear");
+    fs::create_dir(dir.path("empty")).unwrap();
+    dir.line("classes -o empty").expect(0);
+    assert!(dir.path("empty/B.class").is_file());
+    dir.line("classes -o precious/letter.txt").says(2, &["is not a directory"]);
+    app(&dir, "app.jar");
+    dir.line("app.jar -o /dev/null").says(2, &["/dev/null: exists and is not a regular file"]);
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused_before_anything_is_written() {
+    let dir = Dir::new();
+    app(&dir, "a.jar");
+    app(&dir, "x/a.jar");
+    app(&dir, "classes/lib/in.jar");
+    dir.write("classes/B.class", empty_class("B"));
+    dir.write("text.txt", "hello");
+    dir.write("empty", "");
+    fs::hard_link(dir.path("a.jar"), dir.path("hard.jar")).unwrap();
+    let before = dir.list();
+    for (line, code, part) in [
+        ("a.jar -o a.jar", 2, "input and output are the same"),
+        ("a.jar -o ./x/../a.jar", 2, "input and output are the same"),
+        ("a.jar -o hard.jar", 2, "input and output are the same"),
+        ("a.jar x/a.jar -o out", 2, "would both be written to out/a.jar"),
+        ("a.jar ./a.jar", 2, "given twice"),
+        ("a.jar -o nowhere/deep/out.jar", 1, "nowhere/deep"),
+        ("a.jar x/a.jar -o nowhere/deep", 1, "nowhere"),
+        ("classes -o classes/out", 2, "lies inside the input directory"),
+        ("classes -o classes", 2, "input and output are the same"),
+        ("classes/lib -o classes", 2, "a directory that holds the input"),
+        ("classes classes/lib/in.jar", 2, "lies inside classes, which is given too"),
+        ("classes --ids classes/ids", 2, "--ids classes/ids: is, or lies in"),
+        ("a.jar -o -", 2, "standard output is not supported"),
+        ("-", 2, "standard input is not supported"),
+        ("missing.jar", 1, "missing.jar: no such file"),
+        ("text.txt", 1, "text.txt: neither a class file nor an archive"),
+        ("empty", 1, "empty: neither a class file nor an archive"),
+        ("/dev/null", 1, "/dev/null: neither a regular file nor a directory"),
+        ("a.jar --ids a.jar", 2, "--ids a.jar: is, or lies in"),
+        ("a.jar --report a-instrumented.jar", 2, "--report a-instrumented.jar: is, or lies in"),
+        ("a.jar --ids same --report ./same", 2, "are the same file"),
+        ("a.jar --ids x", 2, "not a regular file"),
+        ("a.jar --report nowhere/r", 1, "nowhere"),
+        ("a.jar --ids text.txt", 1, "text.txt:1: not an id map"),
+    ] {
+        dir.line(line).says(code, &["error: ", part]);
+        assert_eq!(dir.list(), before, "{line} left something behind");
+    }
+}
+
+#[test]
+fn links_in_a_directory_are_copied_and_not_followed() {
+    let dir = Dir::new();
+    dir.write("classes/a/B.class", empty_class("a/B"));
+    dir.write("outside/C.class", empty_class("C"));
+    symlink("a", dir.path("classes/inside")).unwrap();
+    symlink("../outside", dir.path("classes/out")).unwrap();
+    symlink("nowhere", dir.path("classes/broken")).unwrap();
+    let run = dir
+        .line("-v classes --report report.jsonl --strict")
+        .says(3, &["out skipped: a link out of the directory"]);
+    assert!(run.stdout.is_empty());
+    for link in ["inside", "out", "broken"] {
+        let of = |root: &str| fs::read_link(dir.path(root).join(link)).unwrap();
+        assert_eq!(of("classes-instrumented"), of("classes"));
+    }
+    let report = dir.text("report.jsonl");
+    let lines: Vec<serde_json::Value> =
+        report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let skipped: Vec<_> = lines.iter().filter(|line| line["outcome"] == "skipped").collect();
+    assert_eq!(skipped.len(), 1);
+    assert_eq!((&skipped[0]["entry"], &skipped[0]["reason"]), (&"out".into(), &"symlink".into()));
+    assert_eq!((&skipped[0]["kind"], &skipped[0]["input"]), (&"entry".into(), &"classes".into()));
+    dir.line("classes").says(0, &["warning: skipped: 1 classes"]);
+    assert_eq!(dir.line("-q classes").expect(0).stderr, "");
+}
+
+#[test]
+fn the_summary_is_json_and_everything_else_is_talk() {
+    let dir = Dir::new();
+    app(&dir, "app.jar");
+    let quiet = dir.line("-q app.jar").expect(0);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+    let run = dir.line("app.jar --json --ids ids").expect(0);
+    let summary = run.json();
+    assert_eq!(
+        summary["outputs"],
+        serde_json::json!([{"input": "app.jar", "output": "app-instrumented.jar"}])
+    );
+    assert_eq!(summary["methods"]["rewritten"], 0, "the class has none");
+    assert_eq!(summary["ids"], serde_json::json!({"file": "ids", "new": 0, "total": 0}));
+    assert!(!run.stderr.contains('\x1b'), "no colour in a pipe");
+}
+
+#[test]
+fn the_id_file_is_created_and_a_failed_run_does_not_leave_it() {
+    let dir = Dir::new();
+    app(&dir, "app.jar");
+    dir.line("app.jar --ids ids").expect(0);
+    assert_eq!(dir.text("ids"), "instrument ids 1\n");
+    let known = "instrument ids 1\nclass A -\n7 run ()V 0 1 0000000000000000\n";
+    dir.write("ids", format!("{known}class tor"));
+    let run = dir.line("app.jar --ids ids --json").says(0, &["ids: the last line is torn (9 bytes)"]);
+    assert_eq!(run.json()["ids"]["total"], 1);
+    assert_eq!(dir.text("ids"), known);
+    dir.write("damaged", "instrument ids 1\nclass A\n");
+    dir.line("app.jar --ids damaged").says(1, &["damaged:2: neither"]);
+}

@@ -1,0 +1,159 @@
+//! Command line over environment over instrument.toml over default, for every option.
+
+mod common;
+
+use common::{Dir, Run, empty_class, finish};
+use serde_json::{Value, json};
+
+/// Each option: its key in the summary, its default, and a value for the file, the environment and the command line.
+fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
+    vec![
+        (
+            "include",
+            json!([]),
+            ["[\"a.**\", \"x.Y\"]", "b.**", "c.**"],
+            [json!(["a.**", "x.Y"]), json!(["b.**"]), json!(["c.**"])],
+        ),
+        (
+            "exclude",
+            json!([]),
+            ["[\"a.**\"]", "b.**:x.Y", "c.**"],
+            [json!(["a.**"]), json!(["b.**:x.Y"]), json!(["c.**"])],
+        ),
+        (
+            "subclasses-of",
+            json!([]),
+            ["[\"a.A\"]", "b.B,c.C", "d.D"],
+            [json!(["a.A"]), json!(["b.B", "c.C"]), json!(["d.D"])],
+        ),
+        (
+            "transform",
+            json!(["method-events"]),
+            ["[\"allocation\"]", "method-events,allocation", "allocation,method-events"],
+            [
+                json!(["allocation"]),
+                json!(["method-events", "allocation"]),
+                json!(["allocation", "method-events"]),
+            ],
+        ),
+        ("ids", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
+        (
+            "runtime",
+            json!("embed"),
+            ["\"none\"", "classpath", "embed"],
+            [json!("none"), json!("classpath"), json!("embed")],
+        ),
+        ("report", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
+        ("strict", json!(false), ["true", "no", "yes"], [json!(true), json!(false), json!(true)]),
+        ("strip-signatures", json!(false), ["true", "0", "true"], [json!(true), json!(false), json!(true)]),
+        ("threads", Value::Null, ["3", "4", "5"], [json!(3), json!(4), json!(5)]),
+    ]
+}
+
+fn dir() -> Dir {
+    let dir = Dir::new();
+    dir.write("Foo.class", empty_class("Foo"));
+    dir
+}
+
+fn run(dir: &Dir, arguments: &[String], environment: &[(String, &str)]) -> Run {
+    let mut all = vec!["Foo.class".to_owned(), "--json".to_owned()];
+    all.extend_from_slice(arguments);
+    let mut command = dir.command(&all);
+    command.envs(environment.iter().map(|(name, value)| (name, value)));
+    finish(command.output().unwrap())
+}
+
+#[test]
+fn the_stronger_source_wins() {
+    let dir = dir();
+    let in_effect = |key: &str, arguments: &[String], environment: &[(String, &str)]| {
+        run(&dir, arguments, environment).expect(0).json()["options"][key.replace('-', "_")].clone()
+    };
+    for (key, default, [in_file, in_environment, on_line], [file_value, environment_value, line_value]) in
+        options()
+    {
+        let variable = [(format!("INSTRUMENT_{}", key.to_uppercase().replace('-', "_")), in_environment)];
+        let flag = [format!("--{key}={on_line}")];
+        if key == "threads" {
+            assert!(in_effect(key, &[], &[]).as_u64().unwrap() >= 1);
+        } else {
+            assert_eq!(in_effect(key, &[], &[]), default, "{key}: default");
+        }
+        assert_eq!(in_effect(key, &[], &variable), environment_value, "{key}: environment over default");
+        assert_eq!(in_effect(key, &flag, &[]), line_value, "{key}: command line over default");
+        dir.write("instrument.toml", format!("{key} = {in_file}\n"));
+        assert_eq!(in_effect(key, &[], &[]), file_value, "{key}: file over default");
+        assert_eq!(in_effect(key, &[], &variable), environment_value, "{key}: environment over file");
+        assert_eq!(in_effect(key, &flag, &[]), line_value, "{key}: command line over file");
+        assert_eq!(
+            in_effect(key, &flag, &variable),
+            line_value,
+            "{key}: command line over environment and file"
+        );
+        std::fs::remove_file(dir.path("instrument.toml")).unwrap();
+    }
+}
+
+#[test]
+fn the_recording_mode_follows_the_same_order() {
+    // Only one mode is available yet, so the weaker source names one that would be refused.
+    let dir = dir();
+    dir.write("instrument.toml", "record = \"tree\"\n");
+    let variable = |value| vec![("INSTRUMENT_RECORD".to_owned(), value)];
+    run(&dir, &[], &[]).says(2, &["recording mode tree is not available yet"]);
+    run(&dir, &[], &variable("trace")).says(2, &["recording mode trace is not available yet"]);
+    run(&dir, &[], &variable("counts")).expect(0);
+    run(&dir, &["--record=counts".into()], &variable("trace")).expect(0);
+}
+
+#[test]
+fn flags_can_be_taken_back_and_repeated() {
+    let dir = dir();
+    dir.write("instrument.toml", "strict = true\n");
+    let options = |arguments: &[&str]| {
+        let arguments: Vec<String> = arguments.iter().map(|a| a.to_string()).collect();
+        run(&dir, &arguments, &[]).expect(0).json()["options"].clone()
+    };
+    assert_eq!(options(&["--strict=false"])["strict"], false);
+    assert_eq!(options(&["--strict", "-v"])["strict"], true, "--strict takes no separate word");
+    assert_eq!(options(&["--include", "a.**", "--include", "b.**"])["include"], json!(["a.**", "b.**"]));
+    assert_eq!(options(&["-j7"])["threads"], 7);
+}
+
+#[test]
+fn a_configuration_may_be_named_and_its_paths_are_its_own() {
+    let dir = dir();
+    dir.write("conf/x.toml", "ids = \"methods.ids\"\n");
+    dir.write("instrument.toml", "bogus = 1\n");
+    let named = run(&dir, &["--config=conf/x.toml".into()], &[]).expect(0);
+    assert_eq!(named.json()["options"]["ids"], "conf/methods.ids");
+    assert!(dir.path("conf/methods.ids").is_file());
+    let by_environment = run(&dir, &[], &[("INSTRUMENT_CONFIG".into(), "conf/x.toml")]).expect(0);
+    assert_eq!(by_environment.json()["options"]["ids"], "conf/methods.ids");
+    run(&dir, &[], &[]).says(2, &["instrument.toml:1:1: unknown field `bogus`", "strip-signatures"]);
+    run(&dir, &["--config=missing.toml".into()], &[]).says(2, &["missing.toml: No such file"]);
+}
+
+#[test]
+fn bad_values_are_wrong_usage_wherever_they_come_from() {
+    let dir = dir();
+    let variable = |name: &str, value| vec![(name.to_owned(), value)];
+    for (arguments, environment, part) in [
+        (vec!["--include=a..b"], vec![], "bad pattern `a..b`: a package name is empty"),
+        (vec![], variable("INSTRUMENT_EXCLUDE", "a.B#"), "bad pattern `a.B#`: there is no method name"),
+        (vec!["--subclasses-of=a.*"], vec![], "names of classes, not `a.*`"),
+        (vec!["--transform=rmi"], vec![], "transform rmi is not available yet"),
+        (vec!["--transform=bogus"], vec![], "method-events"),
+        (vec!["--record=tree"], vec![], "recording mode tree is not available yet"),
+        (vec!["-j0"], vec![], "invalid value '0' for '--threads <N>'"),
+        (vec!["-j9999"], vec![], "too many"),
+        (vec![], variable("INSTRUMENT_STRICT", "maybe"), "maybe"),
+        (vec!["--runtime=bogus"], vec![], "classpath"),
+    ] {
+        let arguments: Vec<String> = arguments.into_iter().map(String::from).collect();
+        let run = run(&dir, &arguments, &environment).expect(2);
+        assert!(run.stderr.contains(part), "{arguments:?}: {}", run.stderr);
+        assert!(!dir.path("Foo-instrumented.class").exists());
+    }
+}

@@ -1,0 +1,201 @@
+//! The machine under the tests: its JVMs, and child processes that fail loudly.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use sha2::{Digest, Sha256};
+
+/// No program that the tests start may run longer.
+const LONGEST_RUN: Duration = Duration::from_secs(1200);
+
+/// The root of the workspace.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a member of the workspace")
+}
+
+/// Cargo's target directory.
+pub fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(directory) => root().join(directory),
+        None => root().join("target"),
+    }
+}
+
+/// A file of `tests/java`.
+pub fn java_source(name: &str) -> PathBuf {
+    root().join("tests/java").join(name)
+}
+
+/// A Java development kit.
+#[derive(Clone, Debug)]
+pub struct Jdk {
+    /// Its home directory.
+    pub home: PathBuf,
+    /// Its feature version, as in 17.
+    pub version: u32,
+}
+
+impl Jdk {
+    /// The kit of `JAVA_HOME`, or else of the `java` on the path.
+    pub fn default_kit() -> Result<&'static Jdk> {
+        static DEFAULT: OnceLock<Jdk> = OnceLock::new();
+        if let Some(jdk) = DEFAULT.get() {
+            return Ok(jdk);
+        }
+        let home = match std::env::var_os("JAVA_HOME") {
+            Some(home) => PathBuf::from(home),
+            None => {
+                let said = Command::new("java").args(["-XshowSettings:properties", "-version"]).capture()?;
+                let said = String::from_utf8_lossy(&said.stderr).into_owned();
+                let home = said.lines().find_map(|line| line.trim().strip_prefix("java.home = "));
+                PathBuf::from(home.context("java does not say its java.home")?)
+            }
+        };
+        Ok(DEFAULT.get_or_init(|| Jdk::at(home).expect("the default JDK has a readable release file")))
+    }
+
+    /// The oldest kit on this machine that can load classes of Java `version`, if there is one.
+    pub fn at_least(version: u32) -> Result<Option<Jdk>> {
+        let default = Jdk::default_kit()?;
+        if default.version >= version {
+            return Ok(Some(default.clone()));
+        }
+        let mut kits: Vec<Jdk> = Vec::new();
+        for parent in ["/usr/lib/jvm", "/opt", "/Library/Java/JavaVirtualMachines"] {
+            for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+                kits.extend(Jdk::at(entry.path()).ok());
+            }
+        }
+        kits.retain(|kit| kit.version >= version);
+        Ok(kits.into_iter().min_by_key(|kit| kit.version))
+    }
+
+    fn at(home: PathBuf) -> Result<Jdk> {
+        let release = read_release(&home)?;
+        let version = release.split(['.', '+', '-']).next().unwrap_or_default().parse()?;
+        ensure!(home.join("bin/javac").exists(), "{} has no javac", home.display());
+        Ok(Jdk { home, version })
+    }
+
+    /// Its full version, as in 17.0.15.
+    pub fn release(&self) -> Result<String> {
+        read_release(&self.home)
+    }
+
+    /// A call of one of its tools.
+    pub fn tool(&self, name: &str) -> Command {
+        let mut command = Command::new(self.home.join("bin").join(name));
+        // What a user's shell sets must not change what a test sees.
+        command.env_remove("JAVA_TOOL_OPTIONS").env_remove("_JAVA_OPTIONS").env_remove("CLASSPATH");
+        command
+    }
+
+    /// A call of `java`.
+    pub fn java(&self) -> Command {
+        self.tool("java")
+    }
+
+    /// Compiles files of `tests/java` against `class_path`, once per content; returns the folder of their classes.
+    pub fn compile(&self, names: &[&str], class_path: &[PathBuf]) -> Result<PathBuf> {
+        static COMPILING: Mutex<()> = Mutex::new(());
+        let _guard = COMPILING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut content = Sha256::new();
+        for name in names {
+            content.update(fs::read(java_source(name)).with_context(|| name.to_string())?);
+        }
+        let key = content.finalize()[..6]
+            .iter()
+            .fold(self.version.to_string(), |key, byte| format!("{key}{byte:02x}"));
+        let parent = target().join("tests-java");
+        let directory = parent.join(key);
+        if !directory.exists() {
+            fs::create_dir_all(&parent)?;
+            let work = tempfile::Builder::new().tempdir_in(&parent)?;
+            let mut javac = self.tool("javac");
+            javac.arg("-d").arg(work.path());
+            if !class_path.is_empty() {
+                javac.arg("-cp").arg(join(class_path));
+            }
+            javac.args(names.iter().map(|name| java_source(name))).run_quietly()?;
+            // Another test process may have been faster.
+            if let Err(error) = fs::rename(work.path(), &directory) {
+                ensure!(directory.exists(), "{}: {error}", directory.display());
+            }
+        }
+        Ok(directory)
+    }
+}
+
+fn read_release(home: &Path) -> Result<String> {
+    let path = home.join("release");
+    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let line = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=\""));
+    Ok(line.context("no JAVA_VERSION")?.trim_end_matches('"').to_string())
+}
+
+/// A class path of several files.
+pub fn join<P: AsRef<OsStr>>(paths: &[P]) -> String {
+    paths.iter().map(|path| path.as_ref().to_string_lossy()).collect::<Vec<_>>().join(":")
+}
+
+/// Child processes that are waited for with a limit, and fail loudly.
+pub trait Run {
+    /// Runs to the end, whatever the exit code, and returns everything said; an error after 20 minutes.
+    fn capture(&mut self) -> Result<Output>;
+    /// As `capture`, but any exit code other than 0 is an error that shows what was said.
+    fn run_quietly(&mut self) -> Result<Output>;
+}
+
+impl Run for Command {
+    fn capture(&mut self) -> Result<Output> {
+        let mut child = self
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {self:?}"))?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let stdout = std::thread::spawn(move || read_all(stdout));
+        let stderr = std::thread::spawn(move || read_all(stderr));
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            if start.elapsed() > LONGEST_RUN {
+                child.kill()?;
+                child.wait()?;
+                bail!("{self:?} did not end within {LONGEST_RUN:?}");
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        };
+        let gathered =
+            |thread: std::thread::JoinHandle<_>| thread.join().expect("a pipe reader does not panic");
+        Ok(Output { status, stdout: gathered(stdout)?, stderr: gathered(stderr)? })
+    }
+
+    fn run_quietly(&mut self) -> Result<Output> {
+        let output = self.capture()?;
+        ensure!(
+            output.status.success(),
+            "{self:?}: {}\n{}{}",
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Ok(output)
+    }
+}
+
+fn read_all(pipe: Option<impl std::io::Read>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    pipe.expect("the pipe was asked for").read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,381 @@
+//! The Java runtime on real virtual machines: programs call the probes in the shapes that are injected, and the profile
+//! must say exactly what they did.
+
+mod runtime_support;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use instrument_trace::{Closes, Method, Profile, ThreadKind};
+use runtime_support::{Run, build, classes, for_each_jvm, jvms};
+
+fn method(entries: u64, exits: u64, unwinds: u64, orphans: u64) -> Method {
+    Method { entries, closes: Closes { exits, unwinds, orphans, lost: 0 }, stray: 0, open: 0 }
+}
+
+/// Counts of all threads together.
+fn total(profile: &Profile) -> BTreeMap<u32, Method> {
+    let mut sum = BTreeMap::<u32, Method>::new();
+    for thread in &profile.threads {
+        for (&id, method) in &thread.methods {
+            sum.entry(id).or_default().add(method);
+        }
+    }
+    sum
+}
+
+fn recorded(profile: &Profile) -> u64 {
+    total(profile).values().map(|m| m.entries + m.closes.total()).sum()
+}
+
+fn assert_lawful(profile: &Profile) {
+    assert_eq!(profile.damage, []);
+    assert_eq!(profile.imbalances(), []);
+    for (id, method) in total(profile) {
+        assert_eq!((method.closes.lost, method.stray), (0, 0), "method {id}: {method:?}");
+    }
+}
+
+#[test]
+fn calls_returns_and_exceptions() {
+    for_each_jvm(|jvm| {
+        let profile = Run::new(jvm, &["calls"]).ok().profile();
+        assert_lawful(&profile);
+        assert_eq!(profile.in_flight(), 0);
+        let expected = [
+            (1, method(1000, 1000, 0, 0)),
+            (2, method(2000, 1000, 1000, 0)),
+            (3, method(2000, 1000, 1000, 0)),
+            (4, method(1000, 1000, 0, 0)),
+            (5, method(1000, 0, 1000, 0)),
+            (6, method(1, 1, 0, 0)),
+        ];
+        assert_eq!(total(&profile), expected.into());
+    });
+}
+
+#[test]
+fn constructors_whose_super_throws() {
+    for_each_jvm(|jvm| {
+        let profile = Run::new(jvm, &["constructors"]).ok().profile();
+        assert_lawful(&profile);
+        let expected = [
+            (10, method(1600, 1090, 0, 510)),
+            (11, method(1600, 1090, 510, 0)),
+            (12, method(1000, 500, 0, 500)),
+            (13, method(100, 0, 90, 10)),
+            (14, method(1, 1, 0, 0)),
+        ];
+        assert_eq!(total(&profile), expected.into());
+    });
+}
+
+/// Nobody instrumented lies beneath: 10,000 failed constructors, each two orphans, but never many more than 64 pending.
+#[test]
+fn orphans_in_a_pool_do_not_pile_up() {
+    for_each_jvm(|jvm| {
+        let profile = Run::new(jvm, &["pool", "20000"]).ok().profile();
+        assert_lawful(&profile);
+        let sum = total(&profile);
+        assert_eq!((sum[&12].entries, sum[&12].closes.exits), (20_000, 10_000));
+        assert_eq!(sum[&12].closes.orphans + sum[&12].open, 10_000);
+        assert_eq!(sum[&10].entries, 30_000);
+        assert!(profile.threads.iter().all(|t| t.stack.len() <= 70));
+    });
+}
+
+#[test]
+fn stack_overflow_loses_nothing() {
+    for_each_jvm(|jvm| {
+        for flags in [&["-Xss512k"][..], &["-Xint", "-Xss512k"], &["-XX:TieredStopAtLevel=1", "-Xss512k"]] {
+            let times = if flags.len() == 1 { "100" } else { "20" };
+            let run = Run::new(jvm, &["overflow", times, "pclbs"]).jvm_args(flags).ok();
+            let profile = run.profile();
+            assert_lawful(&profile);
+            let sum = total(&profile);
+            for line in run.stdout.lines().filter(|l| l.starts_with('2')) {
+                let (id, calls) = line.split_once(' ').unwrap();
+                let method = sum[&id.parse().unwrap()];
+                assert_eq!(method.entries.to_string(), calls, "{flags:?} method {id}");
+                assert_eq!(method.open, 0, "{flags:?} method {id}");
+                assert!(method.entries > 1000, "the stack did not overflow");
+            }
+        }
+    });
+}
+
+#[test]
+fn misfits_are_reported_never_hidden() {
+    for_each_jvm(|jvm| {
+        let profile = Run::new(jvm, &["misfits"]).ok().profile();
+        let sum = total(&profile);
+        assert_eq!(profile.imbalances(), []);
+        assert_eq!(sum[&60], Method { stray: 1, ..Method::default() });
+        assert_eq!((sum[&61].closes.exits, sum[&61].stray), (1, 1));
+        assert_eq!((sum[&62].closes.lost, sum[&62].stray), (1, 1));
+        assert_eq!((sum[&63].open, sum[&63].stray), (1, 1));
+    });
+}
+
+#[test]
+fn killed_at_any_moment() {
+    let jvms = jvms();
+    let mut entries = Vec::new();
+    for round in 0..20u64 {
+        let jvm = &jvms[round as usize % jvms.len()];
+        let mut run = Run::new(jvm, &["work", "60"]).start();
+        run.wait_for("running");
+        std::thread::sleep(Duration::from_millis(37 * round % 400));
+        run.kill();
+        let profile = run.profile();
+        assert_eq!(profile.damage, []);
+        assert_eq!(profile.imbalances(), [], "round {round}");
+        assert!(profile.in_flight() <= profile.threads.len());
+        entries.push(total(&profile).values().map(|m| m.entries).sum::<u64>());
+    }
+    assert!(entries.iter().max() > Some(&100_000), "{entries:?}");
+}
+
+#[test]
+fn every_way_out_leaves_everything() {
+    for_each_jvm(|jvm| {
+        for (how, calls) in [("exit", 1000), ("halt", 1000), ("hook", 2000)] {
+            let run = Run::new(jvm, &["end", how]).wait();
+            assert_eq!(run.code, Some(3), "{how}: {}", run.stderr);
+            let profile = run.profile();
+            assert_lawful(&profile);
+            let sum = total(&profile);
+            assert_eq!(sum[&1], method(calls, calls, 0, 0), "{how}");
+            // Neither exit() nor halt() returns.
+            assert_eq!((sum[&30].entries, sum[&30].open), (1, 1), "{how}");
+        }
+    });
+}
+
+#[test]
+fn threads_keep_their_names_and_counts() {
+    for_each_jvm(|jvm| {
+        let profile = Run::new(jvm, &["threads", "100", "10", "together"]).ok().profile();
+        assert_lawful(&profile);
+        assert_eq!(profile.threads.len(), 100);
+        for i in 0..100 {
+            let name = format!("worker-{i}");
+            assert!(profile.threads.iter().any(|t| t.name == name), "{name}");
+        }
+        for thread in &profile.threads {
+            assert_eq!(thread.methods[&1], method(10, 10, 0, 0));
+            assert_eq!(thread.methods[&4], method(10, 10, 0, 0));
+        }
+    });
+}
+
+#[test]
+fn regions_of_ended_threads_are_used_again() {
+    for_each_jvm(|jvm| {
+        let run = Run::new(jvm, &["threads", "5000", "10"]).ok();
+        let profile = run.profile();
+        assert_lawful(&profile);
+        let sum = total(&profile);
+        assert_eq!(sum[&1], method(50_000, 50_000, 0, 0));
+        assert_eq!(sum[&2], method(50_000, 25_000, 25_000, 0));
+        let ended = profile.threads.iter().find_map(|t| match t.kind {
+            ThreadKind::Ended(n) => Some(n),
+            ThreadKind::Thread => None,
+        });
+        assert!(ended > Some(4000), "{ended:?}");
+        assert!(run.profile_len() < 2 << 20, "{} bytes", run.profile_len());
+    });
+}
+
+#[test]
+fn virtual_threads() {
+    for jvm in jvms().iter().filter(|j| j.version >= 21) {
+        let run = Run::new(jvm, &["virtual", "100000", "3"]).ok();
+        let profile = run.profile();
+        assert_lawful(&profile);
+        assert_eq!(total(&profile)[&1], method(400_000, 400_000, 0, 0));
+        assert!(run.profile_len() < 32 << 20, "{} bytes", run.profile_len());
+    }
+}
+
+#[test]
+fn methods_of_the_program_are_not_called() {
+    for_each_jvm(|jvm| {
+        let run = Run::new(jvm, &["hostile"]).ok();
+        assert!(run.stdout.contains("called 0\n"), "{}", run.stdout);
+        assert_eq!(total(&run.profile())[&1], method(1000, 1000, 0, 0));
+    });
+}
+
+#[test]
+fn an_interrupted_thread_is_recorded_and_stays_interrupted() {
+    for_each_jvm(|jvm| {
+        let run = Run::new(jvm, &["interrupted"]).ok();
+        assert!(run.stdout.contains("interrupted true\n"), "{}", run.stdout);
+        let profile = run.profile();
+        assert_lawful(&profile);
+        assert_eq!(total(&profile).len(), 5000);
+    });
+}
+
+#[test]
+fn many_methods_and_deep_stacks() {
+    for_each_jvm(|jvm| {
+        let profile = Run::new(jvm, &["nest", "70000"]).ok().profile();
+        assert_lawful(&profile);
+        let sum = total(&profile);
+        assert_eq!(sum.len(), 70_000);
+        assert!(sum.values().all(|m| *m == method(1, 1, 0, 0)));
+        let profile = Run::new(jvm, &["deep", "3000"]).ok().profile();
+        assert_lawful(&profile);
+        assert_eq!(total(&profile).len(), 3001);
+    });
+}
+
+#[test]
+fn out_of_memory_never_reaches_the_program() {
+    for_each_jvm(|jvm| {
+        let flags = ["-Xmx32m", "-XX:+UseSerialGC"];
+        let run = Run::new(jvm, &["memory"]).jvm_args(&flags).ok();
+        assert!(run.stdout.contains("survived 20000\n"), "{}", run.stdout);
+        let profile = run.profile();
+        assert_eq!(profile.damage, []);
+        assert_eq!(profile.imbalances(), []);
+        // Recorded or dropped: 20,000 + 1,000 + 1 calls, and each handler probe after the recording stopped.
+        let dropped = profile.threads[0].dropped;
+        assert!(recorded(&profile) + dropped >= 2 * 21_001, "{} and {dropped}", recorded(&profile));
+        assert_eq!(profile.threads[0].stopped, dropped > 0);
+    });
+}
+
+#[test]
+fn a_limit_stops_recording_and_counts() {
+    for_each_jvm(|jvm| {
+        let run = Run::new(jvm, &["nest", "20000"]).jvm_args(&["-Dinstrument.limit=300k"]).ok();
+        let profile = run.profile();
+        assert_eq!(profile.imbalances(), []);
+        assert!(recorded(&profile) > 1000);
+        assert_eq!(recorded(&profile) + profile.threads[0].dropped, 40_000);
+        assert!(profile.threads[0].stopped);
+        assert!(run.profile_len() <= 300 << 10);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        assert!(run.stderr.contains("is incomplete from here on: the limit"), "{}", run.stderr);
+    });
+}
+
+/// A file system that is really full: zeros are written before a block is mapped, so there is no bus error.
+#[test]
+fn a_full_file_system_stops_recording_and_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().display().to_string();
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "none", &target]).output();
+    if !mount.is_ok_and(|m| m.status.success()) {
+        eprintln!("skipped: no right to mount");
+        return;
+    }
+    let out = format!("-Dinstrument.out={target}/");
+    let run = Run::new(&jvms()[0], &["nest", "20000"]).jvm_args(&[&out]).wait();
+    let file = std::fs::read_dir(dir.path()).unwrap().next().map(|e| e.unwrap().path());
+    let data = file.map(|f| std::fs::read(f).unwrap());
+    let umount = Command::new("umount").arg(&target).status();
+    assert!(umount.is_ok_and(|s| s.success()));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("No space left on device"), "{}", run.stderr);
+    let profile = Profile::parse(&data.unwrap()).unwrap();
+    assert_eq!(recorded(&profile) + profile.threads[0].dropped, 40_000);
+    assert_eq!(profile.imbalances(), []);
+}
+
+#[test]
+fn the_file_is_private_new_and_never_a_link() {
+    let dir = tempfile::tempdir().unwrap();
+    let victim = dir.path().join("victim");
+    std::fs::write(&victim, "untouched").unwrap();
+    let planted = dir.path().join("p.iprof");
+    symlink(&victim, &planted).unwrap();
+    symlink(dir.path().join("nowhere"), dir.path().join("p-2.iprof")).unwrap();
+    let out = format!("-Dinstrument.out={}", planted.display());
+    Run::new(&jvms()[0], &["calls"]).jvm_args(&[&out]).ok();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "untouched");
+    assert!(!dir.path().join("nowhere").exists());
+    let written = dir.path().join("p-3.iprof");
+    let metadata = std::fs::symlink_metadata(&written).unwrap();
+    assert!(metadata.is_file());
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+    assert_eq!(metadata.nlink(), 1);
+    assert_eq!(total(&Profile::parse(&std::fs::read(&written).unwrap()).unwrap()).len(), 6);
+}
+
+#[test]
+fn where_no_file_can_be_the_program_runs_on() {
+    for_each_jvm(|jvm| {
+        for out in ["/proc/", "no/such/directory/p.iprof"] {
+            let run = Run::new(jvm, &["calls"]).jvm_args(&[&format!("-Dinstrument.out={out}")]).ok();
+            assert_eq!(run.stdout, "done\n");
+            assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+            assert!(run.stderr.starts_with("instrument: cannot create the profile"), "{}", run.stderr);
+        }
+    });
+}
+
+#[test]
+fn settings() {
+    let jvm = &jvms()[0];
+    let run = Run::new(jvm, &["calls"]).jvm_args(&["-Dinstrument.record=off"]).ok();
+    assert_eq!(run.profiles(), 0);
+    let run = Run::new(jvm, &["calls"]).env("INSTRUMENT_RECORD", "off").ok();
+    assert_eq!(run.profiles(), 0);
+    // The property comes before the environment.
+    let run = Run::new(jvm, &["calls"])
+        .env("INSTRUMENT_RECORD", "off")
+        .jvm_args(&["-Dinstrument.record=counts", "-Dinstrument.name=app"])
+        .ok();
+    assert_eq!((run.profiles(), run.stderr.as_str()), (1, ""));
+    assert!(run.profile_path().file_name().unwrap().to_str().unwrap().starts_with("app-"));
+    let run = Run::new(jvm, &["calls"]).jvm_args(&["-Dinstrument.record=everything"]).ok();
+    assert_eq!(
+        run.stderr,
+        "instrument: unknown instrument.record=everything (counts or off); recording counts\n"
+    );
+    assert_eq!(run.profiles(), 1);
+}
+
+/// Two copies of the runtime, one file; what the loaders' own probes do inside the runtime is ignored.
+#[test]
+fn copies_of_the_runtime_share_one_file() {
+    for_each_jvm(|jvm| {
+        let run = Run::new(jvm, &[]).main("Loaders", &[&classes().display().to_string()]).ok();
+        assert_eq!(run.stderr, "");
+        let profile = run.profile();
+        assert_eq!(profile.copies.len(), 2);
+        assert_eq!(profile.imbalances(), []);
+        assert_eq!(profile.threads.len(), 2);
+        for (thread, calls) in profile.threads.iter().zip([1000, 2000]) {
+            assert_eq!((thread.name.as_str(), thread.ordinal), ("main", 1));
+            assert_eq!(thread.methods[&1], method(calls, calls, 0, 0));
+            assert!(!thread.methods.contains_key(&77), "a probe inside the runtime was recorded");
+        }
+    });
+}
+
+#[test]
+fn classes_are_reproducible() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    build(one.path());
+    build(two.path());
+    let read = |dir: &Path| {
+        let files = walkdir::WalkDir::new(dir).into_iter().map(|e| e.unwrap());
+        let files = files.filter(|e| e.file_type().is_file());
+        files
+            .map(|e| (e.path().strip_prefix(dir).unwrap().to_owned(), std::fs::read(e.path()).unwrap()))
+            .collect::<BTreeMap<_, _>>()
+    };
+    let classes = read(one.path());
+    assert!(classes.len() > 10);
+    assert_eq!(classes, read(two.path()));
+    // Major version 52: Java 8.
+    assert!(classes.values().all(|c| c[6..8] == [0, 52]));
+}

@@ -1,0 +1,173 @@
+//! Builds the runtime and its test programs once, and runs them on every virtual machine that is installed.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+
+use instrument_trace::Profile;
+use tempfile::TempDir;
+
+/// A virtual machine.
+pub(crate) struct Jvm {
+    java: PathBuf,
+    pub(crate) version: u32,
+}
+
+/// The default `java`, and what lies in the usual place.
+pub(crate) fn jvms() -> Vec<Jvm> {
+    let mut jvms = vec![Jvm { java: "java".into(), version: 0 }];
+    let newer = PathBuf::from("/usr/lib/jvm/temurin-25-jdk-amd64/bin/java");
+    if newer.exists() {
+        jvms.push(Jvm { java: newer, version: 0 });
+    }
+    for jvm in &mut jvms {
+        let output = Command::new(&jvm.java).arg("-version").output().expect("java must be on the path");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let version =
+            text.split('"').nth(1).and_then(|v| v.split(['.', '-']).next()).and_then(|v| v.parse().ok());
+        jvm.version = version.unwrap_or_else(|| panic!("no version in {text:?}"));
+    }
+    jvms
+}
+
+pub(crate) fn for_each_jvm(test: impl Fn(&Jvm)) {
+    jvms().iter().for_each(test);
+}
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime-java")
+}
+
+/// Compiles the runtime into a directory.
+pub(crate) fn build(out: &Path) {
+    let output = Command::new(sources().join("build.sh")).arg(out).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The runtime and the test programs, compiled.
+pub(crate) fn classes() -> &'static Path {
+    static CLASSES: OnceLock<TempDir> = OnceLock::new();
+    let dir = CLASSES.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        build(dir.path());
+        let tests = ["Victim.java", "Loaders.java"].map(|f| sources().join("test").join(f));
+        let output = Command::new("javac")
+            .arg("-cp")
+            .arg(dir.path())
+            .arg("-d")
+            .arg(dir.path())
+            .args(tests)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        dir
+    });
+    dir.path()
+}
+
+/// One run of a program in an empty working directory.
+pub(crate) struct Run {
+    dir: TempDir,
+    command: Command,
+    flags: Vec<String>,
+    program: Vec<String>,
+    child: Option<Child>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: Option<i32>,
+}
+
+impl Run {
+    /// `Victim ARGS..`
+    pub(crate) fn new(jvm: &Jvm, args: &[&str]) -> Run {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = Command::new(&jvm.java);
+        command.current_dir(dir.path());
+        let mut program = vec!["-cp".to_owned(), classes().display().to_string(), "Victim".to_owned()];
+        program.extend(args.iter().map(ToString::to_string));
+        let (stdout, stderr) = (String::new(), String::new());
+        Run { dir, command, flags: Vec::new(), program, child: None, stdout, stderr, code: None }
+    }
+
+    /// Another program, with only itself on the class path.
+    pub(crate) fn main(mut self, main: &str, args: &[&str]) -> Run {
+        let own = self.dir.path().join("main");
+        std::fs::create_dir(&own).unwrap();
+        for entry in std::fs::read_dir(classes()).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_name().to_str().unwrap().starts_with(main) {
+                std::fs::copy(entry.path(), own.join(entry.file_name())).unwrap();
+            }
+        }
+        self.program = vec!["-cp".to_owned(), own.display().to_string(), main.to_owned()];
+        self.program.extend(args.iter().map(ToString::to_string));
+        self
+    }
+
+    pub(crate) fn jvm_args(mut self, flags: &[&str]) -> Run {
+        self.flags.extend(flags.iter().map(ToString::to_string));
+        self
+    }
+
+    pub(crate) fn env(mut self, key: &str, value: &str) -> Run {
+        self.command.env(key, value);
+        self
+    }
+
+    pub(crate) fn wait(mut self) -> Run {
+        let output = self.command.args(&self.flags).args(&self.program).output().unwrap();
+        self.stdout = String::from_utf8(output.stdout).unwrap();
+        self.stderr = String::from_utf8(output.stderr).unwrap();
+        self.code = output.status.code();
+        self
+    }
+
+    /// Waits; the program must end well.
+    pub(crate) fn ok(self) -> Run {
+        let run = self.wait();
+        assert!(run.code == Some(0) && run.stdout.ends_with("done\n"), "{}{}", run.stdout, run.stderr);
+        run
+    }
+
+    pub(crate) fn start(mut self) -> Run {
+        self.command.args(&self.flags).args(&self.program).stdout(Stdio::piped());
+        self.child = Some(self.command.spawn().unwrap());
+        self
+    }
+
+    pub(crate) fn wait_for(&mut self, line: &str) {
+        let stdout = self.child.as_mut().unwrap().stdout.take().unwrap();
+        let first = BufReader::new(stdout).lines().next().unwrap().unwrap();
+        assert_eq!(first, line);
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        let child = self.child.as_mut().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.dir.path()).unwrap().map(|e| e.unwrap().path());
+        entries.filter(|p| p.extension().is_some_and(|e| e == "iprof")).collect()
+    }
+
+    pub(crate) fn profiles(&self) -> usize {
+        self.paths().len()
+    }
+
+    pub(crate) fn profile_path(&self) -> PathBuf {
+        let [path] = &self.paths()[..] else { panic!("{:?}; {}", self.paths(), self.stderr) };
+        path.clone()
+    }
+
+    pub(crate) fn profile_len(&self) -> u64 {
+        self.profile_path().metadata().unwrap().len()
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        Profile::parse(&std::fs::read(self.profile_path()).unwrap()).unwrap()
+    }
+}
