@@ -4,12 +4,12 @@
 
 mod structural;
 
-use structural::oracle::Seen;
-use structural::{FORMS, check_outcome, corpus, id_of};
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, SkipReason};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use structural::oracle::Seen;
+use structural::{FORMS, check_outcome, corpus, id_of};
 
 const NORMAL_LIMIT: usize = 10_000;
 const BATCH: usize = 1_000;
@@ -43,7 +43,8 @@ impl Account {
         for form in FORMS {
             let mut rewriter = ClassRewriter::new(form);
             let mut out = Vec::new();
-            let choose = |m: &instrument_rewriter::rewrite::MethodRef<'_>| Choice::Rewrite(id_of(m.index.into()));
+            let choose =
+                |m: &instrument_rewriter::rewrite::MethodRef<'_>| Choice::Rewrite(id_of(m.index.into()));
             let outcome = match rewriter.rewrite(bytes, choose, &mut out) {
                 Ok(outcome) => outcome,
                 Err(error) => {

@@ -3,15 +3,15 @@
 
 mod structural;
 
+use instrument_rewriter::rewrite::{MethodEvent, Outcome, SkipReason, Transforms};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, TestRunner};
 use structural::assembler::{Body, ClassBuilder, INT, Type};
 use structural::listing::op;
 use structural::oracle::Seen;
 use structural::programs::{Constructor, Statement, class, constructors, statements};
 use structural::{FORMS, jvm, rewrite, rewrite_and_check};
-use instrument_rewriter::rewrite::{MethodEvent, Outcome, SkipReason, Transforms};
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, TestRunner};
 
 /// One version of each kind: no frames and `jsr`; frames that may fail over; frames.
 const VERSIONS: [u16; 5] = [45, 49, 50, 52, 61];
@@ -28,7 +28,10 @@ fn check_all(bytes: &[u8]) -> Result<Seen, TestCaseError> {
 
 /// A far branch whose distance is just what two bytes hold, or a little less.
 fn far() -> impl Strategy<Value = Statement> {
-    prop_oneof![(32_640u16..32_764).prop_map(Statement::Far), (32_640u16..32_740).prop_map(Statement::FarBack)]
+    prop_oneof![
+        (32_640u16..32_764).prop_map(Statement::Far),
+        (32_640u16..32_740).prop_map(Statement::FarBack)
+    ]
 }
 
 proptest! {
@@ -172,7 +175,8 @@ fn compare_in_a_jvm(classes: &[(String, Vec<u8>)], form: Transforms) -> Seen {
 fn generated_programs_run_as_before() {
     let seen = compare_in_a_jvm(&sample(150, "P"), BOTH);
     println!("{seen:?}");
-    let counts = [seen.exits, seen.supers, seen.landings, seen.unwinds, seen.arrays, seen.objects, seen.frames];
+    let counts =
+        [seen.exits, seen.supers, seen.landings, seen.unwinds, seen.arrays, seen.objects, seen.frames];
     assert!(counts.iter().all(|count| *count > 0), "{seen:?}");
     assert!(seen.thrown_away > 0 && seen.split_rows > 0 && seen.type_annotations > 0, "{seen:?}");
 }

@@ -147,7 +147,8 @@ impl Body {
                     if matches!(*opcode, op::GOTO_W | op::JSR_W) {
                         code.extend((offset(*label) as i32).to_be_bytes());
                     } else {
-                        let offset = i16::try_from(offset(*label)).map_err(|_| format!("branch at {pc} too long"))?;
+                        let offset =
+                            i16::try_from(offset(*label)).map_err(|_| format!("branch at {pc} too long"))?;
                         code.extend(offset.to_be_bytes());
                     }
                 }
@@ -279,7 +280,8 @@ impl Body {
             label_at[insn.pc] = body.label();
         }
         label_at[code.code.len()] = body.label();
-        let label = |pc: i64| label_at.get(pc as usize).copied().filter(|label| *label != usize::MAX).ok_or("off");
+        let label =
+            |pc: i64| label_at.get(pc as usize).copied().filter(|label| *label != usize::MAX).ok_or("off");
         for insn in &insns {
             body.items.push(Item::Label(label(insn.pc as i64)?));
             let targets = insn.targets().into_iter().map(label).collect::<Result<Vec<_>, _>>()?;
@@ -330,8 +332,12 @@ impl Body {
                                 .map(|item| {
                                     Ok(match *item {
                                         VerificationType::Simple(tag) => Type::Simple(tag),
-                                        VerificationType::Object(name) => Type::Object(class_index(pool, name)),
-                                        VerificationType::Uninitialized(pc) => Type::Uninitialized(label(pc as i64)?),
+                                        VerificationType::Object(name) => {
+                                            Type::Object(class_index(pool, name))
+                                        }
+                                        VerificationType::Uninitialized(pc) => {
+                                            Type::Uninitialized(label(pc as i64)?)
+                                        }
                                     })
                                 })
                                 .collect::<Result<Vec<_>, String>>()
@@ -456,7 +462,13 @@ impl ClassBuilder {
 
     /// # Errors
     /// A branch does not reach its target.
-    pub(crate) fn method(&mut self, flags: u16, name: &str, descriptor: &str, body: &Body) -> Result<(), String> {
+    pub(crate) fn method(
+        &mut self,
+        flags: u16,
+        name: &str,
+        descriptor: &str,
+        body: &Body,
+    ) -> Result<(), String> {
         let mut names = BTreeMap::new();
         for known in ATTRIBUTES {
             if known != "StackMapTable" || self.major >= 50 {

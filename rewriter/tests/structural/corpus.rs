@@ -16,7 +16,9 @@ pub(crate) fn full() -> bool {
 
 /// The home of the JDK that `java` belongs to.
 pub(crate) fn java_home() -> Option<PathBuf> {
-    if let Some(home) = std::env::var_os("JAVA_HOME").map(PathBuf::from).filter(|home| home.join("bin/java").exists()) {
+    if let Some(home) =
+        std::env::var_os("JAVA_HOME").map(PathBuf::from).filter(|home| home.join("bin/java").exists())
+    {
         return Some(home);
     }
     let path = std::env::var_os("PATH")?;

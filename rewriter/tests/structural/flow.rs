@@ -160,7 +160,8 @@ impl State {
             op::NEW => self.stack.push(fresh(insn.pc)),
             // dup, dup_x1, dup_x2, dup2, dup2_x1, dup2_x2
             0x59..=0x5e => {
-                let (count, depth) = [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (2, 4)][usize::from(opcode - 0x59)];
+                let (count, depth) =
+                    [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (2, 4)][usize::from(opcode - 0x59)];
                 let length = self.stack.len();
                 if depth > length {
                     return Err("the stack is empty".into());
@@ -177,7 +178,8 @@ impl State {
             }
             0xb2..=0xb5 => {
                 let (width, _) = field(pool.name_and_type(insn.index()).1).ok_or("field descriptor")?;
-                let (pops, pushes) = [(0, width), (width, 0), (1, width), (width + 1, 0)][usize::from(opcode - 0xb2)];
+                let (pops, pushes) =
+                    [(0, width), (width, 0), (1, width), (width + 1, 0)][usize::from(opcode - 0xb2)];
                 self.pop(pops)?;
                 self.push(pushes);
             }

@@ -91,8 +91,14 @@ pub(crate) fn run(folder: &Path, classes: &[(String, Vec<u8>)], runtime: bool) -
         write(name, bytes);
     }
     if runtime {
-        let events =
-            ["methodEntry", "constructorEntry", "methodExit", "methodUnwind", "superReturned", "exceptionCaught"];
+        let events = [
+            "methodEntry",
+            "constructorEntry",
+            "methodExit",
+            "methodUnwind",
+            "superReturned",
+            "exceptionCaught",
+        ];
         let profiler = "instrument/runtime/ProfilerRuntime";
         write(profiler, &counter(profiler, &events, "(I)V"));
         let heap = "instrument/runtime/HeapProxy";

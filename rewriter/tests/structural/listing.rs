@@ -119,7 +119,10 @@ impl<'a> Insn<'a> {
     /// The words of a switch behind the padding.
     pub(crate) fn switch_words(&self) -> Vec<i64> {
         let first = 4 - self.pc % 4;
-        self.bytes[first..].chunks_exact(4).map(|b| i64::from(i32::from_be_bytes([b[0], b[1], b[2], b[3]]))).collect()
+        self.bytes[first..]
+            .chunks_exact(4)
+            .map(|b| i64::from(i32::from_be_bytes([b[0], b[1], b[2], b[3]])))
+            .collect()
     }
 
     /// A switch without its offsets: what has to stay equal.
@@ -141,7 +144,10 @@ impl<'a> Insn<'a> {
             }
             op::LOOKUPSWITCH => {
                 let words = self.switch_words();
-                std::iter::once(words[0]).chain(words[2..].iter().skip(1).step_by(2).copied()).map(|w| at + w).collect()
+                std::iter::once(words[0])
+                    .chain(words[2..].iter().skip(1).step_by(2).copied())
+                    .map(|w| at + w)
+                    .collect()
             }
             _ if self.is_branch() => {
                 let b = self.bytes;

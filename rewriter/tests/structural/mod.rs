@@ -65,16 +65,15 @@ pub(crate) fn check_outcome(
     reports: &[MethodReport],
 ) -> Result<oracle::Seen, String> {
     let skipped = |index: usize| {
-        reports
-            .iter()
-            .any(|r| usize::from(r.index) == index && matches!(r.event, MethodEvent::Skipped(_)))
+        reports.iter().any(|r| usize::from(r.index) == index && matches!(r.event, MethodEvent::Skipped(_)))
     };
     match outcome {
         Outcome::Rewritten => oracle::check(class, out, form, &id_of, &skipped),
         Outcome::Unchanged if !form.method_events => Ok(oracle::Seen::default()),
         Outcome::Unchanged => {
             let class = model::Class::parse(class)?;
-            let with_code = |m: &model::Method| m.attributes.iter().any(|a| class.pool.utf8(a.name) == b"Code");
+            let with_code =
+                |m: &model::Method| m.attributes.iter().any(|a| class.pool.utf8(a.name) == b"Code");
             match class.methods.iter().enumerate().find(|(index, m)| with_code(m) && !skipped(*index)) {
                 Some((index, _)) => Err(format!("method {index} was left without a reason")),
                 None => Ok(oracle::Seen::default()),

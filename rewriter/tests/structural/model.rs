@@ -15,7 +15,8 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn take(&mut self, length: usize) -> Result<&'a [u8], String> {
-        let slice = self.bytes.get(self.at..self.at + length).ok_or_else(|| format!("cut off at {}", self.at))?;
+        let slice =
+            self.bytes.get(self.at..self.at + length).ok_or_else(|| format!("cut off at {}", self.at))?;
         self.at += length;
         Ok(slice)
     }

@@ -368,7 +368,9 @@ impl<'a> MethodCheck<'a> {
             (&[0x10, value], 6..=127) => u32::from(value) == id,
             (&[0x11, a, b], 128..=32_767) => u32::from(u16::from_be_bytes([a, b])) == id,
             (&[0x12, index], 32_768..) => self.new.pool.integer(index.into()) == Some(id),
-            (&[0x13, a, b], 32_768..) => a != 0 && self.new.pool.integer(u16::from_be_bytes([a, b])) == Some(id),
+            (&[0x13, a, b], 32_768..) => {
+                a != 0 && self.new.pool.integer(u16::from_be_bytes([a, b])) == Some(id)
+            }
             _ => false,
         };
         ensure!(call.op() == op::INVOKESTATIC, "{}", fault(&format!("no call {at}")));
@@ -484,17 +486,14 @@ impl<'a> MethodCheck<'a> {
             let at = this.parts.len() + ahead;
             this.new.insns.get(at).is_some_and(|insn| {
                 let served = this.conditional.get(&insn.pc);
-                insn.op() == op::GOTO_W && served.is_some_and(|old| old.iter().any(|pc| *pc != this.old.pc(i)))
+                insn.op() == op::GOTO_W
+                    && served.is_some_and(|old| old.iter().any(|pc| *pc != this.old.pc(i)))
             })
         };
         let jumps = self.peek(0) == Some(op::GOTO);
         let original_goto = self.old.insns.get(i).is_some_and(|insn| insn.op() == op::GOTO);
         let skip = falls
-            && if landing {
-                true
-            } else {
-                jumps && bounces(self, 1, if original_goto { i + 1 } else { i })
-            };
+            && if landing { true } else { jumps && bounces(self, 1, if original_goto { i + 1 } else { i }) };
         let skip_at = self.parts.len();
         if skip {
             ensure!(jumps, "no goto around the landing of old pc {}", self.old.pc(i));
@@ -504,7 +503,8 @@ impl<'a> MethodCheck<'a> {
             let position = self.position();
             let served = self.conditional.get(&position).filter(|served| served.len() == 1);
             let served = served.and_then(|served| served.first().copied());
-            let target = served.ok_or_else(|| format!("branch: nothing leads to the goto_w at new pc {position}"))?;
+            let target =
+                served.ok_or_else(|| format!("branch: nothing leads to the goto_w at new pc {position}"))?;
             let target = self.old.index_or(target, "branch")?;
             self.parts.push(Part::Trampoline(target));
             self.seen.trampolines += 1;
@@ -517,7 +517,11 @@ impl<'a> MethodCheck<'a> {
         }
         if skip {
             let leads = self.new.insns[skip_at].targets()[0];
-            ensure!(leads == self.position() as i64, "the goto around the landing of old pc {} leads to {leads}", self.old.pc(i));
+            ensure!(
+                leads == self.position() as i64,
+                "the goto around the landing of old pc {} leads to {leads}",
+                self.old.pc(i)
+            );
         }
         Ok(())
     }
@@ -556,7 +560,8 @@ impl<'a> MethodCheck<'a> {
                     for (a, b) in old.targets().into_iter().zip(new.targets()) {
                         let right = target(a)?;
                         let via = self.new.index(b as usize).filter(|index| {
-                            old.is_conditional() && matches!(self.parts.get(*index), Some(Part::Trampoline(_)))
+                            old.is_conditional()
+                                && matches!(self.parts.get(*index), Some(Part::Trampoline(_)))
                         });
                         let what = if old.is_switch() { "switch" } else { "branch" };
                         ensure!(
@@ -566,7 +571,11 @@ impl<'a> MethodCheck<'a> {
                         );
                         if old.is_goto() && new.bytes.len() > old.bytes.len() {
                             let distance = (right as i64 - new.pc as i64).abs();
-                            ensure!(distance > 32_700, "branch at old pc {} was widened for {distance}", old.pc);
+                            ensure!(
+                                distance > 32_700,
+                                "branch at old pc {} was widened for {distance}",
+                                old.pc
+                            );
                         }
                     }
                 }
@@ -585,7 +594,8 @@ impl<'a> MethodCheck<'a> {
         if self.object_probes.is_empty() {
             return Ok(());
         }
-        let states = self.new.flow(self.is_constructor).map_err(|e| format!("output cannot be followed: {e}"))?;
+        let states =
+            self.new.flow(self.is_constructor).map_err(|e| format!("output cannot be followed: {e}"))?;
         for &(at, old_new) in &self.object_probes {
             let new = self.layout.insn[self.old.index_or(old_new, "new")?];
             let top = states[at].as_ref().and_then(|state| state.stack.last());
@@ -610,7 +620,10 @@ impl<'a> MethodCheck<'a> {
             }
         }
         let new_rows = &self.new.code.rows;
-        ensure!(new_rows.starts_with(&expected), "exception table: rows of the landings: {new_rows:?}, not {expected:?}");
+        ensure!(
+            new_rows.starts_with(&expected),
+            "exception table: rows of the landings: {new_rows:?}, not {expected:?}"
+        );
         let mut next = expected.len();
         let mut first_rows = Vec::new();
         for row in old_rows {
@@ -619,7 +632,8 @@ impl<'a> MethodCheck<'a> {
             let range = self.old.index_or(row.start, "range")?..self.old.index_or(row.end, "range")?;
             let wants: Vec<Want> = self.parts.iter().map(|part| self.want_of_row(&range, h, *part)).collect();
             let handler = self.layout.landing[h];
-            let taken = self.take_rows(next, &wants, |r| r.handler == handler && r.catch_type == row.catch_type)?;
+            let taken =
+                self.take_rows(next, &wants, |r| r.handler == handler && r.catch_type == row.catch_type)?;
             ensure!(taken > 0, "exception table: row {row:?} is missing");
             self.seen.split_rows += u64::from(taken > 1);
             next += taken;
@@ -640,7 +654,12 @@ impl<'a> MethodCheck<'a> {
     }
 
     /// The number of rows from `from` on that together do what `wants` says.
-    fn take_rows(&self, from: usize, wants: &[Want], belongs: impl Fn(&Row) -> bool) -> Result<usize, String> {
+    fn take_rows(
+        &self,
+        from: usize,
+        wants: &[Want],
+        belongs: impl Fn(&Row) -> bool,
+    ) -> Result<usize, String> {
         let rows = &self.new.code.rows;
         let mut left = wants.iter().filter(|want| **want == Want::Covered).count();
         let mut next = from;
@@ -649,7 +668,10 @@ impl<'a> MethodCheck<'a> {
         let optional = |row: &Row| {
             (row.start..row.end).filter_map(|pc| self.new.index(pc)).all(|index| wants[index] == Want::Either)
         };
-        while let Some(row) = rows.get(next).filter(|row| belongs(row) && (left > 0 || (row.start >= last_end && optional(row)))) {
+        while let Some(row) = rows
+            .get(next)
+            .filter(|row| belongs(row) && (left > 0 || (row.start >= last_end && optional(row))))
+        {
             let start = self.new.index_or(row.start, "exception table")?;
             let end = self.new.index_or(row.end, "exception table")?;
             ensure!(start < end && row.start >= last_end, "exception table: {row:?} is empty or overlaps");
@@ -687,7 +709,8 @@ impl<'a> MethodCheck<'a> {
     /// Whether every conditional branch to `target` lies in `range`.
     fn serves_inside(&self, target: usize, range: &std::ops::Range<usize>) -> bool {
         let pc = self.old.pc(target) as i64;
-        let mut branches = self.old.insns.iter().enumerate().filter(|(_, i)| i.is_conditional() && i.targets()[0] == pc);
+        let mut branches =
+            self.old.insns.iter().enumerate().filter(|(_, i)| i.is_conditional() && i.targets()[0] == pc);
         branches.all(|(index, _)| range.contains(&index))
     }
 
@@ -746,7 +769,8 @@ impl<'a> MethodCheck<'a> {
     fn check_attributes(&mut self) -> Result<(), String> {
         let (old, new) = (&self.old.code.attributes, &self.new.code.attributes);
         let typed = self.class.major >= 50;
-        let is_frames = |attribute: &&Attribute| typed && self.new.pool.utf8(attribute.name) == b"StackMapTable";
+        let is_frames =
+            |attribute: &&Attribute| typed && self.new.pool.utf8(attribute.name) == b"StackMapTable";
         let old_frames = old.iter().find(is_frames);
         let added = usize::from(typed && self.has_unwind && old_frames.is_none());
         ensure!(new.len() == old.len() + added, "attributes of the code: {} became {}", old.len(), new.len());
@@ -765,13 +789,23 @@ impl<'a> MethodCheck<'a> {
                 }
                 _ => a.info.clone(),
             };
-            ensure!(right == b.info, "{} differs: {:?}, not {right:?}", String::from_utf8_lossy(name), b.info);
+            ensure!(
+                right == b.info,
+                "{} differs: {:?}, not {right:?}",
+                String::from_utf8_lossy(name),
+                b.info
+            );
         }
         self.seen = seen;
         Ok(())
     }
 
-    fn check_frames(&self, old: Option<&Attribute>, new: Option<&Attribute>, seen: &mut Seen) -> Result<(), String> {
+    fn check_frames(
+        &self,
+        old: Option<&Attribute>,
+        new: Option<&Attribute>,
+        seen: &mut Seen,
+    ) -> Result<(), String> {
         if self.class.major < 50 {
             return Ok(());
         }

@@ -122,7 +122,13 @@ pub(crate) fn class(
     Ok(class.build())
 }
 
-fn finish(class: &mut ClassBuilder, flags: u16, name: &str, descriptor: &str, body: &Body) -> Result<(), String> {
+fn finish(
+    class: &mut ClassBuilder,
+    flags: u16,
+    name: &str,
+    descriptor: &str,
+    body: &Body,
+) -> Result<(), String> {
     if body.size() > 65_000 { Err("too long".into()) } else { class.method(flags, name, descriptor, body) }
 }
 
@@ -155,7 +161,18 @@ impl<'a> Emitter<'a> {
         locals.extend(vec![INT; usize::from(COUNTERS)]);
         let body = Body::new(10, counters + COUNTERS + 1);
         let next_counter = counters;
-        Self { class, name, major, first, locals, counters, next_counter, body, subroutines: Vec::new(), line: 0 }
+        Self {
+            class,
+            name,
+            major,
+            first,
+            locals,
+            counters,
+            next_counter,
+            body,
+            subroutines: Vec::new(),
+            line: 0,
+        }
     }
 
     fn typed(&self) -> bool {
@@ -449,8 +466,11 @@ impl<'a> Emitter<'a> {
                 self.local(0x19, lock);
                 self.body.op(&[0xc2]);
                 // Returns inside would leave the monitor locked.
-                let calm: Vec<Statement> =
-                    body.iter().filter(|s| matches!(s, Add(_) | Mix | Pad(_) | NewArray | MaybeThrow)).cloned().collect();
+                let calm: Vec<Statement> = body
+                    .iter()
+                    .filter(|s| matches!(s, Add(_) | Mix | Pad(_) | NewArray | MaybeThrow))
+                    .cloned()
+                    .collect();
                 let (start, end) = self.range(&calm);
                 self.local(0x19, lock);
                 self.body.op(&[0xc3]);
