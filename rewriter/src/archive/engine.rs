@@ -257,6 +257,10 @@ impl<R: ClassRewriter> Engine<'_, R> {
             if rewriter.rewrite(&location(job.place), plan, &job.class, &mut new) {
                 job.packed = Some(codec::pack(new, entry(job.place).method, level));
             }
+            // The inflated bytes are not needed any more, and a batch has many.
+            if let Cow::Owned(_) = job.class {
+                job.class = Cow::Borrowed(&[]);
+            }
         });
 
         pass.pack(level)?;
