@@ -113,3 +113,16 @@ fn seeds_are_classes() {
         }
     }
 }
+
+/// What is appended to the pool must not become the name of the class.
+#[test]
+fn a_class_named_by_what_is_appended_is_refused() {
+    for mut seed in common::seeds() {
+        let class = ClassFile::parse(&seed.bytes).expect("a sound seed");
+        let (entry, count) = (class.pool.offset(class.this_class).expect("an entry"), class.pool.count());
+        for index in count..count + 12 {
+            seed.bytes[entry + 1..entry + 3].copy_from_slice(&index.to_be_bytes());
+            assert!(!rewrite(&seed.bytes), "{} named by #{index}", seed.name);
+        }
+    }
+}
