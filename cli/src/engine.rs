@@ -227,14 +227,15 @@ impl Engine<'_> {
             skipped = outcome.skipped;
             Ok(())
         })?;
-        if self.instrumenter.modules() > modules && self.settings.runtime == RuntimeOption::Embed {
-            if let Some(first) = self.modular.replace(name.clone()) {
-                return Err(usage(format!(
-                    "{first} and {name} are both modules, and only one of them can hold the runtime; \
-                     use --runtime classpath and put {} on the module path",
-                    runtime::JAR_NAME
-                )));
-            }
+        if self.instrumenter.modules() > modules
+            && self.settings.runtime == RuntimeOption::Embed
+            && let Some(first) = self.modular.replace(name.clone())
+        {
+            return Err(usage(format!(
+                "{first} and {name} are both modules, and only one of them can hold the runtime; \
+                 use --runtime classpath and put {} on the module path",
+                runtime::JAR_NAME
+            )));
         }
         self.refuse_instrumented()?;
         self.pass_records_on(unit)?;
