@@ -1,6 +1,7 @@
 //! Outputs appear whole or not at all: everything is written beside its target, and renamed when the whole run has succeeded.
 //!
-//! Files are on disk (fsync) before they are renamed. The files of a new directory are not, as their originals are still there.
+//! What replaces an input is on disk (fsync) before it is renamed. A new output is not: its input is still there, and waiting for
+//! the disk takes longer than rewriting.
 
 use anyhow::{Context, Result};
 use std::fs::{self, File, Permissions};
@@ -14,9 +15,19 @@ pub(crate) struct Outputs {
     files: Vec<(TempPath, PathBuf)>,
     trees: Vec<(TempDir, PathBuf)>,
     created: Option<PathBuf>,
+    /// Whether to wait until everything is on disk.
+    durable: bool,
 }
 
 impl Outputs {
+    /// Outputs that replace their inputs, and therefore wait for the disk.
+    #[allow(clippy::field_reassign_with_default, reason = "it has a destructor")]
+    pub(crate) fn in_place() -> Outputs {
+        let mut outputs = Outputs::default();
+        outputs.durable = true;
+        outputs
+    }
+
     /// Makes sure that a directory for outputs exists.
     pub(crate) fn create_directory(&mut self, path: &Path) -> Result<()> {
         if !path.is_dir() {
@@ -63,7 +74,7 @@ impl Outputs {
             if let Some(permissions) = permissions {
                 file.as_file().set_permissions(permissions)?;
             }
-            file.as_file().sync_all()
+            if self.durable { file.as_file().sync_all() } else { Ok(()) }
         };
         finish().with_context(|| format!("writing {}", target.display()))?;
         self.files.push((file.into_temp_path(), target.to_owned()));
@@ -96,7 +107,7 @@ impl Outputs {
         }
         directories.sort();
         directories.dedup();
-        for directory in directories {
+        for directory in directories.iter().filter(|_| self.durable) {
             // A rename lasts when its directory is on disk. Some file systems cannot do that; then there is no more to do.
             let _ = File::open(directory).and_then(|directory| directory.sync_all());
         }

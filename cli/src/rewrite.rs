@@ -246,7 +246,8 @@ struct Staging<'a> {
 
 impl<'a> Staging<'a> {
     fn new(jobs: &'a [Job], units: &'a [Unit], settings: &Settings, talk: &'a Talk) -> Result<Staging<'a>> {
-        let mut outputs = Outputs::default();
+        let replaces = jobs.iter().any(Job::in_place);
+        let mut outputs = if replaces { Outputs::in_place() } else { Outputs::default() };
         let mut roots = Vec::with_capacity(jobs.len());
         for job in jobs {
             if let Some(directory) = job.target.parent() {
