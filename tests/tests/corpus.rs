@@ -262,7 +262,7 @@ fn rewritten_jars_link_and_mean_the_same() -> Result<()> {
                 faults.extend(opinion.faults.iter().map(|fault| format!("{transform}: {fault}")));
                 if transform != "allocation" {
                     faults.extend(skipped(&opinion, &report));
-                } else if opinion.changed == 0 {
+                } else if opinion.changed == 0 && opinion.methods > 100 {
                     faults.push("no allocation site was found".to_string());
                 }
                 fs::remove_file(&output)?;
