@@ -96,17 +96,21 @@ impl Config {
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_key_of_the_documentation_is_read() {
+    /// The file in the documentation of this module.
+    fn example() -> String {
         let source = include_str!("config.rs");
-        let example: String = source
+        source
             .lines()
             .skip_while(|line| !line.contains("```toml"))
             .skip(1)
             .take_while(|line| !line.contains("```"))
             .map(|line| format!("{}\n", line.trim_start_matches("//! ")))
-            .collect();
-        let config = Config::parse(&example, "x.toml").unwrap();
+            .collect()
+    }
+
+    #[test]
+    fn every_key_of_the_documentation_is_read() {
+        let config = Config::parse(&example(), "x.toml").unwrap();
         assert_eq!(config.include().unwrap(), ["com.acme.**"]);
         assert_eq!(config.exclude().unwrap().len(), 2);
         assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
@@ -142,6 +146,30 @@ mod tests {
                 let message = format!("{error:#}");
                 proptest::prop_assert!(message.starts_with("x.toml:"), "{}", message);
             }
+        }
+
+        /// The example with pieces of it, or of TOML's grammar, put or cut anywhere.
+        #[test]
+        fn mutants_of_the_example_are_read_or_refused(
+            edits in proptest::collection::vec((0.0..1.0f64, 0usize..12, 0usize..24, 0usize..40), 1..5),
+        ) {
+            const PIECES: [&str; 24] = [
+                "[", "]", "[[", "{", "}", "\"", "\"\"\"", "'", "\\", "\\u00e9", "\\ud800", "#", "=", ".", ",", "\n", "\r",
+                "\0", "**", "*?", "(I)V", "99999999999999999999", "1979-05-27T07:32:00Z", "\u{1f600}",
+            ];
+            let mut text = example();
+            for (place, cut, piece, length) in edits {
+                let at = text.floor_char_boundary((place * text.len() as f64) as usize);
+                let end = text.floor_char_boundary(at + cut);
+                let again = text[..text.floor_char_boundary(length)].to_owned();
+                text.replace_range(at..end, if piece % 5 == 0 { &again } else { PIECES[piece] });
+            }
+            let start = std::time::Instant::now();
+            if let Err(error) = Config::parse(&text, "x.toml") {
+                let message = format!("{error:#}");
+                proptest::prop_assert!(message.starts_with("x.toml:"), "{}", message);
+            }
+            proptest::prop_assert!(start.elapsed() < std::time::Duration::from_secs(1), "{text}");
         }
     }
 }

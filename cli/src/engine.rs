@@ -7,7 +7,7 @@ use crate::account::{ClassRecord, MethodRecord, Outcome, Tally, outcome_of};
 use crate::exit::usage;
 use crate::runtime;
 use crate::settings::{Runtime as RuntimeOption, Settings, Transform};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::filter::SubclassIndex;
@@ -227,15 +227,17 @@ impl Engine<'_> {
             skipped = outcome.skipped;
             Ok(())
         })?;
-        if self.instrumenter.modules() > modules && self.settings.runtime == RuntimeOption::Embed {
-            if let Some(first) = self.modular.replace(name.clone()) {
-                return Err(usage(format!(
-                    "{first} and {name} are both modules, and only one of them can hold the runtime; \
+        if self.instrumenter.modules() > modules
+            && self.settings.runtime == RuntimeOption::Embed
+            && let Some(first) = self.modular.replace(name.clone())
+        {
+            return Err(usage(format!(
+                "{first} and {name} are both modules, and only one of them can hold the runtime; \
                      use --runtime classpath and put {} on the module path",
-                    runtime::JAR_NAME
-                )));
-            }
+                runtime::JAR_NAME
+            )));
         }
+        self.refuse_instrumented()?;
         self.pass_records_on(unit)?;
         for skipped in skipped {
             let entry = skipped.at.strip_prefix(&format!("{name}!")).unwrap_or(&skipped.at);
@@ -285,6 +287,7 @@ impl Engine<'_> {
                 .collect();
             let (pool, instrumenter) = (&self.pool, &mut self.instrumenter);
             let outputs = pool.install(|| instrumenter.rewrite_loose(&classes));
+            self.refuse_instrumented()?;
             for (((&position, entry), bytes), output) in
                 batch.iter().zip(&entries).zip(&contents).zip(outputs)
             {
@@ -307,12 +310,24 @@ impl Engine<'_> {
             }
             return Ok(());
         }
+        // The root of a tree of class paths has the map for those who look it up there.
+        if let Some(map) = extras.first().filter(|_| !roots.contains("")) {
+            self.sink.extra(unit_index, &map.name, &map.data)?;
+        }
         for root in roots {
             for entry in &extras {
                 self.sink.extra(unit_index, &format!("{root}{}", entry.name), &entry.data)?;
             }
         }
         Ok(())
+    }
+
+    /// Refuses a class that was rewritten before: its ids are of another map, so its calls would count for other methods.
+    fn refuse_instrumented(&self) -> Result<()> {
+        match self.instrumenter.instrumented() {
+            Some(at) => bail!("{at}: already instrumented: it calls the instrument runtime"),
+            None => Ok(()),
+        }
     }
 
     fn pass_records_on(&mut self, unit: &Unit) -> Result<()> {

@@ -4,7 +4,7 @@
 //! by file. The results go to stdout, remarks about
 //! the files to stderr.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -218,15 +218,17 @@ struct Made {
 #[derive(Serialize)]
 struct Law {
     holds: bool,
-    /// Methods checked.
+    /// Methods checked: those that have a row.
     methods: usize,
+    #[serde(skip)]
+    checked: HashSet<String>,
     in_flight: usize,
     violations: Vec<String>,
 }
 
 impl Default for Law {
     fn default() -> Self {
-        Law { holds: true, methods: 0, in_flight: 0, violations: Vec::new() }
+        Law { holds: true, methods: 0, checked: HashSet::new(), in_flight: 0, violations: Vec::new() }
     }
 }
 
@@ -310,7 +312,8 @@ impl Report {
         let allocations = made.into_iter().map(|((method, class), count)| Made { class, method, count });
         self.allocations = allocations.collect();
 
-        self.law.methods += checked.len();
+        self.law.checked.extend(checked.into_iter().map(|(copy, id)| names.method(copy, id)));
+        self.law.methods = self.law.checked.len();
         self.law.in_flight += profile.in_flight();
         for imbalance in profile.imbalances() {
             let thread = &profile.threads[imbalance.thread];

@@ -17,7 +17,7 @@ use crate::settings::{self, Settings};
 use crate::talk::Talk;
 use crate::tree::{self, Tree};
 use anyhow::{Context, Result};
-use instrument_rewriter::id_map::IdMap;
+use instrument_rewriter::id_map::{ENTRY_NAME, IdMap, gz};
 use serde::Serialize;
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -77,7 +77,14 @@ struct IdSummary {
     total: usize,
 }
 
+/// [`engine::run`], or what a test puts in its place.
+type Engine = fn(&[Unit], &Settings, &mut IdMap, &mut dyn Sink) -> Result<Tally>;
+
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
+    run_with(opts, talk, engine::run)
+}
+
+fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
     let mut settings = Settings::resolve(opts.settings)?;
     let jobs = input::plan(&opts.inputs, opts.output.as_deref(), opts.in_place)?;
     check_side_files(&settings, &jobs)?;
@@ -92,7 +99,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
 
     let mut staging = Staging::new(&jobs, &units, &settings, talk)?;
     staging.record_what_is_not_followed(&trees)?;
-    let rewritten = engine::run(&units, &settings, &mut ids, &mut staging)?;
+    let rewritten = engine(&units, &settings, &mut ids, &mut staging)?;
     let (outputs, mut tally) = staging.finish(&trees, &settings)?;
     tally.add(&rewritten);
     if let Some(file) = &mut id_file {
@@ -103,7 +110,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     for job in &jobs {
         talk.note(format_args!("{} -> {}", job.input.display(), job.output.display()));
     }
-    say_what_was_done(&tally, talk);
+    say_what_was_done(&tally, &settings, talk);
     let homeless = |job: &&Job| job.kind == UnitKind::ClassFile && settings.ids.is_none();
     if tally.methods.rewritten > 0
         && let Some(job) = jobs.iter().find(homeless)
@@ -134,18 +141,36 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     Ok(if settings.strict && tally.skipped() > 0 { Exit::Partial } else { Exit::Done })
 }
 
-fn say_what_was_done(tally: &Tally, talk: &Talk) {
+fn say_what_was_done(tally: &Tally, settings: &Settings, talk: &Talk) {
     let (classes, methods) = (&tally.classes, &tally.methods);
     talk.note(format_args!(
-        "{} methods of {} classes rewritten; classes: {} unchanged, {} excluded",
-        methods.rewritten, classes.rewritten, classes.unchanged, classes.excluded
+        "{} of {} rewritten; {} unchanged, {} excluded",
+        number(methods.rewritten, "method"),
+        number(classes.rewritten, "class"),
+        number(classes.unchanged, "class"),
+        classes.excluded
     ));
+    let filters = settings.filters();
+    if methods.rewritten == 0 && classes.excluded + methods.excluded > 0 && !filters.is_empty() {
+        talk.warn(format_args!("nothing was rewritten: {filters} leaves no method with code"));
+    }
     if tally.skipped() > 0 {
         talk.warn(format_args!(
-            "skipped: {} classes, {} methods; --verbose or --report says which and why",
-            classes.skipped, methods.skipped
+            "skipped: {}, {}; --verbose or --report says which and why",
+            number(classes.skipped, "class"),
+            number(methods.skipped, "method")
         ));
     }
+}
+
+/// `1 class`, `2 classes`.
+fn number(count: u64, noun: &str) -> String {
+    let ending = match (count, noun.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{count} {noun}{ending}")
 }
 
 /// The account and the id file must not be an input, an output, or each other.
@@ -267,6 +292,7 @@ impl<'a> Staging<'a> {
         let mut outputs = self.outputs;
         for ((job, root), tree) in self.jobs.iter().zip(&self.roots).zip(trees) {
             if let (Some(root), Some(tree)) = (root, tree) {
+                mark(root).with_context(|| job.output.display().to_string())?;
                 tree.copy_rest(&job.source, root)?;
             }
         }
@@ -354,9 +380,9 @@ impl Sink for Staging<'_> {
     }
 
     fn beside(&mut self, unit: usize, name: &str, bytes: &[u8]) -> Result<()> {
-        let target = self.jobs[unit].target.with_file_name(name);
-        self.talk.note(format_args!("runtime -> {}", target.display()));
-        self.outputs.file(&target, None, bytes)
+        let job = &self.jobs[unit];
+        self.talk.note(format_args!("runtime -> {}", job.output.with_file_name(name).display()));
+        self.outputs.file(&job.target.with_file_name(name), None, bytes)
     }
 
     fn note(&self, message: std::fmt::Arguments<'_>) {
@@ -383,6 +409,18 @@ impl Sink for Staging<'_> {
     }
 }
 
+/// Gives a directory that has no id map an empty one: a later run tells by it that it may replace the directory.
+fn mark(root: &Path) -> std::io::Result<()> {
+    let map = root.join(ENTRY_NAME);
+    if map.exists() {
+        return Ok(());
+    }
+    let mut text = Vec::new();
+    IdMap::new().write_part(Vec::new(), &mut text);
+    fs::create_dir_all(map.parent().unwrap_or(root))?;
+    fs::write(map, gz::compress(&text))
+}
+
 /// Writes a new file with the permissions of another.
 fn write_like(original: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::write(path, bytes)?;
@@ -398,7 +436,8 @@ mod tests {
     use instrument_rewriter::id_map::MethodInfo;
 
     /// Appends a byte to every file, gives every file one id, and skips a method.
-    fn fake(units: &[Unit], _: &Settings, ids: &mut IdMap, sink: &mut dyn Sink) -> Result<()> {
+    fn fake(units: &[Unit], _: &Settings, ids: &mut IdMap, sink: &mut dyn Sink) -> Result<Tally> {
+        let mut tally = Tally::default();
         for (unit_index, unit) in units.iter().enumerate() {
             for (index, file) in unit.files.iter().enumerate() {
                 let mut bytes = fs::read(&file.path)?;
@@ -424,6 +463,7 @@ mod tests {
                     detail: None,
                     methods: &methods,
                 })?;
+                tally.methods.skipped += 1;
                 bytes.push(b'!');
                 sink.output(unit_index, index, Some(&bytes))?;
             }
@@ -431,7 +471,7 @@ mod tests {
                 sink.extra(unit_index, "extra/file", b"extra")?;
             }
         }
-        Ok(())
+        Ok(tally)
     }
 
     fn fails_at_the_end(
@@ -439,7 +479,7 @@ mod tests {
         settings: &Settings,
         ids: &mut IdMap,
         sink: &mut dyn Sink,
-    ) -> Result<()> {
+    ) -> Result<Tally> {
         fake(units, settings, ids, sink)?;
         anyhow::bail!("the last class is bad")
     }

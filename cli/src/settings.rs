@@ -73,7 +73,7 @@ pub(crate) struct Opts {
     strip_signatures: Option<bool>,
 
     /// How many threads to use [default: one per processor]
-    #[arg(short = 'j', long, value_name = "N", env = "INSTRUMENT_THREADS", hide_env_values = true)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads, env = "INSTRUMENT_THREADS", hide_env_values = true)]
     threads: Option<NonZeroUsize>,
 
     /// Read these options from a file [default: ./instrument.toml, if there is one]
@@ -164,6 +164,18 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The options in effect that leave classes or methods out, as one would type them.
+    pub(crate) fn filters(&self) -> String {
+        let options = [
+            ("--include", &self.include),
+            ("--exclude", &self.exclude),
+            ("--subclasses-of", &self.subclasses_of),
+        ];
+        let given =
+            options.iter().flat_map(|(option, values)| values.iter().map(move |v| format!("{option} {v}")));
+        given.collect::<Vec<_>>().join(" ")
+    }
+
     fn check(&self) -> Result<()> {
         if self.transforms.contains(&Transform::Rmi) {
             return Err(usage("transform rmi is not available yet; there are method-events and allocation"));
@@ -178,11 +190,19 @@ impl Settings {
         if let Some(class) = self.subclasses_of.iter().find(|class| !is_class_name(class)) {
             return Err(usage(format!("--subclasses-of takes the names of classes, not `{class}`")));
         }
-        if self.threads > 1024 {
-            return Err(usage(format!("{} threads are too many; at most 1024", self.threads)));
+        if self.threads > MOST_THREADS {
+            return Err(usage(format!("{} threads are too many; at most {MOST_THREADS}", self.threads)));
         }
         Ok(())
     }
+}
+
+/// More than any machine has processors.
+const MOST_THREADS: usize = 1024;
+
+fn threads(word: &str) -> Result<NonZeroUsize, String> {
+    let number = word.parse().ok().filter(|threads: &NonZeroUsize| threads.get() <= MOST_THREADS);
+    number.ok_or_else(|| format!("not a number from 1 to {MOST_THREADS}"))
 }
 
 fn processors() -> usize {

@@ -96,14 +96,16 @@ fn permissions_are_kept() {
 fn in_place_replaces_the_input_and_nothing_else() {
     let dir = Dir::new();
     app(&dir, "real/app.jar");
-    dir.write("classes/B.class", empty_class("B"));
+    dir.write("classes/Seed.class", seed());
     dir.write("classes/x.txt", "x");
+    dir.write("plain/B.class", empty_class("B"));
     symlink("real/app.jar", dir.path("link.jar")).unwrap();
-    dir.line("--in-place link.jar classes").expect(0);
+    dir.line("--in-place link.jar classes plain").expect(0);
     assert!(dir.path("link.jar").is_symlink(), "the link stays, its target is replaced");
     assert_eq!(entry(&dir, "real/app.jar", "data.txt"), b"data");
     assert_eq!(dir.text("classes/x.txt"), "x");
     assert!(dir.path("classes/META-INF/instrument/ids.gz").is_file());
+    assert!(!dir.path("plain/META-INF").exists(), "nothing was rewritten");
     assert_eq!(
         dir.list().iter().filter(|name| name.contains("instrumented") || name.contains(".tmp")).count(),
         0
@@ -196,7 +198,7 @@ fn links_in_a_directory_are_copied_and_not_followed() {
     assert_eq!(skipped.len(), 1);
     assert_eq!((&skipped[0]["entry"], &skipped[0]["reason"]), (&"out".into(), &"symlink".into()));
     assert_eq!((&skipped[0]["kind"], &skipped[0]["input"]), (&"entry".into(), &"classes".into()));
-    dir.line("classes").says(0, &["warning: skipped: 1 classes"]);
+    dir.line("classes").says(0, &["warning: skipped: 1 class, 0 methods"]);
     assert_eq!(dir.line("-q classes").expect(0).stderr, "");
 }
 
@@ -230,4 +232,79 @@ fn the_id_file_is_created_and_a_failed_run_does_not_leave_it() {
     assert_eq!(dir.text("ids"), known);
     dir.write("damaged", "instrument ids 1\nclass A\n");
     dir.line("app.jar --ids damaged").says(1, &["damaged:2: neither"]);
+}
+
+/// A real class, with methods.
+fn seed() -> Vec<u8> {
+    fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/class_scan/Seed.class")).unwrap()
+}
+
+#[test]
+fn deflated_classes_are_accounted_for_by_name() {
+    let dir = Dir::new();
+    dir.jar("app.jar", &[("Seed.class", &seed()), ("Bad.class", b"\xca\xfe\xba\xbe\0")]);
+    dir.line("-v app.jar --report report.jsonl").says(0, &["app.jar: Bad.class skipped: "]);
+    let report = dir.text("report.jsonl");
+    let lines: Vec<serde_json::Value> =
+        report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).collect::<Vec<_>>();
+    assert_eq!(of("class")[0]["class"], "Seed");
+    let names: Vec<&str> = of("method").iter().map(|line| line["method"].as_str().unwrap()).collect();
+    assert!(names.contains(&"<init>"), "{names:?}");
+    assert!(of("method").iter().all(|line| line["class"] == "Seed"));
+}
+
+#[test]
+fn a_class_that_was_rewritten_before_is_refused_by_name() {
+    let dir = Dir::new();
+    dir.write("Seed.class", seed());
+    dir.line("Seed.class --ids ids").expect(0);
+    let rewritten = dir.read("Seed-instrumented.class");
+    dir.jar("app.jar", &[("a/Fine.class", &empty_class("a/Fine")), ("Seed.class", &rewritten)]);
+    dir.write("classes/Seed.class", &rewritten);
+    let before = dir.list();
+    for (input, at) in [
+        ("Seed-instrumented.class", "Seed-instrumented.class"),
+        ("app.jar", "app.jar!Seed.class"),
+        ("classes", "classes!Seed.class"),
+    ] {
+        let error = format!("error: {at}: already instrumented: it calls the instrument runtime");
+        dir.line(input).says(1, &[&error]);
+        assert_eq!(dir.list(), before);
+    }
+    // What is left out on purpose is nobody's concern.
+    dir.line("app.jar --exclude Seed").expect(0);
+}
+
+#[test]
+fn filters_that_leave_nothing_are_pointed_out() {
+    let dir = Dir::new();
+    dir.jar("app.jar", &[("Seed.class", &seed())]);
+    for filter in
+        ["--include Sead", "--exclude **", "--subclasses-of com.acme.Missing", "--include Seed#nope"]
+    {
+        let warning = format!("warning: nothing was rewritten: {filter} leaves no method with code");
+        dir.line(&format!("app.jar {filter}")).says(0, &[&warning]);
+    }
+    let run = dir.line("app.jar --include Seed#<init>").expect(0);
+    assert!(!run.stderr.contains("warning"), "{}", run.stderr);
+    dir.line("app.jar -j 0").says(2, &["not a number from 1 to 1024"]);
+}
+
+#[test]
+fn an_output_with_several_class_paths_is_known_again() {
+    let dir = Dir::new();
+    dir.write("app/classes/Seed.class", seed());
+    dir.jar("app/lib/seed.jar", &[("Seed.class", &seed())]);
+    dir.line("app -o out").expect(0);
+    for root in ["out", "out/classes"] {
+        assert!(dir.path(root).join("META-INF/instrument/ids.gz").is_file(), "{root}");
+    }
+    assert!(dir.path("out/classes/instrument/runtime/ProfilerRuntime.class").is_file());
+    assert!(!dir.path("out/instrument").exists());
+    dir.line("app -o out").expect(0);
+    dir.line("out").says(1, &["out: already instrumented"]);
+    fs::remove_dir_all(dir.path("app/classes")).unwrap();
+    dir.line("app -o libraries").expect(0);
+    dir.line("app -o libraries").expect(0);
 }

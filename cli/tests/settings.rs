@@ -147,7 +147,7 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--transform=bogus"], vec![], "method-events"),
         (vec!["--record=tree"], vec![], "recording mode tree is not available yet"),
         (vec!["-j0"], vec![], "invalid value '0' for '--threads <N>'"),
-        (vec!["-j9999"], vec![], "too many"),
+        (vec!["-j9999"], vec![], "not a number from 1 to 1024"),
         (vec![], variable("INSTRUMENT_STRICT", "maybe"), "maybe"),
         (vec!["--runtime=bogus"], vec![], "classpath"),
     ] {

@@ -121,6 +121,8 @@ pub struct Instrumenter<'a> {
     used: Vec<u32>,
     /// Module descriptors at the root of archives.
     modules: u64,
+    /// The first class that calls the runtime already.
+    instrumented: Option<String>,
     rewriters: Mutex<Vec<ClassRewriter>>,
     buffers: Mutex<Vec<SurveyBuffers>>,
 }
@@ -138,6 +140,8 @@ pub struct Plan {
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
     result: OnceLock<(Outcome, Vec<MethodReport>)>,
+    /// For the observer. Made while the bytes of the class are there; [`done`](ArchiveClassRewriter::done) has none.
+    record: OnceLock<ClassRecord>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +168,7 @@ impl<'a> Instrumenter<'a> {
             totals: Totals::default(),
             used: Vec::new(),
             modules: 0,
+            instrumented: None,
             rewriters: Mutex::default(),
             buffers: Mutex::default(),
         }
@@ -184,6 +189,12 @@ impl<'a> Instrumenter<'a> {
         self.modules
     }
 
+    /// Where the first class was met that calls the runtime already. Its ids are of another map: next to ours they would
+    /// count for other methods.
+    pub fn instrumented(&self) -> Option<&str> {
+        self.instrumented.as_deref()
+    }
+
     /// Rewrites classes that lie in no archive: in parallel, with ids in their order. `None`: unchanged.
     pub fn rewrite_loose(&mut self, classes: &[(Location<'_>, &[u8])]) -> Vec<Option<Vec<u8>>> {
         let this = &*self;
@@ -200,8 +211,8 @@ impl<'a> Instrumenter<'a> {
                 this.rewrite(at, plan, class, &mut out).then_some(out)
             })
             .collect();
-        for (((at, class), plan), output) in classes.iter().zip(plans).zip(&outputs) {
-            self.account(at, class, plan, output.is_some());
+        for (((at, _), plan), output) in classes.iter().zip(plans).zip(&outputs) {
+            self.account(at, plan, output.is_some());
         }
         outputs
     }
@@ -228,33 +239,27 @@ impl<'a> Instrumenter<'a> {
         entries
     }
 
-    fn account(&mut self, at: &Location<'_>, class: &[u8], plan: Plan, rewritten: bool) {
+    fn account(&mut self, at: &Location<'_>, mut plan: Plan, rewritten: bool) {
         let totals = &mut self.totals;
         totals.classes += 1;
         totals.classes_rewritten += u64::from(rewritten);
         self.modules += u64::from(plan.verdict == Verdict::Module && at.name() == b"module-info.class");
-        let result = plan.result.get();
-        let (skipped, detail) = match (&plan.survey, plan.verdict, result) {
-            (Err(error), ..) => (Some(SkipReason::NotAClass.as_str()), Some(error.to_string())),
-            (_, Verdict::Leave(reason), _) => (Some(reason), None),
-            (_, Verdict::Module, _) if !rewritten => (Some(SkipReason::NotCode.as_str()), None),
-            (_, _, Some((Outcome::Skipped(reason), _))) => {
-                (Some(reason.as_str()), Some(reason.explanation().to_owned()))
-            }
-            _ => (None, None),
-        };
+        if self.instrumented.is_none()
+            && plan.verdict == Verdict::Leave(SkipReason::AlreadyInstrumented.as_str())
+        {
+            self.instrumented = Some(at.to_string());
+        }
+        let skipped = plan.skipped(rewritten);
         if let Some(reason) = skipped {
             *totals.classes_skipped.entry(reason).or_default() += 1;
         }
-        let no_reports = Vec::new();
-        let reports = result.map_or(&no_reports, |(_, reports)| reports);
-        let surveyed = plan.survey.as_ref().map_or(&[][..], |survey| &survey.methods[..]);
-        totals.methods += surveyed.len() as u64;
+        totals.methods += plan.survey.as_ref().map_or(0, |survey| survey.methods.len() as u64);
         if skipped.is_none() {
-            let refused = |report: &&MethodReport| matches!(report.event, MethodEvent::Skipped(_));
-            for report in reports.iter().filter(refused) {
+            let mut refused = 0;
+            for report in plan.reports() {
                 if let MethodEvent::Skipped(reason) = report.event {
                     *totals.methods_skipped.entry(reason.as_str()).or_default() += 1;
+                    refused += 1;
                 }
             }
             let left = plan.ids.iter().filter(|id| **id == LEFT).count();
@@ -262,13 +267,71 @@ impl<'a> Instrumenter<'a> {
                 *totals.methods_skipped.entry(SkipReason::Excluded.as_str()).or_default() += left as u64;
             }
             // A method without code is reported as skipped, too.
-            let refused = reports.iter().filter(refused).count();
             totals.methods_rewritten += (plan.ids.len() - left).saturating_sub(refused) as u64;
         }
-        let Some(observer) = &mut self.observer else { return };
-        let observer = observer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(observer), Some(record)) = (&mut self.observer, plan.record.take()) {
+            let observer = observer.get_mut().unwrap_or_else(PoisonError::into_inner);
+            observer(at, &record);
+        }
+    }
+
+    /// Rewrites the class as its plan says, and keeps the outcome there.
+    fn apply(&self, plan: &Plan, class: &[u8], out: &mut Vec<u8>) -> bool {
+        match plan.verdict {
+            Verdict::Leave(_) => return false,
+            Verdict::Module => {
+                return match self.runtime.module {
+                    ModuleChange::None => false,
+                    ModuleChange::AddPackage => module_info::add_package(class, out),
+                    ModuleChange::AddRequires => module_info::add_requires(class, out),
+                };
+            }
+            Verdict::Rewrite => {}
+        }
+        let mut rewriter = lock(&self.rewriters).pop().unwrap_or_else(|| ClassRewriter::new(self.transforms));
+        let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
+        let choose = |_: &MethodRef<'_>| match ids.next() {
+            None | Some(&LEFT) => Choice::Leave,
+            Some(id) => Choice::Rewrite(*id),
+        };
+        let outcome = rewriter.rewrite(class, choose, out);
+        let reports = rewriter.reports().to_vec();
+        lock(&self.rewriters).push(rewriter);
+        // The survey has read the same bytes without an error.
+        let outcome = outcome.unwrap_or(Outcome::Skipped(SkipReason::NotAClass));
+        let _ = plan.result.set((outcome, reports));
+        outcome == Outcome::Rewritten
+    }
+}
+
+impl Plan {
+    /// Why the class as a whole was left as it is, if it was.
+    fn skipped(&self, rewritten: bool) -> Option<&'static str> {
+        match (&self.survey, self.verdict, self.result.get()) {
+            (Err(_), ..) => Some(SkipReason::NotAClass.as_str()),
+            (_, Verdict::Leave(reason), _) => Some(reason),
+            (_, Verdict::Module, _) if !rewritten => Some(SkipReason::NotCode.as_str()),
+            (_, _, Some((Outcome::Skipped(reason), _))) => Some(reason.as_str()),
+            _ => None,
+        }
+    }
+
+    /// What the rewriter said of the methods.
+    fn reports(&self) -> &[MethodReport] {
+        self.result.get().map_or(&[], |(_, reports)| reports)
+    }
+
+    /// Everything about the class that people may want to know.
+    fn record(&self, class: &[u8], rewritten: bool) -> ClassRecord {
+        let skipped = self.skipped(rewritten);
+        let detail = match (&self.survey, self.result.get()) {
+            (Err(error), _) => Some(error.to_string()),
+            (_, Some((Outcome::Skipped(reason), _))) => Some(reason.explanation().to_owned()),
+            _ => None,
+        };
+        let surveyed = self.survey.as_ref().map_or(&[][..], |survey| &survey.methods[..]);
         let methods = surveyed.iter().enumerate().map(|(position, method)| {
-            let id = plan.ids.get(position).copied().filter(|id| ![LEFT, WITHOUT_CODE].contains(id));
+            let id = self.ids.get(position).copied().filter(|id| ![LEFT, WITHOUT_CODE].contains(id));
             let left = if method.has_code { SkipReason::Excluded } else { SkipReason::NoCode };
             let mut record = MethodRecord {
                 name: mutf8::escape(method.name(class)),
@@ -277,7 +340,7 @@ impl<'a> Instrumenter<'a> {
                 skipped: skipped.or((id.is_none()).then_some(left.as_str())),
                 notes: Vec::new(),
             };
-            for report in reports.iter().filter(|report| report.index == method.index) {
+            for report in self.reports().iter().filter(|report| report.index == method.index) {
                 match report.event {
                     MethodEvent::Skipped(reason) => record.skipped = Some(reason.as_str()),
                     MethodEvent::CrossedHugeMethodLimit => record.notes.push(Note::CrossedHugeMethodLimit),
@@ -294,14 +357,13 @@ impl<'a> Instrumenter<'a> {
             }
             record
         });
-        let record = ClassRecord {
-            name: plan.survey.as_ref().map_or_else(|_| String::new(), |s| mutf8::escape(s.name(class))),
+        ClassRecord {
+            name: self.survey.as_ref().map_or_else(|_| String::new(), |s| mutf8::escape(s.name(class))),
             rewritten,
             skipped,
             detail,
             methods: methods.collect(),
-        };
-        observer(at, &record);
+        }
     }
 }
 
@@ -322,7 +384,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 _ => Verdict::Rewrite,
             },
         };
-        Plan { survey, verdict, ids: Vec::new(), result: OnceLock::new() }
+        Plan { survey, verdict, ids: Vec::new(), result: OnceLock::new(), record: OnceLock::new() }
     }
 
     fn admit(&mut self, _: &Location<'_>, plan: &mut Plan, class: &[u8]) {
@@ -354,34 +416,15 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
     }
 
     fn rewrite(&self, _: &Location<'_>, plan: &Plan, class: &[u8], out: &mut Vec<u8>) -> bool {
-        match plan.verdict {
-            Verdict::Leave(_) => return false,
-            Verdict::Module => {
-                return match self.runtime.module {
-                    ModuleChange::None => false,
-                    ModuleChange::AddPackage => module_info::add_package(class, out),
-                    ModuleChange::AddRequires => module_info::add_requires(class, out),
-                };
-            }
-            Verdict::Rewrite => {}
+        let rewritten = self.apply(plan, class, out);
+        if self.observer.is_some() {
+            let _ = plan.record.set(plan.record(class, rewritten));
         }
-        let mut rewriter = lock(&self.rewriters).pop().unwrap_or_else(|| ClassRewriter::new(self.transforms));
-        let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
-        let choose = |_: &MethodRef<'_>| match ids.next() {
-            None | Some(&LEFT) => Choice::Leave,
-            Some(id) => Choice::Rewrite(*id),
-        };
-        let outcome = rewriter.rewrite(class, choose, out);
-        let reports = rewriter.reports().to_vec();
-        lock(&self.rewriters).push(rewriter);
-        // The survey has read the same bytes without an error.
-        let outcome = outcome.unwrap_or(Outcome::Skipped(SkipReason::NotAClass));
-        let _ = plan.result.set((outcome, reports));
-        outcome == Outcome::Rewritten
+        rewritten
     }
 
-    fn done(&mut self, at: &Location<'_>, plan: Plan, class: &[u8], rewritten: bool) {
-        self.account(at, class, plan, rewritten);
+    fn done(&mut self, at: &Location<'_>, plan: Plan, rewritten: bool) {
+        self.account(at, plan, rewritten);
     }
 
     fn extra_entries(&mut self, _: &Layout) -> Vec<NewEntry> {

@@ -219,11 +219,11 @@ const FAULTS: &[Fault] = &[
         let (push, around) = (b.label_of(exit - 2), b.next(b.label_of(exit)));
         let mut changed = 0;
         for item in &mut b.body.items {
-            if let Item::Branch(_, label) = item {
-                if *label == push {
-                    *label = around;
-                    changed += 1;
-                }
+            if let Item::Branch(_, label) = item
+                && *label == push
+            {
+                *label = around;
+                changed += 1;
             }
         }
         assert!(changed > 0);

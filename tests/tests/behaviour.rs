@@ -12,6 +12,9 @@ use instrument_tests::machine::{Jdk, Run, join};
 use instrument_tests::subject::{self, MethodCounts, entries_of};
 use tempfile::TempDir;
 
+/// What `--runtime classpath` writes beside its output.
+const RUNTIME_JAR: &str = "instrument-runtime.jar";
+
 /// Two folders with the same content, one for each run of a program.
 struct Trial {
     work: TempDir,
@@ -66,12 +69,13 @@ impl Trial {
         }
         let old = program(&before).current_dir(&before).capture()?;
         let now = program(&after).current_dir(&after).capture()?;
-        let failed = || format!("exit status, with stderr {}", text(&now, &after).1);
-        same(&failed(), &old.status, &now.status)?;
+        let said = text(&now, &after);
+        same(&format!("exit status, with output {said:?},"), &old.status, &now.status)?;
         same("stdout", &text(&old, &before).0, &text(&now, &after).0)?;
         same("stderr", &text(&old, &before).1, &text(&now, &after).1)?;
         ensure!(old.status.success(), "the program itself failed: {}", text(&old, &before).1);
-        let inputs: Vec<&str> = self.subjects.iter().map(|(_, name)| name.as_str()).collect();
+        let mut inputs: Vec<&str> = self.subjects.iter().map(|(_, name)| name.as_str()).collect();
+        inputs.push(RUNTIME_JAR);
         let (old, now) = (files(&before, &inputs)?, files(&after, &inputs)?);
         same("names of files", &old.keys().collect::<Vec<_>>(), &now.keys().collect::<Vec<_>>())?;
         for (name, bytes) in &old {
@@ -460,14 +464,19 @@ fn an_application_with_a_class_path_in_its_manifest_runs() -> Result<()> {
 #[test]
 fn an_application_of_two_modules_runs() -> Result<()> {
     let mut trial = Trial::new()?;
-    let (app, lib) = sample(trial.work.path(), true)?;
-    trial.subject(
-        &pack(&app, &trial.work.path().join("app.jar"), &["--main-class", "sample.app.Main"])?,
-        "app.jar",
-    );
-    trial.subject(&pack(&lib, &trial.work.path().join("lib.jar"), &[])?, "lib.jar");
-    let methods = trial.run(java(&["--module-path", "app.jar:lib.jar", "-m", "sample.app"]))?;
+    let work = trial.work.path().to_path_buf();
+    let (app, lib) = sample(&work, true)?;
+    let app = pack(&app, &work.join("app.jar"), &["--main-class", "sample.app.Main"])?;
+    let lib = pack(&lib, &work.join("lib.jar"), &[])?;
+    trial.subject(&app, "app.jar");
+    trial.subject(&lib, "lib.jar");
+    // The runtime is a module of its own here, since no package may be in two modules; with the default this is refused.
+    trial.options = vec!["--runtime".into(), "classpath".into()];
+    let methods = trial.run(java(&["--module-path", ".", "-m", "sample.app"]))?;
     exact(&methods);
+    let refused = subject::call()?.arg(&app).arg(&lib).arg("-o").arg(work.join("both")).capture()?;
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("--runtime classpath"), "{said}");
     Ok(())
 }
 

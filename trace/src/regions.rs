@@ -26,12 +26,13 @@ impl Region {
 pub(crate) fn walk(bytes: &Bytes<'_>, damage: &mut Vec<Damage>) -> Vec<Region> {
     let mut regions = Vec::new();
     let mut at = FILE_HEADER;
-    while at + HEADER <= bytes.len() {
+    // Lengths are anyone's: the sums stay at the end of the numbers.
+    while at.saturating_add(HEADER) <= bytes.len() {
         if bytes.u32(at) == 0 {
             break;
         }
         let length = bytes.u64(at + 8);
-        if bytes.u32(at) != BLOCK || length == 0 || length % PAGE != 0 {
+        if bytes.u32(at) != BLOCK || length == 0 || !length.is_multiple_of(PAGE) {
             damage.push(Damage { offset: at, structure: "block", reason: "not a block header".into() });
             break;
         }
@@ -53,13 +54,13 @@ pub(crate) fn walk(bytes: &Bytes<'_>, damage: &mut Vec<Damage>) -> Vec<Region> {
 fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, regions: &mut Vec<Region>, damage: &mut Vec<Damage>) {
     let copy = bytes.u32(block + 4);
     let mut at = block + HEADER;
-    while at + HEADER <= end {
+    while at.saturating_add(HEADER) <= end {
         let length = bytes.u64(at + 8);
         let kind = bytes.u32(at);
         if length == 0 && kind == 0 {
             break;
         }
-        if length < HEADER || length % HEADER != 0 {
+        if length < HEADER || !length.is_multiple_of(HEADER) {
             damage.push(Damage { offset: at, structure: "region", reason: format!("length {length}") });
             break;
         }
@@ -68,5 +69,26 @@ fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, regions: &mut Vec<Region>
             regions.push(Region { kind, owner: bytes.u32(at + 4), copy, offset: at, length: cut });
         }
         at = at.saturating_add(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_up_to_the_end_of_the_numbers_are_taken() {
+        let mut data = vec![0; 8192];
+        data[4096..4100].copy_from_slice(&BLOCK.to_le_bytes());
+        data[4160] = 77;
+        for (block, region) in [(0u64.wrapping_sub(PAGE), 64), (PAGE, 0u64.wrapping_sub(HEADER))] {
+            data[4104..4112].copy_from_slice(&block.to_le_bytes());
+            data[4168..4176].copy_from_slice(&region.to_le_bytes());
+            let mut damage = Vec::new();
+            let regions = walk(&Bytes::new(&data), &mut damage);
+            assert_eq!(regions.len(), 1);
+            assert_eq!((regions[0].kind, regions[0].offset, regions[0].end() <= 8192), (77, 4160, true));
+            assert_eq!(damage.len(), usize::from(block > PAGE), "{damage:?}");
+        }
     }
 }

@@ -264,10 +264,10 @@ impl<R: ClassRewriter> Engine<'_, R> {
         });
 
         pass.pack(level)?;
-        for Job { place, class, plan, packed } in jobs {
+        for Job { place, plan, packed, .. } in jobs {
             self.outcome.classes += 1;
             if let Some(plan) = plan {
-                self.rewriter.done(&location(place), plan, &class, packed.is_some());
+                self.rewriter.done(&location(place), plan, packed.is_some());
             }
             if let Some(packed) = packed {
                 self.outcome.rewritten += 1;

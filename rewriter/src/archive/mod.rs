@@ -23,7 +23,7 @@
 //!     fn rewrite(&self, _: &Location<'_>, _: &(), _: &[u8], _: &mut Vec<u8>) -> bool {
 //!         false
 //!     }
-//!     fn done(&mut self, _: &Location<'_>, _: (), _: &[u8], _: bool) {}
+//!     fn done(&mut self, _: &Location<'_>, _: (), _: bool) {}
 //!     fn extra_entries(&mut self, _: &Layout) -> Vec<NewEntry> {
 //!         vec![NewEntry { name: "README".into(), data: b"hello".into(), stored: true }]
 //!     }
@@ -71,7 +71,7 @@ pub use read::{Class, read_entry, visit_classes};
 /// long as `plan` uses nothing that `admit` or `done` change.
 ///
 /// "Class" means an entry that is named like one (`X.class`, or `X.class/` with data); its bytes may be
-/// anything. They are the same slice in all calls. No method may fail: what goes wrong with a class is recorded
+/// anything. They are the same slice in the first three calls. No method may fail: what goes wrong with a class is recorded
 /// in its plan, and `rewrite` returns false.
 pub trait ClassRewriter: Sync {
     /// What is known about one class between the calls.
@@ -87,8 +87,9 @@ pub trait ClassRewriter: Sync {
     /// entry stays the input's own bytes.
     fn rewrite(&self, at: &Location<'_>, plan: &Self::Plan, class: &[u8], out: &mut Vec<u8>) -> bool;
 
-    /// Called in archive order after `rewrite`, with what it returned. The place for report lines.
-    fn done(&mut self, at: &Location<'_>, plan: Self::Plan, class: &[u8], rewritten: bool);
+    /// Called in archive order after `rewrite`, with what it returned. The place for report lines. The
+    /// bytes of the class are gone by now, so that memory holds the old bytes of a batch or the new ones, not both.
+    fn done(&mut self, at: &Location<'_>, plan: Self::Plan, rewritten: bool);
 
     /// New entries for the outermost archive (runtime classes, id map); asked once, after the last class is done.
     fn extra_entries(&mut self, layout: &Layout) -> Vec<NewEntry>;

@@ -53,7 +53,8 @@ impl MethodRewriter {
         self.edits.clear();
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
-        if !transforms.method_events && !(transforms.allocation && self.scan.allocates()) {
+        let wanted = transforms.method_events || (transforms.allocation && self.scan.allocates());
+        if !wanted {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
             return Ok(false);
         }

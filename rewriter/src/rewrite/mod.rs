@@ -156,6 +156,8 @@ impl ClassRewriter {
         if let Some(reason) = refusal(class) {
             return Ok(Outcome::Skipped(reason));
         }
+        // An index behind the pool's end would name what is appended there.
+        class.name()?;
         let (bytes, pool) = (class.bytes, &class.pool);
         self.appender.reset(pool);
         self.methods.clear();

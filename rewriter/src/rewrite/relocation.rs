@@ -181,10 +181,10 @@ impl Relocation {
             let wide = new[position as usize] != code[pc as usize]
                 || opcode::INFO[usize::from(code[pc as usize])].0 == 5;
             if !wide {
-                if !self.trampolines.is_empty() {
-                    if let Some(t) = self.trampolines.iter().find(|trampoline| trampoline.branch == pc) {
-                        destination = t.position;
-                    }
+                if !self.trampolines.is_empty()
+                    && let Some(t) = self.trampolines.iter().find(|trampoline| trampoline.branch == pc)
+                {
+                    destination = t.position;
                 }
                 let at = position as usize + 1;
                 match i16::try_from(i64::from(destination) - i64::from(position)) {
@@ -286,7 +286,7 @@ fn put_offset(new: &mut [u8], at: usize, from: u32, to: u32) {
 /// Emits the switch at `pc` with the padding of its new place; returns the old pc behind it.
 fn emit_switch(code: &[u8], pc: usize, start: usize, out: &mut Vec<u8>) -> usize {
     out.push(code[pc]);
-    while (out.len() - start) % 4 != 0 {
+    while !(out.len() - start).is_multiple_of(4) {
         out.push(0);
     }
     match Switch::at(code, pc) {

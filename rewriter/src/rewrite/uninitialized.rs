@@ -226,15 +226,15 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
         let mut thrown: Option<State> = None;
         let mut pc = start;
         loop {
-            if pc != start || joins.contains_key(&pc) {
-                if let Some(known) = joins.get_mut(&pc) {
-                    // The first visit at `start` comes from `flow_to`, which has merged already.
-                    if pc != start && !merge(known, &state)? {
-                        break;
-                    }
-                    if let Some(merged) = known {
-                        state = merged.clone();
-                    }
+            if (pc != start || joins.contains_key(&pc))
+                && let Some(known) = joins.get_mut(&pc)
+            {
+                // The first visit at `start` comes from `flow_to`, which has merged already.
+                if pc != start && !merge(known, &state)? {
+                    break;
+                }
+                if let Some(merged) = known {
+                    state = merged.clone();
                 }
             }
             let length = crate::class_file::instruction::length_at(method.code, pc)
@@ -270,12 +270,11 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
                 if steps > MOST_STEPS {
                     return Err(SkipReason::UnknownReceiver);
                 }
-                if let Some(known) = joins.get_mut(&target) {
-                    if merge(known, &state)? {
-                        if let Some(merged) = known.clone() {
-                            pending.push((target, merged));
-                        }
-                    }
+                if let Some(known) = joins.get_mut(&target)
+                    && merge(known, &state)?
+                    && let Some(merged) = known.clone()
+                {
+                    pending.push((target, merged));
                 }
             }
             pc += length;

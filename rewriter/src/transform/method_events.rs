@@ -85,8 +85,11 @@ fn cover(returns: &[u32], start: u32, end: u32, edits: &mut Edits) {
     }
 }
 
+/// A half-open range of pcs.
+type PcRange = (u32, u32);
+
 /// The pcs of the calls that initialise `this`, and the ranges that are reached with it initialised.
-fn constructor_calls(site: &mut MethodSite<'_>) -> Result<(Vec<u32>, Vec<(u32, u32)>), SkipReason> {
+fn constructor_calls(site: &mut MethodSite<'_>) -> Result<(Vec<u32>, Vec<PcRange>), SkipReason> {
     if let Some(pc) = only_call(site) {
         return Ok((vec![pc], vec![(pc + 3, site.code.code.len() as u32)]));
     }

@@ -74,7 +74,7 @@ impl ClassRewriter for Marker {
         true
     }
 
-    fn done(&mut self, at: &Location<'_>, plan: Plan, _: &[u8], rewritten: bool) {
+    fn done(&mut self, at: &Location<'_>, plan: Plan, rewritten: bool) {
         assert_eq!(rewritten, (self.wants)(&plan.at));
         assert_eq!(at.to_string(), self.log[self.done]);
         self.done += 1;

@@ -22,7 +22,7 @@ impl ClassRewriter for Lean {
         out.extend_from_slice(class);
         self.rewrites
     }
-    fn done(&mut self, _: &Location<'_>, _: (), _: &[u8], _: bool) {}
+    fn done(&mut self, _: &Location<'_>, _: (), _: bool) {}
     fn extra_entries(&mut self, _: &Layout) -> Vec<NewEntry> {
         Vec::new()
     }

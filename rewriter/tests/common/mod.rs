@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+pub(crate) mod id_maps;
+pub(crate) mod jars;
+pub(crate) mod rewriting;
 pub(crate) mod scan;
 
 use std::io::Read;
@@ -80,7 +83,7 @@ fn jdk_classes() -> Option<PathBuf> {
     Some(target)
 }
 
-fn of_directory(path: &Path, samples: &mut Vec<Sample>) {
+pub(crate) fn of_directory(path: &Path, samples: &mut Vec<Sample>) {
     let mut entries: Vec<_> =
         std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();

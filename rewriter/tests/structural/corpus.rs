@@ -51,10 +51,10 @@ fn visit_folder(folder: &Path, visit: &mut dyn FnMut(&str, &[u8]) -> ControlFlow
     for path in paths {
         if path.is_dir() {
             visit_folder(&path, visit)?;
-        } else if path.extension().is_some_and(|extension| extension == "class") {
-            if let Ok(bytes) = std::fs::read(&path) {
-                visit(&path.to_string_lossy(), &bytes)?;
-            }
+        } else if path.extension().is_some_and(|extension| extension == "class")
+            && let Ok(bytes) = std::fs::read(&path)
+        {
+            visit(&path.to_string_lossy(), &bytes)?;
         }
     }
     ControlFlow::Continue(())

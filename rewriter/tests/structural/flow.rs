@@ -21,7 +21,7 @@ pub(crate) fn done(pc: usize) -> u32 {
 
 /// The pc of the `new` that made this not yet initialised object.
 pub(crate) fn fresh_pc(token: u32) -> Option<usize> {
-    (token >= 2 && token % 2 == 0).then(|| (token as usize - 2) / 2)
+    (token >= 2 && token.is_multiple_of(2)).then(|| (token as usize - 2) / 2)
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -146,7 +146,7 @@ impl State {
                 let value = self.locals.iter().find(|known| known.0 == local).map_or(OTHER, |known| known.1);
                 self.stack.push(value);
             }
-            0x36..=0x3a | 0x3b..=0x4e => {
+            0x36..=0x4e => {
                 let (slots, _) = fixed_effect(opcode);
                 let local = if opcode < 0x3b { local } else { u16::from((opcode - 0x3b) % 4) };
                 let value = self.pop(slots)?;

@@ -687,8 +687,8 @@ impl<'a> MethodCheck<'a> {
             let start = self.new.index_or(row.start, "exception table")?;
             let end = self.new.index_or(row.end, "exception table")?;
             ensure!(start < end && row.start >= last_end, "exception table: {row:?} is empty or overlaps");
-            for index in start..end {
-                match wants[index] {
+            for (index, want) in wants.iter().enumerate().take(end).skip(start) {
+                match want {
                     Want::Covered => left -= 1,
                     Want::Either => {}
                     Want::Uncovered => {
