@@ -202,6 +202,10 @@ impl<'a> ConstantPool<'a> {
         if position > bytes.len() {
             return Err(ClassError::new(ClassErrorKind::Truncated, bytes.len(), STRUCTURE));
         }
+        // JVMS 4.4.5: the index behind a Long or Double must exist, too; else it would be the next one appended.
+        if index > count.max(1) {
+            return Err(ClassError::new(ClassErrorKind::Malformed, position, STRUCTURE));
+        }
         Ok(Self { bytes, offsets, start, end: position, well_known })
     }
 

@@ -14,6 +14,7 @@ use super::code_scan::CodeScan;
 use super::edits::Edits;
 use super::relocation::Relocation;
 use crate::class_file::exception_table::ExceptionTable;
+use std::collections::BTreeSet;
 
 /// Checks the rows against the code.
 ///
@@ -74,12 +75,11 @@ pub(crate) fn write(
     };
     let mut cursor = relocation.cursor();
 
-    let mut shielded: Vec<u16> = Vec::new();
+    let mut shielded = BTreeSet::new();
     for row in table.iter().filter(|row| row.catch_type == 0) {
         let handler = usize::from(row.handler_pc);
         let (landing, target) = (cursor.landing(handler), cursor.target(handler));
-        if landing != target && !shielded.contains(&row.handler_pc) {
-            shielded.push(row.handler_pc);
+        if landing != target && shielded.insert(row.handler_pc) {
             add(out, landing, target, target, 0);
         }
     }

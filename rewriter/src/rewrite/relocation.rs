@@ -216,6 +216,7 @@ impl Relocation {
 
     /// Gives every branch that did not reach a longer form.
     fn lengthen(&mut self, code: &[u8], scan: &CodeScan, has_frames: bool) -> Result<(), SkipReason> {
+        let places: Vec<usize> = scan.boundaries().filter(|&at| at != 0 && !scan.falls_into(at)).collect();
         for index in 0..self.overflow.len() {
             let pc = self.overflow[index];
             if !opcode::is_conditional_branch(code[pc as usize]) {
@@ -226,7 +227,8 @@ impl Relocation {
                 return Err(SkipReason::JumpOverflow);
             }
             let target = targets(code, pc as usize).next().unwrap_or(-1) as u32;
-            let at = self.trampoline_place(pc as usize, scan, has_frames).ok_or(SkipReason::JumpOverflow)?;
+            let at =
+                self.trampoline_place(pc as usize, &places, has_frames).ok_or(SkipReason::JumpOverflow)?;
             self.trampolines.push(Trampoline { at: at as u32, branch: pc, target, position: 0 });
         }
         self.widened.sort_unstable();
@@ -234,21 +236,35 @@ impl Relocation {
         Ok(())
     }
 
-    /// The nearest boundary that is reached only by branches. Classes without frames may also bounce
-    /// right behind the branch, because a `goto` around the trampoline needs no frame there.
-    fn trampoline_place(&self, branch: usize, scan: &CodeScan, has_frames: bool) -> Option<usize> {
+    /// The nearest of `places`, the boundaries that are reached only by branches. Classes without frames may
+    /// also bounce right behind the branch, because a `goto` around the trampoline needs no frame there.
+    fn trampoline_place(&self, branch: usize, places: &[usize], has_frames: bool) -> Option<usize> {
         /// Keeps the `goto` around them, and the landing behind them, in reach of two bytes.
         const TRAMPOLINES_PER_PLACE: usize = 2_000;
         let room = |at: usize| {
             self.trampolines.iter().filter(|t| t.at as usize == at).count() < TRAMPOLINES_PER_PLACE
         };
-        let near = scan
-            .boundaries()
-            .filter(|&at| {
-                at != 0 && !scan.falls_into(at) && at.abs_diff(branch) <= TRAMPOLINE_REACH && room(at)
-            })
-            .min_by_key(|at| at.abs_diff(branch));
-        near.or_else(|| (!has_frames && room(branch + 3)).then_some(branch + 3))
+        // Outwards from the branch on both sides.
+        let mut above = places.partition_point(|&at| at < branch);
+        let mut below = above;
+        loop {
+            let down = below.checked_sub(1).map(|index| places[index]);
+            let up = places.get(above).copied();
+            let at = match (down, up) {
+                (Some(down), Some(up)) if branch - down > up - branch => up,
+                (Some(down), _) => down,
+                (None, Some(up)) => up,
+                (None, None) => break,
+            };
+            if at.abs_diff(branch) > TRAMPOLINE_REACH {
+                break;
+            }
+            if room(at) {
+                return Some(at);
+            }
+            if at < branch { below -= 1 } else { above += 1 }
+        }
+        (!has_frames && room(branch + 3)).then_some(branch + 3)
     }
 
     /// The trampolines, in ascending order of their position.

@@ -60,6 +60,9 @@ pub(crate) fn write(
     Ok(())
 }
 
+/// Most bytes that the locals of all frames may take when written in full: hostile frames inherit without end.
+const MOST_BYTES: usize = 1 << 24;
+
 /// As [`write`], for a method with trampolines. `initial_locals` are the verification types of the
 /// method's parameters.
 ///
@@ -77,6 +80,7 @@ pub(crate) fn write_in_full(
     let mut frames = Frames::new(info).map_err(bad)?;
     let mut absolute: Vec<(usize, Vec<u8>, Vec<u8>)> = Vec::new();
     let mut locals = initial_locals.to_vec();
+    let mut spelled_out = 0;
     while let Some(frame) = frames.next().map_err(bad)? {
         match frame.kind {
             FrameKind::Same | FrameKind::SameLocals1StackItem => {}
@@ -90,6 +94,10 @@ pub(crate) fn write_in_full(
             FrameKind::Full => locals = frame.locals.to_vec(),
         }
         if !scan.is_instruction(frame.pc) {
+            return Err(SkipReason::BadStackMap);
+        }
+        spelled_out += locals.len();
+        if spelled_out > MOST_BYTES {
             return Err(SkipReason::BadStackMap);
         }
         absolute.push((frame.pc, locals.clone(), frame.stack.to_vec()));

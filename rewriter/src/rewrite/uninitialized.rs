@@ -141,11 +141,18 @@ fn end_of_flow(instruction: &Instruction<'_>) -> bool {
         || (instruction.opcode == opcode::WIDE && instruction.bytes[1] == opcode::RET)
 }
 
+/// Most locals that the frames of one method may spell out, and most steps of the inference: many times what
+/// the largest real methods need, and little enough that a hostile class costs neither memory nor time.
+const MOST_LOCALS: usize = 50_000_000;
+const MOST_UNINITIALIZED: usize = 1_000_000;
+const MOST_STEPS: usize = 100_000_000;
+
 fn states_from_frames(method: &Method<'_>, info: &[u8]) -> Result<BTreeMap<usize, State>, SkipReason> {
     let bad = |_| SkipReason::BadStackMap;
     let mut states = BTreeMap::new();
     // Locals as frames count them: one item each, with its width in slots.
     let mut locals = method.initial_items()?;
+    let (mut spelled_out, mut kept_locals) = (0, 0);
     let mut frames = Frames::new(info).map_err(bad)?;
     while let Some(frame) = frames.next().map_err(bad)? {
         match frame.kind {
@@ -164,6 +171,11 @@ fn states_from_frames(method: &Method<'_>, info: &[u8]) -> Result<BTreeMap<usize
                 uninitialized.push((slot, *origin));
             }
             slot = slot.saturating_add(*width);
+        }
+        spelled_out += locals.len();
+        kept_locals += uninitialized.len();
+        if spelled_out > MOST_LOCALS || kept_locals > MOST_UNINITIALIZED {
+            return Err(SkipReason::BadStackMap);
         }
         let mut stack = Vec::new();
         for (origin, width) in types(frame.stack).map(item) {
@@ -207,9 +219,11 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
         }
     }
 
+    let mut steps = 0;
     let mut pending = vec![(0, method.initial_state())];
     while let Some((start, state)) = pending.pop() {
         let mut state = state;
+        let mut thrown: Option<State> = None;
         let mut pc = start;
         loop {
             if (pc != start || joins.contains_key(&pc))
@@ -228,11 +242,20 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
             let instruction =
                 Instruction { pc, opcode: method.code[pc], bytes: &method.code[pc..pc + length] };
             let mut reached: Vec<(usize, State)> = Vec::new();
+            steps += 1 + method.exception_table.len() + state.stack.len();
+            // Handlers see the locals alone: as long as they stay the same, once per row is enough.
+            let unchanged = thrown.as_ref().is_some_and(|last: &State| {
+                last.locals == state.locals && last.this_uninitialized == state.this_uninitialized
+            });
             for row in method.exception_table.iter() {
-                if (usize::from(row.start_pc)..usize::from(row.end_pc)).contains(&pc) {
+                let range = usize::from(row.start_pc)..usize::from(row.end_pc);
+                if range.contains(&pc) && (range.start == pc || !unchanged) {
                     let thrown = State { stack: vec![Origin::Other], ..state.clone() };
                     reached.push((usize::from(row.handler_pc), thrown));
                 }
+            }
+            if !unchanged {
+                thrown = Some(State { stack: Vec::new(), ..state.clone() });
             }
             let before = state.clone();
             state.step(method, &instruction)?;
@@ -243,6 +266,10 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
                 reached.push((pc + length, before));
             }
             for (target, state) in reached {
+                steps += 50 + state.stack.len() + state.locals.len() * state.locals.len();
+                if steps > MOST_STEPS {
+                    return Err(SkipReason::UnknownReceiver);
+                }
                 if let Some(known) = joins.get_mut(&target)
                     && merge(known, &state)?
                     && let Some(merged) = known.clone()

@@ -39,12 +39,11 @@ impl Transform for MethodEvents {
         if !site.code.exception_table.is_empty() {
             let caught = site.call(Hook::ExceptionCaught, id)?;
             edits.least_stack = edits.least_stack.max(2);
-            let first = edits.insertions.len();
-            for row in site.code.exception_table.iter() {
-                let pc = u32::from(row.handler_pc);
-                if !edits.insertions[first..].iter().any(|insertion| insertion.pc == pc) {
-                    edits.insert(pc, Place::Landing, caught);
-                }
+            let mut handlers: Vec<u16> = site.code.exception_table.iter().map(|row| row.handler_pc).collect();
+            handlers.sort_unstable();
+            handlers.dedup();
+            for pc in handlers {
+                edits.insert(u32::from(pc), Place::Landing, caught);
             }
         }
 
