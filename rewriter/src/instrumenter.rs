@@ -6,7 +6,7 @@
 use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, NewEntry};
 use crate::class_file::mutf8;
 use crate::error::ClassError;
-use crate::filter::{ClassVerdict, Filter};
+use crate::filter::{self, ClassVerdict, Filter};
 use crate::id_map::{self, IdMap, MethodInfo};
 use crate::rewrite::{
     Choice, ClassRewriter, MethodEvent, MethodRef, MethodReport, Outcome, SkipReason, Transforms, module_info,
@@ -93,17 +93,6 @@ pub struct Totals {
     pub methods_rewritten: u64,
     /// Methods left as they are in classes that were not left as a whole, by reason.
     pub methods_skipped: BTreeMap<&'static str, u64>,
-}
-
-impl Totals {
-    /// Whether something was left out that no filter asked to leave out.
-    pub fn skipped_something(&self) -> bool {
-        const ASKED_FOR: [&str; 5] =
-            ["own-runtime", "not-included", "excluded", "not-a-subclass", "not-code"];
-        let unasked =
-            |map: &BTreeMap<&'static str, u64>| map.keys().any(|reason| !ASKED_FOR.contains(reason));
-        unasked(&self.classes_skipped) || unasked(&self.methods_skipped)
-    }
 }
 
 /// Takes the record of every class, in order.
@@ -376,8 +365,16 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         lock(&self.buffers).push(buffers);
         let verdict = match &survey {
             Err(_) => Verdict::Leave(SkipReason::NotAClass.as_str()),
-            // Only the outermost archive can be on a module path.
-            Ok(survey) if survey.refusal == Some(SkipReason::NotCode) && at.depth() <= 1 => Verdict::Module,
+            // Only the outermost archive can be on a module path. Include patterns speak of classes, so they do
+            // not keep its descriptor from being extended; an exclude pattern that matches it does.
+            Ok(survey) if survey.refusal == Some(SkipReason::NotCode) && at.depth() <= 1 => {
+                match self.filter.class(survey.name(class)) {
+                    ClassVerdict::Skip(reason @ filter::SkipReason::Excluded) => {
+                        Verdict::Leave(reason.name())
+                    }
+                    _ => Verdict::Module,
+                }
+            }
             Ok(survey) => match (self.filter.class(survey.name(class)), survey.refusal) {
                 (ClassVerdict::Skip(reason), _) => Verdict::Leave(reason.name()),
                 (_, Some(reason)) => Verdict::Leave(reason.as_str()),

@@ -9,7 +9,7 @@ use super::{
     MethodEvent, MethodRef, MethodReport, SkipReason, Transforms, debug_tables, exception_table,
     stack_map_table, type_annotations,
 };
-use crate::class_file::{Attribute, ClassFile, CodeAttribute, version};
+use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
 use crate::transform::allocation::Allocation;
 use crate::transform::method_events::MethodEvents;
 use crate::transform::{MethodSite, Transform};
@@ -57,6 +57,9 @@ impl MethodRewriter {
         if !wanted {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
             return Ok(false);
+        }
+        if method.name == b"finalize" && method.descriptor == b"()V" && code.code == [opcode::RETURN] {
+            return Err(SkipReason::EmptyFinalizer);
         }
         if self.scan.subroutines && class.major_version >= version::FIRST_WITHOUT_JSR {
             return Err(SkipReason::IllegalJsr);

@@ -15,6 +15,9 @@ pub enum SkipReason {
     BadStackMap,
     /// More than 65,535 constant-pool entries would be needed.
     ConstantPoolFull,
+    /// `finalize()` that only returns: HotSpot does not register such objects for finalization, and would if
+    /// the method did anything.
+    EmptyFinalizer,
     /// More than 65,535 exception table rows would be needed.
     ExceptionTableFull,
     /// A filter left it out.
@@ -50,6 +53,7 @@ impl SkipReason {
             Self::BadExceptionTable => "bad-exception-table",
             Self::BadStackMap => "bad-stack-map",
             Self::ConstantPoolFull => "constant-pool-full",
+            Self::EmptyFinalizer => "empty-finalizer",
             Self::ExceptionTableFull => "exception-table-full",
             Self::Excluded => "excluded",
             Self::IllegalJsr => "illegal-jsr",
@@ -75,6 +79,9 @@ impl SkipReason {
             }
             Self::BadStackMap => "the StackMapTable cannot be read",
             Self::ConstantPoolFull => "more than 65,535 constant-pool entries would be needed",
+            Self::EmptyFinalizer => {
+                "an empty finalize() must stay empty, or every object becomes finalizable"
+            }
             Self::ExceptionTableFull => "more than 65,535 exception table rows would be needed",
             Self::Excluded => "left out by a filter",
             Self::IllegalJsr => "jsr and ret are forbidden from version 51 on",
