@@ -287,6 +287,63 @@ fn trampolines_lie_outside_of_ranges() {
     }
 }
 
+/// Branches from one place to targets of their own, forward and back, with one place for all trampolines.
+fn trampolines_side_by_side(name: &str, version: u16) -> Vec<u8> {
+    let mut class = ClassBuilder::new(name, version);
+    let mut body = Body::new(2, 2);
+    let (first, back, inside) = (body.label(), body.label(), body.label());
+    let far: Vec<usize> = (0..4).map(|_| body.label()).collect();
+    body.op(&[0x03]);
+    body.op(&[0x3c]);
+    body.branch(op::GOTO, first);
+    // Reached from far behind, at most once.
+    body.place(back);
+    body.op(&[0x84, 1, 1]);
+    body.place(first);
+    for (value, label) in far.iter().enumerate() {
+        body.op(&[0x1a]);
+        body.op(&[0x03 + value as u8]);
+        body.branch(0x9f, *label);
+    }
+    body.op(&[0x1a]);
+    body.branch(0x9b, inside);
+    body.op(&[0x1b]);
+    body.op(&[0xac]);
+    body.place(inside);
+    for _ in 0..8 {
+        body.op(&[0x03]);
+        body.op(&[op::NEWARRAY, 10]);
+        body.op(&[0x57]);
+    }
+    // The last branch back just reaches, and none will behind the probes of the arrays.
+    (0..32_680).for_each(|_| body.op(&[0]));
+    body.op(&[0x02]);
+    body.op(&[0xac]);
+    for (value, label) in far.iter().enumerate() {
+        body.place(*label);
+        body.op(&[0x1b]);
+        body.branch(0x99, back);
+        body.op(&[0x10, 40 + value as u8]);
+        body.op(&[0xac]);
+    }
+    if version >= 50 {
+        for label in far.into_iter().chain([first, back, inside]) {
+            body.frame(label, &[INT, INT], &[]);
+        }
+    }
+    class.method(9, "run", "(I)I", &body).unwrap();
+    class.build()
+}
+
+#[test]
+fn several_trampolines_share_a_place() {
+    let name = |version: &u16| format!("Side{version}");
+    let classes: Vec<_> =
+        VERSIONS.iter().map(|v| (name(v), trampolines_side_by_side(&name(v), *v))).collect();
+    let seen = compare_in_a_jvm(&classes, BOTH);
+    assert!(seen.trampolines >= 6 * VERSIONS.len() as u64, "{seen:?}");
+}
+
 /// A handler behind the method for code in front of `super()`.
 #[test]
 fn a_handler_for_code_before_super_is_not_covered() {

@@ -7,10 +7,12 @@
 //!    original instruction is a fault. Now every old pc has its new places ([`Layout`]).
 //! 2. Compare branches, exception table, frames and the other tables under that map.
 
+mod attributes;
+mod exception_table;
+
 use super::flow::{self, State};
 use super::listing::{Insn, decode, op};
-use super::model::{Attribute, Class, Code, Pool, Row};
-use super::tables::{Frame, Moves, VerificationType, frames, initial_locals, move_type_annotations};
+use super::model::{Class, Code, Pool};
 use instrument_rewriter::rewrite::Transforms;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,6 +72,7 @@ macro_rules! ensure {
         if !$condition { return Err(format!($($message)*)); }
     };
 }
+use ensure;
 
 /// Compares `new`, the rewritten form, with `old`. `id` gives the method id by method index, `skipped` tells
 /// which methods were reported as left alone.
@@ -197,20 +200,6 @@ impl<'a> Side<'a> {
             rows: &self.code.rows,
             is_constructor,
         })
-    }
-}
-
-/// What the exception table must do with an instruction.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Want {
-    Covered,
-    Uncovered,
-    Either,
-}
-
-impl Want {
-    fn covered(yes: bool) -> Self {
-        if yes { Self::Covered } else { Self::Uncovered }
     }
 }
 
@@ -620,144 +609,6 @@ impl<'a> MethodCheck<'a> {
         Ok(())
     }
 
-    fn check_exception_table(&mut self) -> Result<(), String> {
-        let old_rows = &self.old.code.rows;
-        let mut shielded = BTreeSet::new();
-        let mut expected = Vec::new();
-        for row in old_rows.iter().filter(|row| row.catch_type == 0 && self.form.method_events) {
-            if shielded.insert(row.handler) {
-                let h = self.old.index_or(row.handler, "handler")?;
-                let (landing, target) = (self.layout.landing[h], self.layout.target[h]);
-                expected.push(Row { start: landing, end: target, handler: target, catch_type: 0 });
-            }
-        }
-        let new_rows = &self.new.code.rows;
-        ensure!(
-            new_rows.starts_with(&expected),
-            "exception table: rows of the landings: {new_rows:?}, not {expected:?}"
-        );
-        let mut next = expected.len();
-        let mut first_rows = Vec::new();
-        for row in old_rows {
-            first_rows.push(next);
-            let h = self.old.index_or(row.handler, "handler")?;
-            let range = self.old.index_or(row.start, "range")?..self.old.index_or(row.end, "range")?;
-            let wants: Vec<Want> = self.parts.iter().map(|part| self.want_of_row(&range, h, *part)).collect();
-            let handler = self.layout.landing[h];
-            let taken =
-                self.take_rows(next, &wants, |r| r.handler == handler && r.catch_type == row.catch_type)?;
-            ensure!(taken > 0, "exception table: row {row:?} is missing");
-            self.seen.split_rows += u64::from(taken > 1);
-            next += taken;
-        }
-        let wants: Vec<Want> = self.parts.iter().map(|part| self.want_of_unwind(*part)).collect();
-        let needed = wants.contains(&Want::Covered);
-        let unwind = self.layout.insn[self.old.insns.len()];
-        if self.has_unwind {
-            let taken = self.take_rows(next, &wants, |r| r.handler == unwind && r.catch_type == 0)?;
-            ensure!(taken > 0, "exception table: nothing leads to the unwind handler");
-            next += taken;
-        } else {
-            ensure!(!needed, "unwind: the handler is missing");
-        }
-        ensure!(next == new_rows.len(), "exception table: {} rows too many", new_rows.len() - next);
-        self.rows = first_rows;
-        Ok(())
-    }
-
-    /// The number of rows from `from` on that together do what `wants` says.
-    fn take_rows(
-        &self,
-        from: usize,
-        wants: &[Want],
-        belongs: impl Fn(&Row) -> bool,
-    ) -> Result<usize, String> {
-        let rows = &self.new.code.rows;
-        let mut left = wants.iter().filter(|want| **want == Want::Covered).count();
-        let mut next = from;
-        let mut last_end = 0;
-        // Rows that cover only what may be covered or not: dead code behind the rest.
-        let optional = |row: &Row| {
-            (row.start..row.end).filter_map(|pc| self.new.index(pc)).all(|index| wants[index] == Want::Either)
-        };
-        while let Some(row) = rows
-            .get(next)
-            .filter(|row| belongs(row) && (left > 0 || (row.start >= last_end && optional(row))))
-        {
-            let start = self.new.index_or(row.start, "exception table")?;
-            let end = self.new.index_or(row.end, "exception table")?;
-            ensure!(start < end && row.start >= last_end, "exception table: {row:?} is empty or overlaps");
-            for (index, want) in wants.iter().enumerate().take(end).skip(start) {
-                match want {
-                    Want::Covered => left -= 1,
-                    Want::Either => {}
-                    Want::Uncovered => {
-                        let part = self.parts[index];
-                        return Err(format!("exception table: {row:?} covers {part:?}"));
-                    }
-                }
-            }
-            last_end = row.end;
-            next += 1;
-        }
-        ensure!(left == 0, "exception table: {left} instructions are not covered from row {from} on");
-        Ok(next - from)
-    }
-
-    /// Whether an old row over `range` with the handler `h` is to cover a new instruction. Gotos cannot throw,
-    /// but their state must fit the handler's frame: it fits where the row covers the code that they belong to.
-    fn want_of_row(&self, range: &std::ops::Range<usize>, h: usize, part: Part) -> Want {
-        let inside = |i: usize| range.contains(&i);
-        match part {
-            Part::Original(i) | Part::Before(i) => Want::covered(inside(i)),
-            Part::After(i) => Want::covered(inside(i - 1)),
-            Part::Landing(i) => Want::covered(inside(i) && i != h),
-            Part::Skip(i) if inside(i - 1) => Want::Either,
-            Part::Trampoline(target) if inside(target) || self.serves_inside(target, range) => Want::Either,
-            Part::Skip(_) | Part::Trampoline(_) | Part::Entry | Part::Unwind => Want::Uncovered,
-        }
-    }
-
-    /// Whether every conditional branch to `target` lies in `range`.
-    fn serves_inside(&self, target: usize, range: &std::ops::Range<usize>) -> bool {
-        let pc = self.old.pc(target) as i64;
-        let mut branches =
-            self.old.insns.iter().enumerate().filter(|(_, i)| i.is_conditional() && i.targets()[0] == pc);
-        branches.all(|(index, _)| range.contains(&index))
-    }
-
-    fn want_of_unwind(&self, part: Part) -> Want {
-        if !self.form.method_events {
-            return Want::Uncovered;
-        }
-        let of = |i: usize| {
-            if self.old.insns[i].is_return() {
-                return Want::Uncovered;
-            }
-            match (&self.states, self.is_constructor) {
-                (_, false) => Want::Covered,
-                (None, true) => Want::Either,
-                (Some(states), true) => match &states[i] {
-                    None => Want::Either,
-                    Some(state) => Want::covered(!state.pending),
-                },
-            }
-        };
-        match part {
-            Part::Original(i) | Part::Landing(i) => of(i),
-            Part::After(i) => of(i - 1),
-            Part::Skip(i) => match (of(i - 1), of(i)) {
-                (Want::Uncovered, Want::Uncovered) => Want::Uncovered,
-                _ => Want::Either,
-            },
-            Part::Trampoline(target) => match (self.is_constructor, of(target)) {
-                (true, Want::Uncovered) if !self.old.insns[target].is_return() => Want::Uncovered,
-                _ => Want::Either,
-            },
-            Part::Entry | Part::Before(_) | Part::Unwind => Want::Uncovered,
-        }
-    }
-
     fn check_limits(&self) -> Result<(), String> {
         let (old, new) = (self.old.code, self.new.code);
         ensure!(old.max_locals == new.max_locals, "max_locals changed");
@@ -770,157 +621,5 @@ impl<'a> MethodCheck<'a> {
         let right = (old.max_stack + u16::from(probes) + copies).max(least);
         ensure!(new.max_stack == right, "max_stack {} became {}, not {right}", old.max_stack, new.max_stack);
         Ok(())
-    }
-
-    fn check_attributes(&mut self) -> Result<(), String> {
-        let (old, new) = (&self.old.code.attributes, &self.new.code.attributes);
-        let typed = self.class.major >= 50;
-        let is_frames =
-            |attribute: &&Attribute| typed && self.new.pool.utf8(attribute.name) == b"StackMapTable";
-        let old_frames = old.iter().find(is_frames);
-        let added = usize::from(typed && self.has_unwind && old_frames.is_none());
-        ensure!(new.len() == old.len() + added, "attributes of the code: {} became {}", old.len(), new.len());
-        let mut seen = self.seen;
-        self.check_frames(old_frames, new.iter().find(is_frames), &mut seen)?;
-        for (a, b) in old.iter().zip(new) {
-            ensure!(a.name == b.name, "attributes of the code changed their order");
-            let name = self.old.pool.utf8(a.name);
-            let right = match name {
-                b"StackMapTable" if typed => continue,
-                b"LineNumberTable" => self.move_lines(&a.info, &mut seen),
-                b"LocalVariableTable" | b"LocalVariableTypeTable" => self.move_variables(&a.info, &mut seen),
-                b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
-                    seen.type_annotations += 1;
-                    move_type_annotations(&a.info, self)?
-                }
-                _ => a.info.clone(),
-            };
-            ensure!(
-                right == b.info,
-                "{} differs: {:?}, not {right:?}",
-                String::from_utf8_lossy(name),
-                b.info
-            );
-        }
-        self.seen = seen;
-        Ok(())
-    }
-
-    fn check_frames(
-        &self,
-        old: Option<&Attribute>,
-        new: Option<&Attribute>,
-        seen: &mut Seen,
-    ) -> Result<(), String> {
-        if self.class.major < 50 {
-            return Ok(());
-        }
-        let method = &self.class.methods[self.method];
-        let initial = || {
-            let name = self.old.pool.class(self.class.this_class());
-            let descriptor = self.old.pool.utf8(method.descriptor);
-            initial_locals(name, descriptor, method.flags & 8 != 0, self.is_constructor).ok_or("descriptor")
-        };
-        let old_frames = match old {
-            Some(attribute) => frames(&attribute.info, self.old.pool, initial()?)?,
-            None => Vec::new(),
-        };
-        seen.frames += old_frames.len() as u64;
-        let mut expected = BTreeMap::new();
-        let moved = |types: &[VerificationType<'a>]| -> Result<Vec<VerificationType<'a>>, String> {
-            types
-                .iter()
-                .map(|item| match *item {
-                    VerificationType::Uninitialized(pc) => {
-                        let i = self.old.index_or(pc, "Uninitialized")?;
-                        Ok(VerificationType::Uninitialized(self.layout.insn[i]))
-                    }
-                    other => Ok(other),
-                })
-                .collect()
-        };
-        for frame in &old_frames {
-            let i = self.old.index_or(frame.pc, "frame")?;
-            let (locals, stack) = (moved(&frame.locals)?, moved(&frame.stack)?);
-            for pc in [self.layout.landing[i], self.layout.target[i]] {
-                expected.insert(pc, Frame { pc, locals: locals.clone(), stack: stack.clone() });
-            }
-        }
-        for (insn, part) in self.new.insns.iter().zip(&self.parts) {
-            if let Part::Trampoline(target) = *part {
-                let copied = expected.get(&self.layout.target[target]).cloned();
-                let copied = copied.ok_or("frame: a trampoline's target has none")?;
-                expected.insert(insn.pc, Frame { pc: insn.pc, ..copied });
-            }
-        }
-        if self.has_unwind {
-            let pc = self.layout.insn[self.old.insns.len()];
-            let stack = vec![VerificationType::Object(b"java/lang/Throwable")];
-            expected.insert(pc, Frame { pc, locals: Vec::new(), stack });
-        }
-        let new_frames = match new {
-            Some(attribute) => frames(&attribute.info, self.new.pool, initial()?)?,
-            None => Vec::new(),
-        };
-        for (frame, right) in new_frames.iter().zip(expected.values()) {
-            ensure!(frame == right, "frame: {frame:?}, not {right:?}");
-        }
-        ensure!(
-            new_frames.len() == expected.len(),
-            "frame: {} instead of {}",
-            new_frames.len(),
-            expected.len()
-        );
-        Ok(())
-    }
-
-    /// Where what the source says about `pc` begins: the first instruction keeps the whole start.
-    fn source(&self, pc: usize) -> Option<usize> {
-        let i = self.old.index(pc)?;
-        Some(if pc == 0 { 0 } else { self.layout.landing[i] })
-    }
-
-    fn move_lines(&self, info: &[u8], seen: &mut Seen) -> Vec<u8> {
-        let mut right = info.to_vec();
-        for row in right[2..].chunks_exact_mut(4) {
-            let pc = usize::from(u16::from_be_bytes([row[0], row[1]]));
-            match self.source(pc) {
-                Some(moved) => row[..2].copy_from_slice(&(moved as u16).to_be_bytes()),
-                None => seen.off_boundary += 1,
-            }
-        }
-        right
-    }
-
-    fn move_variables(&self, info: &[u8], seen: &mut Seen) -> Vec<u8> {
-        let mut right = info.to_vec();
-        for row in right[2..].chunks_exact_mut(10) {
-            let item = |at: usize| usize::from(u16::from_be_bytes([row[at], row[at + 1]]));
-            let (start, length) = (item(0), item(2));
-            if self.old.index(start).is_none() || self.old.index(start + length).is_none() {
-                seen.off_boundary += 1;
-            }
-            let (start, length) = self.range(start, length);
-            row[..2].copy_from_slice(&(start as u16).to_be_bytes());
-            row[2..4].copy_from_slice(&(length as u16).to_be_bytes());
-        }
-        right
-    }
-}
-
-impl Moves for MethodCheck<'_> {
-    fn range(&self, start: usize, length: usize) -> (usize, usize) {
-        let (Some(from), Some(to)) = (self.source(start), self.old.index(start + length)) else {
-            return (start, length);
-        };
-        (from, if length == 0 { 0 } else { self.layout.end[to] - from })
-    }
-
-    fn instruction(&self, pc: usize) -> usize {
-        self.old.index(pc).map_or(pc, |i| self.layout.insn[i])
-    }
-
-    fn row(&self, row: usize) -> usize {
-        self.rows.get(row).copied().unwrap_or(row)
     }
 }
