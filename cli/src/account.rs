@@ -29,11 +29,11 @@ pub(crate) enum Outcome {
     Skipped,
 }
 
-/// How a reason of the rewriter counts: what a filter asked for is no failure, and a module descriptor or an abstract method has no code, an empty finalizer nothing to tell.
+/// How a reason of the rewriter counts: what a filter asked for is no failure, and a module descriptor or an abstract method has no code.
 pub(crate) fn outcome_of(reason: &str) -> Outcome {
     match reason {
         "own-runtime" | "not-included" | "excluded" | "not-a-subclass" => Outcome::Excluded,
-        "not-code" | "no-code" | "empty-finalizer" => Outcome::Unchanged,
+        "not-code" | "no-code" => Outcome::Unchanged,
         _ => Outcome::Skipped,
     }
 }
