@@ -37,11 +37,11 @@ pub fn decompress(packed: &[u8], limit: usize) -> Result<Vec<u8>, GzError> {
     // The member's last four bytes are its unpacked size (RFC 1952 2.3.1). Deflate cannot shrink data to less than 1/1032.
     let trailer = packed.last_chunk::<4>().ok_or(GzError::Damaged)?;
     let size = u32::from_le_bytes(*trailer) as usize;
-    if size > limit {
-        return Err(GzError::TooLarge { size, limit });
-    }
     if size / 1032 > packed.len() {
         return Err(GzError::Damaged);
+    }
+    if size > limit {
+        return Err(GzError::TooLarge { size, limit });
     }
     let mut text = vec![0; size];
     match Decompressor::new().gzip_decompress(packed, &mut text) {
