@@ -14,6 +14,11 @@ pub(crate) const ALLOCATIONS: u32 = 4;
 pub(crate) const CLASS_NAMES: u32 = 5;
 pub(crate) const ID_MAP: u32 = 6;
 pub(crate) const PROPERTIES: u32 = 7;
+pub(crate) const TREE: u32 = 8;
+pub(crate) const TREE_ALLOCATIONS: u32 = 9;
+pub(crate) const TRACE: u32 = 10;
+pub(crate) const LINKS: u32 = 11;
+pub(crate) const REGION_TIMINGS: u32 = 12;
 
 pub(crate) const STOPPED: u64 = 1;
 pub(crate) const REPAIRING: u64 = 2;

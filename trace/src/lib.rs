@@ -12,6 +12,10 @@
 //! A reader accepts version 1 only. Anything that an old reader can ignore is added without a new version: new region
 //! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 2.
 //!
+//! # Clock
+//! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
+//! one process only. Header words 32 and 64 give the same moment on both clocks.
+//!
 //! # File header, 4096 bytes
 //! | offset | size | |
 //! |---|---|---|
@@ -24,6 +28,9 @@
 //! | 40 | 8 | end: file offset at which the next block will begin |
 //! | 48 | 8 | events dropped by threads that have no region (at least; threads write it without a lock) |
 //! | 56 | 8 | copies of the runtime that write to this file |
+//! | 64 | 8 | start, in ns of the clock; 0: a recorder without a clock |
+//! | 72 | 8 | the clock at the last beat: written now and then while the process lives (see `instrument.snapshot`) |
+//! | 80 | 8 | the clock when the virtual machine began to shut down; 0: it did not, or was killed |
 //!
 //! # Blocks
 //! From offset 4096, one after another: the pieces by which the file grows. The zeros of a block are written before it is
@@ -53,12 +60,16 @@
 //!
 //! | offset | size | |
 //! |---|---|---|
-//! | 16 | 8 | file offset of the counts region |
-//! | 24 | 8 | file offset of the allocations region; 0: none |
+//! | 16 | 8 | file offset of the counts or tree region; 0: none, as for a thread whose events are in trace regions |
+//! | 24 | 8 | file offset of the allocations or tree allocations region; 0: none |
 //! | 32 | 8 | events dropped |
 //! | 40 | 8 | flags: 1 recording stopped early; 2 the shadow stack is being repaired; 4 it is being folded into the ended |
 //! | 48 | 8 | kind 1: bytes of the name. Kind 2: number of threads folded |
-//! | 64 | 192 | kind 1: name of the thread at its first event |
+//! | 64 | 128 | kind 1: name of the thread at its first event. Recorders without a clock: 192 bytes; if 48 says more than 128, the four words that follow are not there |
+//! | 192 | 8 | kind 1: start: the clock at its first event; 0: unknown |
+//! | 200 | 8 | kind 1: end: the clock when it was first seen to have ended; 0: it was not |
+//! | 208 | 8 | kind 1: number of the link that started it; 0: none |
+//! | 216 | 8 | both: ns that the recorder took for itself (growing regions, folding), already left out of every time |
 //! | 64 | 8 | kind 2: 1: the journal is valid |
 //! | 72 | 24 | kind 2: journal: target, value, source |
 //!
@@ -93,6 +104,119 @@
 //! ## 6: id map, and 7: properties
 //! Offset 16: length of the data, which is at 64. An id map is a gzip file as the rewriter put it into the jar; there may
 //! be several, and the same one twice. Properties are lines `KEY=VALUE`, with `\n`, `\r` and `\\` escaped.
+//!
+//! ## 8: tree
+//! A thread's calling context tree.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 16 | 8 | n: words of the shadow stack, even |
+//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded |
+//! | 64 | 8 n | shadow stack, outermost frame first, two words each, up to the first frame that is 0: frame; clock at its entry, or 0 if this call is not timed |
+//! | 64 + 8 n | 128 each | nodes, numbered from 1, up to the first whose word at 0 is 0 |
+//!
+//! Frame: bit 63: pending; bits 32-62: id + 1; bits 0-31: number of its node. The second word of a popped frame is the
+//! clock at its end, so the largest second word on the whole stack, used or not, is the thread's last event.
+//!
+//! A node is a context: a method under its callers.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | consumer: id + 1 of the method; 7FFFFFFF: *deeper*, see below; bit 31 set: link frame, bits 0-30 are the number of the link |
+//! | 4 | 4 | node that called it, a lower number; 0: nothing instrumented did |
+//! | 8 | 8 | entries |
+//! | 16 | 8 | exits |
+//! | 24 | 8 | ns: sum over the timed calls that ended, callees included |
+//! | 32 | 8 | the shortest of them, ns; 2^63-1 if there is none |
+//! | 40 | 8 | the longest of them, ns |
+//! | 48 | 8 | sum of their squares, ns², an IEEE 754 double |
+//! | 56 | 8 | timed calls that ended, if flag 1 is set; without it every call is timed, and this is 0 |
+//! | 64 | 8 | unwinds |
+//! | 72 | 8 | orphans |
+//! | 80 | 8 | lost |
+//! | 88 | 8 | stray |
+//! | 96 | 8 | open: 0 but for ended threads |
+//! | 104 | 8 | ns of CPU time of the calls that ended, callees included, if flag 2 is set |
+//! | 112 | 8 | if flag 1 is set: ns of the first calls, which are all timed and are not in 24 to 56; their number is property `timing.head` |
+//! | 120 | 8 | ns of the frames that were open when their thread ended, up to its last event |
+//!
+//! An entry writes its frame, then its count, then the clock into the frame; a close writes its times, then its count, then
+//! clears its frame. The law holds for every node as it does for every method of a counts region.
+//!
+//! *Deeper*: past a limit of depth or of contexts (properties `limit.depth`, `limit.contexts`), calls are counted per method only: the nodes whose
+//! caller is the one *deeper* node, which itself has no counts and no caller. They have no times; theirs are part of the last
+//! context above the limit.
+//!
+//! With flag 1 the total of a context is estimated: head + (closed - number of head calls) x (24) / (56).
+//!
+//! ## 9: tree allocations
+//! 32 bytes each, up to the first that begins with 0: class number (4 bytes), node of the topmost frame or 0 (4 bytes),
+//! objects or arrays made (8), their bytes (8; headers and padding included, classes of unknown size count as 0), 0 (8).
+//!
+//! ## 10: trace
+//! A piece of a thread's events. A thread has any number of them.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 16 | 8 | number of the piece within its thread, from 1 |
+//! | 24 | 8 | the clock at its beginning |
+//! | 64 | 8 each | events, up to the first that is 0 |
+//!
+//! Event: bits 60-63: kind; bits 34-59: a number; bits 0-33: ns since the event before it, or since the beginning of the piece.
+//!
+//! | kind | | number |
+//! |---|---|---|
+//! | 1 | method entry | id |
+//! | 2 | constructor entry: a pending frame | id |
+//! | 3 | super() returned | id |
+//! | 4 | exit | id |
+//! | 5 | unwind | id |
+//! | 6 | exception caught | id |
+//! | 7 | object or array made; bits 0-33 are its bytes / 8, the clock does not move | class number |
+//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are orphans; the clock does not move | 0 |
+//! | 9 | link frame entered: what follows runs on behalf of a link | number of the link |
+//! | 10 | link frame left | number of the link |
+//! | 11 | a link was made here | number of the link |
+//! | 12 | bits 0-59: ns that the recorder took for itself, already left out | |
+//! | 13 | bits 0-59: events dropped here | |
+//! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
+//!
+//! Events are as the probes saw them; what closes which frame is for the reader to find out: an event belongs to the topmost
+//! frame of its id that it fits: exit and unwind a ready one, super() returned a pending one, exception caught any. Pending
+//! frames above it are orphans, anything else above it is lost; both close there. An event that fits no frame is stray. A link
+//! frame is left by its own event only; frames above it then are lost, or orphans if they are pending.
+//!
+//! ## 11: links
+//! 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was
+//! handed over; node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; ordinal 0: the ended threads;
+//! clock (8) when it was made, 0 if many share this link.
+//!
+//! ## 12: region timings
+//! Of one code region and thread.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 16 | 8 | number of the region; property `region.N` is its name |
+//! | 24 | 8 | passages |
+//! | 32 | 8 | their ns |
+//! | 40 | 8 | the shortest, ns; 2^63-1 if there is none |
+//! | 48 | 8 | the longest, ns |
+//! | 56 | 8 | passages that were left otherwise than over the region's end |
+//! | 64 | 16 each | ring: the clock at its beginning, ns; passage k is at index k mod length |
+//!
+//! # Properties
+//! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `command`, `directory`, `host`, `os`,
+//! `java.version`, `java.vm.name`, `java.vm.version`; and what calibration found, in ns as decimal numbers:
+//!
+//! | key | |
+//! |---|---|
+//! | `calibration.inner` | part of the cost of one call's probes that falls into the call's own time (t_I) |
+//! | `calibration.outer` | part that falls into its caller's time (t_O) |
+//! | `calibration.spread` | how much inner + outer differed between rounds: half the distance between the quartiles |
+//! | `calibration.clock` | cost of one reading of the clock |
+//! | `calibration.inner.untimed`, `calibration.outer.untimed` | the same for a call that is counted but not timed |
+//! | `calibration.allocation` | cost of one allocation event |
+//! | `calibration.rounds` | rounds measured |
 //!
 //! # Example
 //! A thread `main` that is inside its method 5, having called it twice (words as hexadecimal numbers):

@@ -1,0 +1,213 @@
+//! The arcflow model AF0 (seed 001): a set of triples (consumer context, n, resource consumption list) and a vector of
+//! labels, kept as the call tree that it is isomorphic to.
+//!
+//! A node is a context: its consumer and, by its ancestors, the consumers responsible for it. Node 0 is the virtual root;
+//! beneath it may lie processes, threads, links and methods. A node holds *n* and, for each resource, the *base*: what it
+//! consumed itself. *cum*, base and that of all below, follows from the tree.
+
+use std::collections::HashMap;
+
+/// What is consumed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// Such as `wall`, `cpu`, `allocations`.
+    pub name: String,
+    /// Unit of its figures, such as `ns`, `bytes`; empty for a number of things.
+    pub unit: String,
+}
+
+/// What a node's consumer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The one above all.
+    Root,
+    /// A process.
+    Process,
+    /// A thread.
+    Thread,
+    /// Work done on behalf of another context: a started thread, a task handed over.
+    Link,
+    /// Calls past a limit of the recorder, known by method only.
+    Deeper,
+    /// A method, function, or whatever the input calls its consumers.
+    Method,
+}
+
+/// Index of a node; a parent's is lower than its children's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// Index of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Consumer(pub u32);
+
+/// A context.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Whose context it is within; the root is its own parent.
+    pub parent: NodeId,
+    /// Who consumed.
+    pub consumer: Consumer,
+    /// What the consumer is.
+    pub kind: Kind,
+    /// Times this context was met.
+    pub n: u64,
+}
+
+/// The model. Figures are `f64`: whole numbers up to 2^53 are exact, sums of them too.
+#[derive(Debug, Clone)]
+pub struct Arcflow {
+    /// What a consumer is, such as `methods`.
+    pub consumers: String,
+    /// What n counts, such as `calls`.
+    pub occurrences: String,
+    resources: Vec<Resource>,
+    names: Vec<String>,
+    by_name: HashMap<String, Consumer>,
+    nodes: Vec<Node>,
+    /// Base, node by node, resources within.
+    base: Vec<f64>,
+    children: HashMap<(NodeId, Kind, Consumer), NodeId>,
+}
+
+impl Arcflow {
+    /// The virtual root.
+    pub const ROOT: NodeId = NodeId(0);
+
+    /// A model with nothing but its root.
+    pub fn new(resources: Vec<Resource>) -> Arcflow {
+        let mut model = Arcflow {
+            consumers: "methods".into(),
+            occurrences: "calls".into(),
+            base: vec![0.0; resources.len()],
+            resources,
+            names: Vec::new(),
+            by_name: HashMap::new(),
+            nodes: Vec::new(),
+            children: HashMap::new(),
+        };
+        let consumer = model.consumer("(root)");
+        model.nodes.push(Node { parent: Self::ROOT, consumer, kind: Kind::Root, n: 0 });
+        model
+    }
+
+    /// The resources, in the order of every list of figures.
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    /// The consumer of a name.
+    pub fn consumer(&mut self, name: &str) -> Consumer {
+        if let Some(&known) = self.by_name.get(name) {
+            return known;
+        }
+        let consumer = Consumer(self.names.len() as u32);
+        self.names.push(name.to_owned());
+        self.by_name.insert(name.to_owned(), consumer);
+        consumer
+    }
+
+    /// A consumer's name.
+    pub fn name(&self, consumer: Consumer) -> &str {
+        &self.names[consumer.0 as usize]
+    }
+
+    /// The child of a node with this consumer, made if it is not there.
+    pub fn child(&mut self, parent: NodeId, kind: Kind, consumer: Consumer) -> NodeId {
+        let next = NodeId(self.nodes.len() as u32);
+        let id = *self.children.entry((parent, kind, consumer)).or_insert(next);
+        if id == next {
+            self.nodes.push(Node { parent, consumer, kind, n: 0 });
+            self.base.resize(self.base.len() + self.resources.len(), 0.0);
+        }
+        id
+    }
+
+    /// All nodes, parents before children.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// Counts that a context was met `times` more.
+    pub fn meet(&mut self, id: NodeId, times: u64) {
+        let n = &mut self.nodes[id.0 as usize].n;
+        *n = n.saturating_add(times);
+    }
+
+    /// What a node consumed itself, by resource.
+    pub fn base(&self, id: NodeId) -> &[f64] {
+        let width = self.resources.len();
+        &self.base[id.0 as usize * width..][..width]
+    }
+
+    /// The same, to be changed.
+    pub fn base_mut(&mut self, id: NodeId) -> &mut [f64] {
+        let width = self.resources.len();
+        &mut self.base[id.0 as usize * width..][..width]
+    }
+
+    /// What each node consumed with all below it: node by node, resources within.
+    pub fn cum(&self) -> Vec<f64> {
+        let width = self.resources.len();
+        let mut cum = self.base.clone();
+        for i in (1..self.nodes.len()).rev() {
+            let parent = self.nodes[i].parent.0 as usize;
+            for r in 0..width {
+                cum[parent * width + r] += cum[i * width + r];
+            }
+        }
+        cum
+    }
+
+    /// Adds another model with the same resources, context by context.
+    pub fn merge(&mut self, other: &Arcflow) {
+        assert_eq!(self.resources, other.resources, "models of different resources");
+        let mut places = vec![Self::ROOT; other.nodes.len()];
+        for (i, node) in other.nodes.iter().enumerate() {
+            let id = if i == 0 {
+                Self::ROOT
+            } else {
+                let consumer = self.consumer(other.name(node.consumer));
+                self.child(places[node.parent.0 as usize], node.kind, consumer)
+            };
+            places[i] = id;
+            self.meet(id, node.n);
+            let base = other.base(NodeId(i as u32)).to_vec();
+            for (sum, value) in self.base_mut(id).iter_mut().zip(base) {
+                *sum += value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_merge_and_add_up() {
+        let wall = || vec![Resource { name: "wall".into(), unit: "ns".into() }];
+        let build = |names: &[&str], base: f64| {
+            let mut model = Arcflow::new(wall());
+            let mut at = Arcflow::ROOT;
+            for name in names {
+                let consumer = model.consumer(name);
+                at = model.child(at, Kind::Method, consumer);
+            }
+            model.meet(at, 1);
+            model.base_mut(at)[0] += base;
+            model
+        };
+        let mut sum = build(&["main", "a"], 2.0);
+        sum.merge(&build(&["main", "b", "a"], 3.0));
+        sum.merge(&build(&["main", "a"], 4.0));
+        assert_eq!(sum.nodes().len(), 5);
+        assert_eq!(sum.cum(), [9.0, 9.0, 6.0, 3.0, 3.0]);
+        assert_eq!(sum.nodes().iter().map(|n| n.n).collect::<Vec<_>>(), [0, 0, 2, 0, 1]);
+    }
+}
