@@ -338,7 +338,7 @@ fn settings() {
     let run = Run::new(jvm, &["calls"]).jvm_args(&["-Dinstrument.record=everything"]).ok();
     assert_eq!(
         run.stderr,
-        "instrument: unknown instrument.record=everything (counts or off); recording counts\n"
+        "instrument: unknown instrument.record=everything (tree, trace, counts or off); recording counts\n"
     );
     assert_eq!(run.profiles(), 1);
 }
