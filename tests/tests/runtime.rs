@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use instrument_trace::{Closes, Method, Profile, ThreadKind};
-use runtime_support::{Run, build, classes, for_each_jvm, jvms};
+use runtime_support::{MODES, Run, build, classes, for_each_jvm, jvms};
 
 fn method(entries: u64, exits: u64, unwinds: u64, orphans: u64) -> Method {
     Method { entries, closes: Closes { exits, unwinds, orphans, lost: 0 }, stray: 0, open: 0 }
@@ -126,6 +126,7 @@ fn killed_at_any_moment() {
     let mut entries = Vec::new();
     for round in 0..20u64 {
         let jvm = &jvms[round as usize % jvms.len()];
+        let jvm = &jvm.recording(MODES[round as usize / jvms.len() % MODES.len()]);
         let mut run = Run::new(jvm, &["work", "60"]).start();
         run.wait_for("running");
         std::thread::sleep(Duration::from_millis(37 * round % 400));
@@ -338,7 +339,7 @@ fn settings() {
     let run = Run::new(jvm, &["calls"]).jvm_args(&["-Dinstrument.record=everything"]).ok();
     assert_eq!(
         run.stderr,
-        "instrument: unknown instrument.record=everything (tree, trace, counts or off); recording counts\n"
+        "instrument: unknown instrument.record=everything (tree, trace, counts or off); recording a tree\n"
     );
     assert_eq!(run.profiles(), 1);
 }

@@ -107,15 +107,15 @@ final class Settings {
 
     private static int readRecord(String value) {
         if (value == null) {
-            return COUNTS;
+            return TREE;
         }
         for (int i = 0; i < RECORD.length; i++) {
             if (RECORD[i].equals(value)) {
                 return i;
             }
         }
-        Log.say("unknown instrument.record=" + value + " (tree, trace, counts or off); recording counts");
-        return COUNTS;
+        Log.say("unknown instrument.record=" + value + " (tree, trace, counts or off); recording a tree");
+        return TREE;
     }
 
     private static int readTiming(String value) {

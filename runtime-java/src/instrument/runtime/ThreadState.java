@@ -9,7 +9,7 @@ import java.lang.ref.WeakReference;
  * <p>A frame is one word: pending bit, id + 1 (31 bits), and 32 bits of the subclass.
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
  * exceptionCaught any. Pending frames above it are orphans, anything else above it is lost; both close there. An event
- * that fits no frame is stray. Events do not fit frames below a link frame, which is closed by its own event only.
+ * that fits no frame is stray. The frame of a link fits its own event only.
  *
  * <p>Order of writes: an entry is its frame, then its count; a close is its count, then its frame. A process that is
  * killed in between leaves the topmost frame one ahead of the counts, which is the one difference readers accept.
@@ -276,15 +276,11 @@ abstract class ThreadState {
         }
     }
 
-    /** The topmost frame above any link whose upper half is this, in the bits of the mask; -1: there is none. */
+    /** The topmost frame whose upper half is this, in the bits of the mask; -1: there is none. */
     private int topmost(int upper, int mask) {
         for (int at = depth() - 1; at >= 0; at--) {
-            int found = (int) (frame(at) >>> 32);
-            if ((found & mask) == upper) {
+            if (((int) (frame(at) >>> 32) & mask) == upper) {
                 return at;
-            }
-            if (found == Format.LINK_FRAME) {
-                return -1;
             }
         }
         return -1;

@@ -31,14 +31,11 @@ final class TraceState extends ThreadState {
     private Region piece;
     private int pieces;
 
-    /** id + 1 of the open frames; the highest bit: pending. {@link Format#LINK_FRAME}: see links. */
-    private int[] stack = new int[64];
+    /** Frames as {@link ThreadState} has them; the lower half is the number of a link. */
+    private long[] stack = new long[64];
     private int depth;
     /** The depth from which a close is not for the fast path, because it may end the recording. */
     private int floor;
-    /** Numbers of the links whose frames are open. */
-    private int[] links = new int[4];
-    private int openLinks;
 
     private TraceState(Thread owner) {
         super(owner);
@@ -54,25 +51,25 @@ final class TraceState extends ThreadState {
 
     @Override
     boolean enter(int id) {
-        return enter(ENTRY, id, id + 1);
+        return enter(ENTRY, id, 0);
     }
 
     @Override
     boolean enterConstructor(int id) {
-        if (pending < pendingLimit && enter(CONSTRUCTOR, id, id + 1 | 0x80000000)) {
+        if (pending < pendingLimit && enter(CONSTRUCTOR, id, Format.PENDING)) {
             pending++;
             return true;
         }
         return false;
     }
 
-    private boolean enter(long kind, int id, int frame) {
+    private boolean enter(long kind, int id, long pendingBit) {
         int top = depth;
-        int[] stack = this.stack;
+        long[] stack = this.stack;
         if (mode != RECORDING || next >= end || top >= stack.length || id > LARGEST_NUMBER) {
             return false;
         }
-        stack[top] = frame;
+        stack[top] = (long) (id + 1) << 32 | pendingBit;
         depth = top + 1;
         put(kind, id);
         return true;
@@ -90,7 +87,7 @@ final class TraceState extends ThreadState {
 
     private boolean close(long kind, int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top <= floor || stack[top] != id + 1) {
+        if (mode != RECORDING || next >= end || top <= floor || (int) (stack[top] >>> 32) != id + 1) {
             return false;
         }
         put(kind, id);
@@ -101,11 +98,11 @@ final class TraceState extends ThreadState {
     @Override
     boolean superReturned(int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top < 0 || stack[top] != (id + 1 | 0x80000000)) {
+        if (mode != RECORDING || next >= end || top < 0 || (int) (stack[top] >>> 32) != (id + 1 | 0x80000000)) {
             return false;
         }
         put(SUPER_RETURNED, id);
-        stack[top] = id + 1;
+        stack[top] &= ~Format.PENDING;
         pending--;
         return true;
     }
@@ -113,7 +110,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean caught(int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top < 0 || (stack[top] & 0x7fffffff) != id + 1) {
+        if (mode != RECORDING || next >= end || top < 0 || Format.idPlusOne(stack[top]) != id + 1) {
             return false;
         }
         put(CAUGHT, id);
@@ -151,12 +148,12 @@ final class TraceState extends ThreadState {
 
     @Override
     long frame(int index) {
-        return (long) stack[index] << 32;
+        return stack[index];
     }
 
     @Override
     void setFrame(int index, long frame) {
-        stack[index] = (int) (frame >>> 32);
+        stack[index] = frame;
     }
 
     @Override
@@ -171,7 +168,7 @@ final class TraceState extends ThreadState {
 
     @Override
     boolean enterReserved(int id, long pendingBit) {
-        return pendingBit == 0 ? enter(id) : enter(CONSTRUCTOR, id, id + 1 | 0x80000000);
+        return pendingBit == 0 ? enter(id) : enter(CONSTRUCTOR, id, Format.PENDING);
     }
 
     @Override
@@ -191,11 +188,8 @@ final class TraceState extends ThreadState {
 
     @Override
     void closeTop(int column) {
-        int frame = stack[--depth];
-        if (frame < 0) {
+        if (stack[--depth] < 0) {
             pending--;
-        } else if (frame == Format.LINK_FRAME) {
-            openLinks--;
         }
     }
 
@@ -239,20 +233,16 @@ final class TraceState extends ThreadState {
 
     @Override
     boolean pushLink(int link) {
-        if (openLinks == links.length) {
-            links = java.util.Arrays.copyOf(links, 2 * openLinks);
-        }
         if (!reserve(0) || !arrived(Format.EVENT_LINK_ENTERED, link)) {
             return false;
         }
-        links[openLinks++] = link;
-        stack[depth++] = Format.LINK_FRAME;
+        stack[depth++] = (long) Format.LINK_FRAME << 32 | link;
         return true;
     }
 
     @Override
     boolean isLink(long frame, int link) {
-        return (int) (frame >>> 32) == Format.LINK_FRAME;
+        return frame == ((long) Format.LINK_FRAME << 32 | link);
     }
 
     /** Where a link is made, the events tell. */
