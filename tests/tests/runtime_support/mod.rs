@@ -1,15 +1,18 @@
 //! Builds the runtime and its test programs once, and runs them on every virtual machine that is installed.
 
+mod replay;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 use instrument_trace::Profile;
+use replay::replay;
 use tempfile::TempDir;
 
 /// The ways to record.
-pub(crate) const MODES: [&str; 2] = ["counts", "tree"];
+pub(crate) const MODES: [&str; 3] = ["counts", "tree", "trace"];
 
 /// A virtual machine, and a way to record on it.
 #[derive(Clone)]
@@ -81,6 +84,13 @@ pub(crate) fn classes() -> &'static Path {
         dir
     });
     dir.path()
+}
+
+/// A profile; the threads of a trace have their counts, too.
+pub(crate) fn parse(data: &[u8]) -> Profile {
+    let mut profile = Profile::parse(data).unwrap();
+    replay(&mut profile, data);
+    profile
 }
 
 /// One run of a program in an empty working directory.
@@ -186,6 +196,6 @@ impl Run {
     }
 
     pub(crate) fn profile(&self) -> Profile {
-        Profile::parse(&std::fs::read(self.profile_path()).unwrap()).unwrap()
+        parse(&std::fs::read(self.profile_path()).unwrap())
     }
 }
