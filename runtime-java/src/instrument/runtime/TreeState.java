@@ -20,9 +20,14 @@ final class TreeState extends ThreadState {
     /** The last words of the stack are never used: read as node 0, they are the key of no node. */
     private static final int SPARE = Format.NODE_WORDS;
 
+    /** No index is larger. Tells the compiler that none is negative. */
+    private static final int INDEX = (1 << 28) - 1;
+
     // Constants to the compiler: the classes of the runtime are set up after the settings were read.
     private static final boolean SAMPLED = Threads.settings.sampled > 1;
     private static final int SAMPLE_SHIFT = 64 - Settings.log2(Threads.settings.sampled);
+    /** The close of the lowest frame ends the recording. */
+    private static final boolean ROOTED = roots != null;
     private static final boolean CPU = Threads.settings.cpu && CpuClock.start();
 
     /** Calls of a context that are all timed, if not all are. */
@@ -33,17 +38,16 @@ final class TreeState extends ThreadState {
     // Indexes in it. The two words below the first frame are 0.
     private int bottom;
     private int sp;
+    /** Number of the topmost frame's node: what an entry needs first. */
+    private int current;
     /** From here on a frame is not for the fast path. */
     private int limit;
     /** End of the stack. */
     private int stackEnd;
     /** Of node 0, which is spare words of the stack. */
     private int nodes;
-    /** The frame whose close is not for the fast path, because it may end the recording; -1: there is none. */
-    private int floor;
     /** Node numbers by hash of the node's key, a quarter full at most. */
     private int[] table;
-    private int shift;
 
     Region tree;
     /** Number of the last node. */
@@ -86,13 +90,14 @@ final class TreeState extends ThreadState {
             return false;
         }
         LongBuffer words = this.words;
-        int top = sp;
-        long key = words.get(top - 2) << 32 | id + 1;
-        int node = table[(int) (key * GOLDEN >>> shift)];
-        int at = nodes + (node << Format.LOG_NODE_WORDS);
+        int top = sp & INDEX;
+        long key = (long) current << 32 | id + 1;
+        int[] table = this.table;
+        int node = table[hash(key) & table.length - 1];
+        int at = nodes + (node << Format.LOG_NODE_WORDS) & INDEX;
         if (words.get(at) != key) {
             node = find(key);
-            at = nodes + (node << Format.LOG_NODE_WORDS);
+            at = nodes + (node << Format.LOG_NODE_WORDS) & INDEX;
         }
         if (node == 0 || top >= limit) {
             return false;
@@ -101,6 +106,7 @@ final class TreeState extends ThreadState {
         long entries = words.get(at + Format.ENTRIES);
         words.put(at + Format.ENTRIES, entries + 1);
         sp = top + 2;
+        current = node;
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuClock();
         }
@@ -129,7 +135,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean unwind(int id) {
-        return close(id, Format.UNWINDS + Format.NODE_COLUMNS);
+        return close(id, Format.UNWINDS);
     }
 
     private boolean close(int id, int column) {
@@ -138,28 +144,36 @@ final class TreeState extends ThreadState {
         }
         long now = SAMPLED ? 0 : System.nanoTime();
         LongBuffer words = this.words;
-        int top = sp - 2;
+        int top = sp - 2 & INDEX;
         long frame = words.get(top);
-        if ((int) (frame >>> 32) != id + 1 || top == floor) {
+        if ((int) (frame >>> 32) != id + 1 || ROOTED && top == bottom) {
             return false;
         }
+        int at = nodes + ((int) frame << Format.LOG_NODE_WORDS) & INDEX;
         long start = words.get(top + 1);
-        int at = nodes + ((int) frame << Format.LOG_NODE_WORDS);
         if (start != 0) {
             if (SAMPLED) {
-                now = System.nanoTime();
+                return closeTimed(column);
             }
             time(words, at, now - start);
+            words.put(top + 1, now);
         }
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuClock() - cpuStarts[top - bottom >> 1]);
         }
-        words.put(at + column, words.get(at + column) + 1);
+        at += Format.nodeColumn(column);
+        words.put(at, words.get(at) + 1);
         words.put(top, 0);
-        if (start != 0) {
-            words.put(top + 1, now);
-        }
         sp = top;
+        current = (int) words.get(top - 2 & INDEX);
+        return true;
+    }
+
+    /** One in many: kept out of the way of the others. */
+    private boolean closeTimed(int column) {
+        now = System.nanoTime();
+        cpuNow = CPU ? cpuClock() : 0;
+        closeTop(column);
         return true;
     }
 
@@ -250,6 +264,7 @@ final class TreeState extends ThreadState {
             words.put(top + 1, now);
         }
         sp = top;
+        current = (int) words.get(top - 2);
         if (frame < 0) {
             pending--;
         }
@@ -290,6 +305,7 @@ final class TreeState extends ThreadState {
             sp -= 2;
             words.put(sp, 0);
         }
+        current = (int) words.get(sp - 2);
     }
 
     @Override
@@ -319,7 +335,7 @@ final class TreeState extends ThreadState {
 
     @Override
     int contextNode() {
-        return (int) words.get(sp - 2);
+        return current;
     }
 
     // ---- entering the slow way ----
@@ -381,6 +397,7 @@ final class TreeState extends ThreadState {
         long entries = words.get(at);
         words.put(at, entries + 1);
         sp = top + 2;
+        current = node;
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuClock();
         }
@@ -393,6 +410,11 @@ final class TreeState extends ThreadState {
         return (long) caller << 32 | consumer & 0xffffffffL;
     }
 
+    /** The high half of the product is good, and enough for the largest table. */
+    private static int hash(long key) {
+        return (int) (key * GOLDEN >>> 40);
+    }
+
     private int place(int node) {
         return nodes + (node << Format.LOG_NODE_WORDS);
     }
@@ -400,7 +422,7 @@ final class TreeState extends ThreadState {
     /** The number of a node, or 0. */
     private int find(long key) {
         int[] table = this.table;
-        for (int i = (int) (key * GOLDEN >>> shift);; i++) {
+        for (int i = hash(key);; i++) {
             int node = table[i & table.length - 1];
             if (node == 0 || words.get(nodes + (node << Format.LOG_NODE_WORDS)) == key) {
                 return node;
@@ -450,7 +472,7 @@ final class TreeState extends ThreadState {
     }
 
     private void insert(int node, long key) {
-        int i = (int) (key * GOLDEN >>> shift);
+        int i = hash(key);
         while (table[i & table.length - 1] != 0) {
             i++;
         }
@@ -458,9 +480,7 @@ final class TreeState extends ThreadState {
     }
 
     private void rehash(int length) {
-        int[] larger = new int[length];
-        table = larger;
-        shift = 64 - Settings.log2(length);
+        table = new int[length];
         for (int node = 1; node <= last; node++) {
             insert(node, words.get(place(node)));
         }
@@ -515,7 +535,6 @@ final class TreeState extends ThreadState {
         stackEnd = bottom + stackWords - SPARE;
         nodes = bottom + stackWords - Format.NODE_WORDS;
         lastPossible = (region.base + (region.length >> 3) - nodes >> Format.LOG_NODE_WORDS) - 1;
-        floor = roots == null ? -1 : bottom;
         limitTo(lowestDeeper);
     }
 
