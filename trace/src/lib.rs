@@ -180,7 +180,7 @@
 //! | 10 | link frame left | number of the link |
 //! | 11 | a link was made here | number of the link |
 //! | 12 | bits 0-59: ns that the recorder took for itself: the clock goes on by them, the times of open calls do not | |
-//! | 13 | bits 0-59: events dropped here | |
+//! | 13 | bits 0-59: events dropped here; the thread's region counts them, too, as it does the ns of kind 12 | |
 //! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
 //!
 //! Kinds that are not named do not move the clock, and a reader skips them.
