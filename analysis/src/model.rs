@@ -5,6 +5,10 @@
 //! beneath it may lie processes, threads, links and methods. A node holds *n* and, for each resource, the *base*: what it
 //! consumed itself. *cum*, base and that of all below, follows from the tree.
 
+mod parts;
+
+pub use parts::Children;
+
 use std::collections::HashMap;
 
 /// What is consumed.
