@@ -1,39 +1,12 @@
-//! The example of the arcflow paper (seed 001): table 3, and the reports of figures 4 to 6.
+//! The example of the arcflow paper (seed 001): the reports of figures 4 to 6. Table 3 is in `ac_test.rs`.
 
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::report::{self, Format, Options, Show, Sort};
-use instrument_analysis::{Arcflow, Kind, Resource, invariants};
+use instrument_analysis::{Arcflow, Kind, input, invariants};
 use std::path::Path;
 
-/// Table 3: consumer context, number of occurrences, cpu-seconds.
-const TABLE_3: [(&str, u64, f64); 11] = [
-    ("Main", 1, 0.0),
-    ("Main A", 1, 1.0),
-    ("Main A B", 2, 2.0),
-    ("Main A B C", 1, 1.0),
-    ("Main B", 1, 1.0),
-    ("Main B A", 1, 1.0),
-    ("Main B A C", 1, 1.0),
-    ("Main B A X", 1, 0.0),
-    ("Main B A X E", 1, 1.0),
-    ("Main B A X F", 1, 1.0),
-    ("Main B A X G", 1, 1.0),
-];
-
 fn example() -> Arcflow {
-    let mut model = Arcflow::new(vec![Resource { name: "cpu".into(), unit: "s".into() }]);
-    let thread = model.consumer("AC_test_pidtid");
-    let thread = model.child(Arcflow::ROOT, Kind::Thread, thread);
-    model.meet(thread, 1);
-    for (context, n, seconds) in TABLE_3 {
-        let node = context.split(' ').fold(thread, |at, name| {
-            let consumer = model.consumer(name);
-            model.child(at, Kind::Method, consumer)
-        });
-        model.meet(node, n);
-        model.base_mut(node)[0] = seconds;
-    }
-    model
+    input::read(include_bytes!("data/AC_test.events").as_slice()).unwrap().model
 }
 
 /// Compares with a file in `tests/data`; `INSTRUMENT_BLESS` writes it.
@@ -137,4 +110,15 @@ fn an_unknown_resource_is_named_with_those_there_are() {
     let options = Options { resources: &["bytes".to_owned()], ..Options::default() };
     let error = report::xtree::write(&mut Vec::new(), &example(), &options).unwrap_err();
     assert_eq!(error.to_string(), "there is no resource `bytes` here; there is cpu");
+}
+
+#[test]
+fn a_tree_as_json_is_an_input() {
+    let options = Options { format: Format::Json, ..Options::default() };
+    let json = xtree(&options);
+    let again = input::read(json.as_slice()).unwrap();
+    assert_eq!(again.format, input::Format::CallTree);
+    let mut out = Vec::new();
+    report::xtree::write(&mut out, &again.model, &options).unwrap();
+    assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&json));
 }

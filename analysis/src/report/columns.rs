@@ -8,6 +8,10 @@ use super::{Options, Show};
 use crate::model::Arcflow;
 use crate::uncertainty::Uncertainty;
 
+/// Headers of the first and the last column, as in the paper.
+const CALLS: &str = "calls";
+const FUNCTION: &str = "function";
+
 /// Levels that are shown by indentation; deeper ones are numbered.
 const INDENTED: usize = 40;
 /// Names are never shortened below this.
@@ -38,7 +42,6 @@ pub(crate) struct Figures<'a> {
 /// The plan of a table.
 pub(crate) struct Columns {
     calls: usize,
-    occurrences: String,
     columns: Vec<Column>,
     units: Vec<String>,
     uncertain: Vec<Uncertainty>,
@@ -47,6 +50,13 @@ pub(crate) struct Columns {
     name: Option<usize>,
     /// Names of the resources shown, with their totals.
     heading: String,
+}
+
+/// What the columns mean, where that is not what they say.
+fn labels(model: &Arcflow) -> impl Iterator<Item = String> {
+    let labels = [(CALLS, &model.occurrences, "calls"), (FUNCTION, &model.consumers, "methods")];
+    let odd = labels.into_iter().filter(|(_, label, usual)| label != usual);
+    odd.map(|(column, label, _)| format!("{column}: {}", printable(label)))
 }
 
 impl Columns {
@@ -82,8 +92,7 @@ impl Columns {
                 }
             }
         }
-        let occurrences = model.occurrences.clone();
-        let calls = calls.to_string().len().max(occurrences.chars().count());
+        let calls = calls.to_string().len().max(CALLS.len());
         let used = before + calls + 2 + columns.iter().map(|c| c.width + 2).sum::<usize>();
         let heading = shown.iter().map(|&r| {
             let of = &model.resources()[r];
@@ -91,13 +100,12 @@ impl Columns {
         });
         Columns {
             calls,
-            occurrences,
             columns,
             units: model.resources().iter().map(|r| r.unit.clone()).collect(),
             uncertain: (0..model.resources().len()).map(|r| Uncertainty::of(model, r)).collect(),
             total: total.to_vec(),
             name: options.width.map(|width| width.saturating_sub(used).max(NARROWEST_NAME)),
-            heading: heading.collect::<Vec<_>>().join(", "),
+            heading: heading.chain(labels(model)).collect::<Vec<_>>().join(", "),
         }
     }
 
@@ -106,13 +114,13 @@ impl Columns {
         &self.heading
     }
 
-    /// The names of the columns; `name` is that of the last.
-    pub(crate) fn header(&self, out: &mut dyn Write, name: &str) -> io::Result<()> {
-        write!(out, "{:>1$}", self.occurrences, self.calls)?;
+    /// The names of the columns.
+    pub(crate) fn header(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{CALLS:>0$}", self.calls)?;
         for column in &self.columns {
             write!(out, "  {:>1$}", column.header, column.width)?;
         }
-        writeln!(out, "  {name}")
+        writeln!(out, "  {FUNCTION}")
     }
 
     /// A line.

@@ -4,20 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::{Number, Value, json};
 
-use crate::model::{Arcflow, Kind};
+use crate::model::Arcflow;
 use crate::uncertainty::Uncertainty;
-
-/// The name of a kind of consumer.
-pub(crate) fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Root => "root",
-        Kind::Process => "process",
-        Kind::Thread => "thread",
-        Kind::Link => "link",
-        Kind::Deeper => "deeper",
-        Kind::Method => "method",
-    }
-}
 
 /// A figure: whole numbers without a point.
 pub(crate) fn number(value: f64) -> Value {

@@ -92,7 +92,7 @@ impl<'a> Report<'a> {
             writeln!(out, "{}", columns.heading())?;
         }
         write!(out, "{:ROLE$}", "")?;
-        columns.header(out, "function")?;
+        columns.header(out)?;
         let wide = "=".repeat(self.options.width.unwrap_or(ROLE + columns.width() + 32));
         for &id in &self.rows.ids {
             writeln!(out, "{wide}")?;
@@ -158,7 +158,7 @@ impl<'a> Report<'a> {
     fn value(&self, line: &Line<'_>) -> Value {
         let mut row = serde_json::Map::new();
         row.insert("function".into(), json!(self.name(line.other)));
-        row.insert("kind".into(), json!(machine::kind(self.arcs.function(line.other).kind)));
+        row.insert("kind".into(), json!(self.arcs.function(line.other).kind.word()));
         row.insert("calls".into(), json!(line.calls));
         machine::members(self.model, self.shown, line.base, line.cum, &mut row);
         Value::Object(row)
@@ -173,7 +173,7 @@ impl<'a> Report<'a> {
                 let (name, kind) =
                     (machine::field(self.name(line.other)), self.arcs.function(line.other).kind);
                 let figures = machine::csv_figures(self.shown, line.base, line.cum);
-                let (role, kind) = (line.role, machine::kind(kind));
+                let (role, kind) = (line.role, kind.word());
                 writeln!(out, "{stanza},{role},{name},{kind},{}{figures}", line.calls)?;
             }
         }

@@ -37,7 +37,7 @@ fn text(
     if !columns.heading().is_empty() {
         writeln!(out, "{}", columns.heading())?;
     }
-    columns.header(out, "function")?;
+    columns.header(out)?;
     for &id in &rows.ids {
         let function = arcs.function(id);
         let figures = Figures { calls: function.calls, base: arcs.self_base(id), cum: arcs.self_cum(id) };
@@ -63,7 +63,7 @@ fn document(
         let function = arcs.function(id);
         let mut row = serde_json::Map::new();
         row.insert("function".into(), json!(model.name(function.consumer)));
-        row.insert("kind".into(), json!(machine::kind(function.kind)));
+        row.insert("kind".into(), json!(function.kind.word()));
         row.insert("calls".into(), json!(function.calls));
         row.insert("contexts".into(), json!(function.contexts));
         machine::members(model, shown, arcs.self_base(id), arcs.self_cum(id), &mut row);
@@ -85,7 +85,7 @@ fn table(
         let function = arcs.function(id);
         let name = machine::field(model.name(function.consumer));
         let figures = machine::csv_figures(shown, arcs.self_base(id), arcs.self_cum(id));
-        writeln!(out, "{name},{},{}{figures}", machine::kind(function.kind), function.calls)?;
+        writeln!(out, "{name},{},{}{figures}", function.kind.word(), function.calls)?;
     }
     Ok(())
 }

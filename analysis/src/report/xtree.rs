@@ -173,7 +173,7 @@ impl Tree<'_> {
         if !columns.heading().is_empty() {
             writeln!(out, "{}", columns.heading())?;
         }
-        columns.header(out, "function")?;
+        columns.header(out)?;
         self.walk(&mut |step| {
             if let Step::Down(id, level @ 1..) = step {
                 let node = self.model.node(id);
@@ -219,7 +219,7 @@ impl Tree<'_> {
                     let node = self.model.node(id);
                     let mut row = serde_json::Map::new();
                     row.insert("name".into(), json!(self.model.name(node.consumer)));
-                    row.insert("kind".into(), json!(machine::kind(node.kind)));
+                    row.insert("kind".into(), json!(node.kind.word()));
                     row.insert("n".into(), json!(node.n));
                     machine::members(self.model, self.shown, self.model.base(id), self.cum(id), &mut row);
                     let mut text = Value::Object(row).to_string();
@@ -250,7 +250,7 @@ impl Tree<'_> {
                     let of = self.model.node(node);
                     let name = machine::field(self.model.name(of.consumer));
                     let figures = machine::csv_figures(self.shown, self.model.base(node), self.cum(node));
-                    let kind = machine::kind(of.kind);
+                    let kind = of.kind.word();
                     writeln!(out, "{id},{parent},{depth},{name},{kind},{}{figures}", of.n)?;
                     path.push(id);
                     id += 1;
