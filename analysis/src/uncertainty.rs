@@ -17,7 +17,6 @@ pub fn accompanies(resource: &Resource) -> bool {
 }
 
 /// The resources that accompany `name`, in the order of the page.
-#[allow(dead_code)]
 pub(crate) fn companions(name: &str, unit: &str) -> [Resource; 3] {
     let resource = |i: usize, unit: String| Resource { name: format!("{name}{}", SUFFIXES[i]), unit };
     [resource(0, unit.to_owned()), resource(1, format!("{unit}^2")), resource(2, format!("{unit}^2"))]

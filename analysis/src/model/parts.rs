@@ -1,6 +1,6 @@
 //! Parts of a model: some of its resources, some of its contexts, and the way down its tree.
 
-use super::{Arcflow, NodeId};
+use super::{Arcflow, Kind, NodeId};
 
 /// The children of every node, in the order in which they were made.
 #[derive(Debug, Clone)]
@@ -65,6 +65,26 @@ impl Arcflow {
     /// The contexts that `keep` wants, without those whose caller it did not want.
     #[must_use]
     pub fn with_contexts(&self, mut keep: impl FnMut(NodeId) -> bool) -> Arcflow {
+        self.transformed(|id| if keep(id) { Fate::Stay } else { Fate::Leave })
+    }
+
+    /// Without a level of processes or threads: what was beneath them is added up. A started thread that hangs below the
+    /// context that started it stays, as a link without its name.
+    #[must_use]
+    pub fn merged(&self, level: Kind) -> Arcflow {
+        self.transformed(|id| {
+            let node = self.node(id);
+            if node.kind != level {
+                Fate::Stay
+            } else if matches!(self.node(node.parent).kind, Kind::Root | Kind::Process) {
+                Fate::Dissolve
+            } else {
+                Fate::Become(Kind::Link, "(started thread)")
+            }
+        })
+    }
+
+    fn transformed(&self, mut fate: impl FnMut(NodeId) -> Fate) -> Arcflow {
         let mut part = Arcflow::new(self.resources.clone());
         part.consumers.clone_from(&self.consumers);
         part.occurrences.clone_from(&self.occurrences);
@@ -74,13 +94,39 @@ impl Arcflow {
         places[0] = Some(Self::ROOT);
         for (i, node) in self.nodes.iter().enumerate().skip(1) {
             let id = NodeId(i as u32);
-            let Some(parent) = places[node.parent.0 as usize].filter(|_| keep(id)) else { continue };
-            let consumer = part.consumer(self.name(node.consumer));
-            let place = part.child(parent, node.kind, consumer);
+            let Some(parent) = places[node.parent.0 as usize] else { continue };
+            let (kind, name) = match fate(id) {
+                Fate::Stay => (node.kind, self.name(node.consumer)),
+                Fate::Become(kind, name) => (kind, name),
+                Fate::Leave => continue,
+                Fate::Dissolve => {
+                    places[i] = Some(parent);
+                    part.add_base(parent, self.base(id));
+                    continue;
+                }
+            };
+            let consumer = part.consumer(name);
+            let place = part.child(parent, kind, consumer);
             places[i] = Some(place);
             part.meet(place, node.n);
-            part.base_mut(place).copy_from_slice(self.base(id));
+            part.add_base(place, self.base(id));
         }
         part
     }
+
+    fn add_base(&mut self, node: NodeId, more: &[f64]) {
+        for (sum, value) in self.base_mut(node).iter_mut().zip(more) {
+            *sum += value;
+        }
+    }
+}
+
+/// What becomes of a context.
+enum Fate {
+    Stay,
+    Become(Kind, &'static str),
+    /// It leaves, with all below it.
+    Leave,
+    /// Its base goes to its caller, and so does what it called.
+    Dissolve,
 }
