@@ -45,6 +45,14 @@ impl Error {
         self.noise + self.standard
     }
 
+    /// Of a sum or difference of figures that are off for different reasons.
+    pub fn sum(errors: impl Iterator<Item = Error>) -> Error {
+        let sum = errors.fold((0.0, 0.0), |(noise, variance), error| {
+            (noise + error.noise, variance + error.standard * error.standard)
+        });
+        Error { noise: sum.0, standard: f64::sqrt(sum.1) }
+    }
+
     /// Whether a figure cannot be told from nothing: it is within the noise and two standard errors.
     pub fn hides(self, value: f64) -> bool {
         let doubt = self.noise + 2.0 * self.standard;

@@ -84,6 +84,24 @@ impl Arcflow {
         })
     }
 
+    /// A context with all that is beneath it, as a model of its own; its callers are not in it.
+    #[must_use]
+    pub fn beneath(&self, top: NodeId, children: &Children) -> Arcflow {
+        let mut part = Arcflow::new(self.resources.clone());
+        part.consumers.clone_from(&self.consumers);
+        part.occurrences.clone_from(&self.occurrences);
+        let mut stack = vec![(top, Self::ROOT)];
+        while let Some((id, above)) = stack.pop() {
+            let node = self.node(id);
+            let consumer = part.consumer(self.name(node.consumer));
+            let place = part.child(above, node.kind, consumer);
+            part.meet(place, node.n);
+            part.add_base(place, self.base(id));
+            stack.extend(children.of(id).iter().map(|&child| (child, place)));
+        }
+        part
+    }
+
     fn transformed(&self, mut fate: impl FnMut(NodeId) -> Fate) -> Arcflow {
         let mut part = Arcflow::new(self.resources.clone());
         part.consumers.clone_from(&self.consumers);

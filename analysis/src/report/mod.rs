@@ -5,18 +5,22 @@
 //! | [`xprof`] | every consumer with its calls, base and cum |
 //! | [`xtree`] | every context, as the tree that it is |
 //! | [`xarc`] | every consumer with its callers and callees |
-//! | `stats` | every method's calls: total, shortest, longest, average, standard deviation (seed 000, table 1) |
-//! | `threads` | one profile for each thread (seed 003) |
-//! | `diff` | what changed between two models |
+//! | [`stats`] | every method's calls: total, shortest, longest, average, standard deviation (seed 000, table 1) |
+//! | [`threads`] | one profile for each thread (seed 003) |
+//! | [`diff`] | what changed between two models |
 //!
 //! Text is for people: figures are scaled, what is below a share of the whole may be cut and is summed up then. JSON and CSV are
 //! for programs: keys are stable, figures are as measured, in the resource's unit. `base`, `cum` and `total` are lists in the
 //! order of `resources`.
 
+mod aligned;
 mod columns;
+pub mod diff;
 mod machine;
 mod rows;
+pub mod stats;
 pub mod text;
+pub mod threads;
 pub mod xarc;
 pub mod xprof;
 pub mod xtree;

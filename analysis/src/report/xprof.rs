@@ -81,11 +81,36 @@ fn table(
     rows: &Rows,
 ) -> Result<(), Error> {
     writeln!(out, "function,kind,calls{}", machine::csv_header(model, shown))?;
+    records(out, model, arcs, shown, rows, "")
+}
+
+/// The rows of the table alone, with these fields before the others.
+pub(crate) fn rows(
+    out: &mut dyn Write,
+    model: &Arcflow,
+    arcs: &Arcs,
+    options: &Options<'_>,
+    before: &[&str],
+) -> Result<(), Error> {
+    let shown = options.resources(model)?;
+    let rows = Rows::new(model, arcs, options, shown.first().copied(), options.sort.unwrap_or(Sort::Base));
+    let before: String = before.iter().map(|text| machine::field(text) + ",").collect();
+    records(out, model, arcs, &shown, &rows, &before)
+}
+
+fn records(
+    out: &mut dyn Write,
+    model: &Arcflow,
+    arcs: &Arcs,
+    shown: &[usize],
+    rows: &Rows,
+    before: &str,
+) -> Result<(), Error> {
     for &id in &rows.ids {
         let function = arcs.function(id);
         let name = machine::field(model.name(function.consumer));
         let figures = machine::csv_figures(shown, arcs.self_base(id), arcs.self_cum(id));
-        writeln!(out, "{name},{},{}{figures}", function.kind.word(), function.calls)?;
+        writeln!(out, "{before}{name},{},{}{figures}", function.kind.word(), function.calls)?;
     }
     Ok(())
 }
