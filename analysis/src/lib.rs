@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`model`] | AF0, the one model: consumer contexts, how often each was met, what each consumed |
 //! | [`input`] | events, folded stacks and call trees, read into the model |
+//! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
 //! | [`load`] | profiles, read into the model |
 //! | [`calibration`] | what the probes cost, taken out of what they measured |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
@@ -21,6 +22,7 @@ pub mod input;
 pub mod invariants;
 pub mod load;
 pub mod model;
+pub mod replay;
 pub mod report;
 pub mod uncertainty;
 

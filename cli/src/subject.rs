@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::load::{self, CallTimes, Loaded, Process};
-use instrument_analysis::{Arcflow, Kind, input};
+use instrument_analysis::{Arcflow, Kind, input, replay};
 use instrument_trace::{Profile, ThreadKind};
 use wildmatch::WildMatch;
 
@@ -81,7 +81,8 @@ impl ProfileFile {
         let name = || path.display().to_string();
         let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
         let is_live = |profile: &Profile| maps(profile.pid, path);
-        let profile = Profile::open(&file).with_context(name)?;
+        let mut profile = Profile::open(&file).with_context(name)?;
+        replay::profile(&file, &mut profile).with_context(name)?;
         let names = Names::new(&profile, number, several);
         Ok(ProfileFile { path: path.to_owned(), is_live: is_live(&profile), profile, names })
     }

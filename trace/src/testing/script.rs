@@ -131,10 +131,12 @@ impl Script {
 
     /// The same with limits: calls above `depth` frames, or that would be one context more than `contexts`, are deeper.
     pub fn record_limited(&self, depth: usize, contexts: usize) -> Recorded {
-        let mut recorder =
-            Recorder { depth, contexts, is_deep: Vec::new(), recorded: Recorded::default(), now: self.start };
+        let recorded = Recorded { last_event: self.start, ..Recorded::default() };
+        let mut recorder = Recorder { depth, contexts, is_deep: Vec::new(), recorded, now: self.start };
         for &(clock, event) in &self.steps {
-            recorder.now = clock;
+            // These do not read the clock.
+            let still = matches!(event, Event::Made { .. } | Event::Surplus(_) | Event::Dropped(_));
+            recorder.now = if still { recorder.recorded.last_event } else { clock };
             recorder.event(event);
         }
         recorder.recorded
@@ -198,7 +200,8 @@ impl Recorder {
             }
             Event::Pause(ns) => {
                 self.recorded.pause += ns;
-                self.recorded.stack.iter_mut().for_each(|f| f.since += ns);
+                let timed = self.recorded.stack.iter_mut().filter(|f| f.since != 0);
+                timed.for_each(|f| f.since += ns);
                 self.recorded.last_event += ns;
             }
             Event::Dropped(events) => self.recorded.dropped += events,
