@@ -1,0 +1,52 @@
+//! The model, and timelines, as other tools read them.
+//!
+//! | format | from the model | from a timeline | read by |
+//! |---|---|---|---|
+//! | [`call_tree`] | all of it | | [`input`](crate::input) |
+//! | [`folded`] | one figure | | flamegraph.pl, inferno, speedscope, .. |
+//!
+//! The same model gives the same bytes.
+
+pub mod call_tree;
+pub mod folded;
+mod walk;
+
+use crate::model::{Arcflow, NodeId, Resource};
+
+/// Which of a node's figures a format shows that has room for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// How often the context was met.
+    Occurrences,
+    /// What it consumed itself of the resource of this index.
+    Base(usize),
+}
+
+impl Figure {
+    /// The first resource; how often a context was met if there is none.
+    pub fn first(model: &Arcflow) -> Figure {
+        if model.resources().is_empty() { Figure::Occurrences } else { Figure::Base(0) }
+    }
+
+    /// The resource of a name, or what n counts, such as `calls`.
+    pub fn named(model: &Arcflow, name: &str) -> Option<Figure> {
+        let index = model.resources().iter().position(|resource| resource.name == name);
+        index.map(Figure::Base).or_else(|| (model.occurrences == name).then_some(Figure::Occurrences))
+    }
+
+    /// A node's own.
+    pub fn of(self, model: &Arcflow, id: NodeId) -> f64 {
+        match self {
+            Figure::Occurrences => model.node(id).n as f64,
+            Figure::Base(index) => model.base(id)[index],
+        }
+    }
+
+    /// Its name and unit.
+    pub fn resource(self, model: &Arcflow) -> Resource {
+        match self {
+            Figure::Occurrences => Resource { name: model.occurrences.clone(), unit: String::new() },
+            Figure::Base(index) => model.resources()[index].clone(),
+        }
+    }
+}
