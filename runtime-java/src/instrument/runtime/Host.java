@@ -41,7 +41,7 @@ final class Host {
     }
 
     /** Lines of KEY=VALUE. A line break or backslash in a value is escaped. */
-    static String properties() {
+    static String properties(Settings settings) {
         StringBuilder text = new StringBuilder();
         line(text, "java.vm.name", property("java.vm.name"));
         line(text, "java.vm.version", property("java.vm.version"));
@@ -50,11 +50,19 @@ final class Host {
         line(text, "directory", property("user.dir"));
         line(text, "command", property("sun.java.command"));
         line(text, "host", hostName());
-        line(text, "record", "counts");
+        line(text, "record", settings.recorded());
+        if (settings.record == Settings.TREE) {
+            line(text, "timing", settings.sampled == 1 ? "all" : "sampled:" + settings.sampled);
+            if (settings.sampled > 1) {
+                line(text, "timing.head", Integer.toString(Settings.HEAD));
+            }
+            line(text, "limit.depth", Integer.toString(settings.depth));
+            line(text, "limit.contexts", Integer.toString(settings.contexts));
+        }
         return text.toString();
     }
 
-    private static void line(StringBuilder text, String key, String value) {
+    static void line(StringBuilder text, String key, String value) {
         if (value != null) {
             String escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r");
             text.append(key).append('=').append(escaped).append('\n');
