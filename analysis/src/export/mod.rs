@@ -3,12 +3,26 @@
 //! | format | from the model | from a timeline | read by |
 //! |---|---|---|---|
 //! | [`call_tree`] | all of it | | [`input`](crate::input) |
+//! | [`chrome`] | one figure, laid out | as it is | chrome://tracing, ui.perfetto.dev |
+//! | [`firefox`] | one figure, laid out | as it is | profiler.firefox.com |
 //! | [`folded`] | one figure | | flamegraph.pl, inferno, speedscope, .. |
+//! | [`perfetto`] | one figure, laid out | as it is | ui.perfetto.dev, trace_processor |
+//! | [`pprof`] | all figures | | go tool pprof, many services |
+//! | [`speedscope`] | one figure | as it is | speedscope.app |
+//! | [`tau`] | all figures | | ParaProf, Hatchet |
 //!
-//! The same model gives the same bytes.
+//! [`timeline`] is how events get into the formats that show when something happened; it also lays a model out. The same model
+//! gives the same bytes.
 
 pub mod call_tree;
+pub mod chrome;
+pub mod firefox;
 pub mod folded;
+pub mod perfetto;
+pub mod pprof;
+pub mod speedscope;
+pub mod tau;
+pub mod timeline;
 mod walk;
 
 use crate::model::{Arcflow, NodeId, Resource};
