@@ -11,6 +11,7 @@ mod diff;
 mod dump;
 mod engine;
 mod exit;
+mod export;
 mod id_file;
 mod ids;
 mod input;
@@ -49,6 +50,7 @@ enum Command {
     Diff(diff::Opts),
     Ids(ids::Opts),
     Report(report::Opts),
+    Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
 }
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Command::Diff(opts) => diff::run(opts),
         Command::Ids(opts) => ids::run(&opts, &talk),
         Command::Report(opts) => report::run(&opts, &talk),
+        Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),
     };

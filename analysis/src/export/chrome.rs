@@ -11,6 +11,7 @@ const FIRST_TID: usize = 100_000;
 #[derive(Debug)]
 pub struct Chrome<W: Write> {
     out: W,
+    first: bool,
     threads: usize,
     processes: HashSet<usize>,
     pid: usize,
@@ -19,18 +20,23 @@ pub struct Chrome<W: Write> {
 impl<W: Write> Chrome<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Chrome<W> {
-        Chrome { out, threads: 0, processes: HashSet::new(), pid: 0 }
+        Chrome { out, first: true, threads: 0, processes: HashSet::new(), pid: 0 }
     }
 
-    /// `,` and the beginning of an event, up to where its own members may follow.
+    /// The beginning of an event, up to where its own members may follow.
     fn event(&mut self, phase: &str) -> io::Result<()> {
+        let separator = if std::mem::replace(&mut self.first, false) { "" } else { "," };
         let (pid, tid) = (self.pid, FIRST_TID + self.threads - 1);
-        write!(self.out, ",\n{{\"ph\":\"{phase}\",\"pid\":{pid},\"tid\":{tid}")
+        let category = if phase == "M" { "__metadata" } else { "java" };
+        write!(
+            self.out,
+            "{separator}\n{{\"ph\":\"{phase}\",\"cat\":\"{category}\",\"pid\":{pid},\"tid\":{tid}"
+        )
     }
 
     fn name(&mut self, of: &str, name: &str) -> io::Result<()> {
         self.event("M")?;
-        write!(self.out, ",\"name\":\"{of}\",\"args\":{{\"name\":")?;
+        write!(self.out, ",\"ts\":0,\"name\":\"{of}\",\"args\":{{\"name\":")?;
         serde_json::to_writer(&mut self.out, name)?;
         write!(self.out, "}}}}")
     }
@@ -41,9 +47,7 @@ impl<W: Write> Chrome<W> {
     }
 
     fn head(&mut self) -> io::Result<()> {
-        // The first event is one that says nothing, so that all others follow a comma.
-        writeln!(self.out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-        write!(self.out, "{{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"instrument\",\"args\":{{}}}}")
+        write!(self.out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")
     }
 }
 
@@ -103,17 +107,17 @@ mod tests {
                 event["ts"]
             )
         };
-        let said: Vec<String> = events[1..].iter().map(said).collect();
+        let said: Vec<String> = events.iter().map(said).collect();
         let expected = [
-            "M 1.100000 null shop",
-            "M 1.100000 null main",
+            "M 1.100000 0 shop",
+            "M 1.100000 0 main",
             "B 1.100000 1.0 a",
             "B 1.100000 1.5 b\"<",
             "E 1.100000 4.0 ",
             "B 1.100000 4.0 b\"<",
             "E 1.100000 4.001 ",
             "E 1.100000 9.0 ",
-            "M 1.100001 null worker",
+            "M 1.100001 0 worker",
             "B 1.100001 2.0 a",
             "E 1.100001 3000.0 ",
         ];
@@ -126,7 +130,7 @@ mod tests {
         Chrome::new(&mut bytes).finish().unwrap();
         assert_eq!(
             serde_json::from_slice::<Value>(&bytes).unwrap()["traceEvents"].as_array().unwrap().len(),
-            1
+            0
         );
     }
 }
