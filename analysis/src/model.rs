@@ -5,6 +5,10 @@
 //! beneath it may lie processes, threads, links and methods. A node holds *n* and, for each resource, the *base*: what it
 //! consumed itself. *cum*, base and that of all below, follows from the tree.
 
+mod parts;
+
+pub use parts::Children;
+
 /// Seeded per table, and several times as fast as the standard one: inputs are long.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 

@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, usage};
 use crate::output::Outputs;
+use crate::subject::{self, Subject};
 use crate::talk::Talk;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -9,30 +10,28 @@ use instrument_analysis::Arcflow;
 use instrument_analysis::export::chrome::Chrome;
 use instrument_analysis::export::firefox::Firefox;
 use instrument_analysis::export::perfetto::Perfetto;
+use instrument_analysis::export::speedscope::{self, Speedscope};
 use instrument_analysis::export::tau::{self, Rows};
-use instrument_analysis::export::timeline::{Axis, lay_out};
-use instrument_analysis::export::{Figure, call_tree, folded, pprof, speedscope};
-use instrument_analysis::input;
+use instrument_analysis::export::timeline::{Axis, Timeline, lay_out};
+use instrument_analysis::export::trace::{self, Trace};
+use instrument_analysis::export::{Figure, call_tree, folded, pprof};
+use instrument_analysis::uncertainty::accompanies;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use wildmatch::WildMatch;
 
 /// Write what was recorded in the formats of other tools
 ///
-/// Formats that show one figure take --metric; pprof, tau and call-tree hold all of them. Chrome, perfetto and firefox show
-/// when something happened: totals are laid out there context by context, and marked as such.
+/// Formats that show one figure take --resource; pprof, tau and call-tree hold all of them. Traces are written to chrome,
+/// perfetto, firefox and speedscope with every call at its time; everything else, and --resource, is laid out there context by
+/// context, and marked as such.
+///
+/// For example: instrument export --format speedscope app-4711.iprof -o app.speedscope.json
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Inputs:
-  events      `12 > name` and `15 < name`: starts and ends with their stamps
-  folded      `a;b;c 12`: stacks, as async-profiler -o collapsed, perf and others write them
-  call trees  JSON, as --format call-tree writes them
-
-For example: instrument export --format speedscope stacks.txt -o stacks.speedscope.json")]
 pub(crate) struct Opts {
-    /// What was recorded; several are added up; `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    subject: subject::Opts,
 
     /// What to write
     #[arg(short, long, value_enum, value_name = "FORMAT")]
@@ -44,7 +43,7 @@ pub(crate) struct Opts {
 
     /// Figure to show where there is room for one: a resource such as `wall`, or what is counted, such as `calls`
     #[arg(long, value_name = "NAME")]
-    metric: Option<String>,
+    resource: Option<String>,
 
     /// tau: leave out the rows of contexts
     #[arg(long)]
@@ -87,23 +86,22 @@ impl Format {
 /// # Errors
 /// An input that cannot be read, an output that cannot be written, options that make no sense.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    if opts.format.is_complete() && opts.metric.is_some() {
-        return Err(usage("--metric: this format holds all figures"));
+    if opts.format.is_complete() && opts.resource.is_some() {
+        return Err(usage("--resource: this format holds all figures"));
     }
     if opts.flat && opts.format != Format::Tau {
         return Err(usage("--flat goes with --format tau"));
     }
+    if opts.output.is_none() && opts.format.is_binary() && io::stdout().is_terminal() {
+        return Err(usage("this format is not for a terminal: say where to write it with -o"));
+    }
+    let subject = Subject::read(&opts.subject, false, talk)?;
     let Some(target) = &opts.output else {
-        if opts.format.is_binary() && io::stdout().is_terminal() {
-            return Err(usage("this format is not for a terminal: say where to write it with -o"));
-        }
-        let model = load(&opts.files, talk)?;
         let mut out = BufWriter::new(io::stdout().lock());
-        write(&model, opts, &mut out)?;
+        write(&subject, opts, &mut out)?;
         out.flush()?;
         return Ok(Exit::Done);
     };
-    let model = load(&opts.files, talk)?;
     let mut outputs = Outputs::default();
     let writing = || format!("writing {}", target.display());
     if opts.format == Format::Tau {
@@ -117,10 +115,10 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
             Ok(BufWriter::new(File::create_new(path)?))
         };
-        tau::write(&model, rows, create).with_context(writing)?;
+        tau::write(&plain(&subject.model), rows, create).with_context(writing)?;
     } else {
         let mut out = BufWriter::new(Outputs::open(target)?);
-        write(&model, opts, &mut out)?;
+        write(&subject, opts, &mut out)?;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(writing)?;
         outputs.stage(target, None, file)?;
     }
@@ -138,34 +136,7 @@ fn is_tau(directory: &Path) -> bool {
     })
 }
 
-/// Adds the inputs up.
-fn load(files: &[PathBuf], talk: &Talk) -> Result<Arcflow> {
-    let mut sum: Option<Arcflow> = None;
-    for path in files {
-        let name = path.display();
-        let input = if path.as_os_str() == "-" {
-            input::read(io::stdin().lock())
-        } else {
-            let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-            input::read(BufReader::with_capacity(1 << 16, file))
-        };
-        let input = input.with_context(|| name.to_string())?;
-        let remarks = input.remarks.to_string();
-        if !remarks.is_empty() {
-            talk.warn(format_args!("{name}: {remarks}"));
-        }
-        match &mut sum {
-            None => sum = Some(input.model),
-            Some(sum) if sum.resources() == input.model.resources() => sum.merge(&input.model),
-            Some(sum) => {
-                let (others, these) = (figures(sum), figures(&input.model));
-                return Err(usage(format!("{name} has {these}, but the inputs before it have {others}")));
-            }
-        }
-    }
-    sum.context("no input")
-}
-
+/// The figures that can be asked for.
 fn figures(model: &Arcflow) -> String {
     let mut names: Vec<&str> = model.resources().iter().map(|resource| resource.name.as_str()).collect();
     if !names.contains(&model.occurrences.as_str()) {
@@ -174,25 +145,65 @@ fn figures(model: &Arcflow) -> String {
     names.join(", ")
 }
 
-fn write(model: &Arcflow, opts: &Opts, out: &mut dyn Write) -> Result<()> {
-    let figure = match &opts.metric {
+/// The model without what only accompanies its figures.
+fn plain(model: &Arcflow) -> Arcflow {
+    let resources = model.resources().iter().enumerate();
+    let keep: Vec<usize> = resources.filter(|(_, resource)| !accompanies(resource)).map(|(i, _)| i).collect();
+    model.with_resources(&keep)
+}
+
+fn write(subject: &Subject, opts: &Opts, out: &mut dyn Write) -> Result<()> {
+    let model = &plain(&subject.model);
+    let figure = match &opts.resource {
         None => Figure::first(model),
         Some(name) => Figure::named(model, name)
-            .with_context(|| format!("--metric {name}: the input has {}", figures(model)))
+            .with_context(|| format!("--resource {name}: there is {}", figures(model)))
             .map_err(|error| usage(error.to_string()))?,
     };
     match opts.format {
         Format::Folded => folded::write(model, figure, out)?,
-        Format::Speedscope => speedscope::write(model, figure, out)?,
-        Format::Firefox => {
-            let (axis, _) = Axis::of(&figure.resource(model));
-            lay_out(model, figure, &mut Firefox::new(out, axis))?;
-        }
-        Format::Chrome => lay_out(model, figure, &mut Chrome::new(out))?,
-        Format::Perfetto => lay_out(model, figure, &mut Perfetto::new(out))?,
         Format::Pprof => pprof::write(model, out)?,
-        Format::CallTree => call_tree::write(model, out)?,
+        Format::CallTree => call_tree::write(&subject.model, out)?,
         Format::Tau => return Err(usage("TAU profiles are a directory: say which with -o")),
+        Format::Speedscope | Format::Firefox | Format::Chrome | Format::Perfetto => {
+            let is_trace = opts.resource.is_none() && is_trace(subject, opts);
+            let axis = if is_trace { Axis::Time } else { Axis::of(&figure.resource(model)).0 };
+            let mut timeline: Box<dyn Timeline + '_> = match opts.format {
+                Format::Speedscope if !is_trace => return Ok(speedscope::write(model, figure, out)?),
+                Format::Speedscope => Box::new(Speedscope::new(out)),
+                Format::Firefox => Box::new(Firefox::new(out, axis)),
+                Format::Chrome => Box::new(Chrome::new(out)),
+                _ => Box::new(Perfetto::new(out)),
+            };
+            if is_trace {
+                tell(subject, opts, &mut *timeline)?;
+            } else {
+                lay_out(model, figure, &mut *timeline)?;
+            }
+        }
     }
     Ok(())
+}
+
+/// Whether everything that was read are traces.
+fn is_trace(subject: &Subject, opts: &Opts) -> bool {
+    subject.profiles.len() == opts.subject.files.len()
+        && subject.profiles.iter().all(|file| trace::origin(&file.profile).is_some())
+}
+
+/// Tells the timeline what really happened.
+fn tell(subject: &Subject, opts: &Opts, timeline: &mut dyn Timeline) -> Result<()> {
+    let patterns: Vec<_> = opts.subject.thread.iter().map(|pattern| WildMatch::new(pattern)).collect();
+    let wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
+    let origin = subject.profiles.iter().filter_map(|file| trace::origin(&file.profile)).min();
+    for (process, file) in subject.profiles.iter().enumerate() {
+        let name = || file.path.display().to_string();
+        let source = File::open(&file.path).with_context(name)?;
+        let methods = |copy, id| file.names.method(copy, id);
+        let process_name = format!("{} (pid {})", file.program(), file.profile.pid);
+        let (profile, process_name) = (&file.profile, process_name.as_str());
+        let trace = Trace { source: &source, profile, process, process_name, methods: &methods };
+        trace.tell(origin.unwrap_or_default(), &wanted, timeline).with_context(name)?;
+    }
+    Ok(timeline.finish()?)
 }

@@ -28,16 +28,16 @@ fn folded_is_one_line_for_each_context() {
 }
 
 #[test]
-fn the_metric_can_be_chosen() {
+fn the_resource_can_be_chosen() {
     let dir = Dir::new();
     dir.write("x.events", "metrics: wall ns, bytes\n0 0 > a\n5 100 > b\n7 300 < b\n9 300 < a\n");
-    let folded = |metric: &str| dir.line(&format!("export x.events -f folded {metric}")).expect(0).stdout;
+    let folded = |more: &str| dir.line(&format!("export x.events -f folded {more}")).expect(0).stdout;
     assert_eq!(folded(""), "a 7\na;b 2\n");
-    assert_eq!(folded("--metric bytes"), "a 100\na;b 200\n");
-    assert_eq!(folded("--metric calls"), "a 1\na;b 1\n");
-    let said = "--metric cpu: the input has wall, bytes, calls";
-    dir.line("export x.events -f folded --metric cpu").says(2, &[said]);
-    dir.line("export x.events -f pprof --metric wall -o x").says(2, &["this format holds all figures"]);
+    assert_eq!(folded("--resource bytes"), "a 100\na;b 200\n");
+    assert_eq!(folded("--resource calls"), "a 1\na;b 1\n");
+    let said = "--resource cpu: there is wall, bytes, calls";
+    dir.line("export x.events -f folded --resource cpu").says(2, &[said]);
+    dir.line("export x.events -f pprof --resource wall -o x").says(2, &["this format holds all figures"]);
 }
 
 #[test]
@@ -70,10 +70,11 @@ fn a_wrong_input_leaves_no_output() {
     dir.write("bad.events", "0 > a\n1 ~ b\n");
     dir.write("text", "hello\n");
     dir.write("other.folded", "a;b 1\n");
-    dir.line("export bad.events -f pprof -o x").says(1, &["bad.events: line 2: `1 ~ b` is no event"]);
-    dir.line("export text -f folded").says(1, &["text: neither events"]);
+    dir.line("export bad.events -f pprof -o x")
+        .says(1, &["bad.events: no profile: line 2: `1 ~ b` is no event"]);
+    dir.line("export text -f folded").says(1, &["text: no profile: neither events"]);
     dir.line("export none -f folded").says(1, &["cannot read none"]);
-    let said = "other.folded has samples, but the inputs before it have cpu, Number of calls";
+    let said = "do not measure the same";
     dir.line("export ac.events other.folded -f folded").says(2, &[said]);
     assert_eq!(dir.list(), ["ac.events", "bad.events", "other.folded", "text"]);
 }

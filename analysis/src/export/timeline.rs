@@ -124,7 +124,7 @@ pub(super) mod tests {
 
     /// Takes down what it is fed.
     #[derive(Default)]
-    struct Notes(String);
+    pub(in super::super) struct Notes(pub(in super::super) String);
 
     impl Timeline for Notes {
         fn thread(&mut self, thread: Thread<'_>) -> io::Result<()> {

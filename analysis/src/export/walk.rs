@@ -124,7 +124,8 @@ impl<'m> Tree<'m> {
     }
 }
 
-fn starts_track(kind: Kind) -> bool {
+/// Whether a node of this kind is the root of a track, if there is anything in it.
+pub(super) fn starts_track(kind: Kind) -> bool {
     matches!(kind, Kind::Root | Kind::Process | Kind::Thread)
 }
 
