@@ -12,6 +12,7 @@ mod diff;
 mod dump;
 mod engine;
 mod exit;
+mod export;
 mod id_file;
 mod ids;
 mod input;
@@ -64,6 +65,7 @@ enum Command {
     Xarc(xarc::Opts),
     Stats(stats::Opts),
     Threads(threads::Opts),
+    Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
 }
@@ -88,6 +90,7 @@ fn main() -> ExitCode {
         Command::Xarc(opts) => xarc::run(&opts, &talk),
         Command::Stats(opts) => stats::run(&opts, &talk),
         Command::Threads(opts) => threads::run(&opts, &talk),
+        Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),
     };

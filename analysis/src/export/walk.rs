@@ -1,6 +1,7 @@
 //! The tree of a model, walked without recursion, as a whole or thread by thread.
 
 use crate::model::{Arcflow, Kind, NodeId};
+use std::collections::HashMap;
 
 /// A step of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(super) struct Tree<'m> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Track<'m> {
     pub(super) root: NodeId,
-    /// Number of its process, from 0: those that the model names, in their order.
+    /// Number of its process, from 0: those that have tracks, in their order.
     pub(super) process: usize,
     /// Number of the track within its process, from 0.
     pub(super) number: usize,
@@ -92,20 +93,18 @@ impl<'m> Tree<'m> {
     /// All threads; and what lies outside of threads, if there is anything.
     pub(super) fn tracks(&self) -> Vec<Track<'m>> {
         let model = self.model;
-        // Number of the process that each node belongs to, and how many tracks a process has.
-        let mut processes = vec![0; model.nodes().len()];
-        let mut named = vec![("", 0)];
+        // The process that each node belongs to: itself, one above, or the root.
+        let mut owners = vec![Arcflow::ROOT; model.nodes().len()];
+        // Number of each process that has tracks, and how many.
+        let mut processes: HashMap<NodeId, (usize, usize)> = HashMap::new();
         let mut tracks = Vec::new();
         for (i, node) in model.nodes().iter().enumerate() {
             let root = NodeId(i as u32);
-            processes[i] = processes[node.parent.0 as usize];
-            if node.kind == Kind::Process {
-                processes[i] = named.len();
-                named.push((self.name(root), 0));
-            }
-            let (process_name, count) = &mut named[processes[i]];
+            owners[i] = if node.kind == Kind::Process { root } else { owners[node.parent.0 as usize] };
+            let owner = owners[i];
+            let process_name = if owner == Arcflow::ROOT { "" } else { self.name(owner) };
             let name = if node.kind == Kind::Thread { self.name(root) } else { "(no thread)" };
-            let track = Track { root, process: processes[i], number: *count, process_name, name };
+            let mut track = Track { root, process: 0, number: 0, process_name, name };
             let is_track = match node.kind {
                 Kind::Thread => true,
                 kind if starts_track(kind) => {
@@ -114,6 +113,9 @@ impl<'m> Tree<'m> {
                 _ => false,
             };
             if is_track {
+                let known = processes.len();
+                let (number, count) = processes.entry(owner).or_insert((known, 0));
+                (track.process, track.number) = (*number, *count);
                 *count += 1;
                 tracks.push(track);
             }
@@ -122,7 +124,8 @@ impl<'m> Tree<'m> {
     }
 }
 
-fn starts_track(kind: Kind) -> bool {
+/// Whether a node of this kind is the root of a track, if there is anything in it.
+pub(super) fn starts_track(kind: Kind) -> bool {
     matches!(kind, Kind::Root | Kind::Process | Kind::Thread)
 }
 
@@ -164,6 +167,6 @@ mod tests {
                 format!("{process}.{number} {process_name}/{name}: {}", names.join(" "))
             })
             .collect();
-        assert_eq!(tracks, ["1.0 p/t: a c", "1.1 p/u: b", "2.0 q/(no thread): d"]);
+        assert_eq!(tracks, ["0.0 p/t: a c", "0.1 p/u: b", "1.0 q/(no thread): d"]);
     }
 }

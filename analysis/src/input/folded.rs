@@ -182,7 +182,7 @@ mod tests {
             lines in prop::collection::vec(("[ab]{1,3}(;[ab]{0,3}){0,5}", 1u32..9), 0..40)
         ) {
             let text: String = lines.iter().map(|(stack, value)| format!("{stack} {value}\n")).collect();
-            let named = |frame| if frame == "" { "[unknown]" } else { frame };
+            let named = |frame: &str| if frame.is_empty() { "[unknown]".to_owned() } else { frame.to_owned() };
             let mut expected = BTreeMap::new();
             for (stack, value) in &lines {
                 let path: String = stack.split(';').map(|frame| format!("/Method {}", named(frame))).collect();

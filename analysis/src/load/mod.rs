@@ -413,7 +413,8 @@ fn ends(profile: &Profile) -> Vec<End> {
 }
 
 /// Threads of one name are told apart by their ordinals.
-fn thread_names(profile: &Profile) -> Vec<String> {
+/// Names by which the threads of a profile can be told apart.
+pub(crate) fn thread_names(profile: &Profile) -> Vec<String> {
     let plain = |thread: &Thread| match thread.kind {
         ThreadKind::Thread if thread.name.is_empty() => "(no name)".to_owned(),
         ThreadKind::Thread => thread.name.clone(),
