@@ -2,8 +2,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.PriorityBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** Work that is caused in one context and done in another; the first argument says which. */
@@ -99,6 +103,74 @@ public class Linked {
         pool.awaitTermination(1, TimeUnit.MINUTES);
     }
 
+    /** What the program can see of its tasks. */
+    static void seen() throws Exception {
+        Runnable named = new Runnable() {
+            @Override
+            public void run() {
+                work();
+            }
+
+            @Override
+            public String toString() {
+                return "named";
+            }
+        };
+        Executor printing = task -> {
+            System.out.println(task);
+            task.run();
+        };
+        printing.execute(named);
+        // One that hands on what it is given: the first context counts.
+        Executor passing = task -> printing.execute(task);
+        passing.execute(named);
+        ThreadPoolExecutor sorted =
+            new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new PriorityBlockingQueue<>(), task -> new Thread(task, "sorted"));
+        CountDownLatch ready = new CountDownLatch(1);
+        sorted.execute(new Ranked(0, ready));
+        for (int rank = 3; rank > 0; rank--) {
+            sorted.execute(new Ranked(rank, null));
+        }
+        ready.countDown();
+        sorted.shutdown();
+        sorted.awaitTermination(1, TimeUnit.MINUTES);
+        try {
+            printing.execute(null);
+        } catch (NullPointerException e) {
+            System.out.println("none");
+        }
+        ForkJoinPool pool = new ForkJoinPool(1);
+        System.out.println(pool.submit(() -> pool.submit(Linked::task).join() + task()).get());
+        pool.shutdown();
+    }
+
+    static class Ranked implements Runnable, Comparable<Ranked> {
+        private final int rank;
+        private final CountDownLatch ready;
+
+        Ranked(int rank, CountDownLatch ready) {
+            this.rank = rank;
+            this.ready = ready;
+        }
+
+        @Override
+        public void run() {
+            try {
+                if (ready != null) {
+                    ready.await();
+                }
+            } catch (InterruptedException e) {
+                System.out.println(e);
+            }
+            System.out.println("rank " + rank);
+        }
+
+        @Override
+        public int compareTo(Ranked other) {
+            return rank - other.rank;
+        }
+    }
+
     static void storm(int count) throws Exception {
         for (int i = 0; i < count; i++) {
             Thread thread = new Worker("storm");
@@ -158,6 +230,7 @@ public class Linked {
         switch (args[0]) {
             case "threads": startAll(); break;
             case "tasks": tasks(); break;
+            case "seen": seen(); break;
             case "storm": storm(count); break;
             case "relay": relay(count); break;
             case "roots": noise(); root(); noise(); root(); break;

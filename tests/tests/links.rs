@@ -156,6 +156,24 @@ fn a_task_runs_under_the_context_that_handed_it_over() {
     });
 }
 
+#[test]
+fn a_program_sees_no_difference_in_its_tasks() {
+    let program = Program::new(&["--transform=method-events,hand-over,thread-links"]);
+    program.each_jdk(|jdk| {
+        let Ran { profile, stdout, .. } = program.run(jdk, &[], &["seen"]);
+        let expected = "named\nnamed\nrank 0\nrank 1\nrank 2\nrank 3\nnull\nnone\n2\ndone\n";
+        assert_eq!(stdout, expected);
+        let contexts = program.contexts(&profile, thread(&profile, "main"));
+        let linked: Vec<_> =
+            contexts.keys().filter(|path| path.contains('[') && path.ends_with("work")).collect();
+        // Both run at once, one executor deep and two, under a link from where the task was handed over first.
+        assert!(linked.iter().all(|path| path.ends_with(" > [main > seen] > run > work")), "{linked:#?}");
+        let mut depths: Vec<_> = linked.iter().map(|path| path.matches("lambda$seen$").count()).collect();
+        depths.sort_unstable();
+        assert_eq!(depths, [1, 2], "{linked:#?}");
+    });
+}
+
 /// In a trace every task has its own link, made in one thread and entered in another.
 fn trace_of_tasks(program: &Program, ran: &Ran) {
     let events = |name: &str| -> Vec<Event> {
