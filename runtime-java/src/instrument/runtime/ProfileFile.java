@@ -149,6 +149,7 @@ final class ProfileFile {
         if (failed) {
             return false;
         }
+        StackReserve.levels(StackReserve.FILE_LEVELS);
         int size = Math.max(nextBlock, length + Format.HEADER + PAGE - 1 & -PAGE);
         String reason;
         try {

@@ -11,7 +11,18 @@ package instrument.runtime;
  * operand stack of an entry probe that large without a byte of stack, code or time on its usual path.
  */
 final class StackReserve {
+    /** Enough for file operations: 16 KiB at least, as frames go. */
+    static final int FILE_LEVELS = 1000;
+
     private StackReserve() {}
+
+    /**
+     * Overflows the stack here if there are not so many levels left, so that it does not overflow inside something that
+     * would be left half done.
+     */
+    static int levels(int more) {
+        return more == 0 ? 0 : levels(more - 1) + 1;
+    }
 
     /** A frame of 600 local variables, and nothing else. */
     static void frame() {

@@ -32,7 +32,8 @@ abstract class ThreadState {
     private static final int PENDING_LIMIT = 64;
 
     /**
-     * Bits of the ids of the root methods; null: everything is recorded. Set before the first thread is attached, if ever.
+     * Bits of the ids of the root methods; null: everything is recorded. Set, if ever, before the first state is made: the
+     * subclasses take it for a constant.
      */
     static long[] roots;
 
@@ -118,7 +119,7 @@ abstract class ThreadState {
 
     // ---- slow paths ----
 
-    /** False: the event is not to be recorded. True: the thread is BUSY until {@link #done}. */
+    /** False: the event is not to be recorded. True: the thread is BUSY; the caller makes it RECORDING again. */
     private boolean begin(int id) {
         if (mode == NEW) {
             arrive();
@@ -174,16 +175,10 @@ abstract class ThreadState {
         return word < roots.length && (roots[word] >>> id & 1) != 0;
     }
 
-    private void done() {
-        if (mode == BUSY) {
-            mode = RECORDING;
-        }
-    }
-
-    /** {@link #done}, after frames may have been closed. */
-    private void closed() {
-        if (mode == BUSY) {
-            mode = roots != null && depth() == 0 ? OUTSIDE : RECORDING;
+    /** Frames may have been closed: that of the root method was the last one. */
+    private void outside() {
+        if (roots != null && mode == RECORDING && depth() == 0) {
+            mode = OUTSIDE;
         }
     }
 
@@ -208,7 +203,10 @@ abstract class ThreadState {
             }
             room = reserve(id);
         } finally {
-            done();
+            // Not a call: there may be no stack left for one.
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
         if (!room) {
             stop();
@@ -234,8 +232,11 @@ abstract class ThreadState {
                 }
             }
         } finally {
-            closed();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
     final void superReturnedSlowly(int id) {
@@ -254,8 +255,11 @@ abstract class ThreadState {
                 }
             }
         } finally {
-            closed();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
     final void caughtSlowly(int id) {
@@ -272,8 +276,11 @@ abstract class ThreadState {
                 }
             }
         } finally {
-            closed();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
     /** The topmost frame whose upper half is this, in the bits of the mask; -1: there is none. */
@@ -344,7 +351,9 @@ abstract class ThreadState {
         try {
             room = allocate(object);
         } finally {
-            done();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
         if (!room) {
             stop();
@@ -373,7 +382,9 @@ abstract class ThreadState {
         try {
             room = pushLink(link);
         } finally {
-            done();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
         if (!room) {
             stop();
@@ -396,8 +407,11 @@ abstract class ThreadState {
                 closeTop(Format.EXITS);
             }
         } finally {
-            closed();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
     /** A link has been made here: a thread was started, or a task handed over. */
@@ -406,7 +420,9 @@ abstract class ThreadState {
             try {
                 arrived(Format.EVENT_LINK_MADE, link);
             } finally {
-                done();
+                if (mode == BUSY) {
+                    mode = RECORDING;
+                }
             }
         }
     }
