@@ -321,6 +321,15 @@ final class CountsState extends ThreadState {
         return region;
     }
 
+    /** There is no clock. */
+    @Override
+    long charged() {
+        return -1;
+    }
+
+    @Override
+    void timeAll(boolean all) {}
+
     // ---- life ----
 
     @Override

@@ -11,8 +11,8 @@ package instrument.runtime;
  * operand stack of an entry probe that large without a byte of stack, code or time on its usual path.
  */
 final class StackReserve {
-    /** Enough for file operations: 16 KiB at least, as frames go. */
-    static final int FILE_LEVELS = 1000;
+    /** Enough for file operations: 6 KiB of compiled frames, 16 KiB of interpreted ones. */
+    static final int FILE_LEVELS = 200;
 
     private StackReserve() {}
 

@@ -222,14 +222,10 @@ abstract class ThreadState {
             return;
         }
         try {
-            if (arrived(column + Format.EVENT_EXIT - Format.EXITS, id)) {
-                int at = topmost(id + 1, 0xffffffff);
-                if (at < 0) {
-                    misfit(id);
-                } else {
-                    closeAbove(at);
-                    closeTop(column);
-                }
+            int at = match(column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff);
+            if (at >= 0) {
+                closeAbove(at);
+                closeTop(column);
             }
         } finally {
             if (mode == BUSY) {
@@ -244,15 +240,11 @@ abstract class ThreadState {
             return;
         }
         try {
-            if (arrived(Format.EVENT_SUPER_RETURNED, id)) {
-                int at = topmost(id + 1 | 0x80000000, 0xffffffff);
-                if (at < 0) {
-                    misfit(id);
-                } else {
-                    closeAbove(at);
-                    setFrame(at, frame(at) & ~Format.PENDING);
-                    pending--;
-                }
+            int at = match(Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff);
+            if (at >= 0) {
+                closeAbove(at);
+                setFrame(at, frame(at) & ~Format.PENDING);
+                pending--;
             }
         } finally {
             if (mode == BUSY) {
@@ -267,13 +259,9 @@ abstract class ThreadState {
             return;
         }
         try {
-            if (arrived(Format.EVENT_CAUGHT, id)) {
-                int at = topmost(id + 1, 0x7fffffff);
-                if (at < 0) {
-                    misfit(id);
-                } else {
-                    closeAbove(at);
-                }
+            int at = match(Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff);
+            if (at >= 0) {
+                closeAbove(at);
             }
         } finally {
             if (mode == BUSY) {
@@ -283,29 +271,36 @@ abstract class ThreadState {
         outside();
     }
 
-    /** The topmost frame whose upper half is this, in the bits of the mask; -1: there is none. */
-    private int topmost(int upper, int mask) {
-        for (int at = depth() - 1; at >= 0; at--) {
-            if (((int) (frame(at) >>> 32) & mask) == upper) {
-                return at;
-            }
+    /**
+     * The place of the topmost frame that an event fits: whose upper half is this, in the bits of the mask. -1: there is none,
+     * which is dealt with.
+     */
+    private int match(long eventKind, int id, int upper, int mask) {
+        int at = depth() - 1;
+        while (at >= 0 && ((int) (frame(at) >>> 32) & mask) != upper) {
+            at--;
         }
-        return -1;
-    }
-
-    private void closeAbove(int at) {
-        while (depth() - 1 > at) {
-            closeTop(frame(depth() - 1) < 0 ? Format.ORPHANS : Format.LOST);
-        }
-    }
-
-    private void misfit(int id) {
-        if (roots != null) {
+        if (at < 0 && roots != null) {
             // A method below the root goes on: the root and all above it are gone.
-            closeAbove(-1);
-        } else if (!stray(id)) {
+            abandon();
+        } else if (!arrived(eventKind, id)) {
+            return -1;
+        } else if (at < 0 && !stray(id)) {
             stop();
             drop();
+        }
+        return at;
+    }
+
+    /** Closes all frames as lost or orphans. */
+    void abandon() {
+        arrived(Format.EVENT_CAUGHT, 0);
+        closeAbove(-1);
+    }
+
+    final void closeAbove(int at) {
+        while (depth() - 1 > at) {
+            closeTop(frame(depth() - 1) < 0 ? Format.ORPHANS : Format.LOST);
         }
     }
 
@@ -426,6 +421,14 @@ abstract class ThreadState {
             }
         }
     }
+
+    // ---- calibration ----
+
+    /** For a state on trial: ns charged to its calls below the topmost level so far; -1: this is not known. */
+    abstract long charged();
+
+    /** For a state on trial: times every call, or as few as can be. */
+    abstract void timeAll(boolean all);
 
     // ---- life ----
 

@@ -9,6 +9,7 @@ import java.nio.LongBuffer;
 final class TraceState extends ThreadState {
     private static final int FIRST_PIECE = 512;
     private static final int LARGEST_PIECE = 1 << 20;
+    private static final int LARGEST_TRIAL = 1 << 16;
     /** Words kept at the end of a piece for what may have to go before an event. */
     private static final int SPARE = 2;
     private static final long LARGEST_DELTA = (1L << Format.DELTA_BITS) - 1;
@@ -43,6 +44,11 @@ final class TraceState extends ThreadState {
     /** Frames as {@link ThreadState} has them; the lower half is the number of a link. */
     private long[] stack = new long[64];
     private int depth;
+
+    // Of a thread on trial: what was read back.
+    private Region chargedPiece;
+    private int chargedTo;
+    private long charged;
 
     private TraceState(Thread owner) {
         super(owner);
@@ -173,7 +179,7 @@ final class TraceState extends ThreadState {
         }
         if (next >= entryEnd && spare == null) {
             long began = System.nanoTime();
-            spare = newPiece(Math.min(2 * piece.length, LARGEST_PIECE));
+            spare = newPiece(nextLength());
             took(began);
             entryEnd = end;
         }
@@ -211,6 +217,23 @@ final class TraceState extends ThreadState {
     @Override
     boolean stray(int id) {
         return true;
+    }
+
+    /** A reader knows no roots: it is told of the end of each frame. */
+    @Override
+    void abandon() {
+        closeOldest(pending);
+        while (depth > 0) {
+            long frame = stack[depth - 1];
+            int idPlusOne = Format.idPlusOne(frame);
+            boolean told = idPlusOne == Format.LINK_FRAME
+                ? arrived(Format.EVENT_LINK_LEFT, (int) frame)
+                : arrived(UNWIND >>> 60, idPlusOne - 1);
+            if (!told) {
+                return;
+            }
+            depth--;
+        }
     }
 
     @Override
@@ -276,7 +299,7 @@ final class TraceState extends ThreadState {
             return true;
         }
         long began = System.nanoTime();
-        Region fresh = spare != null ? spare : newPiece(Math.min(2 * piece.length, LARGEST_PIECE));
+        Region fresh = spare != null ? spare : newPiece(nextLength());
         if (fresh == null) {
             return false;
         }
@@ -284,6 +307,10 @@ final class TraceState extends ThreadState {
         use(fresh);
         took(began);
         return true;
+    }
+
+    private int nextLength() {
+        return Math.min(2 * piece.length, ordinal == 0 ? LARGEST_TRIAL : LARGEST_PIECE);
     }
 
     /** A piece that no reader sees yet, or null. */
@@ -334,6 +361,27 @@ final class TraceState extends ThreadState {
             words.put(next++, Format.EVENT_DROPPED << 60 | 1);
         }
     }
+
+    /** Sums up the exits since the call before. */
+    @Override
+    long charged() {
+        if (chargedPiece != piece) {
+            chargedPiece = piece;
+            chargedTo = next;
+            return -1;
+        }
+        for (; chargedTo < next; chargedTo++) {
+            long event = words.get(chargedTo);
+            long number = event >>> Format.DELTA_BITS & LARGEST_NUMBER;
+            if (event >>> 60 == Format.EVENT_EXIT && number != 0) {
+                charged += event & LARGEST_DELTA;
+            }
+        }
+        return charged;
+    }
+
+    @Override
+    void timeAll(boolean all) {}
 
     // ---- life ----
 
