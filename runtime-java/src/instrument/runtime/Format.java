@@ -41,6 +41,8 @@ final class Format {
     static final int TREE = 8;
     static final int TREE_ALLOCATIONS = 9;
     static final int TRACE = 10;
+    static final int LINKS = 11;
+    static final int REGION_TIMINGS = 12;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -108,6 +110,17 @@ final class Format {
     static final int LINK = 0x80000000;
     /** In the place of id + 1 in the frame of a link. */
     static final int LINK_FRAME = 0x7fffffff;
+
+    /** Words of a link: number and kind, node and ordinal of the thread, clock, 0. */
+    static final int LINK_WORDS = 4;
+
+    // Words of a REGION_TIMINGS region.
+    static final int REGION_NUMBER = 2;
+    static final int REGION_PASSAGES = 3;
+    static final int REGION_NS = 4;
+    static final int REGION_MIN = 5;
+    static final int REGION_MAX = 6;
+    static final int REGION_LEFT = 7;
 
     /** Words of an ALLOCATIONS and of a TREE_ALLOCATIONS record. */
     static final int ALLOCATION_WORDS = 2;

@@ -8,6 +8,9 @@ import java.io.InputStream;
 import java.net.URL;
 import java.net.URLConnection;
 import java.util.Enumeration;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
 
 /** What a profile says about the process it comes from, and the id maps it carries. */
 final class Host {
@@ -59,7 +62,46 @@ final class Host {
             line(text, "limit.depth", Integer.toString(settings.depth));
             line(text, "limit.contexts", Integer.toString(settings.contexts));
         }
+        line(text, "roots", settings.roots);
+        for (Map.Entry<String, String> region : regions().entrySet()) {
+            line(text, region.getKey(), region.getValue());
+        }
         return text.toString();
+    }
+
+    /** The names of the code regions of every program on the class path that was instrumented. */
+    private static Map<String, String> regions() {
+        Map<String, String> regions = new TreeMap<String, String>();
+        try {
+            ClassLoader loader = Host.class.getClassLoader();
+            Enumeration<URL> all = loader == null
+                ? ClassLoader.getSystemResources(Settings.RESOURCE)
+                : loader.getResources(Settings.RESOURCE);
+            while (all.hasMoreElements()) {
+                InputStream in = open(all.nextElement());
+                try {
+                    Properties properties = new Properties();
+                    properties.load(in);
+                    for (String key : properties.stringPropertyNames()) {
+                        if (key.startsWith("region.")) {
+                            regions.put(key, properties.getProperty(key));
+                        }
+                    }
+                } finally {
+                    in.close();
+                }
+            }
+        } catch (Exception e) {
+            Log.say("cannot read the names of the code regions: " + e);
+        }
+        return regions;
+    }
+
+    /** A resource. A cached connection would keep the program's jar open. */
+    static InputStream open(URL url) throws IOException {
+        URLConnection connection = url.openConnection();
+        connection.setUseCaches(false);
+        return connection.getInputStream();
     }
 
     static void line(StringBuilder text, String key, String value) {
@@ -107,10 +149,7 @@ final class Host {
         while (maps.hasMoreElements()) {
             URL url = maps.nextElement();
             try {
-                URLConnection connection = url.openConnection();
-                // A cached connection would keep the program's jar open.
-                connection.setUseCaches(false);
-                InputStream in = connection.getInputStream();
+                InputStream in = open(url);
                 try {
                     byte[] map = read(in);
                     if (!file.write(Format.ID_MAP, map, map.length)) {

@@ -39,6 +39,10 @@ final class Settings {
     final boolean sizes;
     /** Sizes of all classes, even if that loads the classes of their fields. */
     final boolean allSizes;
+    /** Patterns of the root methods; null: everything is recorded. */
+    final String roots;
+    /** Passages of a code region that are kept; the newest replaces the oldest. */
+    final int ring;
     /** ms that the calibration may take; 0: there is none. */
     final int calibrate;
     /** Seconds between two beats of the clock in the file; 0: there are none. */
@@ -76,6 +80,9 @@ final class Settings {
         sizes = record == TREE || record == TRACE;
         allSizes = "all".equals(find("sizes"));
         calibrate = "off".equals(find("calibrate")) || !sizes ? 0 : readNumber("calibrate", 100, 0, 10000);
+        String rootList = find("roots");
+        roots = rootList == null || rootList.isEmpty() ? null : rootList;
+        ring = readNumber("ring", 1020, 1, 1 << 20);
         snapshot = readNumber("snapshot", 0, 0, 1 << 20);
     }
 

@@ -51,6 +51,10 @@ abstract class ThreadState {
     int missed;
     /** Number of the link that started the thread; 0: none. Written into the file when the thread is attached. */
     int link;
+    /** Those that this thread has made; null: none. */
+    Links links;
+    /** Of code regions. */
+    RegionTimer timers;
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
@@ -144,7 +148,8 @@ abstract class ThreadState {
         try {
             if (!Threads.start()) {
                 mode = OFF;
-            } else if (roots != null) {
+            } else if (roots != null && !ThreadLinks.isLinked(Thread.currentThread())) {
+                // A thread that was started inside belongs there.
                 mode = OUTSIDE;
             } else if (Threads.attach(this)) {
                 mode = RECORDING;
@@ -363,7 +368,7 @@ abstract class ThreadState {
     // ---- links ----
 
     /** What follows runs on behalf of a link. A thread that is OUTSIDE goes in: links are made inside only. */
-    final void enterLink(int link) {
+    final boolean enterLink(int link) {
         if (mode == NEW) {
             arrive();
         }
@@ -371,7 +376,7 @@ abstract class ThreadState {
             goInside();
         }
         if (!begin(0)) {
-            return;
+            return false;
         }
         boolean room;
         try {
@@ -385,6 +390,7 @@ abstract class ThreadState {
             stop();
             drop();
         }
+        return room;
     }
 
     /** The end of {@link #enterLink}; frames above are lost, or orphans. */
@@ -418,6 +424,56 @@ abstract class ThreadState {
                 if (mode == BUSY) {
                     mode = RECORDING;
                 }
+            }
+        }
+    }
+
+    /**
+     * The number of a link from here; 0: nothing is recorded here, or counts only. {@code started} is the thread that it leads
+     * to, if it is known already.
+     */
+    final int makeLink(int kind, Thread started) {
+        if (mode != RECORDING || depth() == 0 || Threads.settings.record == Settings.COUNTS) {
+            return 0;
+        }
+        int link = links == null ? 0 : links.known(contextNode(), kind);
+        if (link != 0 && started == null) {
+            return link;
+        }
+        mode = BUSY;
+        try {
+            link = Links.make(this, kind);
+            if (link != 0 && started != null) {
+                ThreadLinks.remember(started, link);
+            }
+        } finally {
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
+        }
+        if (link != 0 && Threads.settings.record == Settings.TRACE) {
+            linkMade(link);
+        }
+        return link;
+    }
+
+    // ---- code regions ----
+
+    /** The timer of a region that has none yet; null: there is no room, or nothing is recorded. */
+    final RegionTimer addTimer(int number) {
+        if (mode == NEW) {
+            arrive();
+        }
+        int before = mode;
+        if (before != RECORDING && before != OUTSIDE) {
+            return null;
+        }
+        mode = BUSY;
+        try {
+            return header != null || Threads.attach(this) ? RegionTimer.create(this, number) : null;
+        } finally {
+            if (mode == BUSY) {
+                mode = before;
             }
         }
     }
@@ -509,6 +565,8 @@ abstract class ThreadState {
     final void folded(ThreadState sum) {
         sum.move(sum.header, Format.THREAD_DROPPED, dropped, header, Format.THREAD_DROPPED);
         sum.move(sum.header, Format.THREAD_PAUSE, paused, header, Format.THREAD_PAUSE);
+        Links.folded(this, null);
+        Regions.folded(this, sum);
         sum.header.put(Format.THREAD_EXTRA, sum.header.get(Format.THREAD_EXTRA) + 1);
         release();
     }

@@ -42,8 +42,12 @@ final class Threads {
         CONFIGURING.set(Thread.currentThread());
         try {
             Settings read = new Settings();
+            long[] roots = read.roots == null ? null : Roots.find(read.roots);
             synchronized (LOCK) {
                 if (settings == null) {
+                    if (roots != null) {
+                        ThreadState.roots = roots;
+                    }
                     settings = read;
                 }
             }
@@ -78,6 +82,7 @@ final class Threads {
                 states = java.util.Arrays.copyOf(states, 2 * count);
             }
             state.ordinal = ordinals + 1;
+            state.link = ThreadLinks.fetch(thread);
             if (!state.allocateRegions(Format.THREAD)) {
                 state.stop();
                 return false;
@@ -182,6 +187,8 @@ final class Threads {
     private static void warmUp() {
         new Throwable().getStackTrace();
         ClassNames.of(new Object());
+        HandOver.wrap((Runnable) null);
+        Regions.end(0);
         ProfilerRuntime.methodExit(0);
         ProfilerRuntime.methodUnwind(0);
         ProfilerRuntime.superReturned(0);

@@ -43,6 +43,7 @@ final class TreeFold {
         if (!from.allocations.foldInto(to, to.allocations, nodes)) {
             return false;
         }
+        Links.folded(from, nodes);
         from.folded(to);
         return true;
     }
