@@ -101,7 +101,7 @@ impl Contexts {
                 }
                 _ => format!("{above}/{name}"),
             };
-            if node.kind == Kind::Method {
+            if !matches!(node.kind, Kind::Process | Kind::Thread) {
                 let base = model.base(NodeId(i as u32)).to_vec();
                 rows.insert(place.clone(), (node.n as f64, base, cum[i * width..][..width].to_vec()));
             }
@@ -225,6 +225,47 @@ fn tau_is_read_by_hatchet() {
         };
         assert_eq!((0..metrics).filter(|&metric| matches(metric)).count(), 1, "{} contexts", found.len());
     });
+}
+
+/// A trace is told call by call; what others count and measure then is the same whichever way it is written.
+#[test]
+fn traces_are_timelines() {
+    let directory = tempfile::tempdir().unwrap();
+    let schema = readers::speedscope_schema().unwrap();
+    let trace = root().join("trace/tests/profiles/v1-trace.iprof");
+    let write = |format: &str| export(&trace, &directory.path().join(format), &["--format", format]);
+    let chrome = readers::read("chrome_trace.cjs", &write("chrome")).unwrap();
+    let perfetto = readers::read("perfetto_trace.py", &write("perfetto")).unwrap();
+    let environment = [("SCHEMA", schema.as_os_str())];
+    let speedscope = readers::read_with("speedscope_file.py", &write("speedscope"), &environment).unwrap();
+
+    // Calls are those of the model, in which a task also tells who handed it over, and strays have a place.
+    let model = Contexts::of(&write("call-tree"), false);
+    let calls = model.expected(|n, _, _| (n > 0.0).then(|| vec![n]));
+    let calls: Rows =
+        calls.into_iter().map(|(path, n)| (path.replace("(task of #2)", "(task)"), n)).collect();
+    let column = |rows: &Rows, i: usize| -> Rows {
+        rows.iter().map(|(path, row)| (path.clone(), vec![row[i]])).collect()
+    };
+    assert_same(&column(&perfetto, 0), &calls);
+    let ns = column(&perfetto, 1);
+    // TracerBench nests by time, and cannot tell what begins when another ends: it has to agree on each method.
+    let by_method = |rows: &Rows, scale: f64| {
+        let mut methods = Rows::new();
+        for (path, row) in rows {
+            let method = methods.entry(path.rsplit('/').next().unwrap().to_owned()).or_insert(vec![0.0; 2]);
+            *method = vec![method[0] + row[0], method[1] + (row[1] * scale).round()];
+        }
+        methods
+    };
+    assert_same(&by_method(&chrome, 1e3), &by_method(&perfetto, 1.0));
+    let total = |(path, row): (&String, &Vec<f64>)| (path.clone(), vec![row[1]]);
+    let passed: Rows =
+        ns.iter().filter(|(_, ns)| ns[0] > 0.0).map(|(path, ns)| (path.clone(), ns.clone())).collect();
+    assert_same(&speedscope.iter().filter(|(_, row)| row[1] > 0.0).map(total).collect(), &passed);
+    // Three calls of 5 ns each.
+    let leaf = ns.iter().find(|(path, _)| path.ends_with("/main/#1/#2/#3")).unwrap();
+    assert_eq!(leaf.1, &[15.0]);
 }
 
 #[test]

@@ -31,9 +31,11 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
                 let node = model.node(id);
                 write!(out, "{}\n{{\"name\":", if first { "" } else { "," })?;
                 serde_json::to_writer(&mut *out, tree.name(id))?;
-                write!(out, ",\"kind\":\"{}\",\"n\":{},\"base\":", node.kind.word(), node.n)?;
-                serde_json::to_writer(&mut *out, model.base(id))?;
-                write!(out, ",\"children\":[")?;
+                write!(out, ",\"kind\":\"{}\",\"n\":{},\"base\":[", node.kind.word(), node.n)?;
+                for (i, value) in model.base(id).iter().enumerate() {
+                    write!(out, "{}{value}", if i > 0 { "," } else { "" })?;
+                }
+                write!(out, "],\"children\":[")?;
                 first = true;
             }
             Step::Leave(_) => {

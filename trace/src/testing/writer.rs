@@ -151,7 +151,15 @@ impl Writer {
     /// # Panics
     /// On an event that a trace has no room for.
     pub fn trace(&mut self, name: &str, script: &Script, events_per_piece: usize) -> u32 {
-        let facts = ThreadFacts { start: script.start, ..ThreadFacts::default() };
+        let (mut pause, mut dropped) = (0, 0);
+        for (_, event) in &script.steps {
+            match event {
+                Event::Pause(ns) => pause += ns,
+                Event::Dropped(events) => dropped += events,
+                _ => {}
+            }
+        }
+        let facts = ThreadFacts { start: script.start, pause, dropped, ..ThreadFacts::default() };
         let owner = self.threads + 1;
         self.thread(name, &facts, 0, 0);
         let mut clock = script.start;
