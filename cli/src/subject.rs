@@ -267,3 +267,45 @@ fn maps(pid: u64, path: &Path) -> bool {
     let Ok(maps) = std::fs::read_to_string(format!("/proc/{pid}/maps")) else { return false };
     pid != 0 && path.to_str().is_some_and(|path| maps.lines().any(|line| line.ends_with(path)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_has_the_file_mapped_is_alive() {
+        let program = std::env::current_exe().unwrap();
+        let pid = std::process::id().into();
+        assert!(maps(pid, &program));
+        assert!(!maps(pid, &program.with_file_name("Cargo.toml")));
+        assert!(!maps(pid, Path::new(env!("CARGO_MANIFEST_DIR"))));
+        assert!(!maps(0, &program), "the process is not known");
+    }
+
+    /// Figures that are being written need not agree; they are no violation.
+    #[test]
+    fn the_law_is_not_asked_of_a_process_that_still_writes() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles/v1-calls.iprof");
+        let mut data = std::fs::read(path).unwrap();
+        let record = [6u64, 1000, 0, 1000].map(u64::to_le_bytes).concat();
+        let at = data.windows(record.len()).position(|w| w == record).unwrap();
+        data[at + 8] += 1;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("torn.iprof");
+        std::fs::write(&path, data).unwrap();
+        let mut file = ProfileFile::open(&path, 0, false).unwrap();
+        let options = crate::counts::Opts {
+            sort: crate::counts::Sort::Entries,
+            top: None,
+            threads: false,
+            allocations: false,
+        };
+        let law = |file: &ProfileFile| crate::counts::gather(std::slice::from_ref(file), &options).law;
+        assert!(!law(&file).holds);
+        file.is_live = true;
+        assert!(law(&file).holds);
+        assert!(law(&file).line().starts_with("law not checked"));
+        assert!(file.remarks()[0].contains("is still writing"), "{:?}", file.remarks());
+    }
+}
