@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::exit::usage;
 use crate::names::Names;
@@ -80,11 +81,15 @@ impl ProfileFile {
     pub(crate) fn open(path: &Path, number: usize, several: bool) -> Result<ProfileFile> {
         let name = || path.display().to_string();
         let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
-        let is_live = |profile: &Profile| maps(profile.pid, path);
         let mut profile = Profile::open(&file).with_context(name)?;
         replay::profile(&file, &mut profile).with_context(name)?;
+        let is_live = maps(profile.pid, path);
+        if is_live {
+            // What is open now has been open until now.
+            profile.beat_clock = profile.beat_clock.max(now(&profile));
+        }
         let names = Names::new(&profile, number, several);
-        Ok(ProfileFile { path: path.to_owned(), is_live: is_live(&profile), profile, names })
+        Ok(ProfileFile { path: path.to_owned(), profile, names, is_live })
     }
 
     /// What does not fit, in words.
@@ -259,6 +264,13 @@ fn text(path: &Path, talk: &Talk) -> Result<Arcflow> {
         talk.warn(format_args!("{}: {remarks}", name()));
     }
     Ok(read.model)
+}
+
+/// The clock of a living process, to the precision of the time at which it was started; 0: it has none.
+fn now(profile: &Profile) -> u64 {
+    let start = UNIX_EPOCH + Duration::from_millis(profile.start_ms);
+    let since = SystemTime::now().duration_since(start).unwrap_or_default();
+    if profile.start_clock == 0 { 0 } else { profile.start_clock.saturating_add(since.as_nanos() as u64) }
 }
 
 /// Whether a process of this machine has the file mapped, as the recorder has until it ends. Only Linux tells.
