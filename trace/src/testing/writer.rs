@@ -7,6 +7,9 @@ use super::script::{Recorded, Script};
 use crate::format::*;
 use crate::{Event, Frame, Link, NO_MIN, RegionTiming, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
+/// Id + 1 in the frame of a link.
+const LINK_FRAME: u32 = 0x7fff_ffff;
+
 /// Words of a thread region beside its name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreadFacts {
