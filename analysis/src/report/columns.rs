@@ -12,7 +12,7 @@ use crate::uncertainty::Uncertainty;
 const CALLS: &str = "calls";
 const FUNCTION: &str = "function";
 
-/// Levels that are shown by indentation; deeper ones are numbered.
+/// Levels that are shown by indentation, or fewer where there is no room; deeper ones are numbered.
 const INDENTED: usize = 40;
 /// Names are never shortened below this.
 const NARROWEST_NAME: usize = 16;
@@ -163,8 +163,10 @@ impl Columns {
             write!(out, "  {text:>0$}", column.width)?;
         }
         let name = printable(name);
-        let depth = if level > INDENTED { format!("{level}: ") } else { String::new() };
-        let indent = 2 * level.min(INDENTED);
+        let deepest =
+            self.name.map_or(INDENTED, |room| (room.saturating_sub(NARROWEST_NAME) / 4).min(INDENTED));
+        let depth = if level > deepest { format!("{level}: ") } else { String::new() };
+        let indent = 2 * level.min(deepest);
         let room = self.name.map(|room| room.saturating_sub(indent + depth.len()).max(NARROWEST_NAME));
         writeln!(out, "  {:indent$}{depth}{}", "", shortened(&name, room))
     }
