@@ -1,4 +1,4 @@
-//! How fast traces are replayed, and in how much memory: `cargo bench -p instrument-analysis --bench replay [-- big GB [FILE]]`.
+//! How fast traces are replayed, and in how much memory: `cargo bench -p instrument-analysis --bench replay [-- NAME..|big GB [FILE]]`.
 //!
 //! Each program is written as a trace file, read once to have it in memory, and then read and replayed five times; the best
 //! is printed. `big` writes one large trace (and deletes it), replays it once, and prints the peak of memory, too.
@@ -201,6 +201,9 @@ fn main() {
         ("130 methods, like JaViz", |t| program(t, 130, 40, 521_410)),
     ];
     for (name, program) in programs {
+        if !arguments.is_empty() && !arguments.iter().any(|argument| name.contains(argument.as_str())) {
+            continue;
+        }
         let file = Temporary(folder.join(format!("instrument-replay-{}.iprof", std::process::id())));
         let mut trace = TraceFile::create(&file.0);
         program(&mut trace);

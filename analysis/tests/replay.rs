@@ -116,7 +116,7 @@ impl Visitor for Told {
     }
 
     fn leave(&mut self, call: usize, consumer: TreeConsumer, how: How, depth: usize, at: u64) {
-        assert!(depth == self.stack.len() - 1 || how == How::Orphan);
+        assert!(depth == self.stack.len() - 1 || how == How::Surplus);
         assert_eq!(self.stack.remove(depth), (consumer, call));
         self.ended += 1;
         self.clocks.push(at);

@@ -19,6 +19,7 @@ mod input;
 mod man;
 mod names;
 mod output;
+mod profile_diff;
 mod progress;
 mod report;
 mod rewrite;
@@ -81,7 +82,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Rewrite(opts) => rewrite::run(*opts, &talk),
         Command::Dump(opts) => dump::run(opts, &talk),
-        Command::Diff(opts) => diff::run(opts),
+        Command::Diff(opts) => diff::run(opts, &talk),
         Command::Ids(opts) => ids::run(&opts, &talk),
         Command::Report(opts) => report::run(&opts, &talk),
         Command::Xprof(opts) => xprof::run(&opts, &talk),

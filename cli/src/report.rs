@@ -16,8 +16,9 @@ use anyhow::Result;
 use instrument_analysis::Kind;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::invariants::{self, Checked};
-use instrument_analysis::report::text::{printable, quantity};
+use instrument_analysis::report::text::{percent, printable, quantity};
 use instrument_analysis::report::{Options, xprof};
+use instrument_analysis::uncertainty::accompanies;
 use instrument_trace::{NO_MIN, ThreadKind};
 
 /// Methods that are printed unless --top says otherwise.
@@ -155,13 +156,14 @@ fn summary(
         &format!("{calls} in {contexts} contexts of {methods} {}", model.consumers),
     )?;
     for (r, resource) in model.resources().iter().enumerate() {
-        if !instrument_analysis::uncertainty::accompanies(resource) {
+        let is_told = r == 0 || arcs.total()[r] != 0.0;
+        if is_told && !accompanies(resource) {
             fact(out, &resource.name, &quantity(arcs.total()[r], &resource.unit))?;
         }
     }
     if subject.is_corrected {
         let share = model.resource("wall-raw").map_or(0.0, |r| arcs.total()[r]);
-        let percent = instrument_analysis::report::text::percent(subject.overhead, share);
+        let percent = percent(subject.overhead, share);
         fact(
             out,
             "overhead",

@@ -228,11 +228,6 @@ impl Subject {
         }
         Ok(subject)
     }
-
-    /// Whether a process still writes.
-    pub(crate) fn is_live(&self) -> bool {
-        self.profiles.iter().any(|file| file.is_live)
-    }
 }
 
 fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn Fn(&str) -> bool) -> Loaded {

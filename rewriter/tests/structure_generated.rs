@@ -15,7 +15,7 @@ use structural::{FORMS, jvm, rewrite, rewrite_and_check};
 
 /// One version of each kind: no frames and `jsr`; frames that may fail over; frames.
 const VERSIONS: [u16; 5] = [45, 49, 50, 52, 61];
-const BOTH: Transforms = Transforms { method_events: true, allocation: true };
+const BOTH: Transforms = Transforms { method_events: true, allocation: true, ..Transforms::NONE };
 
 fn check_all(bytes: &[u8]) -> Result<Seen, TestCaseError> {
     let mut seen = Seen::default();
@@ -280,7 +280,8 @@ fn trampolines_lie_outside_of_ranges() {
         let name = format!("BeforeSuper{version}");
         classes.push((name.clone(), trampoline_before_super(&name, version)));
     }
-    for form in FORMS {
+    // These classes start nothing.
+    for form in FORMS.into_iter().filter(|form| form.method_events || form.allocation) {
         let seen = compare_in_a_jvm(&classes, form);
         let expected = if form.method_events { 2 * VERSIONS.len() as u64 } else { 0 };
         assert_eq!(seen.trampolines, expected, "{seen:?}");

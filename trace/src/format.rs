@@ -36,5 +36,3 @@ pub(crate) const CPU: u64 = 2;
 pub(crate) const NODE: u64 = 128;
 pub(crate) const DEEPER: u32 = 0x7fff_ffff;
 pub(crate) const LINK: u32 = 1 << 31;
-/// Id + 1 in the frame of a link.
-pub(crate) const LINK_FRAME: u32 = 0x7fff_ffff;

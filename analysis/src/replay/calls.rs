@@ -20,6 +20,8 @@ pub enum How {
     Orphan,
     /// Its end was not seen.
     Lost,
+    /// Its super() threw, some time before; when is not known. It need not be the topmost call.
+    Surplus,
 }
 
 /// Is told what a thread did. Clocks are those of the events.
@@ -38,12 +40,12 @@ pub trait Visitor {
         at: u64,
     ) -> Self::Call;
 
-    /// A call ends. `depth`: frames beneath it. It is the topmost call, but for orphans that were recognised late: frames
-    /// above those stay, one lower.
+    /// A call ends. `depth`: frames beneath it. It is the topmost call, but for [`How::Surplus`]: frames above that stay, one
+    /// lower.
     fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64);
 
-    /// An event that fits no frame.
-    fn stray(&mut self, _consumer: TreeConsumer, _at: u64) {}
+    /// An event that fits no frame. `by`: the topmost call; `depth`: frames.
+    fn stray(&mut self, _consumer: TreeConsumer, _by: Option<&Self::Call>, _depth: usize, _at: u64) {}
 
     /// An object or array is made; `bytes` 0: of unknown size.
     fn made(&mut self, _class: u32, _bytes: u64, _by: Option<&Self::Call>, _at: u64) {}
@@ -229,7 +231,8 @@ impl<'v, V: Visitor> Calls<'v, V> {
         });
         let at = if may_be { self.frames.iter().rposition(|frame| fits(frame.key)) } else { None };
         let Some(at) = at else {
-            self.visitor.stray(consumer(key), self.clock);
+            let by = self.frames.last().map(|frame| &frame.call);
+            self.visitor.stray(consumer(key), by, self.frames.len(), self.clock);
             self.in_vain = self.in_vain.saturating_add(self.frames.len());
             if self.in_vain > PATIENCE && self.open.is_none() {
                 let mut open = HashMap::new();
@@ -266,7 +269,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
                 continue;
             }
             left -= 1;
-            self.visitor.leave(frame.call, consumer(frame.key), How::Orphan, kept.len(), self.clock);
+            self.visitor.leave(frame.call, consumer(frame.key), How::Surplus, kept.len(), self.clock);
             if let Some(open) = &mut self.open {
                 *open.entry(frame.key).or_default() -= 1;
             }

@@ -64,8 +64,9 @@ pub fn thread(source: &impl Source, thread: &mut Thread, limits: &Limits) -> Res
     let replayed = replay(source, thread, &mut builder)?;
     let mut found = Found { links: builder.links_made(thread), damage: replayed.damage };
     thread.last_event = replayed.last_event;
-    thread.pause = thread.pause.saturating_add(replayed.pause);
-    thread.dropped = thread.dropped.saturating_add(replayed.dropped).saturating_add(builder.dropped());
+    // The recorder sums these up itself, too; an event of it may have found no room, or be lost with its piece.
+    thread.pause = thread.pause.max(replayed.pause);
+    thread.dropped = thread.dropped.max(replayed.dropped).saturating_add(builder.dropped());
     thread.stack = replayed.open.iter().map(|open| frame(open, builder.frame(&open.call))).collect();
     let (mut tree, allocations) = builder.finish();
     for frame in &thread.stack {

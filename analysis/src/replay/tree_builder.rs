@@ -153,6 +153,19 @@ impl TreeBuilder {
         }
     }
 
+    /// The context of a consumer under its caller, and whether it is past a limit.
+    #[inline(always)]
+    fn context(&mut self, consumer: TreeConsumer, caller: Option<&Call>, depth: usize) -> (u32, bool) {
+        let (parent, deep) = caller.map_or((0, false), |call| (call.node, call.deep));
+        if !deep
+            && depth < self.limits.depth
+            && let Some(node) = self.child(parent, code(consumer), self.limits.contexts)
+        {
+            return (node, false);
+        }
+        (self.deep_child(code(consumer)), true)
+    }
+
     #[inline(always)]
     fn child(&mut self, parent: u32, code: u32, limit: usize) -> Option<u32> {
         let (last, child) = self.hot[parent as usize].last_child;
@@ -238,16 +251,7 @@ impl Visitor for TreeBuilder {
         depth: usize,
         at: u64,
     ) -> Call {
-        let (parent, mut deep) = caller.map_or((0, false), |call| (call.node, call.deep));
-        deep |= depth >= self.limits.depth;
-        let child = if deep { None } else { self.child(parent, code(consumer), self.limits.contexts) };
-        let node = match child {
-            Some(node) => node,
-            None => {
-                deep = true;
-                self.deep_child(code(consumer))
-            }
-        };
+        let (node, deep) = self.context(consumer, caller, depth);
         self.hot[node as usize].entries += 1;
         Call { start: at.saturating_sub(self.pause), node, deep }
     }
@@ -255,7 +259,7 @@ impl Visitor for TreeBuilder {
     #[inline(always)]
     fn leave(&mut self, call: Call, _consumer: TreeConsumer, how: How, _depth: usize, at: u64) {
         let hot = &mut self.hot[call.node as usize];
-        if !call.deep {
+        if !call.deep && how != How::Surplus {
             let ns = at.saturating_sub(self.pause).saturating_sub(call.start);
             hot.ns = hot.ns.saturating_add(ns);
             hot.min = hot.min.min(ns);
@@ -269,10 +273,8 @@ impl Visitor for TreeBuilder {
         }
     }
 
-    fn stray(&mut self, consumer: TreeConsumer, _at: u64) {
-        let code = code(consumer);
-        // Nobody called it here; so it is counted as if nobody had.
-        let node = self.child(0, code, self.limits.contexts).unwrap_or_else(|| self.deep_child(code));
+    fn stray(&mut self, consumer: TreeConsumer, by: Option<&Call>, depth: usize, _at: u64) {
+        let (node, _) = self.context(consumer, by, depth);
         self.rare.entry(node).or_default().1 += 1;
     }
 
@@ -317,7 +319,7 @@ impl TreeBuilder {
         match how {
             How::Exit => {}
             How::Unwind => closes.unwinds += 1,
-            How::Orphan => closes.orphans += 1,
+            How::Orphan | How::Surplus => closes.orphans += 1,
             How::Lost => closes.lost += 1,
         }
     }

@@ -324,7 +324,7 @@ impl<'a> Diff<'a> {
 /// A change in percent, or in a word.
 fn relative(before: f64, after: f64) -> String {
     match (before == 0.0, after == 0.0) {
-        (true, true) => "-".into(),
+        _ if before == after => "-".into(),
         (true, false) => "new".into(),
         (false, true) => "gone".into(),
         _ => format!("{:+.1} %", 100.0 * (after - before) / before),

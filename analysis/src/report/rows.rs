@@ -1,5 +1,6 @@
 //! Rows of consumers: which, and in which order.
 
+use super::text::quantity;
 use super::{Options, Sort};
 use crate::arcs::{Arcs, FunctionId};
 use crate::model::{Arcflow, Kind};
@@ -40,7 +41,13 @@ impl Rows {
             (Sort::Base, Some(r)) => arcs.self_base(id)[r],
             (Sort::Cum, Some(r)) => arcs.self_cum(id)[r],
         };
-        ids.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then_with(|| name(a).cmp(name(b))));
+        // Of equal ones, what drives more comes first.
+        let cum = |id: FunctionId| match (sort, resource) {
+            (Sort::Name, _) | (_, None) => 0.0,
+            (_, Some(r)) => arcs.self_cum(id)[r],
+        };
+        let order = |a, b| key(b).total_cmp(&key(a)).then_with(|| cum(b).total_cmp(&cum(a)));
+        ids.sort_by(|&a, &b| order(a, b).then_with(|| name(a).cmp(name(b))));
         let kept = options.top.unwrap_or(usize::MAX).min(ids.len());
         let past = ids.len() - kept;
         ids.truncate(kept);
@@ -51,7 +58,7 @@ impl Rows {
     pub(crate) fn left_out(&self, options: &Options<'_>) -> String {
         let mut parts = Vec::new();
         if self.below > 0 {
-            parts.push(format!("{} below {} %", self.below, 100.0 * options.prune));
+            parts.push(format!("{} below {} %", self.below, quantity(100.0 * options.prune, "")));
         }
         if self.past > 0 {
             parts.push(format!("{} past the first {}", self.past, self.ids.len()));

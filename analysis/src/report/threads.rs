@@ -24,6 +24,7 @@ pub fn write(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Res
         |id: NodeId| shown.first().map_or(model.node(id).n as f64, |&r| cum[id.0 as usize * width + r]);
     threads.sort_by(|&a, &b| figure(b).total_cmp(&figure(a)).then(a.cmp(&b)));
     match options.format {
+        Format::Text if threads.is_empty() => writeln!(out, "no threads")?,
         Format::Text => {}
         Format::Json => write!(out, "{{\"report\":\"threads\",\"threads\":[")?,
         Format::Csv => {

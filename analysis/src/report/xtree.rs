@@ -198,7 +198,7 @@ impl Tree<'_> {
     fn reasons(&self) -> String {
         let mut reasons = Vec::new();
         if self.options.prune > 0.0 {
-            reasons.push(format!("below {} %", 100.0 * self.options.prune));
+            reasons.push(format!("below {} %", quantity(100.0 * self.options.prune, "")));
         }
         reasons.extend(self.options.depth.map(|depth| format!("deeper than {depth} levels")));
         reasons.extend(self.options.top.map(|top| format!("past the {top} largest")));

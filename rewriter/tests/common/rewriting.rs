@@ -42,9 +42,12 @@ impl Chooser {
 pub(crate) fn rewrite(bytes: &[u8]) -> bool {
     let survey = Survey::of(bytes, &mut SurveyBuffers::default());
     let mut rewritten = false;
-    let mut used_before = ClassRewriter::new(Transforms { method_events: true, allocation: true });
-    for (method_events, allocation) in [(true, false), (false, true), (true, true)] {
-        let transforms = Transforms { method_events, allocation };
+    let mut used_before = ClassRewriter::new(Transforms::ALL);
+    for transforms in [
+        Transforms { method_events: true, ..Transforms::NONE },
+        Transforms { allocation: true, thread_links: true, hand_over: true, ..Transforms::NONE },
+        Transforms::ALL,
+    ] {
         let mut chooser = Chooser::new(bytes);
         let mut choices = BTreeMap::new();
         let mut out = BEFORE.to_vec();
@@ -79,7 +82,7 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
         } else {
             assert!(new.is_empty(), "{result:?}, but something was appended");
         }
-        if method_events && allocation {
+        if transforms.method_events && transforms.allocation {
             let (mut again, mut chooser) = (Vec::new(), Chooser::new(bytes));
             // What a class that is refused half-way leaves in the buffers must not matter.
             let _ = used_before.rewrite(&bytes[..bytes.len() / 2], |_| Choice::Rewrite(1), &mut Vec::new());

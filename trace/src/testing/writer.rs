@@ -7,6 +7,9 @@ use super::script::{Recorded, Script};
 use crate::format::*;
 use crate::{Event, Frame, Link, NO_MIN, RegionTiming, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
+/// Id + 1 in the frame of a link.
+const LINK_FRAME: u32 = 0x7fff_ffff;
+
 /// Words of a thread region beside its name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreadFacts {
@@ -151,7 +154,15 @@ impl Writer {
     /// # Panics
     /// On an event that a trace has no room for.
     pub fn trace(&mut self, name: &str, script: &Script, events_per_piece: usize) -> u32 {
-        let facts = ThreadFacts { start: script.start, ..ThreadFacts::default() };
+        let (mut pause, mut dropped) = (0, 0);
+        for (_, event) in &script.steps {
+            match event {
+                Event::Pause(ns) => pause += ns,
+                Event::Dropped(events) => dropped += events,
+                _ => {}
+            }
+        }
+        let facts = ThreadFacts { start: script.start, pause, dropped, ..ThreadFacts::default() };
         let owner = self.threads + 1;
         self.thread(name, &facts, 0, 0);
         let mut clock = script.start;

@@ -50,6 +50,7 @@ final class ProfileFile {
                 header.put(Format.NONCE, nonce);
                 header.put(Format.PID, pid);
                 header.put(Format.START, System.currentTimeMillis());
+                header.put(Format.START_CLOCK, System.nanoTime());
                 header.put(Format.END, Format.FILE_HEADER);
                 header.put(1, (long) Format.FILE_HEADER << 32 | Format.VERSION);
                 header.put(0, Format.MAGIC);
@@ -91,8 +92,9 @@ final class ProfileFile {
         if (settings.out == null) {
             return name;
         }
-        File out = new File(settings.out);
-        if (settings.out.endsWith("/") || out.isDirectory()) {
+        String given = settings.out.replace("%p", Long.toString(pid));
+        File out = new File(given);
+        if (given.endsWith("/") || out.isDirectory()) {
             return new File(out, name).getPath();
         }
         String path = out.getPath();
@@ -183,6 +185,11 @@ final class ProfileFile {
         }
     }
 
+    /** Writes the clock into a word of the header. */
+    void clock(int word) {
+        header.put(word, System.nanoTime());
+    }
+
     /** Counts an event that a thread without a region could not record. */
     void drop() {
         header.put(Format.DROPPED, dropped.incrementAndGet());
@@ -198,6 +205,4 @@ final class ProfileFile {
         region.put(Format.HEADER, data, length);
         region.publish(kind, 0);
         return true;
-    }
-
-}
+    }}
