@@ -3,7 +3,8 @@
 
 mod structural;
 
-use instrument_rewriter::rewrite::{Outcome, Transforms};
+use instrument_rewriter::region::Region;
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, RegionReport, Transforms};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -154,21 +155,25 @@ fn compare_in_a_jvm(classes: &[(String, Vec<u8>)], form: Transforms) -> Seen {
             (name.clone(), if outcome == Outcome::Rewritten { out } else { bytes.clone() })
         })
         .collect();
+    compare_runs(classes, &rewritten);
+    seen
+}
+
+fn compare_runs(classes: &[(String, Vec<u8>)], rewritten: &[(String, Vec<u8>)]) {
     if !jvm::available() {
         println!("not run: no JDK");
-        return seen;
+        return;
     }
     let (before, after) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let expected = jvm::run(before.path(), classes, false);
     for (name, _) in classes {
         assert!(expected.contains(&format!("{name} links")), "the original {name} does not link: {expected}");
     }
-    let actual = jvm::run(after.path(), &rewritten, true);
+    let actual = jvm::run(after.path(), rewritten, true);
     for (expected, actual) in expected.lines().zip(actual.lines()) {
         assert_eq!(expected, actual);
     }
     assert_eq!(expected.lines().count(), actual.lines().count(), "{actual}");
-    seen
 }
 
 #[test]
@@ -179,6 +184,47 @@ fn generated_programs_run_as_before() {
         [seen.exits, seen.supers, seen.landings, seen.unwinds, seen.arrays, seen.objects, seen.frames];
     assert!(counts.iter().all(|count| *count > 0), "{seen:?}");
     assert!(seen.thrown_away > 0 && seen.split_rows > 0 && seen.type_annotations > 0, "{seen:?}");
+}
+
+/// Classes whose `run` has a code region somewhere, as they were and rewritten. A region that is refused is tried elsewhere.
+fn with_regions(form: Transforms) -> (Vec<(String, Vec<u8>)>, Vec<(String, Vec<u8>)>) {
+    let mut runner = TestRunner::deterministic();
+    let strategy = (statements(), constructors(), 0..u32::MAX);
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for round in 0..400 {
+        let (body, constructor, mut random) = strategy.new_tree(&mut runner).unwrap().current();
+        let name = format!("R{round}");
+        let version = VERSIONS[round % VERSIONS.len()];
+        let Ok(bytes) = class(&name, version, &body, constructor, &[], false) else { continue };
+        for _ in 0..8 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (first, more) = (11 + (random >> 16) % 24, (random >> 24) % 12);
+            let region = Region::parse(&format!("{name}:{first}-{}", first + more)).unwrap();
+            let mut rewriter = ClassRewriter::with_regions(form, [region].into());
+            let mut out = Vec::new();
+            rewriter.rewrite(&bytes, |method| Choice::Rewrite(method.index.into()), &mut out).unwrap();
+            if let [RegionReport { outcome: Ok(_), .. }] = rewriter.region_reports() {
+                before.push((name, bytes));
+                after.push((name_of(&before), out));
+                break;
+            }
+        }
+    }
+    (before, after)
+}
+
+fn name_of(classes: &[(String, Vec<u8>)]) -> String {
+    classes.last().unwrap().0.clone()
+}
+
+#[test]
+fn regions_are_left_as_often_as_they_are_entered() {
+    for form in [Transforms::NONE, Transforms::ALL] {
+        let (before, after) = with_regions(form);
+        assert!(before.len() > 200, "only {} regions were accepted", before.len());
+        assert!(before.iter().zip(&after).all(|(before, after)| before != after));
+        compare_runs(&before, &after);
+    }
 }
 
 #[test]

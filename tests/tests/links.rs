@@ -136,11 +136,11 @@ fn a_task_runs_under_the_context_that_handed_it_over() {
         let contexts = program.contexts(&profile, thread(&profile, "pool"));
         let [submit, chain] = ["main > tasks > submit", "main > tasks > chain"].map(|at| format!("[{at}]"));
         let expected = [
-            (format!("{submit}"), 4),
+            (submit.clone(), 4),
             (format!("{submit} > failing"), 1),
             (format!("{submit} > task"), 3),
             (format!("{submit} > task > work"), 3),
-            (format!("{chain}"), 2),
+            (chain.clone(), 2),
             (format!("{chain} > task"), 1),
             (format!("{chain} > task > work"), 1),
             (format!("{chain} > lambda$chain$0"), 1),

@@ -71,7 +71,7 @@ pub(crate) fn classes() -> &'static Path {
     let dir = CLASSES.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();
         build(dir.path());
-        let tests = ["Victim.java", "Loaders.java"].map(|f| sources().join("test").join(f));
+        let tests = ["Victim.java", "Loaders.java", "Modes.java", "Inside.java"].map(|f| sources().join("test").join(f));
         let output = Command::new("javac")
             .arg("-cp")
             .arg(dir.path())
@@ -116,6 +116,12 @@ impl Run {
         let (stdout, stderr) = (String::new(), String::new());
         let flags = jvm.record.iter().map(|record| format!("-Dinstrument.record={record}")).collect();
         Run { dir, command, flags, program, child: None, stdout, stderr, code: None }
+    }
+
+    /// Another class instead of `Victim`.
+    pub(crate) fn class(mut self, name: &str) -> Run {
+        self.program[2] = name.to_owned();
+        self
     }
 
     /// Another program, with only itself on the class path.

@@ -6,7 +6,7 @@ use instrument_trace::{Event, Frame, Method, Profile, Thread};
 
 /// Gives the threads of a trace their counts and the frames that are open.
 pub(crate) fn replay(profile: &mut Profile, data: &[u8]) {
-    for thread in &mut profile.threads {
+    for thread in profile.threads.iter_mut().filter(|thread| !thread.pieces.is_empty()) {
         let mut replay = Replay { methods: BTreeMap::new(), stack: Vec::new() };
         let mut clock = 0;
         let mut dropped = 0;
@@ -28,7 +28,7 @@ pub(crate) fn replay(profile: &mut Profile, data: &[u8]) {
                 }
             }
         }
-        assert!(thread.pieces.is_empty() || dropped <= thread.dropped);
+        assert!(dropped <= thread.dropped);
         replay.give(thread);
         thread.last_event = clock;
     }
@@ -78,7 +78,7 @@ impl Replay {
                     }
                 }
             }
-            Event::Made { .. } => {}
+            Event::Made { .. } | Event::LinkMade(_) => {}
             event => panic!("{event:?}"),
         }
     }
@@ -97,9 +97,6 @@ impl Replay {
     }
 
     fn give(mut self, thread: &mut Thread) {
-        if thread.pieces.is_empty() {
-            return;
-        }
         for i in 0..self.stack.len() {
             self.method(self.stack[i].id).open += 1;
         }

@@ -10,6 +10,9 @@ final class CountsState extends ThreadState {
     private static final int FIRST_STACK = 56;
     private static final int FIRST_RECORDS = 24;
 
+    /** The close of the lowest frame ends the recording. */
+    private static final boolean ROOTED = roots != null;
+
     /** Lookup by id; a slot holds the id's frame without the pending bit. Grows at half full. */
     private long[] map;
     /** The block that holds the shadow stack and the records: one buffer, because each costs the probes several loads. */
@@ -21,8 +24,6 @@ final class CountsState extends ThreadState {
     private int limit;
     private int recordsEnd;
     private int recordsLimit;
-    /** The frame whose close is not for the fast path, because it may end the recording; -1: there is none. */
-    private int floor;
 
     private Region counts;
     private final Allocations allocations = new Allocations(Format.ALLOCATIONS, Format.ALLOCATION_WORDS);
@@ -89,7 +90,7 @@ final class CountsState extends ThreadState {
         LongBuffer words = this.words;
         int top = sp - 1;
         long frame = words.get(top);
-        if ((int) (frame >>> 32) != id + 1 || top == floor) {
+        if ((int) (frame >>> 32) != id + 1 || ROOTED && top == bottom) {
             return false;
         }
         int at = (int) frame + column;
@@ -305,7 +306,6 @@ final class CountsState extends ThreadState {
         limit = bottom + stackWords;
         recordsEnd = limit + usedWords;
         recordsLimit = region.base + (region.length >> 3);
-        floor = roots == null ? -1 : bottom;
     }
 
     private static Region countsRegion(int stackWords, int records) {
@@ -320,6 +320,15 @@ final class CountsState extends ThreadState {
         }
         return region;
     }
+
+    /** There is no clock. */
+    @Override
+    long charged() {
+        return -1;
+    }
+
+    @Override
+    void timeAll(boolean all) {}
 
     // ---- life ----
 

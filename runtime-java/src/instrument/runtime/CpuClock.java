@@ -24,15 +24,17 @@ final class CpuClock {
 
     /** False: not that of this thread, as of a virtual one, which is said once. */
     static boolean measures() {
+        boolean measures = false;
         try {
-            return threads.getCurrentThreadCpuTime() >= 0;
+            measures = threads.getCurrentThreadCpuTime() >= 0;
         } catch (UnsupportedOperationException e) {
-            if (!complained) {
-                complained = true;
-                Log.say("no CPU time is recorded of virtual threads");
-            }
-            return false;
+            // Said below.
         }
+        if (!measures && !complained) {
+            complained = true;
+            Log.say("no CPU time is recorded of virtual threads");
+        }
+        return measures;
     }
 
     /** In ns. */

@@ -5,25 +5,27 @@ import java.lang.reflect.Constructor;
 /** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives. */
 final class Lifetime implements Runnable {
     private final ProfileFile file;
-    /** 0: waits for nothing, writes the shutdown. */
-    private final int seconds;
+    private final Settings settings;
+    /** True: this is the hook; false: this is the beat. */
+    private final boolean hook;
 
-    private Lifetime(ProfileFile file, int seconds) {
+    private Lifetime(ProfileFile file, Settings settings, boolean hook) {
         this.file = file;
-        this.seconds = seconds;
+        this.settings = settings;
+        this.hook = hook;
     }
 
     /** Runs nothing if the virtual machine is shutting down already, or does not let us. */
-    static void start(final ProfileFile file, final int seconds) {
+    static void start(final ProfileFile file, final Settings settings) {
         // Loads and links now what the hook needs.
         Threads.markEnded();
         try {
             Privileged.run(new Runnable() {
                 @Override
                 public void run() {
-                    Runtime.getRuntime().addShutdownHook(thread(new Lifetime(file, 0)));
-                    if (seconds > 0) {
-                        Thread beat = thread(new Lifetime(file, seconds));
+                    Runtime.getRuntime().addShutdownHook(thread(new Lifetime(file, settings, true)));
+                    if (settings.snapshot > 0) {
+                        Thread beat = thread(new Lifetime(file, settings, false));
                         beat.setDaemon(true);
                         beat.start();
                     }
@@ -52,16 +54,17 @@ final class Lifetime implements Runnable {
 
     @Override
     public void run() {
-        if (seconds == 0) {
+        if (hook) {
             file.clock(Format.SHUTDOWN);
             Threads.markEnded();
+            Calibration.end(file, settings);
             return;
         }
         while (true) {
             file.clock(Format.BEAT);
             Threads.markEnded();
             try {
-                Thread.sleep(seconds * 1000L);
+                Thread.sleep(settings.snapshot * 1000L);
             } catch (InterruptedException e) {
                 return;
             }

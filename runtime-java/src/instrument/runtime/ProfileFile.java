@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.LongBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.charset.Charset;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -149,6 +150,7 @@ final class ProfileFile {
         if (failed) {
             return false;
         }
+        StackReserve.levels(StackReserve.FILE_LEVELS);
         int size = Math.max(nextBlock, length + Format.HEADER + PAGE - 1 & -PAGE);
         String reason;
         try {
@@ -193,6 +195,12 @@ final class ProfileFile {
     /** Counts an event that a thread without a region could not record. */
     void drop() {
         header.put(Format.DROPPED, dropped.incrementAndGet());
+    }
+
+    /** Writes a region of text: properties. */
+    boolean write(int kind, String text) {
+        byte[] data = text.getBytes(Charset.forName("UTF-8"));
+        return write(kind, data, data.length);
     }
 
     /** Writes a region of bytes: an id map, or properties. */

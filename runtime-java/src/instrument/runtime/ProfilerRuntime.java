@@ -12,6 +12,9 @@ public final class ProfilerRuntime {
     // Any thread may write these at any time; whatever is read belongs to the thread that it says.
     private static ThreadState first;
     private static ThreadState second;
+    // While there is a state on trial.
+    private static ThreadState ownState;
+    private static ThreadState ownFirst;
 
     private ProfilerRuntime() {}
 
@@ -22,22 +25,7 @@ public final class ProfilerRuntime {
         try {
             state = current();
             if (state == null) {
-                state = StackReserve.state(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L)));
+                state = newState();
             }
             if (state != null && !state.enter(id)) {
                 state.enterSlowly(id, 0);
@@ -54,22 +42,7 @@ public final class ProfilerRuntime {
         try {
             state = current();
             if (state == null) {
-                state = StackReserve.state(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L)));
+                state = newState();
             }
             if (state != null && !state.enterConstructor(id)) {
                 state.enterSlowly(id, Format.PENDING);
@@ -186,7 +159,7 @@ public final class ProfilerRuntime {
             return null;
         }
         ThreadState state = Threads.newState(Thread.currentThread());
-        use(state);
+        LOCAL.set(state);
         if (isFree(first)) {
             first = state;
         } else if (isFree(second)) {
@@ -195,13 +168,19 @@ public final class ProfilerRuntime {
         return state;
     }
 
-    /** Makes it the state of the current thread. */
-    static void use(ThreadState state) {
-        LOCAL.set(state);
-        if (first != null && first.thread.get() == Thread.currentThread()) {
+    /**
+     * Puts a state on trial in the place of that of the current thread, and in the place that is looked at first; null: puts
+     * back what was there.
+     */
+    static void onTrial(ThreadState state) {
+        if (state != null) {
+            ownState = LOCAL.get();
+            ownFirst = first;
+            LOCAL.set(state);
             first = state;
-        } else if (second != null && second.thread.get() == Thread.currentThread()) {
-            second = state;
+        } else {
+            first = ownFirst;
+            LOCAL.set(ownState);
         }
     }
 

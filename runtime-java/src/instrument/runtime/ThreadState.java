@@ -32,7 +32,8 @@ abstract class ThreadState {
     private static final int PENDING_LIMIT = 64;
 
     /**
-     * Bits of the ids of the root methods; null: everything is recorded. Set before the first thread is attached, if ever.
+     * Bits of the ids of the root methods; null: everything is recorded. Set, if ever, before the first state is made: the
+     * subclasses take it for a constant.
      */
     static long[] roots;
 
@@ -122,7 +123,7 @@ abstract class ThreadState {
 
     // ---- slow paths ----
 
-    /** False: the event is not to be recorded. True: the thread is BUSY until {@link #done}. */
+    /** False: the event is not to be recorded. True: the thread is BUSY; the caller makes it RECORDING again. */
     private boolean begin(int id) {
         if (mode == NEW) {
             arrive();
@@ -179,16 +180,10 @@ abstract class ThreadState {
         return word < roots.length && (roots[word] >>> id & 1) != 0;
     }
 
-    private void done() {
-        if (mode == BUSY) {
-            mode = RECORDING;
-        }
-    }
-
-    /** {@link #done}, after frames may have been closed. */
-    private void closed() {
-        if (mode == BUSY) {
-            mode = roots != null && depth() == 0 ? OUTSIDE : RECORDING;
+    /** Frames may have been closed: that of the root method was the last one. */
+    private void outside() {
+        if (roots != null && mode == RECORDING && depth() == 0) {
+            mode = OUTSIDE;
         }
     }
 
@@ -213,7 +208,10 @@ abstract class ThreadState {
             }
             room = reserve(id);
         } finally {
-            done();
+            // Not a call: there may be no stack left for one.
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
         if (!room) {
             stop();
@@ -229,18 +227,17 @@ abstract class ThreadState {
             return;
         }
         try {
-            if (arrived(column + Format.EVENT_EXIT - Format.EXITS, id)) {
-                int at = topmost(id + 1, 0xffffffff);
-                if (at < 0) {
-                    misfit(id);
-                } else {
-                    closeAbove(at);
-                    closeTop(column);
-                }
+            int at = match(column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff);
+            if (at >= 0) {
+                closeAbove(at);
+                closeTop(column);
             }
         } finally {
-            closed();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
     final void superReturnedSlowly(int id) {
@@ -248,19 +245,18 @@ abstract class ThreadState {
             return;
         }
         try {
-            if (arrived(Format.EVENT_SUPER_RETURNED, id)) {
-                int at = topmost(id + 1 | 0x80000000, 0xffffffff);
-                if (at < 0) {
-                    misfit(id);
-                } else {
-                    closeAbove(at);
-                    setFrame(at, frame(at) & ~Format.PENDING);
-                    pending--;
-                }
+            int at = match(Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff);
+            if (at >= 0) {
+                closeAbove(at);
+                setFrame(at, frame(at) & ~Format.PENDING);
+                pending--;
             }
         } finally {
-            closed();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
     final void caughtSlowly(int id) {
@@ -268,42 +264,48 @@ abstract class ThreadState {
             return;
         }
         try {
-            if (arrived(Format.EVENT_CAUGHT, id)) {
-                int at = topmost(id + 1, 0x7fffffff);
-                if (at < 0) {
-                    misfit(id);
-                } else {
-                    closeAbove(at);
-                }
+            int at = match(Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff);
+            if (at >= 0) {
+                closeAbove(at);
             }
         } finally {
-            closed();
-        }
-    }
-
-    /** The topmost frame whose upper half is this, in the bits of the mask; -1: there is none. */
-    private int topmost(int upper, int mask) {
-        for (int at = depth() - 1; at >= 0; at--) {
-            if (((int) (frame(at) >>> 32) & mask) == upper) {
-                return at;
+            if (mode == BUSY) {
+                mode = RECORDING;
             }
         }
-        return -1;
+        outside();
     }
 
-    private void closeAbove(int at) {
-        while (depth() - 1 > at) {
-            closeTop(frame(depth() - 1) < 0 ? Format.ORPHANS : Format.LOST);
+    /**
+     * The place of the topmost frame that an event fits: whose upper half is this, in the bits of the mask. -1: there is none,
+     * which is dealt with.
+     */
+    private int match(long eventKind, int id, int upper, int mask) {
+        int at = depth() - 1;
+        while (at >= 0 && ((int) (frame(at) >>> 32) & mask) != upper) {
+            at--;
         }
-    }
-
-    private void misfit(int id) {
-        if (roots != null) {
+        if (at < 0 && roots != null) {
             // A method below the root goes on: the root and all above it are gone.
-            closeAbove(-1);
-        } else if (!stray(id)) {
+            abandon();
+        } else if (!arrived(eventKind, id)) {
+            return -1;
+        } else if (at < 0 && !stray(id)) {
             stop();
             drop();
+        }
+        return at;
+    }
+
+    /** Closes all frames as lost or orphans. */
+    void abandon() {
+        arrived(Format.EVENT_CAUGHT, 0);
+        closeAbove(-1);
+    }
+
+    final void closeAbove(int at) {
+        while (depth() - 1 > at) {
+            closeTop(frame(depth() - 1) < 0 ? Format.ORPHANS : Format.LOST);
         }
     }
 
@@ -349,7 +351,9 @@ abstract class ThreadState {
         try {
             room = allocate(object);
         } finally {
-            done();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
         if (!room) {
             stop();
@@ -378,7 +382,9 @@ abstract class ThreadState {
         try {
             room = pushLink(link);
         } finally {
-            done();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
         if (!room) {
             stop();
@@ -402,8 +408,11 @@ abstract class ThreadState {
                 closeTop(Format.EXITS);
             }
         } finally {
-            closed();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
     /** A link has been made here: a thread was started, or a task handed over. */
@@ -412,7 +421,9 @@ abstract class ThreadState {
             try {
                 arrived(Format.EVENT_LINK_MADE, link);
             } finally {
-                done();
+                if (mode == BUSY) {
+                    mode = RECORDING;
+                }
             }
         }
     }
@@ -436,7 +447,9 @@ abstract class ThreadState {
                 ThreadLinks.remember(started, link);
             }
         } finally {
-            done();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
         if (link != 0 && Threads.settings.record == Settings.TRACE) {
             linkMade(link);
@@ -464,6 +477,14 @@ abstract class ThreadState {
             }
         }
     }
+
+    // ---- calibration ----
+
+    /** For a state on trial: ns charged to its calls below the topmost level so far; -1: this is not known. */
+    abstract long charged();
+
+    /** For a state on trial: times every call, or as few as can be. */
+    abstract void timeAll(boolean all);
 
     // ---- life ----
 

@@ -45,7 +45,9 @@ final class Threads {
             long[] roots = read.roots == null ? null : Roots.find(read.roots);
             synchronized (LOCK) {
                 if (settings == null) {
-                    ThreadState.roots = roots;
+                    if (roots != null) {
+                        ThreadState.roots = roots;
+                    }
                     settings = read;
                 }
             }
@@ -165,16 +167,15 @@ final class Threads {
         }
         if (first) {
             // Code of the program's class loader may run, so no lock is held.
+            file.write(Format.PROPERTIES, Host.properties(settings));
             try {
-                byte[] properties = Host.properties(settings).getBytes("UTF-8");
-                file.write(Format.PROPERTIES, properties, properties.length);
                 Host.copyIdMaps(file);
             } catch (Exception e) {
                 Log.say("the profile has no id map: " + e);
             }
             warmUp();
-            Lifetime.start(file, settings.snapshot);
-            Calibration.run(file, settings);
+            Calibration.start(file, settings);
+            Lifetime.start(file, settings);
         }
         return file != null;
     }

@@ -9,9 +9,12 @@ import java.nio.LongBuffer;
 final class TraceState extends ThreadState {
     private static final int FIRST_PIECE = 512;
     private static final int LARGEST_PIECE = 1 << 20;
+    private static final int LARGEST_TRIAL = 1 << 16;
     /** Words kept at the end of a piece for what may have to go before an event. */
     private static final int SPARE = 2;
     private static final long LARGEST_DELTA = (1L << Format.DELTA_BITS) - 1;
+    /** No index is larger. Tells the compiler that none is negative. */
+    private static final int INDEX = (1 << 28) - 1;
     private static final int LARGEST_NUMBER = (1 << Format.NUMBER_BITS) - 1;
     private static final long ENTRY = Format.EVENT_ENTRY << 60;
     private static final long CONSTRUCTOR = Format.EVENT_CONSTRUCTOR << 60;
@@ -20,22 +23,32 @@ final class TraceState extends ThreadState {
     private static final long SUPER_RETURNED = Format.EVENT_SUPER_RETURNED << 60;
     private static final long CAUGHT = Format.EVENT_CAUGHT << 60;
 
+    /** The depth at which a close is not for the fast path, because it ends the recording. */
+    private static final int FLOOR = roots == null ? -1 : 0;
+
     /** The block that holds the current piece. */
     private LongBuffer words;
     /** The next event. */
     private int next;
     /** From here on an event is not for the fast path. */
     private int end;
+    /** The same for an entry: in the middle of the piece, until the next piece is there. */
+    private int entryEnd;
     /** The clock at the event before. */
     private long last;
     private Region piece;
+    /** The next piece, if it is there. */
+    private Region spare;
     private int pieces;
 
     /** Frames as {@link ThreadState} has them; the lower half is the number of a link. */
     private long[] stack = new long[64];
     private int depth;
-    /** The depth from which a close is not for the fast path, because it may end the recording. */
-    private int floor;
+
+    // Of a thread on trial: what was read back.
+    private Region chargedPiece;
+    private int chargedTo;
+    private long charged;
 
     private TraceState(Thread owner) {
         super(owner);
@@ -66,7 +79,7 @@ final class TraceState extends ThreadState {
     private boolean enter(long kind, int id, long pendingBit) {
         int top = depth;
         long[] stack = this.stack;
-        if (mode != RECORDING || next >= end || top >= stack.length || id > LARGEST_NUMBER) {
+        if (mode != RECORDING || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
             return false;
         }
         stack[top] = (long) (id + 1) << 32 | pendingBit;
@@ -87,7 +100,7 @@ final class TraceState extends ThreadState {
 
     private boolean close(long kind, int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top <= floor || (int) (stack[top] >>> 32) != id + 1) {
+        if (mode != RECORDING || next >= end || top <= FLOOR || (int) (stack[top] >>> 32) != id + 1) {
             return false;
         }
         put(kind, id);
@@ -119,12 +132,13 @@ final class TraceState extends ThreadState {
 
     /** The clock is read last, the event is one store. */
     private void put(long kind, int number) {
-        int at = next;
+        LongBuffer words = this.words;
+        int at = next & INDEX;
         long clock = System.nanoTime();
         long delta = clock - last;
         if ((delta & ~LARGEST_DELTA) != 0) {
             delta = far(delta);
-            at = next;
+            at = next & INDEX;
         }
         words.put(at, kind | (long) number << Format.DELTA_BITS | delta);
         next = at + 1;
@@ -163,6 +177,12 @@ final class TraceState extends ThreadState {
             stack = java.util.Arrays.copyOf(stack, 2 * depth);
             took(began);
         }
+        if (next >= entryEnd && spare == null) {
+            long began = System.nanoTime();
+            spare = newPiece(nextLength());
+            took(began);
+            entryEnd = end;
+        }
         return room();
     }
 
@@ -197,6 +217,23 @@ final class TraceState extends ThreadState {
     @Override
     boolean stray(int id) {
         return true;
+    }
+
+    /** A reader knows no roots: it is told of the end of each frame. */
+    @Override
+    void abandon() {
+        closeOldest(pending);
+        while (depth > 0) {
+            long frame = stack[depth - 1];
+            int idPlusOne = Format.idPlusOne(frame);
+            boolean told = idPlusOne == Format.LINK_FRAME
+                ? arrived(Format.EVENT_LINK_LEFT, (int) frame)
+                : arrived(UNWIND >>> 60, idPlusOne - 1);
+            if (!told) {
+                return;
+            }
+            depth--;
+        }
     }
 
     @Override
@@ -253,37 +290,51 @@ final class TraceState extends ThreadState {
 
     // ---- pieces ----
 
-    /** Room for an event; false: there is none. The time that a new piece takes is left out of the clock. */
+    /**
+     * Room for an event; false: there is none. To get a piece takes more stack than an event may need, so entries get it in
+     * advance: where they overflow the stack, the call did.
+     */
     private boolean room() {
         if (next < end) {
             return true;
         }
         long began = System.nanoTime();
-        if (!newPiece(Math.min(2 * piece.length, LARGEST_PIECE))) {
+        Region fresh = spare != null ? spare : newPiece(nextLength());
+        if (fresh == null) {
             return false;
         }
+        spare = null;
+        use(fresh);
         took(began);
         return true;
     }
 
-    private boolean newPiece(int length) {
+    private int nextLength() {
+        return Math.min(2 * piece.length, ordinal == 0 ? LARGEST_TRIAL : LARGEST_PIECE);
+    }
+
+    /** A piece that no reader sees yet, or null. */
+    private static Region newPiece(int length) {
         Region fresh = Threads.file.allocate(length);
-        if (fresh == null) {
-            return false;
+        if (fresh != null) {
+            fresh.touch();
         }
+        return fresh;
+    }
+
+    private void use(Region fresh) {
+        // A thread on trial has no number, and no reader must see its pieces.
         if (ordinal == 0 && piece != null) {
-            // On trial: no reader will see it.
             Threads.file.release(piece);
         }
-        fresh.touch();
         fresh.put(Format.PIECE, ++pieces);
         fresh.put(Format.PIECE_CLOCK, last);
         fresh.publish(ordinal == 0 ? Format.FREE : Format.TRACE, ordinal);
         piece = fresh;
         words = fresh.words;
         next = fresh.base + Format.HEADER_WORDS;
-        end = fresh.base + (length >> 3) - SPARE;
-        return true;
+        end = fresh.base + (fresh.length >> 3) - SPARE;
+        entryEnd = fresh.base + (fresh.length >> 4);
     }
 
     /** The recorder needed time for itself. */
@@ -311,16 +362,38 @@ final class TraceState extends ThreadState {
         }
     }
 
+    /** Sums up the exits since the call before. */
+    @Override
+    long charged() {
+        if (chargedPiece != piece) {
+            chargedPiece = piece;
+            chargedTo = next;
+            return -1;
+        }
+        for (; chargedTo < next; chargedTo++) {
+            long event = words.get(chargedTo);
+            long number = event >>> Format.DELTA_BITS & LARGEST_NUMBER;
+            if (event >>> 60 == Format.EVENT_EXIT && number != 0) {
+                charged += event & LARGEST_DELTA;
+            }
+        }
+        return charged;
+    }
+
+    @Override
+    void timeAll(boolean all) {}
+
     // ---- life ----
 
     @Override
     boolean allocateRegions(int kind) {
         Region newHeader = Threads.file.allocate(Format.THREAD_LENGTH);
         last = System.nanoTime();
-        if (newHeader == null || !newPiece(FIRST_PIECE)) {
+        Region first = newHeader == null ? null : newPiece(FIRST_PIECE);
+        if (first == null) {
             return false;
         }
-        floor = roots == null ? -1 : 0;
+        use(first);
         newHeader.publish(kind, ordinal);
         header = newHeader;
         return true;
@@ -329,6 +402,9 @@ final class TraceState extends ThreadState {
     @Override
     void releaseRegions() {
         Threads.file.release(piece);
+        if (spare != null) {
+            Threads.file.release(spare);
+        }
     }
 
     @Override

@@ -587,8 +587,19 @@ final class TreeState extends ThreadState {
         return place(node) - tree.base + word;
     }
 
-    /** A figure of a node, for the calibration. */
-    long figure(int node, int word) {
-        return words.get(place(node) + word);
+    @Override
+    long charged() {
+        long ns = 0;
+        for (int node = 1; node <= last; node++) {
+            if (words.get(place(node)) >>> 32 != 0) {
+                ns += words.get(place(node) + Format.NODE_NS) + words.get(place(node) + Format.NODE_HEAD);
+            }
+        }
+        return ns;
+    }
+
+    @Override
+    void timeAll(boolean all) {
+        head = all ? Long.MAX_VALUE : 0;
     }
 }
