@@ -6,7 +6,7 @@
 use crate::account::{ClassRecord, MethodRecord, Outcome, Tally, outcome_of};
 use crate::exit::usage;
 use crate::runtime;
-use crate::settings::{Runtime as RuntimeOption, Settings, Transform};
+use crate::settings::{Record, Runtime as RuntimeOption, Settings, Transform};
 use anyhow::{Context, Result, bail};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
@@ -163,6 +163,12 @@ pub(crate) fn run(
     }
     if settings.runtime == RuntimeOption::Classpath && !units.is_empty() {
         engine.sink.beside(0, runtime::JAR_NAME, &runtime::jar()?)?;
+    }
+    let links = transforms.thread_links || transforms.hand_over;
+    if links && !transforms.method_events && settings.record != Record::Counts {
+        engine.sink.warn(format_args!(
+            "thread-links and hand-over link the contexts that method-events records, and it is not among the transforms"
+        ));
     }
     check_regions(&settings.regions, engine.instrumenter.region_records())?;
     for (root, _) in settings.roots.iter().zip(engine.instrumenter.seen()).filter(|(_, seen)| !seen) {

@@ -186,8 +186,11 @@ fn generated_programs_run_as_before() {
     assert!(seen.thrown_away > 0 && seen.split_rows > 0 && seen.type_annotations > 0, "{seen:?}");
 }
 
+/// Names and bytes.
+type Classes = Vec<(String, Vec<u8>)>;
+
 /// Classes whose `run` has a code region somewhere, as they were and rewritten. A region that is refused is tried elsewhere.
-fn with_regions(form: Transforms) -> (Vec<(String, Vec<u8>)>, Vec<(String, Vec<u8>)>) {
+fn with_regions(form: Transforms) -> (Classes, Classes) {
     let mut runner = TestRunner::deterministic();
     let strategy = (statements(), constructors(), 0..u32::MAX);
     let (mut before, mut after) = (Vec::new(), Vec::new());
@@ -204,17 +207,13 @@ fn with_regions(form: Transforms) -> (Vec<(String, Vec<u8>)>, Vec<(String, Vec<u
             let mut out = Vec::new();
             rewriter.rewrite(&bytes, |method| Choice::Rewrite(method.index.into()), &mut out).unwrap();
             if let [RegionReport { outcome: Ok(_), .. }] = rewriter.region_reports() {
-                before.push((name, bytes));
-                after.push((name_of(&before), out));
+                before.push((name.clone(), bytes));
+                after.push((name, out));
                 break;
             }
         }
     }
     (before, after)
-}
-
-fn name_of(classes: &[(String, Vec<u8>)]) -> String {
-    classes.last().unwrap().0.clone()
 }
 
 #[test]

@@ -193,12 +193,13 @@
 //! it is above a frame that an event belongs to.
 //!
 //! ## 11: links
-//! 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was
+//! Of the copy; there may be several such regions. A number is given again when nothing in the file refers to it any more. 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was
 //! handed over; node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; ordinal 0: the ended threads;
 //! clock (8) when it was made, 0 if many share this link.
 //!
 //! ## 12: region timings
-//! Of one code region and thread.
+//! Of one code region and thread; owner 0: of all ended threads that were folded, without their last passages. A recursive passage
+//! is counted like any other.
 //!
 //! | offset | size | |
 //! |---|---|---|

@@ -214,8 +214,9 @@ impl Regions<'_> {
             }
         }
         for &branch in scan.branches.iter().chain(&scan.switches) {
-            // A branch out of the code is refused when it is moved.
-            for target in targets(code, branch as usize).filter_map(|target| u32::try_from(target).ok()) {
+            // A branch to elsewhere than an instruction is refused when it is moved.
+            let sound = |target: &u32| scan.is_instruction(*target as usize);
+            for target in targets(code, branch as usize).filter_map(|t| u32::try_from(t).ok()).filter(sound) {
                 let jumps = &mut all.entry(target).or_default().jumps;
                 jumps.entry(self.at(branch)).or_default().insert(branch);
             }

@@ -56,6 +56,9 @@ public final class ThreadLinks {
         if (thread.isAlive()) {
             return;
         }
+        if (Threads.settings.record == Settings.TREE) {
+            Links.use(link);
+        }
         synchronized (LOCK) {
             forgetGone();
             int hash = System.identityHashCode(thread);
@@ -64,7 +67,7 @@ public final class ThreadLinks {
                 release(known.link);
                 known.link = link;
             } else if (count == MOST) {
-                return;
+                release(link);
             } else {
                 if (count == table.length) {
                     grow();
@@ -73,9 +76,6 @@ public final class ThreadLinks {
                 table[at] = new Waiting(thread, hash, link, table[at]);
                 count++;
             }
-        }
-        if (Threads.settings.record == Settings.TREE) {
-            Links.use(link);
         }
     }
 
