@@ -10,10 +10,11 @@ use instrument_analysis::load::{self, Loaded, Process};
 use instrument_analysis::report::{Format, Options, diff, stats, xarc, xprof, xtree};
 use instrument_analysis::{Arcflow, Kind, NodeId, Resource, invariants, replay};
 use instrument_trace::Profile;
-use instrument_trace::testing::{Script, Writer};
+use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
 
 fn main() {
-    javiz();
+    javiz(1000);
+    javiz(20);
     million();
     deep();
 }
@@ -31,7 +32,7 @@ fn best<T>(what: &str, mut run: impl FnMut() -> T) -> T {
 }
 
 /// The size of the program that JaViz was measured with: 130 methods, 521,410 calls (seed 000).
-fn javiz() {
+fn javiz(rarer: u64) {
     const METHODS: u64 = 130;
     const CALLS: u64 = 521_410;
     let (mut script, mut stack, mut seed, mut calls) = (Script::new(1000), Vec::new(), 1u64, 0);
@@ -40,7 +41,9 @@ fn javiz() {
         let random = seed >> 33;
         script = script.wait(20 + random % 50);
         if calls < CALLS && (stack.is_empty() || (stack.len() < 30 && random % 5 > 1)) {
-            let id = ((stack.last().unwrap_or(&0) * 7 + 1 + random % 3) % METHODS) as u32;
+            // Most calls are the usual ones: programs reach a steady state.
+            let callee = if (random >> 8) % rarer == 0 { (random >> 20) % 6 } else { 0 };
+            let id = ((stack.last().unwrap_or(&0) * 7 + 1 + callee) % METHODS) as u32;
             stack.push(u64::from(id));
             script = script.enter(id);
             calls += 1;
@@ -50,10 +53,16 @@ fn javiz() {
         }
     }
     let (mut tree, mut trace) = (Writer::new(), Writer::new());
-    tree.tree("main", &script);
     trace.trace("main", &script, 100_000);
-    for (data, kind) in [(tree.finish(), "tree"), (trace.finish(), "trace")] {
-        let what = format!("{METHODS} methods, {CALLS} calls, {kind}: read, statistics and xtree");
+    let trace = trace.finish();
+    let mut profile = Profile::parse(&trace).expect("a profile");
+    replay::profile(&trace.as_slice(), &mut profile).expect("a trace");
+    let recorded = Recorded { tree: profile.threads[0].tree.take().expect("a tree"), ..Recorded::default() };
+    let contexts = recorded.tree.nodes.len();
+    tree.recorded("main", &ThreadFacts::default(), &recorded);
+    for (data, kind) in [(tree.finish(), "tree"), (trace, "trace")] {
+        let what =
+            format!("{METHODS} methods, {CALLS} calls, {contexts} contexts, {kind}: read, stats, xtree");
         best(&what, || {
             let loaded = read(&data);
             let calls: u64 = loaded.calls.values().map(|c| c.calls).sum();

@@ -13,9 +13,7 @@
 //! With this the four invariants hold for every tree (see [`crate::invariants`]): below a context of A, cum is base plus the cum
 //! of its children; what these lose is what the nested contexts of A account for in turn.
 
-use std::collections::HashMap;
-
-use crate::model::{Arcflow, Consumer, Kind, NodeId};
+use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId};
 
 /// A consumer of one kind: a thread and a method may have the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -182,7 +180,7 @@ struct Builder {
 
 impl Builder {
     fn new(model: &Arcflow, width: usize) -> Builder {
-        let mut ids = HashMap::new();
+        let mut ids = HashMap::default();
         let mut functions = Vec::new();
         let of_node = model.nodes().iter().map(|node| {
             *ids.entry((node.kind, node.consumer)).or_insert_with(|| {
@@ -205,7 +203,7 @@ impl Builder {
             by_parent: (Vec::new(), Vec::new()),
             of_node,
         };
-        Builder { arcs, by_ends: HashMap::new() }
+        Builder { arcs, by_ends: HashMap::default() }
     }
 
     fn root(&mut self, model: &Arcflow, cum: &[f64]) {

@@ -12,6 +12,7 @@ use std::fmt;
 
 use crate::arcs::Arcs;
 use crate::model::{Arcflow, Kind};
+use crate::uncertainty::accompanies;
 
 /// An invariant that does not hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,7 +73,9 @@ pub fn check(model: &Arcflow, arcs: &Arcs) -> Checked {
             let calls = arcs.parents(id).iter().fold(0u64, |sum, &a| sum.saturating_add(arcs.arc(a).calls));
             equation("calls", "", function.calls as f64, calls as f64, 0.0);
         }
-        for (r, resource) in model.resources().iter().enumerate() {
+        // What accompanies a resource is no consumption: it may be negative, and cancel out.
+        let resources = model.resources().iter().enumerate().filter(|(_, resource)| !accompanies(resource));
+        for (r, resource) in resources {
             // Only a figure that is no whole number may have lost something in a sum.
             let exact = [arcs.self_base(id)[r], arcs.self_cum(id)[r]];
             let whole = exact.iter().all(|x| x.fract() == 0.0) && arcs.total()[r].abs() < 9.0e15;

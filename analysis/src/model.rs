@@ -10,7 +10,7 @@ mod parts;
 pub use parts::Children;
 
 /// Seeded per table, and several times as fast as the standard one: inputs are long.
-type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// What is consumed.
 #[derive(Debug, Clone, PartialEq, Eq)]

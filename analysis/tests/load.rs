@@ -259,6 +259,13 @@ fn sampled_calls_are_estimated_with_their_error() {
     assert!(near(uncertain.cum(of(4)).unwrap().standard));
     assert_eq!(uncertain.cum(of(3)).unwrap().standard, 0.0, "m1 was timed itself");
     assert!(near(uncertain.base(result.model.base(NodeId(3))).unwrap().standard), "m1's base is not certain");
+    let mut out = Vec::new();
+    let absolute = report::Options { show: report::Show::Absolute, ..report::Options::default() };
+    report::xtree::write(&mut out, &result.model, &absolute).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let lines: Vec<Vec<_>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[1], ["calls", "base", "+-", "cum", "+-", "function"]);
+    assert_eq!(lines[5], ["108", "3.080", "us", "566", "ns", "3.080", "us", "566", "ns", "m2"]);
     let calls = &result.calls["m2"];
     assert_eq!((calls.calls, calls.timed, calls.average()), (108, 4, Some(3080.0 / 108.0)));
     assert_eq!((calls.min, calls.max, calls.deviation()), (20.0, 40.0, Some(10.0)));
@@ -326,4 +333,52 @@ fn counts_have_methods_without_contexts() {
     let unwinds = contexts(&result.model, "unwinds");
     assert_eq!(unwinds.len(), 8, "process, thread, six methods");
     assert_eq!(unwinds.values().map(|(n, _)| n).max(), Some(&2000));
+}
+
+/// Files that are wrong anywhere are read, added up and printed, or refused; figures still add up.
+#[test]
+fn no_file_is_too_wrong() {
+    let mut small = Writer::new();
+    small.tree("main", &program());
+    let (tree, trace) = (
+        include_bytes!("../../trace/tests/profiles/v1-tree.iprof").as_slice(),
+        include_bytes!("../../trace/tests/profiles/v1-trace.iprof").as_slice(),
+    );
+    let mut random = 7u64;
+    let mut below = |end: usize| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) as usize % end
+    };
+    for data in [linked().as_slice(), &small.finish(), tree, trace] {
+        // Most of a file is zeros that nobody reads.
+        let used: Vec<usize> = (0..data.len()).filter(|&i| data[i] != 0).collect();
+        for round in 0..400 {
+            let mut data = data.to_vec();
+            for _ in 0..1 + round % 3 {
+                data[used[below(used.len())]] = below(256) as u8;
+            }
+            data.truncate(data.len() - if round % 5 == 0 { below(data.len()) } else { 0 });
+            let Ok(mut profile) = Profile::parse(&data) else { continue };
+            replay::profile(&data, &mut profile).unwrap();
+            let names = |_: u32, id: u32| format!("m{id}");
+            let mut processes = [Process { profile: &mut profile, name: "p".into(), methods: &names }];
+            let loaded =
+                load(&mut processes, &Options { links: round % 2 == 0, lifetimes: true, thread: None });
+            let arcs = Arcs::new(&loaded.model);
+            assert_eq!(invariants::check(&loaded.model, &arcs).violations, []);
+            for format in [Format::Text, Format::Json] {
+                let options = report::Options { format, ..report::Options::default() };
+                let mut out = Vec::new();
+                report::xtree::write(&mut out, &loaded.model, &options).unwrap();
+                report::xarc::write(&mut out, &loaded.model, &arcs, &options).unwrap();
+                report::stats::write(&mut out, &loaded.model, &loaded.calls, true, &options).unwrap();
+                report::threads::write(&mut out, &loaded.model, &options).unwrap();
+                report::diff::write(&mut out, &loaded.model, &plain(), &options).unwrap();
+            }
+        }
+    }
+}
+
+fn plain() -> Arcflow {
+    loaded(&linked(), &Options::default()).model
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::exit::usage;
 use crate::names::Names;
@@ -80,11 +81,15 @@ impl ProfileFile {
     pub(crate) fn open(path: &Path, number: usize, several: bool) -> Result<ProfileFile> {
         let name = || path.display().to_string();
         let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
-        let is_live = |profile: &Profile| maps(profile.pid, path);
         let mut profile = Profile::open(&file).with_context(name)?;
         replay::profile(&file, &mut profile).with_context(name)?;
+        let is_live = maps(profile.pid, path);
+        if is_live {
+            // What is open now has been open until now.
+            profile.beat_clock = profile.beat_clock.max(now(&profile));
+        }
         let names = Names::new(&profile, number, several);
-        Ok(ProfileFile { path: path.to_owned(), is_live: is_live(&profile), profile, names })
+        Ok(ProfileFile { path: path.to_owned(), profile, names, is_live })
     }
 
     /// What does not fit, in words.
@@ -261,9 +266,58 @@ fn text(path: &Path, talk: &Talk) -> Result<Arcflow> {
     Ok(read.model)
 }
 
+/// The clock of a living process, to the precision of the time at which it was started; 0: it has none.
+fn now(profile: &Profile) -> u64 {
+    let start = UNIX_EPOCH + Duration::from_millis(profile.start_ms);
+    let since = SystemTime::now().duration_since(start).unwrap_or_default();
+    if profile.start_clock == 0 { 0 } else { profile.start_clock.saturating_add(since.as_nanos() as u64) }
+}
+
 /// Whether a process of this machine has the file mapped, as the recorder has until it ends. Only Linux tells.
 fn maps(pid: u64, path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
     let Ok(maps) = std::fs::read_to_string(format!("/proc/{pid}/maps")) else { return false };
     pid != 0 && path.to_str().is_some_and(|path| maps.lines().any(|line| line.ends_with(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_has_the_file_mapped_is_alive() {
+        let program = std::env::current_exe().unwrap();
+        let pid = std::process::id().into();
+        assert!(maps(pid, &program));
+        assert!(!maps(pid, &program.with_file_name("Cargo.toml")));
+        assert!(!maps(pid, Path::new(env!("CARGO_MANIFEST_DIR"))));
+        assert!(!maps(0, &program), "the process is not known");
+    }
+
+    /// Figures that are being written need not agree; they are no violation.
+    #[test]
+    fn the_law_is_not_asked_of_a_process_that_still_writes() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles/v1-calls.iprof");
+        let mut data = std::fs::read(path).unwrap();
+        let record = [6u64, 1000, 0, 1000].map(u64::to_le_bytes).concat();
+        let at = data.windows(record.len()).position(|w| w == record).unwrap();
+        data[at + 8] += 1;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("torn.iprof");
+        std::fs::write(&path, data).unwrap();
+        let mut file = ProfileFile::open(&path, 0, false).unwrap();
+        let options = crate::counts::Opts {
+            sort: crate::counts::Sort::Entries,
+            top: None,
+            threads: false,
+            allocations: false,
+        };
+        let law = |file: &ProfileFile| crate::counts::gather(std::slice::from_ref(file), &options).law;
+        assert!(!law(&file).holds);
+        file.is_live = true;
+        assert!(law(&file).holds);
+        assert!(law(&file).line().starts_with("law not checked"));
+        assert!(file.remarks()[0].contains("is still writing"), "{:?}", file.remarks());
+    }
 }

@@ -93,8 +93,13 @@ fn long_names_fit_the_width() {
     dir.write("a", format!("{name};leaf 3\n"));
     let run = dir.line("xtree --width 70 a").expect(0);
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 70), "{}", run.stdout);
-    assert!(run.stdout.contains("\u{2026}") && run.stdout.contains("price(I)V"), "{}", run.stdout);
+    assert!(run.stdout.contains("\u{2026}") && run.stdout.contains("Shop.price("), "{}", run.stdout);
     assert!(dir.line("xtree a").expect(0).stdout.contains(&name), "a pipe has no width");
+    // However deep: levels that find no room are numbered.
+    dir.write("deep", format!("{} 3\n", vec![name.as_str(); 60].join(";")));
+    let run = dir.line("xtree --width 80 deep").expect(0);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+    assert!(run.stdout.contains(" 59: com."), "{}", run.stdout);
 }
 
 #[test]

@@ -8,9 +8,10 @@ use std::process::Command;
 
 use instrument_analysis::input;
 use instrument_analysis::model::{Arcflow, Kind, NodeId};
-use instrument_tests::machine::{Run, root};
+use instrument_tests::jvm::{compile, jdks};
+use instrument_tests::machine::{Run, java_source, root};
 use instrument_tests::readers::{self, Rows};
-use instrument_tests::subject::call;
+use instrument_tests::subject::{self, call};
 
 /// The example of seed 001.
 fn ac_test() -> PathBuf {
@@ -266,6 +267,35 @@ fn traces_are_timelines() {
     // Three calls of 5 ns each.
     let leaf = ns.iter().find(|(path, _)| path.ends_with("/main/#1/#2/#3")).unwrap();
     assert_eq!(leaf.1, &[15.0]);
+}
+
+/// A program on a real virtual machine, traced: perfetto sees every call, and the model counts them.
+#[test]
+fn a_run_is_a_timeline() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fs::create_dir(at("classes")).unwrap();
+    let jdk = &jdks().unwrap()[0];
+    compile(jdk, &[java_source("Exported.java")], &at("classes")).unwrap();
+    subject::rewrite::<&str>(&at("classes"), &at("rewritten"), &[]).unwrap();
+    let profile = at("run.iprof");
+    let mut java = Command::new(jdk.tool("java"));
+    java.args(["-Dinstrument.record=trace", &format!("-Dinstrument.out={}", profile.display())]);
+    let done = java.arg("-cp").arg(at("rewritten")).arg("Exported").run_quietly().unwrap();
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "875 made\n");
+
+    let trace =
+        readers::read("perfetto_trace.py", &export(&profile, &at("x.pftrace"), &["-f", "perfetto"])).unwrap();
+    let model = Contexts::of(&export(&profile, &at("x.json"), &["-f", "call-tree"]), false);
+    let calls = model.expected(|n, _, _| (n > 0.0).then(|| vec![n]));
+    assert_same(&trace.iter().map(|(path, row)| (path.clone(), vec![row[0]])).collect(), &calls);
+    let of = |thread: &str, end: &str| -> f64 {
+        let fits = |(path, _): &(&String, &Vec<f64>)| path.contains(thread) && path.ends_with(end);
+        trace.iter().filter(fits).map(|(_, row)| row[0]).sum()
+    };
+    assert_eq!(of("/main/", "make(I)I"), 1000.0);
+    assert_eq!(of("/main/", "Exported$Base.<init>(I)V"), 1000.0);
+    assert_eq!(of("/worker/", "fibonacci(I)I"), 465.0);
 }
 
 #[test]

@@ -15,7 +15,7 @@
 //! there. A `kind` is `process`, `thread`, `link`, `deeper` or `method`, which is meant if there is none; the outermost node is
 //! the root. Siblings of the same name and kind are added up. Members of other names are skipped.
 
-use super::Error;
+use super::{Error, lines};
 use crate::model::{Arcflow, Kind, NodeId, Resource};
 use std::io::Read;
 use struson::reader::{JsonReader, JsonStreamReader, ReaderError, ReaderSettings};
@@ -26,7 +26,12 @@ use struson::reader::{JsonReader, JsonStreamReader, ReaderError, ReaderSettings}
 /// What is no JSON, or not of this form.
 pub fn read(reader: impl Read) -> Result<Arcflow, Error> {
     // Recursive programs nest deeply; a path would take memory by depth for every error message.
-    let settings = ReaderSettings { max_nesting_depth: None, track_path: false, ..ReaderSettings::default() };
+    let settings = ReaderSettings {
+        max_nesting_depth: None,
+        track_path: false,
+        restrict_number_values: false,
+        ..ReaderSettings::default()
+    };
     let mut json = Json { reader: JsonStreamReader::new_custom(reader, settings) };
     let (mut resources, mut consumers, mut occurrences, mut model) = (None, None, None, None);
     json.reader.begin_object()?;
@@ -135,7 +140,7 @@ impl<R: Read> Json<R> {
                     Kind::from_word(&word).ok_or_else(|| self.error(format!("no such kind: {word}")))?;
                 node.kind = Some(kind);
             }
-            "n" => node.n = self.number()?,
+            "n" => node.n = self.count()?,
             "base" => {
                 self.reader.begin_array()?;
                 node.base.clear();
@@ -143,7 +148,7 @@ impl<R: Read> Json<R> {
                     if node.base.len() == model.resources().len() {
                         return Err(self.error("`base` has more figures than there are resources"));
                     }
-                    node.base.push(self.number()?);
+                    node.base.push(self.figure()?);
                 }
                 self.reader.end_array()?;
             }
@@ -177,9 +182,14 @@ impl<R: Read> Json<R> {
         Ok(id)
     }
 
-    fn number<T: std::str::FromStr>(&mut self) -> Result<T, Error> {
-        let number = self.reader.next_number()?;
-        number.map_err(|_| self.error("a number is out of range"))
+    fn count(&mut self) -> Result<u64, Error> {
+        let count = self.reader.next_number()?;
+        count.map_err(|_| self.error("`n` is not a whole number, or out of range"))
+    }
+
+    fn figure(&mut self) -> Result<f64, Error> {
+        let figure = lines::number(self.reader.next_number_as_str()?.as_bytes());
+        figure.ok_or_else(|| self.error("a figure is out of range"))
     }
 }
 
@@ -227,8 +237,8 @@ mod tests {
             (r#"{"children":[{"children":[]}]}}"#, "a node's `name` comes before its `children`"),
             (r#"{"children":[{"name":"a","base":[1,2]}]}}"#, "more figures than there are resources"),
             (r#"{"children":[{"name":"a","kind":"x"}]}}"#, "no such kind: x"),
-            (r#"{"children":[{"name":"a","n":-1}]}}"#, "a number is out of range"),
-            (r#"{"children":[{"name":"a","n":1e400}]}}"#, "number"),
+            (r#"{"children":[{"name":"a","n":-1}]}}"#, "`n` is not a whole number"),
+            (r#"{"children":[{"name":"a","base":[1e400]}]}}"#, "a figure is out of range"),
             (r#"{"children":[{"name":"a","kind":"root"}]}}"#, "a root beneath"),
             (r#"{"children":[{"name":"a""#, "syntax error"),
             (r#"{}} x"#, "syntax error"),

@@ -27,7 +27,7 @@
 //! | `STAMP.. > NAME` | a consumer begins, called by the innermost open one of its thread |
 //! | `STAMP.. < NAME` | it ends |
 //!
-//! There are as many stamps as metrics: decimal numbers that only grow. What lies between two stamps of a thread was consumed
+//! There are as many stamps as metrics: decimal numbers that only grow, below 10^30. What lies between two stamps of a thread was consumed
 //! by its innermost frame, or by the thread itself if none is open. Names go to the end of the line and may hold blanks.
 //!
 //! An end whose consumer is open further out closes what lies above it (*lost*); one that is open nowhere is ignored

@@ -59,10 +59,13 @@ pub(super) fn first_byte(reader: &mut impl BufRead) -> Result<Option<u8>, Error>
     Ok(reader.fill_buf()?.iter().copied().find(|byte| !byte.is_ascii_whitespace()))
 }
 
-/// A finite decimal number.
+/// No figure is as large, and no sum of those that are smaller is infinite.
+const LARGEST: f64 = 1e30;
+
+/// A decimal number.
 pub(super) fn number(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
-    text.parse().ok().filter(|number: &f64| number.is_finite())
+    text.parse().ok().filter(|number: &f64| number.abs() < LARGEST)
 }
 
 /// Text as it is shown in messages: not longer than a line.

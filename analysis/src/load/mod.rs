@@ -15,12 +15,10 @@
 mod place;
 mod times;
 
-use std::collections::HashMap;
-
 use instrument_trace::{Profile, Thread, ThreadKind, Tree};
 
 use crate::calibration::{self, Calls};
-use crate::model::{Arcflow, Kind, NodeId, Resource};
+use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
 use crate::uncertainty::companions;
 use place::{Places, Placing, place};
 use times::{Sampling, TreeTimes, times};
@@ -101,7 +99,7 @@ pub struct Loaded {
     /// The model.
     pub model: Arcflow,
     /// Times of single calls, by method.
-    pub calls: HashMap<String, CallTimes>,
+    pub calls: std::collections::HashMap<String, CallTimes>,
     /// Calls of methods, timed and not, in contexts.
     pub recorded: Calls,
     /// What recording cost, in ns, as far as it was calibrated.
@@ -129,19 +127,25 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
     let (resources, columns) = resources(processes);
     let mut loaded = Loaded {
         model: Arcflow::new(resources),
-        calls: HashMap::new(),
+        calls: std::collections::HashMap::new(),
         recorded: Calls::default(),
         overhead: 0.0,
         is_corrected: columns.raw.is_some(),
         remarks: Vec::new(),
     };
     let mut sums = Sums::default();
+    let mut calls = HashMap::default();
     for process in processes {
         let consumer = loaded.model.consumer(&process.name);
         let node = loaded.model.child(Arcflow::ROOT, Kind::Process, consumer);
         loaded.model.meet(node, 1);
-        Loading { loaded: &mut loaded, columns: &columns, options, sums: &mut sums }.process(process, node);
+        let calls = &mut calls;
+        Loading { loaded: &mut loaded, columns: &columns, options, sums: &mut sums, calls }
+            .process(process, node);
     }
+    let model = &loaded.model;
+    loaded.calls =
+        calls.into_iter().map(|(consumer, times)| (model.name(consumer).to_owned(), times)).collect();
     loaded.remarks.extend(sums.remarks());
     loaded
 }
@@ -214,6 +218,7 @@ struct Loading<'a, 'b> {
     columns: &'a Columns,
     options: &'a Options<'b>,
     sums: &'a mut Sums,
+    calls: &'a mut HashMap<Consumer, CallTimes>,
 }
 
 impl Loading<'_, '_> {
@@ -225,16 +230,15 @@ impl Loading<'_, '_> {
         let profile = &*process.profile;
         let wanted = |name: &String| self.options.thread.is_none_or(|wants| wants(name));
         let names: Vec<_> = thread_names(profile).into_iter().map(|name| Some(name).filter(wanted)).collect();
-        let mut known = HashMap::new();
-        let mut method =
-            |copy, id| known.entry((copy, id)).or_insert_with(|| (process.methods)(copy, id)).clone();
+        let mut known = HashMap::default();
         let places = place(Placing {
             profile,
             model: &mut self.loaded.model,
             process: node,
             threads: &names,
             links: self.options.links,
-            method: &mut method,
+            method: process.methods,
+            known: &mut known,
         });
         self.sums.circular += places.circular;
         for (i, thread) in profile.threads.iter().enumerate().filter(|(i, _)| names[*i].is_some()) {
@@ -242,7 +246,7 @@ impl Loading<'_, '_> {
             self.loaded.model.meet(at, if let ThreadKind::Ended(count) = thread.kind { count } else { 1 });
             match &thread.tree {
                 Some(tree) => self.tree(profile, thread, tree, &places, i, &ends[i]),
-                None => self.counts(thread, at, &mut method),
+                None => self.counts(thread, at, process.methods),
             }
         }
     }
@@ -302,8 +306,8 @@ impl Loading<'_, '_> {
                 self.add(place, Some(cum), of.inclusive_variance - of.callees_variance);
             }
             if node.consumer.method().is_some() {
-                let name = self.loaded.model.name(self.loaded.model.node(place).consumer);
-                call_times(&mut self.loaded.calls, name).add(node, of, tree.sampled);
+                let consumer = self.loaded.model.node(place).consumer;
+                self.calls.entry(consumer).or_default().add(node, of, tree.sampled);
             }
         }
         if self.options.lifetimes && end.lifetime > 0.0 {
@@ -322,17 +326,16 @@ impl Loading<'_, '_> {
         }
     }
 
-    fn counts(&mut self, thread: &Thread, at: NodeId, method: &mut dyn FnMut(u32, u32) -> String) {
-        let mut places = HashMap::new();
+    fn counts(&mut self, thread: &Thread, at: NodeId, method: MethodNames<'_>) {
+        let mut places = HashMap::default();
         for (&id, counts) in &thread.methods {
-            let name = method(thread.copy, id);
-            let consumer = self.loaded.model.consumer(&name);
+            let consumer = self.loaded.model.consumer(&method(thread.copy, id));
             let place = self.loaded.model.child(at, Kind::Method, consumer);
             places.insert(id, place);
             self.loaded.model.meet(place, counts.entries);
             let unwinds = counts.closes.total().saturating_sub(counts.closes.exits);
             self.add(place, Some(self.columns.unwinds), unwinds as f64);
-            let calls = call_times(&mut self.loaded.calls, &name);
+            let calls = self.calls.entry(consumer).or_default();
             calls.calls = calls.calls.saturating_add(counts.entries);
             calls.ended = calls.ended.saturating_add(counts.closes.total());
         }
@@ -341,14 +344,6 @@ impl Loading<'_, '_> {
             self.add(place, Some(self.columns.allocations), made.count as f64);
         }
     }
-}
-
-fn call_times<'a>(calls: &'a mut HashMap<String, CallTimes>, name: &str) -> &'a mut CallTimes {
-    // Most contexts are of methods that were met before: no name is copied for them.
-    if !calls.contains_key(name) {
-        calls.insert(name.to_owned(), CallTimes::default());
-    }
-    calls.get_mut(name).expect("an entry that was made")
 }
 
 impl Sums {
@@ -422,7 +417,7 @@ pub(crate) fn thread_names(profile: &Profile) -> Vec<String> {
         ThreadKind::Ended(count) => format!("({count} ended threads)"),
     };
     let names: Vec<_> = profile.threads.iter().map(plain).collect();
-    let mut met = HashMap::new();
+    let mut met = HashMap::default();
     for name in &names {
         *met.entry(name.as_str()).or_insert(0) += 1;
     }

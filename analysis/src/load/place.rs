@@ -8,11 +8,9 @@
 //! 3. place each unit when its cause has a place. One that caused itself over others
 //!    stands below its process, and is counted.
 
-use std::collections::HashMap;
-
 use instrument_trace::{Link, LinkKind, Profile, TreeConsumer};
 
-use crate::model::{Arcflow, Kind, NodeId};
+use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId};
 
 /// What the placing needs to know and make.
 pub(crate) struct Placing<'a> {
@@ -24,7 +22,10 @@ pub(crate) struct Placing<'a> {
     pub(crate) threads: &'a [Option<String>],
     /// Follow links.
     pub(crate) links: bool,
-    pub(crate) method: &'a mut dyn FnMut(u32, u32) -> String,
+    /// Name of a method by copy and id.
+    pub(crate) method: &'a (dyn Fn(u32, u32) -> String + 'a),
+    /// Consumers of methods, by copy and id.
+    pub(crate) known: &'a mut HashMap<(u32, u32), Consumer>,
 }
 
 /// Where everything is.
@@ -166,19 +167,27 @@ impl Placing<'_> {
                 let index = (made.parent as usize).checked_sub(1);
                 index.map_or(places.threads[thread], |p| places.nodes[thread][p])
             };
-            let (kind, name) = match made.consumer {
-                TreeConsumer::Method(id) => (Kind::Method, (self.method)(of.copy, id)),
-                TreeConsumer::Deeper => (Kind::Deeper, "(deeper)".to_owned()),
-                TreeConsumer::Link(_) if caused => (Kind::Link, "(task)".to_owned()),
-                TreeConsumer::Link(number) => (Kind::Link, self.task(of.copy, number)),
+            let (kind, consumer) = match made.consumer {
+                TreeConsumer::Method(id) => (Kind::Method, self.consumer(of.copy, id)),
+                TreeConsumer::Deeper => (Kind::Deeper, self.model.consumer("(deeper)")),
+                TreeConsumer::Link(_) if caused => (Kind::Link, self.model.consumer("(task)")),
+                TreeConsumer::Link(number) => {
+                    let name = self.task(of.copy, number);
+                    (Kind::Link, self.model.consumer(&name))
+                }
             };
-            let consumer = self.model.consumer(&name);
             places.nodes[thread][i] = self.model.child(parent, kind, consumer);
         }
     }
 
+    /// The consumer of a method; its name is asked for once.
+    fn consumer(&mut self, copy: u32, id: u32) -> Consumer {
+        let (model, method) = (&mut *self.model, self.method);
+        *self.known.entry((copy, id)).or_insert_with(|| model.consumer(&method(copy, id)))
+    }
+
     /// The name of a task that stays with its thread: where it came from.
-    fn task(&mut self, copy: u32, number: u32) -> String {
+    fn task(&self, copy: u32, number: u32) -> String {
         let is_it = |link: &&Link| (link.copy, link.number) == (copy, number);
         let link = self.profile.links.iter().find(is_it);
         let method = link.and_then(|link| {

@@ -12,7 +12,7 @@ use crate::uncertainty::Uncertainty;
 const CALLS: &str = "calls";
 const FUNCTION: &str = "function";
 
-/// Levels that are shown by indentation; deeper ones are numbered.
+/// Levels that are shown by indentation, or fewer where there is no room; deeper ones are numbered.
 const INDENTED: usize = 40;
 /// Names are never shortened below this.
 const NARROWEST_NAME: usize = 16;
@@ -23,12 +23,21 @@ enum Part {
     Cum,
 }
 
+/// What a column says of base or cum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Figure,
+    /// Its standard error, where only some calls were timed.
+    Error,
+    Percent,
+}
+
 struct Column {
     header: String,
     width: usize,
     resource: usize,
     part: Part,
-    percent: bool,
+    cell: Cell,
 }
 
 /// The figures of a line.
@@ -75,20 +84,24 @@ impl Columns {
             let of = &model.resources()[resource];
             for (part, word) in [(Part::Base, "base"), (Part::Cum, "cum")] {
                 let word = if shown.len() > 1 { format!("{} {word}", of.name) } else { word.to_owned() };
-                for percent in [false, true] {
-                    let wanted = match options.show {
-                        Show::Absolute => !percent,
-                        Show::Percent => percent,
-                        Show::Both => true,
+                let sampled = Uncertainty::of(model, resource).is_sampled();
+                for cell in [Cell::Figure, Cell::Error, Cell::Percent] {
+                    let wanted = match cell {
+                        Cell::Figure => options.show != Show::Percent,
+                        Cell::Error => options.show != Show::Percent && sampled,
+                        Cell::Percent => options.show != Show::Absolute,
                     };
                     if !wanted {
                         continue;
                     }
-                    // One column more for the mark of uncertain figures.
-                    let figure = if percent { 5 } else { 1 + quantity_width(total[resource], &of.unit) };
-                    let header = if percent { format!("{word} %") } else { word.clone() };
+                    let (header, figure) = match cell {
+                        // One column more for the mark of uncertain figures.
+                        Cell::Figure => (word.clone(), 1 + quantity_width(total[resource], &of.unit)),
+                        Cell::Error => ("+-".to_owned(), quantity_width(total[resource], &of.unit)),
+                        Cell::Percent => (format!("{word} %"), 5),
+                    };
                     let width = figure.max(header.chars().count());
-                    columns.push(Column { header, width, resource, part, percent });
+                    columns.push(Column { header, width, resource, part, cell });
                 }
             }
         }
@@ -139,17 +152,21 @@ impl Columns {
                 Part::Base => (figures.base, uncertain.base(figures.base)),
                 Part::Cum => (figures.cum, uncertain.cum(figures.cum)),
             };
-            let text = if column.percent {
-                percent(all[r], self.total[r])
-            } else {
-                let mark = if error.is_some_and(|e| e.hides(all[r])) { "~" } else { "" };
-                format!("{mark}{}", quantity(all[r], &self.units[r]))
+            let text = match column.cell {
+                Cell::Percent => percent(all[r], self.total[r]),
+                Cell::Error => quantity(error.map_or(0.0, |e| e.standard.round()), &self.units[r]),
+                Cell::Figure => {
+                    let mark = if error.is_some_and(|e| e.hides(all[r])) { "~" } else { "" };
+                    format!("{mark}{}", quantity(all[r], &self.units[r]))
+                }
             };
             write!(out, "  {text:>0$}", column.width)?;
         }
         let name = printable(name);
-        let depth = if level > INDENTED { format!("{level}: ") } else { String::new() };
-        let indent = 2 * level.min(INDENTED);
+        let deepest =
+            self.name.map_or(INDENTED, |room| (room.saturating_sub(NARROWEST_NAME) / 4).min(INDENTED));
+        let depth = if level > deepest { format!("{level}: ") } else { String::new() };
+        let indent = 2 * level.min(deepest);
         let room = self.name.map(|room| room.saturating_sub(indent + depth.len()).max(NARROWEST_NAME));
         writeln!(out, "  {:indent$}{depth}{}", "", shortened(&name, room))
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::aligned::Aligned;
 use super::text::quantity;
 use super::{Error, Format, Options, Sort, machine};
-use crate::arcs::Arcs;
+use crate::arcs::{Arcs, FunctionId};
 use crate::model::{Arcflow, Kind, NodeId, Resource};
 use crate::uncertainty::{self, Uncertainty};
 
@@ -54,12 +54,17 @@ struct Diff<'a> {
     cum: Vec<f64>,
 }
 
-/// A method or context that is not what it was. Figures are all before, then all after.
+/// A method or context that is not what it was.
 struct Change {
-    consumer: NodeId,
-    base: Vec<f64>,
-    cum: Vec<f64>,
+    of: Changed,
+    /// What it is sorted by.
     weight: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Changed {
+    Method(FunctionId),
+    Context(NodeId),
 }
 
 impl<'a> Diff<'a> {
@@ -107,48 +112,52 @@ impl<'a> Diff<'a> {
         }
     }
 
-    fn change(&self, consumer: NodeId, base: &[f64], cum: &[f64]) -> Option<Change> {
+    /// Base and cum, all figures before, then all after.
+    fn figures(&self, of: Changed) -> (&[f64], &[f64]) {
+        match of {
+            Changed::Method(id) => (self.arcs.self_base(id), self.arcs.self_cum(id)),
+            Changed::Context(id) => {
+                let width = self.both.resources().len();
+                (self.both.base(id), &self.cum[id.0 as usize * width..][..width])
+            }
+        }
+    }
+
+    fn consumer(&self, of: Changed) -> (Kind, &str) {
+        let (kind, consumer) = match of {
+            Changed::Method(id) => (self.arcs.function(id).kind, self.arcs.function(id).consumer),
+            Changed::Context(id) => (self.both.node(id).kind, self.both.node(id).consumer),
+        };
+        (kind, self.both.name(consumer))
+    }
+
+    fn change(&self, of: Changed) -> Option<Change> {
+        let (kind, name) = self.consumer(of);
+        let (base, cum) = self.figures(of);
         let count = self.resources.len();
         let differs = |figures: &[f64], r: usize| figures[r] != figures[count + r];
         let counted = |r: &usize| *r == 0 || self.shown.contains(r);
-        if !(0..count).filter(counted).any(|r| differs(base, r) || differs(cum, r)) {
+        if !(0..count).filter(counted).any(|r| differs(base, r) || differs(cum, r))
+            || !self.options.wants(kind, name)
+        {
             return None;
         }
         let r = self.deciding();
         let by = if self.options.sort == Some(Sort::Cum) { cum } else { base };
-        let weight = (by[count + r] - by[r]).abs();
-        Some(Change { consumer, base: base.to_vec(), cum: cum.to_vec(), weight })
+        Some(Change { of, weight: (by[count + r] - by[r]).abs() })
     }
 
     fn methods(&self) -> Vec<Change> {
-        let mut first = vec![None; self.arcs.functions().len()];
-        for i in 0..self.both.nodes().len() as u32 {
-            first[self.arcs.of(NodeId(i)).0 as usize].get_or_insert(NodeId(i));
-        }
-        let changes = self.arcs.ids().filter_map(|id| {
-            let function = self.arcs.function(id);
-            if !self.options.wants(function.kind, self.both.name(function.consumer)) {
-                return None;
-            }
-            self.change(first[id.0 as usize]?, self.arcs.self_base(id), self.arcs.self_cum(id))
-        });
-        self.sorted(changes.collect())
+        self.sorted(self.arcs.ids().filter_map(|id| self.change(Changed::Method(id))).collect())
     }
 
     fn contexts(&self) -> Vec<Change> {
-        let width = self.both.resources().len();
-        let changes = (1..self.both.nodes().len() as u32).map(NodeId).filter_map(|id| {
-            let node = self.both.node(id);
-            if !self.options.wants(node.kind, self.both.name(node.consumer)) {
-                return None;
-            }
-            self.change(id, self.both.base(id), &self.cum[id.0 as usize * width..][..width])
-        });
-        self.sorted(changes.collect())
+        let nodes = (1..self.both.nodes().len() as u32).map(NodeId);
+        self.sorted(nodes.filter_map(|id| self.change(Changed::Context(id))).collect())
     }
 
     fn sorted(&self, mut changes: Vec<Change>) -> Vec<Change> {
-        let key = |change: &Change| (self.name(change.consumer), change.consumer);
+        let key = |change: &Change| (self.consumer(change.of).1, change.of);
         if self.options.sort == Some(Sort::Name) {
             changes.sort_by(|a, b| key(a).cmp(&key(b)));
         } else {
@@ -157,8 +166,17 @@ impl<'a> Diff<'a> {
         changes
     }
 
-    fn name(&self, id: NodeId) -> &str {
-        self.both.name(self.both.node(id).consumer)
+    /// What stands for it in a line: the name of a method, the innermost frames of a context or all of them.
+    fn words(&self, of: Changed, frames: usize) -> String {
+        match of {
+            Changed::Method(_) => self.consumer(of).1.to_owned(),
+            Changed::Context(id) => {
+                let path = self.path(id);
+                let first = path.len().saturating_sub(frames);
+                let above = if first > 0 { "\u{2026} > " } else { "" };
+                format!("{above}{}", path[first..].join(" > "))
+            }
+        }
     }
 
     /// The names on the way to a context.
@@ -166,7 +184,7 @@ impl<'a> Diff<'a> {
         let mut path = Vec::new();
         let mut at = id;
         while self.both.node(at).kind != Kind::Root {
-            path.push(self.name(at));
+            path.push(self.consumer(Changed::Context(at)).1);
             at = self.both.node(at).parent;
         }
         path.reverse();
@@ -210,22 +228,15 @@ impl<'a> Diff<'a> {
         let mut table = Aligned::new(headers, what);
         for change in changes {
             let count = self.resources.len();
-            let mut cells = vec![quantity(change.base[0], ""), quantity(change.base[count], "")];
+            let (base, cum) = self.figures(change.of);
+            let mut cells = vec![quantity(base[0], ""), quantity(base[count], "")];
             for &r in &self.shown {
                 let unit = &self.resources[r].unit;
-                cells.extend([change.base[r], change.base[count + r]].map(|value| quantity(value, unit)));
-                cells.extend(self.changed(&change.base, r, Uncertainty::base));
-                cells.extend(self.changed(&change.cum, r, Uncertainty::cum));
+                cells.extend([base[r], base[count + r]].map(|value| quantity(value, unit)));
+                cells.extend(self.changed(base, r, Uncertainty::base));
+                cells.extend(self.changed(cum, r, Uncertainty::cum));
             }
-            let name = if what == "method" {
-                self.name(change.consumer).to_owned()
-            } else {
-                let path = self.path(change.consumer);
-                let last = path.len().saturating_sub(FRAMES);
-                let above = if last > 0 { "\u{2026} > " } else { "" };
-                format!("{above}{}", path[last..].join(" > "))
-            };
-            table.row(cells, &name);
+            table.row(cells, &self.words(change.of, FRAMES));
         }
         Ok(table.print(out, self.options.width)?)
     }
@@ -249,13 +260,14 @@ impl<'a> Diff<'a> {
 
     fn value(&self, change: &Change) -> serde_json::Map<String, Value> {
         let count = self.resources.len();
+        let (base, cum) = self.figures(change.of);
         let mut row = serde_json::Map::new();
         for (side, word) in ["before", "after"].into_iter().enumerate() {
             let shown: Vec<_> = self.shown.iter().map(|r| side * count + r).collect();
             let value = json!({
-                "calls": machine::number(change.base[side * count]),
-                "base": machine::list(&change.base, &shown),
-                "cum": machine::list(&change.cum, &shown),
+                "calls": machine::number(base[side * count]),
+                "base": machine::list(base, &shown),
+                "cum": machine::list(cum, &shown),
             });
             row.insert(word.into(), value);
         }
@@ -272,12 +284,12 @@ impl<'a> Diff<'a> {
             write!(out, ",\"{what}_changed\":{all},\"{what}\":[")?;
             for (i, change) in changes.iter().enumerate() {
                 let mut row = self.value(change);
-                if what == "methods" {
-                    row.insert("function".into(), json!(self.name(change.consumer)));
-                } else {
-                    row.insert("context".into(), json!(self.path(change.consumer)));
-                }
-                row.insert("kind".into(), json!(self.both.node(change.consumer).kind.word()));
+                let (kind, name) = self.consumer(change.of);
+                match change.of {
+                    Changed::Method(_) => row.insert("function".into(), json!(name)),
+                    Changed::Context(id) => row.insert("context".into(), json!(self.path(id))),
+                };
+                row.insert("kind".into(), json!(kind.word()));
                 write!(out, "{}\n{}", if i > 0 { "," } else { "" }, Value::Object(row))?;
             }
             write!(out, "\n]")?;
@@ -296,21 +308,12 @@ impl<'a> Diff<'a> {
         writeln!(out)?;
         for ((changes, _), what) in shown.into_iter().zip(["method", "context"]) {
             for change in changes {
-                let name = if what == "method" {
-                    self.name(change.consumer).to_owned()
-                } else {
-                    self.path(change.consumer).join(" > ")
-                };
-                let (name, kind) = (machine::field(&name), self.both.node(change.consumer).kind.word());
+                let (name, kind) = (self.words(change.of, usize::MAX), self.consumer(change.of).0.word());
+                let (name, (base, cum)) = (machine::field(&name), self.figures(change.of));
                 let number = |value: f64| machine::number(value).to_string();
-                write!(
-                    out,
-                    "{what},{name},{kind},{},{}",
-                    number(change.base[0]),
-                    number(change.base[count])
-                )?;
+                write!(out, "{what},{name},{kind},{},{}", number(base[0]), number(base[count]))?;
                 for &r in &self.shown {
-                    for figures in [&change.base, &change.cum] {
+                    for figures in [base, cum] {
                         write!(out, ",{},{}", number(figures[r]), number(figures[count + r]))?;
                     }
                 }

@@ -9,7 +9,8 @@
 //! | [`threads`] | one profile for each thread (seed 003) |
 //! | [`diff`] | what changed between two models |
 //!
-//! Text is for people: figures are scaled, what is below a share of the whole may be cut and is summed up then. JSON and CSV are
+//! Text is for people: figures are scaled, what is below a share of the whole may be cut and is summed up then, `~` marks what cannot
+//! be told from nothing, `+-` is the standard error of an estimate ([`crate::uncertainty`]). JSON and CSV are
 //! for programs: keys are stable, figures are as measured, in the resource's unit. `base`, `cum` and `total` are lists in the
 //! order of `resources`.
 

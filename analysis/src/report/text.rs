@@ -80,16 +80,26 @@ pub fn printable(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The name in at most `width` characters, its middle left out if it is longer.
+/// The name in at most `width` characters. What is left out first is what tells least: the types of a method's parameters, then
+/// the middle.
 pub fn shortened(name: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width else { return Cow::Borrowed(name) };
     // Most names fit, and a name has no more characters than bytes.
-    if name.len() <= width {
+    if name.len() <= width || name.chars().count() <= width {
         return Cow::Borrowed(name);
     }
+    match name.split_once('(') {
+        Some((method, types)) if types.len() > 2 && types.contains(')') => {
+            Cow::Owned(without_middle(&format!("{method}(\u{2026})"), width))
+        }
+        _ => Cow::Owned(without_middle(name, width)),
+    }
+}
+
+fn without_middle(name: &str, width: usize) -> String {
     let length = name.chars().count();
     if length <= width {
-        return Cow::Borrowed(name);
+        return name.to_owned();
     }
     let kept = width.saturating_sub(1);
     // The end of a name says more than its beginning.
@@ -97,7 +107,7 @@ pub fn shortened(name: &str, width: Option<usize>) -> Cow<'_, str> {
     let tail = kept - head;
     let start: String = name.chars().take(head).collect();
     let end: String = name.chars().skip(length - tail).collect();
-    Cow::Owned(format!("{start}\u{2026}{end}"))
+    format!("{start}\u{2026}{end}")
 }
 
 #[cfg(test)]
@@ -135,6 +145,10 @@ mod tests {
         assert_eq!(shortened("abcdefghij", Some(6)), "ab\u{2026}hij");
         assert_eq!(shortened("äöüßäöüß", Some(5)), "ä\u{2026}öüß");
         assert_eq!(shortened("abcdef", None), "abcdef");
+        let name = "com.acme.Shop.price(Ljava/lang/String;)I";
+        assert_eq!(shortened(name, Some(40)), name);
+        assert_eq!(shortened(name, Some(39)), "com.acme.Shop.price(\u{2026})");
+        assert_eq!(shortened(name, Some(16)), "com.ac\u{2026}.price(\u{2026})");
         assert_eq!(printable("a\x1b[31m"), "a\u{fffd}[31m");
     }
 }
