@@ -1,5 +1,7 @@
 //! Builds the runtime and its test programs once, and runs them on every virtual machine that is installed.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
 mod replay;
 
 use std::io::{BufRead, BufReader};
@@ -71,7 +73,8 @@ pub(crate) fn classes() -> &'static Path {
     let dir = CLASSES.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();
         build(dir.path());
-        let tests = ["Victim.java", "Loaders.java", "Modes.java", "Inside.java"].map(|f| sources().join("test").join(f));
+        let tests = ["Victim.java", "Loaders.java", "Modes.java", "Inside.java"]
+            .map(|f| sources().join("test").join(f));
         let output = Command::new("javac")
             .arg("-cp")
             .arg(dir.path())
