@@ -133,7 +133,11 @@ fn samples_leave_counts_exact() {
         assert_eq!(profile.imbalances(), []);
         assert_eq!(entries(&profile)[&1], 10_000);
         let ended = profile.threads.iter().find(|t| t.ordinal == 0).unwrap().tree.as_ref().unwrap();
-        assert!(!ended.sampled && ended.nodes[0].ns > 0 && ended.nodes[0].head_ns == 0, "{:?}", ended.nodes[0]);
+        assert!(
+            !ended.sampled && ended.nodes[0].ns > 0 && ended.nodes[0].head_ns == 0,
+            "{:?}",
+            ended.nodes[0]
+        );
     });
 }
 
@@ -172,7 +176,8 @@ fn cpu_time() {
 
 #[test]
 fn without_java_management_there_is_no_cpu_time() {
-    let run = run(&jvms()[0], &["cpu"]).jvm_args(&["--limit-modules=java.base", "-Dinstrument.cpu=true"]).ok();
+    let run =
+        run(&jvms()[0], &["cpu"]).jvm_args(&["--limit-modules=java.base", "-Dinstrument.cpu=true"]).ok();
     assert!(run.stderr.starts_with("instrument: no CPU time is recorded: "), "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     assert!(!run.profile().threads[0].tree.as_ref().unwrap().cpu);
