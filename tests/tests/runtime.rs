@@ -203,6 +203,11 @@ fn virtual_threads() {
         assert_lawful(&profile);
         assert_eq!(total(&profile)[&1], method(400_000, 400_000, 0, 0));
         assert!(run.profile_len() < 32 << 20, "{} bytes", run.profile_len());
+        let run = Run::new(&jvm.recording("trace"), &["virtual", "10000", "3"]).ok();
+        let profile = run.profile();
+        assert_lawful(&profile);
+        assert_eq!(total(&profile)[&1], method(40_000, 40_000, 0, 0));
+        assert_eq!(profile.threads.len(), 10_000);
     }
 }
 

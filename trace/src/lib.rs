@@ -75,8 +75,9 @@
 //!
 //! Folding moves one word at a time: *target* += *source*; *source* = 0. If the journal is valid the reader finishes the
 //! move: the word at file offset *target* is *value*, the word at file offset *source* is 0. The shortest and the longest
-//! call of a tree's node are moved in the same way, *value* being the smaller or the larger of the two; so in a tree that is
-//! being folded (flag 4) a shortest call of 0 ns has been moved.
+//! call of a tree's node may be moved in the same way, *value* being the smaller or the larger of the two; so in a tree that is
+//! being folded (flag 4) a shortest call of 0 ns has been moved. Or they are written without the journal and stay where they
+//! were: to merge them twice does no harm.
 //!
 //! ## 3: counts
 //! | offset | size | |
@@ -150,7 +151,11 @@
 //! caller is the one *deeper* node, which itself has no counts and no caller. They have no times; theirs are part of the last
 //! context above the limit. What such a call calls is deeper, too.
 //!
-//! With flag 1 the total of a context is estimated: head + (closed - number of head calls) x (24) / (56).
+//! With flag 1 the total of a context is estimated: head + (closed - number of head calls) x (24) / (56). The tree of ended
+//! threads has no flag 1: it has the estimates themselves at 24; its shortest, longest and squares are those of sampled calls.
+//!
+//! Orphans that are closed only because they pile up (no one instrumented lies beneath them) are counted and not timed: when
+//! they failed is not known.
 //!
 //! ## 9: tree allocations
 //! 32 bytes each, up to the first that begins with 0: class number (4 bytes), node of the topmost frame or 0 (4 bytes),
@@ -221,9 +226,12 @@
 //! | `calibration.outer` | part that falls into its caller's time (t_O) |
 //! | `calibration.spread` | how much inner + outer differed between rounds: half the distance between the quartiles |
 //! | `calibration.clock` | cost of one reading of the clock |
-//! | `calibration.inner.untimed`, `calibration.outer.untimed` | the same for a call that is counted but not timed |
+//! | `calibration.inner.untimed`, `calibration.outer.untimed` | the same for a call that is counted but not timed; inner is 0, for it has no time of its own |
 //! | `calibration.allocation` | cost of one allocation event |
 //! | `calibration.rounds` | rounds measured |
+//!
+//! A key that comes again replaces the one before: the recorder calibrates once more when the program ends, and writes what it
+//! found if that is less.
 //!
 //! # Example
 //! A thread `main` that is inside its method 5, having called it twice (words as hexadecimal numbers):

@@ -10,7 +10,7 @@ public final class ProfilerRuntime {
     private static final ThreadLocal<ThreadState> LOCAL = new ThreadLocal<ThreadState>();
 
     // Any thread may write these at any time; whatever is read belongs to the thread that it says.
-    private static ThreadState first;
+    static ThreadState first;
     private static ThreadState second;
     // While there is a state on trial.
     private static ThreadState ownState;

@@ -7,7 +7,7 @@ package instrument.runtime;
  *
  * <p>An entry probe calls {@link #frame} first. Interpreted, it has a frame of more than 4 KiB. Compiled, it has none, but
  * HotSpot touches the stack as far below a method as its interpreted frames would reach, operand stack included, once that
- * is more than a page; {@link #pad} and {@link #rest}, which are never called, make the operand stack that large without a byte of stack or code
+ * is more than a page; {@link #pad} and {@link #rest}, which are called before the first event only, make the operand stack that large without a byte of stack or code
  * on the usual path. So it does not matter which of the two is compiled when, nor whether one is part of the other.
  */
 final class StackReserve {
@@ -23,9 +23,6 @@ final class StackReserve {
     static int levels(int more) {
         return more == 0 ? 0 : levels(more - 1) + 1;
     }
-
-    /** False. Not a constant: then there would be no call that needs an operand stack. */
-    private static boolean always;
 
     /** A frame of 600 local variables and as large an operand stack. */
     static void frame() {
@@ -44,8 +41,9 @@ final class StackReserve {
         long l240, l241, l242, l243, l244, l245, l246, l247, l248, l249, l250, l251, l252, l253, l254, l255, l256, l257, l258, l259;
         long l260, l261, l262, l263, l264, l265, l266, l267, l268, l269, l270, l271, l272, l273, l274, l275, l276, l277, l278, l279;
         long l280, l281, l282, l283, l284, l285, l286, l287, l288, l289, l290, l291, l292, l293, l294, l295, l296, l297, l298, l299;
-        // Less than 325 bytes of code: HotSpot makes no larger method part of its caller.
-        if (always) {
+        // What is asked for is asked for next anyway. Less than 325 bytes of code: HotSpot makes no larger method a part of
+        // its caller.
+        if (ProfilerRuntime.first == null) {
             rest(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, pad(
                 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
                 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,

@@ -97,9 +97,12 @@ final class TreeState extends ThreadState {
         int at = nodes + (node << Format.LOG_NODE_WORDS) & INDEX;
         if (words.get(at) != key) {
             node = find(key);
+            if (node == 0) {
+                return false;
+            }
             at = nodes + (node << Format.LOG_NODE_WORDS) & INDEX;
         }
-        if (node == 0 || top >= limit) {
+        if (top >= limit) {
             return false;
         }
         words.put(top, (long) (id + 1) << 32 | node | pendingBit);
