@@ -141,6 +141,9 @@ pub struct Instrumenter<'a> {
     buffers: Mutex<Vec<SurveyBuffers>>,
 }
 
+/// The reason for methods into which the transforms have nothing to insert.
+const UNCHANGED: &str = "nothing-to-insert";
+
 /// In place of an id: a filter left the method out, or there is no id left.
 const LEFT: u32 = 0;
 /// In place of an id: abstract or native.
@@ -301,10 +304,13 @@ impl<'a> Instrumenter<'a> {
         if skipped.is_none() {
             let mut refused = 0;
             for report in plan.reports() {
-                if let MethodEvent::Skipped(reason) = report.event {
-                    *totals.methods_skipped.entry(reason.as_str()).or_default() += 1;
-                    refused += 1;
-                }
+                let reason = match report.event {
+                    MethodEvent::Skipped(reason) => reason.as_str(),
+                    MethodEvent::Unchanged => UNCHANGED,
+                    _ => continue,
+                };
+                *totals.methods_skipped.entry(reason).or_default() += 1;
+                refused += 1;
             }
             let left = plan.ids.iter().filter(|id| **id == LEFT).count();
             if left > 0 {
@@ -396,6 +402,7 @@ impl Plan {
             for report in self.reports().iter().filter(|report| report.index == method.index) {
                 match report.event {
                     MethodEvent::Skipped(reason) => record.skipped = Some(reason.as_str()),
+                    MethodEvent::Unchanged => record.skipped = Some(UNCHANGED),
                     MethodEvent::CrossedHugeMethodLimit => record.notes.push(Note::CrossedHugeMethodLimit),
                     MethodEvent::UnknownCodeAttributes(count) => {
                         record.notes.push(Note::UnknownCodeAttributes(count));

@@ -108,6 +108,8 @@ pub struct MethodReport {
 pub enum MethodEvent {
     /// It was left as it is.
     Skipped(SkipReason),
+    /// The transforms have nothing to insert into it.
+    Unchanged,
     /// It was rewritten and now exceeds 8,000 bytes of code, above which HotSpot never compiles a method.
     CrossedHugeMethodLimit,
     /// It was rewritten; this many attributes of its Code attribute are unknown and were kept as they are,
@@ -254,6 +256,9 @@ impl ClassRewriter {
                     Ok(changed) => {
                         copied = attribute.end();
                         rewritten += u32::from(changed);
+                        if !changed {
+                            self.reports.push(MethodReport { index, event: MethodEvent::Unchanged });
+                        }
                         self.method.report(index, &mut self.reports);
                         let faults = std::mem::take(&mut self.method.region_faults);
                         let fault = |position: usize| faults.get(position).cloned().flatten();
