@@ -24,6 +24,7 @@ pub mod load;
 pub mod model;
 pub mod replay;
 pub mod report;
+mod signature;
 pub mod uncertainty;
 
 pub use model::{Arcflow, Kind, NodeId, Resource};

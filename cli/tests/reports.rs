@@ -94,7 +94,8 @@ fn long_names_fit_the_width() {
     let run = dir.line("xtree --width 70 a").expect(0);
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 70), "{}", run.stdout);
     assert!(run.stdout.contains("\u{2026}") && run.stdout.contains("Shop.price("), "{}", run.stdout);
-    assert!(dir.line("xtree a").expect(0).stdout.contains(&name), "a pipe has no width");
+    let whole = name.replace("(I)V", "(int)");
+    assert!(dir.line("xtree a").expect(0).stdout.contains(&whole), "a pipe has no width");
     // However deep: levels that find no room are numbered.
     dir.write("deep", format!("{} 3\n", vec![name.as_str(); 60].join(";")));
     let run = dir.line("xtree --width 80 deep").expect(0);

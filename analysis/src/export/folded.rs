@@ -6,9 +6,9 @@
 //! a blank stand for them.
 
 use super::Figure;
-use super::signature::readable;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Kind};
+use crate::signature::readable;
 use std::io::{self, Write};
 
 /// Writes one figure of each context.

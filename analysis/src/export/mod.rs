@@ -20,7 +20,6 @@ pub mod firefox;
 pub mod folded;
 pub mod perfetto;
 pub mod pprof;
-mod signature;
 pub mod speedscope;
 pub mod tau;
 pub mod timeline;

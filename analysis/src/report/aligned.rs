@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::text::{printable, shortened};
+use super::text::{shortened, shown};
 
 pub(crate) struct Aligned {
     rows: Vec<(Vec<String>, String)>,
@@ -14,7 +14,7 @@ impl Aligned {
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>, name: &str) {
-        self.rows.push((cells, printable(name).into_owned()));
+        self.rows.push((cells, shown(name).into_owned()));
     }
 
     /// Names are shortened so that lines have at most `width` columns.

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::text::{percent, printable, quantity, quantity_width, shortened};
+use super::text::{percent, printable, quantity, quantity_width, shortened, shown};
 use super::{Options, Show};
 use crate::model::Arcflow;
 use crate::uncertainty::Uncertainty;
@@ -162,7 +162,7 @@ impl Columns {
             };
             write!(out, "  {text:>0$}", column.width)?;
         }
-        let name = printable(name);
+        let name = shown(name);
         let deepest =
             self.name.map_or(INDENTED, |room| (room.saturating_sub(NARROWEST_NAME) / 4).min(INDENTED));
         let depth = if level > deepest { format!("{level}: ") } else { String::new() };

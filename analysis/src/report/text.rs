@@ -1,5 +1,6 @@
 //! Figures and names as people read them.
 
+use crate::signature::brief;
 use std::borrow::Cow;
 
 /// Width of every scaled quantity.
@@ -69,6 +70,14 @@ pub(crate) fn quantity_width(most: f64, unit: &str) -> usize {
 /// A part of a whole in percent, without the sign; `-` of nothing.
 pub fn percent(value: f64, whole: f64) -> String {
     if whole == 0.0 { "-".to_owned() } else { format!("{:.1}", 100.0 * value / whole) }
+}
+
+/// A consumer's name as a table shows it: parameters by their simple types, printable.
+pub fn shown(name: &str) -> Cow<'_, str> {
+    match brief(name) {
+        Some(brief) => Cow::Owned(printable(&brief).into_owned()),
+        None => printable(name),
+    }
 }
 
 /// Names come from the program: control characters must not reach a terminal.

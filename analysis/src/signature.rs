@@ -1,30 +1,39 @@
-//! Method names with descriptors (JVMS 4.3.3), for formats in which `;` has a meaning.
+//! Method names with descriptors (JVMS 4.3.3), for people and for formats in which `;` has a meaning.
 
 /// `Shop.price(Ljava/lang/String;[I)V` as `Shop.price(java.lang.String,int[])`; none for names without a descriptor.
-pub(super) fn readable(name: &str) -> Option<String> {
+pub(crate) fn readable(name: &str) -> Option<String> {
+    with_types(name, ",", |class| class.replace('/', "."))
+}
+
+/// The same as `Shop.price(String, int[])`.
+pub(crate) fn brief(name: &str) -> Option<String> {
+    with_types(name, ", ", |class| class.rsplit('/').next().unwrap_or(class).to_owned())
+}
+
+fn with_types(name: &str, separator: &str, class: fn(&str) -> String) -> Option<String> {
     let (method, descriptor) = name.split_once('(')?;
     let (mut parameters, returned) = descriptor.rsplit_once(')')?;
     if returned != "V" {
-        first_type(returned).filter(|(_, rest)| rest.is_empty())?;
+        first_type(returned, class).filter(|(_, rest)| rest.is_empty())?;
     }
     let mut types = Vec::new();
     while !parameters.is_empty() {
-        let (one, rest) = first_type(parameters)?;
+        let (one, rest) = first_type(parameters, class)?;
         types.push(one);
         parameters = rest;
     }
-    Some(format!("{method}({})", types.join(",")))
+    Some(format!("{method}({})", types.join(separator)))
 }
 
 /// A field descriptor (JVMS 4.3.2), and what lies behind it.
-fn first_type(text: &str) -> Option<(String, &str)> {
+fn first_type(text: &str, class: fn(&str) -> String) -> Option<(String, &str)> {
     let element = text.trim_start_matches('[');
     let dimensions = text.len() - element.len();
     let (name, rest) = match element.as_bytes().first()? {
-        b'L' => element[1..].split_once(';')?,
-        letter => (primitive(*letter)?, &element[1..]),
+        b'L' => element[1..].split_once(';').map(|(name, rest)| (class(name), rest))?,
+        letter => (primitive(*letter)?.to_owned(), &element[1..]),
     };
-    Some((name.replace('/', ".") + &"[]".repeat(dimensions), rest))
+    Some((name + &"[]".repeat(dimensions), rest))
 }
 
 fn primitive(letter: u8) -> Option<&'static str> {
@@ -63,6 +72,9 @@ mod tests {
             ("x(", None),
         ] {
             assert_eq!(readable(name).as_deref(), expected, "{name}");
+            let simple =
+                expected.map(|e| e.replace("java.lang.", "").replace("p.Q$R", "Q$R").replace(',', ", "));
+            assert_eq!(brief(name), simple, "{name}");
         }
     }
 }
