@@ -27,7 +27,7 @@ fn contexts(profile: &Profile) -> BTreeMap<Vec<u32>, TreeNode> {
             TreeConsumer::Deeper => 999,
         });
         paths.push(path.clone());
-        assert!(contexts.insert(path, node.clone()).is_none(), "a context is there twice");
+        assert!(contexts.insert(path, *node).is_none(), "a context is there twice");
     }
     contexts
 }

@@ -1,5 +1,8 @@
 //! Builds the runtime and its test programs once, and runs them on every virtual machine that is installed.
 
+// Each test program uses a part of it.
+#![allow(dead_code)]
+
 mod replay;
 
 use std::io::{BufRead, BufReader};
@@ -50,6 +53,8 @@ pub(crate) fn jvms() -> Vec<Jvm> {
 pub(crate) fn for_each_jvm(test: impl Fn(&Jvm)) {
     for jvm in jvms() {
         for record in MODES {
+            // Seen where a test fails.
+            println!("Java {}, {record}", jvm.version);
             test(&jvm.recording(record));
         }
     }
