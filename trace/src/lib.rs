@@ -144,7 +144,8 @@
 //! | 120 | 8 | ns of the frames that were open when their thread ended, up to its last event |
 //!
 //! An entry writes its frame, then its count, then the clock into the frame; a close writes its times, then its count, then
-//! clears its frame. The law holds for every node as it does for every method of a counts region.
+//! clears its frame. The law holds for every node as it does for every method of a counts region. A stray event is counted in
+//! the context that its method would have under the topmost frame.
 //!
 //! *Deeper*: past a limit of depth or of contexts (properties `limit.depth`, `limit.contexts`), calls are counted per method only: the nodes whose
 //! caller is the one *deeper* node, which itself has no counts and no caller. They have no times; theirs are part of the last
@@ -180,12 +181,12 @@
 //! | 5 | unwind | id |
 //! | 6 | exception caught | id |
 //! | 7 | object or array made; bits 0-33 are its bytes / 8, the clock does not move | class number |
-//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are orphans; the clock does not move | 0 |
+//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are orphans; when they failed is not known, so they have no time; the clock does not move | 0 |
 //! | 9 | link frame entered: what follows runs on behalf of a link | number of the link |
 //! | 10 | link frame left | number of the link |
 //! | 11 | a link was made here | number of the link |
 //! | 12 | bits 0-59: ns that the recorder took for itself: the clock goes on by them, the times of open calls do not | |
-//! | 13 | bits 0-59: events dropped here | |
+//! | 13 | bits 0-59: events dropped here; the thread's region counts them, too, as it does the ns of kind 12 | |
 //! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
 //!
 //! Kinds that are not named do not move the clock, and a reader skips them.

@@ -155,12 +155,12 @@ impl Tree {
 
     /// Counts by method id.
     pub fn methods(&self) -> BTreeMap<u32, Method> {
-        let mut methods: BTreeMap<u32, Method> = BTreeMap::new();
+        let mut methods: HashMap<u32, Method> = HashMap::new();
         for node in &self.nodes {
             if let TreeConsumer::Method(id) = node.consumer {
                 methods.entry(id).or_default().add(&node.counts());
             }
         }
-        methods
+        methods.into_iter().collect()
     }
 }

@@ -131,10 +131,12 @@ impl Script {
 
     /// The same with limits: calls above `depth` frames, or that would be one context more than `contexts`, are deeper.
     pub fn record_limited(&self, depth: usize, contexts: usize) -> Recorded {
-        let mut recorder =
-            Recorder { depth, contexts, is_deep: Vec::new(), recorded: Recorded::default(), now: self.start };
+        let recorded = Recorded { last_event: self.start, ..Recorded::default() };
+        let mut recorder = Recorder { depth, contexts, is_deep: Vec::new(), recorded, now: self.start };
         for &(clock, event) in &self.steps {
-            recorder.now = clock;
+            // These do not read the clock.
+            let still = matches!(event, Event::Made { .. } | Event::Surplus(_) | Event::Dropped(_));
+            recorder.now = if still { recorder.recorded.last_event } else { clock };
             recorder.event(event);
         }
         recorder.recorded
@@ -178,6 +180,8 @@ impl Recorder {
             Event::Surplus(frames) => {
                 for _ in 0..frames {
                     let Some(at) = self.recorded.stack.iter().position(|f| f.pending) else { break };
+                    // When it failed is not known.
+                    self.is_deep[at] = true;
                     self.close(at, |c| &mut c.orphans);
                 }
             }
@@ -198,7 +202,8 @@ impl Recorder {
             }
             Event::Pause(ns) => {
                 self.recorded.pause += ns;
-                self.recorded.stack.iter_mut().for_each(|f| f.since += ns);
+                let timed = self.recorded.stack.iter_mut().filter(|f| f.since != 0);
+                timed.for_each(|f| f.since += ns);
                 self.recorded.last_event += ns;
             }
             Event::Dropped(events) => self.recorded.dropped += events,
@@ -227,18 +232,7 @@ impl Recorder {
     }
 
     fn enter(&mut self, consumer: TreeConsumer, pending: bool) {
-        let parent = self.recorded.stack.last().map_or(0, |f| f.node);
-        let mut deep = self.is_deep.last() == Some(&true) || self.recorded.stack.len() >= self.depth;
-        let mut node = 0;
-        if !deep {
-            match self.child(parent, consumer) {
-                Some(number) => node = number,
-                None => deep = true,
-            }
-        }
-        if deep {
-            node = self.deeper(consumer);
-        }
+        let (node, deep) = self.context(consumer);
         let (id, link) = match consumer {
             TreeConsumer::Method(id) => (id, false),
             TreeConsumer::Link(link) => (link, true),
@@ -250,6 +244,18 @@ impl Recorder {
         let node = &mut self.recorded.tree.nodes[node as usize - 1];
         node.entries += 1;
         node.open += 1;
+    }
+
+    /// The context of a consumer under the topmost frame, and whether it is past a limit.
+    fn context(&mut self, consumer: TreeConsumer) -> (u32, bool) {
+        let parent = self.recorded.stack.last().map_or(0, |f| f.node);
+        if self.is_deep.last() != Some(&true)
+            && self.recorded.stack.len() < self.depth
+            && let Some(node) = self.child(parent, consumer)
+        {
+            return (node, false);
+        }
+        (self.deeper(consumer), true)
     }
 
     fn close(&mut self, at: usize, column: impl Fn(&mut Closes) -> &mut u64) {
@@ -269,7 +275,7 @@ impl Recorder {
     /// Closes all above the topmost frame that fits; false: none does, and the event is stray.
     fn find(&mut self, consumer: TreeConsumer, fits: impl Fn(&Frame) -> bool) -> bool {
         let Some(at) = self.recorded.stack.iter().rposition(fits) else {
-            let node = self.child(0, consumer).unwrap_or_else(|| self.deeper(consumer));
+            let (node, _) = self.context(consumer);
             self.recorded.tree.nodes[node as usize - 1].stray += 1;
             return false;
         };

@@ -151,7 +151,15 @@ impl Writer {
     /// # Panics
     /// On an event that a trace has no room for.
     pub fn trace(&mut self, name: &str, script: &Script, events_per_piece: usize) -> u32 {
-        let facts = ThreadFacts { start: script.start, ..ThreadFacts::default() };
+        let (mut pause, mut dropped) = (0, 0);
+        for (_, event) in &script.steps {
+            match event {
+                Event::Pause(ns) => pause += ns,
+                Event::Dropped(events) => dropped += events,
+                _ => {}
+            }
+        }
+        let facts = ThreadFacts { start: script.start, pause, dropped, ..ThreadFacts::default() };
         let owner = self.threads + 1;
         self.thread(name, &facts, 0, 0);
         let mut clock = script.start;
@@ -159,14 +167,13 @@ impl Writer {
         let mut piece: Vec<u8> = Vec::new();
         let mut start = clock;
         for &(now, event) in &script.steps {
-            let mut ns = now - clock;
-            let mut words = Vec::new();
+            // These do not read the clock: the time before them is that of the next event which does.
             let still =
                 matches!(event, Event::Made { .. } | Event::Surplus(_) | Event::Pause(_) | Event::Dropped(_));
-            if still || ns >= 1 << 34 {
-                if ns > 0 {
-                    words.push(Event::Later(ns).encode(0).expect("a wait of less than 36 years"));
-                }
+            let mut ns = if still { 0 } else { now - clock };
+            let mut words = Vec::new();
+            if ns >= 1 << 34 {
+                words.push(Event::Later(ns).encode(0).expect("a wait of less than 36 years"));
                 ns = 0;
             }
             words.push(event.encode(ns).expect("an event that has room"));
@@ -178,11 +185,12 @@ impl Writer {
                     start = clock;
                 }
                 piece.extend_from_slice(&word.to_le_bytes());
-                if let (Event::Later(ns), _) = Event::decode(word) {
+                let (event, ns) = Event::decode(word);
+                clock += ns;
+                if let Event::Later(ns) | Event::Pause(ns) = event {
                     clock += ns;
                 }
             }
-            clock = now + if let Event::Pause(pause) = event { pause } else { 0 };
         }
         number += 1;
         self.region(TRACE, owner, &[number, start], &piece);
