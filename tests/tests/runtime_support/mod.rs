@@ -160,6 +160,8 @@ impl Run {
         self.stdout = String::from_utf8(output.stdout).unwrap();
         self.stderr = String::from_utf8(output.stderr).unwrap();
         self.code = output.status.code();
+        // Seen where a test fails.
+        print!("{}", self.stderr);
         self
     }
 
