@@ -34,6 +34,9 @@ fn recorded(profile: &Profile) -> u64 {
 fn assert_lawful(profile: &Profile) {
     assert_eq!(profile.damage, []);
     assert_eq!(profile.imbalances(), []);
+    for thread in &profile.threads {
+        assert!(!thread.stopped && thread.dropped == 0, "{}: {} dropped", thread.name, thread.dropped);
+    }
     for (id, method) in total(profile) {
         assert_eq!((method.closes.lost, method.stray), (0, 0), "method {id}: {method:?}");
     }

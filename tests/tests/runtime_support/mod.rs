@@ -52,6 +52,8 @@ pub(crate) fn jvms() -> Vec<Jvm> {
 pub(crate) fn for_each_jvm(test: impl Fn(&Jvm)) {
     for jvm in jvms() {
         for record in MODES {
+            // Seen where a test fails.
+            println!("Java {}, {record}", jvm.version);
             test(&jvm.recording(record));
         }
     }
@@ -157,6 +159,8 @@ impl Run {
         self.stdout = String::from_utf8(output.stdout).unwrap();
         self.stderr = String::from_utf8(output.stderr).unwrap();
         self.code = output.status.code();
+        // Seen where a test fails.
+        print!("{}", self.stderr);
         self
     }
 

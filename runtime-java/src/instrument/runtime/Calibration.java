@@ -66,6 +66,8 @@ final class Calibration {
             found = calibration.measure(settings, budget);
         } finally {
             ProfilerRuntime.onTrial(null);
+            // Another thread may have moved it to another place: there it is nobody's from now on.
+            scratch.thread.clear();
             scratch.release();
         }
         if (cheapest == 0 || calibration.cost < cheapest) {
