@@ -47,8 +47,8 @@ public class Truth {
     /** LZW over bytes: one method for each byte, and two for each new word. */
     static final class Compress implements Program {
         private final byte[] input = new byte[1 << 21];
-        private final int[] keys = new int[1 << 22];
-        private final int[] codes = new int[1 << 22];
+        private final int[] keys = new int[1 << 17];
+        private final int[] codes = new int[1 << 17];
         private int next;
         private long out;
 
@@ -74,7 +74,7 @@ public class Truth {
 
         private int step(int prefix, int c) {
             int key = prefix << 8 | c;
-            int slot = (key * 0x9E3779B1) >>> 10;
+            int slot = (key * 0x9E3779B1) >>> 15;
             while (keys[slot] >= 0 && keys[slot] != key) {
                 slot = slot + 1 & keys.length - 1;
             }
@@ -82,7 +82,7 @@ public class Truth {
                 return codes[slot];
             }
             put(prefix);
-            if (next < 1 << 19) {
+            if (next < 1 << 16) {
                 add(slot, prefix, c, next++);
             }
             return c;
