@@ -93,7 +93,6 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
     130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
-    131 SetSystemProperty raw_set_system_property(name: *const c_char, value: *const c_char) -> c_int;
     141 AddCapabilities raw_add_capabilities(capabilities: *const [u8; 16]) -> c_int;
     148 AddToBootstrapClassLoaderSearch raw_add_to_bootstrap_class_loader_search(path: *const c_char) -> c_int;
     151 RetransformClasses raw_retransform_classes(count: c_int, classes: *const *mut c_void) -> c_int;
@@ -230,13 +229,6 @@ impl<'a> Jvmti<'a> {
             checked(self.raw_get_system_property(name.as_ptr(), &mut value)).ok()?;
             self.take_string(value)
         }
-    }
-
-    /// Sets a system property. Only while the virtual machine is being loaded.
-    pub(crate) fn set_system_property(&self, name: &str, value: &str) -> Result<(), JvmtiError> {
-        let (name, value) = (c_string(name.as_bytes()), c_string(value.as_bytes()));
-        // SAFETY: both are copied.
-        checked(unsafe { self.raw_set_system_property(name.as_ptr(), value.as_ptr()) })
     }
 
     /// Memory that the virtual machine frees, with these bytes in it.

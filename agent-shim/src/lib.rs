@@ -277,14 +277,20 @@ unsafe extern "system" fn class_file_load_hook(
     new_data: *mut *mut u8,
 ) {
     let Some((agent, live)) = AGENT.get().and_then(|agent| Some((agent, agent.live.get()?))) else { return };
-    // A class without a name given is one that nobody can find by name: the JDK's own business.
-    if name.is_null() || data.is_null() || length <= 0 || jni.is_null() || INSIDE.replace(true) {
+    if data.is_null() || length <= 0 || jni.is_null() || INSIDE.replace(true) {
         return;
     }
-    // SAFETY: the virtual machine's name is a C string, and there are `length` bytes; all of it is valid during this call.
-    let (jvmti, jni, loader, name, class) = unsafe {
+    // SAFETY: there are `length` bytes; all of what was passed in is valid during this call.
+    let (jvmti, jni, loader, class) = unsafe {
         let class = std::slice::from_raw_parts(data, length as usize);
-        (Jvmti::new(jvmti), Jni::new(jni), Object::new(loader), CStr::from_ptr(name).to_bytes(), class)
+        (Jvmti::new(jvmti), Jni::new(jni), Object::new(loader), class)
+    };
+    let name = if name.is_null() {
+        // Whoever defines the class did not say: it is in the class itself.
+        contained("a class", || load_hook::name_of(class)).flatten().unwrap_or_default()
+    } else {
+        // SAFETY: a C string.
+        unsafe { CStr::from_ptr(name) }.to_bytes()
     };
     let rewritten = contained(&String::from_utf8_lossy(name), || {
         if !agent.hook.wants(live.origin(jni, loader, name), name) {

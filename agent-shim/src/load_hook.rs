@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::report::Report;
 use crate::talk::say;
 use instrument_rewriter::archive::{ClassRewriter, Location};
-use instrument_rewriter::class_file::mutf8;
+use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::instrumenter::{Instrumenter, Runtime};
 use std::fs;
@@ -141,6 +141,11 @@ fn left(origin: Origin, class: &[u8]) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// The internal name of a class, from its bytes.
+pub(crate) fn name_of(class: &[u8]) -> Option<&[u8]> {
+    ClassFile::parse(class).ok()?.name().ok()
 }
 
 fn write(report: &Mutex<Report>, write: impl FnOnce(&mut Report) -> io::Result<()>) {

@@ -7,7 +7,12 @@ use std::ffi::{OsStr, OsString};
 
 /// The whole command line's definition, as clap sees it.
 pub(crate) fn command() -> Command {
-    crate::Cli::command().mut_subcommand("rewrite", |rewrite| rewrite.after_help(crate::exit::HELP))
+    let without_effect = |run: Command| {
+        crate::run::WITHOUT_EFFECT.iter().fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(true)))
+    };
+    crate::Cli::command()
+        .mut_subcommand("rewrite", |rewrite| rewrite.after_help(crate::exit::HELP))
+        .mut_subcommand("run", without_effect)
 }
 
 /// Puts `rewrite` before the first word that is neither a global option nor a command.

@@ -19,6 +19,7 @@ mod output;
 mod progress;
 mod report;
 mod rewrite;
+mod run;
 mod runtime;
 mod settings;
 mod source;
@@ -45,6 +46,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Rewrite(Box<rewrite::Opts>),
+    Run(Box<run::Opts>),
     Dump(dump::Opts),
     Diff(diff::Opts),
     Ids(ids::Opts),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
     let talk = talk::Talk::new(&cli.talk);
     let result = match cli.command {
         Command::Rewrite(opts) => rewrite::run(*opts, &talk),
+        Command::Run(opts) => run::run(*opts, &talk),
         Command::Dump(opts) => dump::run(opts, &talk),
         Command::Diff(opts) => diff::run(opts),
         Command::Ids(opts) => ids::run(&opts, &talk),

@@ -17,8 +17,12 @@ final class Agent {
 
     private Agent() {}
 
-    /** What the agent was told for the recorder: lines of KEY=VALUE. What the program was started with goes before it. */
+    /**
+     * What the agent was told for the recorder: lines of KEY=VALUE. What the program was started with goes before it. No
+     * class is rewritten yet: a probe must not find the recorder half initialised because it was called from there.
+     */
     static void configure(byte[] lines) throws UnsupportedEncodingException {
+        ProfilerRuntime.current();
         String text = new String(lines, "UTF-8");
         for (int start = 0, end; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
             int equals = text.indexOf('=', start);
