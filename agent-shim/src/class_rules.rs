@@ -64,7 +64,9 @@ mod tests {
         ] {
             assert!(is_generated(class.as_bytes()), "{class}");
         }
-        for class in ["com/acme/$Proxy", "com/acme/$ProxyFactory", "com/acme/Foo$Lambda", "jdk/jfr/Event", "A"] {
+        for class in
+            ["com/acme/$Proxy", "com/acme/$ProxyFactory", "com/acme/Foo$Lambda", "jdk/jfr/Event", "A"]
+        {
             assert!(!is_generated(class.as_bytes()), "{class}");
         }
     }

@@ -104,8 +104,10 @@ functions! { Jni, JNI_FUNCTIONS;
     6 FindClass raw_find_class(name: *const c_char) -> *mut c_void;
     17 ExceptionClear raw_exception_clear();
     21 NewGlobalRef raw_new_global_ref(object: *mut c_void) -> *mut c_void;
+    22 DeleteGlobalRef raw_delete_global_ref(object: *mut c_void);
     23 DeleteLocalRef raw_delete_local_ref(object: *mut c_void);
     24 IsSameObject raw_is_same_object(a: *mut c_void, b: *mut c_void) -> u8;
+    26 EnsureLocalCapacity raw_ensure_local_capacity(count: c_int) -> c_int;
     113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]) -> *mut c_void;
     143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]);
@@ -129,13 +131,12 @@ pub(crate) struct Jni<'a> {
 }
 
 /// A local reference, or null.
-#[derive(Clone, Copy)]
 pub(crate) struct Object<'a> {
     reference: *mut c_void,
     scope: PhantomData<&'a ()>,
 }
 
-/// A global reference, kept for good.
+/// A global reference, kept for good unless it is given back.
 #[derive(Debug)]
 pub(crate) struct Global(*mut c_void);
 // SAFETY: global references are for any thread (JNI, "Global and Local References").
@@ -243,21 +244,22 @@ impl<'a> Jvmti<'a> {
     }
 
     /// Every class that is loaded.
-    pub(crate) fn loaded_classes(&self, _: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
+    pub(crate) fn loaded_classes(&self, jni: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
         let (mut count, mut classes) = (0, null_mut());
+        // SAFETY: no pointers. It is the most that is granted; beyond, `-Xcheck:jni` complains and nothing else happens.
+        unsafe { jni.raw_ensure_local_capacity(4096) };
         // SAFETY: on success there are so many local references in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_loaded_classes(&mut count, &mut classes))?;
             let list = std::slice::from_raw_parts(classes, count as usize);
-            let objects =
-                list.iter().map(|&reference| Object { reference, scope: PhantomData }).collect();
+            let objects = list.iter().map(|&reference| Object { reference, scope: PhantomData }).collect();
             self.raw_deallocate(classes.cast());
             Ok(objects)
         }
     }
 
     /// `Lcom/acme/Foo;`
-    pub(crate) fn signature(&self, class: Object<'a>) -> Option<String> {
+    pub(crate) fn signature(&self, class: &Object<'a>) -> Option<String> {
         let mut signature = null_mut();
         // SAFETY: `class` is a class; on success the signature is a string that was allocated for us.
         unsafe {
@@ -267,7 +269,7 @@ impl<'a> Jvmti<'a> {
     }
 
     /// The defining loader, null for the boot loader.
-    pub(crate) fn loader(&self, class: Object<'a>, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
+    pub(crate) fn loader(&self, class: &Object<'a>, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
         let mut reference = null_mut();
         // SAFETY: `class` is a class; the result is a local reference.
         checked(unsafe { self.raw_get_class_loader(class.reference, &mut reference) })?;
@@ -275,15 +277,15 @@ impl<'a> Jvmti<'a> {
     }
 
     /// Whether the class may be retransformed.
-    pub(crate) fn is_modifiable(&self, class: Object<'a>) -> bool {
+    pub(crate) fn is_modifiable(&self, class: &Object<'a>) -> bool {
         let mut result = 0;
         // SAFETY: `class` is a class.
         checked(unsafe { self.raw_is_modifiable_class(class.reference, &mut result) }).is_ok() && result != 0
     }
 
     /// Sends the classes through the load hook again.
-    pub(crate) fn retransform(&self, classes: &[Object<'a>]) -> Result<(), JvmtiError> {
-        let references: Vec<*mut c_void> = classes.iter().map(|class| class.reference).collect();
+    pub(crate) fn retransform(&self, classes: &[Global]) -> Result<(), JvmtiError> {
+        let references: Vec<*mut c_void> = classes.iter().map(|class| class.0).collect();
         // SAFETY: all are classes.
         checked(unsafe { self.raw_retransform_classes(references.len() as c_int, references.as_ptr()) })
     }
@@ -391,9 +393,28 @@ impl<'a> Jni<'a> {
     }
 
     /// Whether both are the same object.
-    pub(crate) fn is_same(&self, object: Object<'a>, global: &Global) -> bool {
+    pub(crate) fn is_same(&self, object: &Object<'a>, global: &Global) -> bool {
         // SAFETY: both are references or null.
         unsafe { self.raw_is_same_object(object.reference, global.0) != 0 }
+    }
+
+    /// A global reference to the same object.
+    pub(crate) fn global(&self, object: &Object<'a>) -> Option<Global> {
+        // SAFETY: a reference or null.
+        let global = Global(unsafe { self.raw_new_global_ref(object.reference) });
+        (!global.0.is_null()).then_some(global)
+    }
+
+    /// Gives a local reference back before the call ends, where there are many.
+    pub(crate) fn forget(&self, object: Object<'a>) {
+        // SAFETY: nobody has the reference any more.
+        unsafe { self.raw_delete_local_ref(object.reference) }
+    }
+
+    /// Gives a global reference back.
+    pub(crate) fn forget_global(&self, global: Global) {
+        // SAFETY: nobody has the reference any more.
+        unsafe { self.raw_delete_global_ref(global.0) }
     }
 
     /// Whether a call has thrown; what it has thrown is dropped.
@@ -487,7 +508,8 @@ mod tests {
             let bits: Vec<&str> = capabilities.lines().filter(|line| line.contains(": 1;")).collect();
             assert!(bits[CAN_RETRANSFORM_CLASSES].contains(" can_retransform_classes "), "{bits:?}");
 
-            let callbacks: Vec<&str> = jvmti.split("} jvmtiEventCallbacks;").next().unwrap().lines().collect();
+            let callbacks: Vec<&str> =
+                jvmti.split("} jvmtiEventCallbacks;").next().unwrap().lines().collect();
             let start = callbacks.iter().rposition(|line| line.contains("typedef struct {")).unwrap();
             let names: Vec<&str> = callbacks[start..]
                 .iter()

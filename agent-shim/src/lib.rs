@@ -53,13 +53,8 @@ struct Live {
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
-static CALLBACKS: Callbacks = Callbacks {
-    vm_init,
-    vm_death,
-    thread_start: None,
-    thread_end: None,
-    class_file_load_hook,
-};
+static CALLBACKS: Callbacks =
+    Callbacks { vm_init, vm_death, thread_start: None, thread_end: None, class_file_load_hook };
 
 thread_local! {
     /// Set while this thread is inside the hook: what it loads there is none of the program's business.
@@ -75,7 +70,8 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
     contained("the start of the agent", || {
         // SAFETY: these are what the virtual machine passed in.
         let (jvmti, options) = unsafe { (Jvmti::of(vm), text(options)) };
-        if let Err(reason) = jvmti.map_err(|error| error.to_string()).and_then(|jvmti| start(jvmti, &options)) {
+        if let Err(reason) = jvmti.map_err(|error| error.to_string()).and_then(|jvmti| start(jvmti, &options))
+        {
             say(format_args!("{reason}; the program runs as it is"));
         }
     });
@@ -87,7 +83,11 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
 /// # Safety
 /// Called by the virtual machine, as the JVMTI specification says.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Agent_OnAttach(vm: *mut c_void, options: *const c_char, _: *mut c_void) -> c_int {
+pub unsafe extern "system" fn Agent_OnAttach(
+    vm: *mut c_void,
+    options: *const c_char,
+    _: *mut c_void,
+) -> c_int {
     contained("the start of the agent", || {
         // SAFETY: these are what the virtual machine passed in; the thread is attached for as long as this call lasts.
         let (jvmti, jni, options) = unsafe { (Jvmti::of(vm), Jni::of(vm), text(options)) };
@@ -148,9 +148,7 @@ fn start(jvmti: Jvmti<'static>, options: &str) -> Result<(), String> {
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
     let wants_jdk = hook.wants_jdk();
-    AGENT
-        .set(Agent { hook, settings, live: OnceLock::new() })
-        .map_err(|_| "the agent is loaded already")?;
+    AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
         if wants_jdk {
             jvmti.add_retransformation()?;
@@ -178,8 +176,11 @@ fn program_name(command: &str) -> Option<String> {
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
         let recorder = Recorder::find(jni, &agent.settings)?;
-        let loader =
-            jni.static_method("java/lang/ClassLoader", "getPlatformClassLoader", "()Ljava/lang/ClassLoader;")?;
+        let loader = jni.static_method(
+            "java/lang/ClassLoader",
+            "getPlatformClassLoader",
+            "()Ljava/lang/ClassLoader;",
+        )?;
         Some(Live { recorder, platform_loader: jni.call_for_object(&loader)? })
     };
     let Some(live) = live() else {
@@ -205,31 +206,36 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
         Ok(classes) => classes,
         Err(error) => return say(format_args!("classes that are loaded stay as they are: {error}")),
     };
-    let wanted = |class: &Object<'_>| {
-        let Some(signature) = jvmti.signature(*class) else { return false };
-        let Some(name) = signature.strip_prefix('L').and_then(|name| name.strip_suffix(';')) else { return false };
-        let Ok(loader) = jvmti.loader(*class, jni) else { return false };
-        let origin = live.origin(jni, loader, name.as_bytes());
-        // Hidden classes have a dot in their signature.
-        (program || origin == Origin::Jdk)
-            && !name.contains('.')
-            && agent.hook.may_want(origin, name.as_bytes())
-            && jvmti.is_modifiable(*class)
+    let name = |class: &Object<'_>| {
+        let signature = jvmti.signature(class)?;
+        // Hidden classes have a dot in theirs.
+        signature.strip_prefix('L')?.strip_suffix(';').filter(|name| !name.contains('.')).map(str::to_owned)
     };
-    let wanted: Vec<Object<'_>> = classes.into_iter().filter(wanted).collect();
-    if wanted.is_empty() || jvmti.retransform(&wanted).is_ok() {
-        return;
+    let mut wanted = Vec::new();
+    for class in classes {
+        if let (Some(name), Ok(loader)) = (name(&class), jvmti.loader(&class, jni)) {
+            let origin = live.origin(jni, &loader, name.as_bytes());
+            if (program || origin == Origin::Jdk)
+                && agent.hook.may_want(origin, name.as_bytes())
+                && jvmti.is_modifiable(&class)
+            {
+                wanted.extend(jni.global(&class));
+            }
+            jni.forget(loader);
+        }
+        jni.forget(class);
+    }
+    if !wanted.is_empty() && jvmti.retransform(&wanted).is_err() {
+        let refused = wanted.chunks(1).filter(|class| jvmti.retransform(class).is_err()).count();
+        say(format_args!("{refused} of {} classes that were loaded stay as they are", wanted.len()));
     }
     for class in wanted {
-        if let Err(error) = jvmti.retransform(&[class]) {
-            let name = jvmti.signature(class).unwrap_or_default();
-            say(format_args!("{name} stays as it is: {error}"));
-        }
+        jni.forget_global(class);
     }
 }
 
 impl Live {
-    fn origin<'a>(&self, jni: Jni<'a>, loader: Object<'a>, class: &[u8]) -> Origin {
+    fn origin<'a>(&self, jni: Jni<'a>, loader: &Object<'a>, class: &[u8]) -> Origin {
         Origin::of(loader.is_null() || jni.is_same(loader, &self.platform_loader), class)
     }
 }
@@ -293,7 +299,7 @@ unsafe extern "system" fn class_file_load_hook(
         unsafe { CStr::from_ptr(name) }.to_bytes()
     };
     let rewritten = contained(&String::from_utf8_lossy(name), || {
-        if !agent.hook.wants(live.origin(jni, loader, name), name) {
+        if !agent.hook.wants(live.origin(jni, &loader, name), name) {
             return None;
         }
         let out = agent.hook.rewrite(name, class, |piece| live.recorder.id_map(jni, piece))?;

@@ -36,7 +36,8 @@ impl LoadHook {
     /// # Errors
     /// What is wrong with which file.
     pub(crate) fn new(options: Options) -> Result<LoadHook, String> {
-        let named = |option: &str, path: &Path, error: io::Error| format!("{option}={}: {error}", path.display());
+        let named =
+            |option: &str, path: &Path, error: io::Error| format!("{option}={}: {error}", path.display());
         let (ids, map) = MethodIds::open(options.ids.as_deref())
             .map_err(|error| named("ids", options.ids.as_deref().unwrap_or(Path::new("")), error))?;
         let report = match &options.report {

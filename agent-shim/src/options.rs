@@ -21,7 +21,17 @@ use std::path::PathBuf;
 
 /// Keys that the recorder knows.
 const RECORDER_KEYS: [&str; 12] = [
-    "out", "name", "record", "timing", "limit", "depth", "contexts", "cpu", "sizes", "calibrate", "snapshot",
+    "out",
+    "name",
+    "record",
+    "timing",
+    "limit",
+    "depth",
+    "contexts",
+    "cpu",
+    "sizes",
+    "calibrate",
+    "snapshot",
     "roots",
 ];
 /// The rest.
@@ -152,10 +162,7 @@ mod tests {
             r"out=/tmp/a\,b\\c/,include=com.a.*:com.b.*#f(Ljava/lang/String;),include=c.D,record=counts,record=tree,,transform=allocation:method-events",
         )
         .unwrap();
-        assert_eq!(
-            options.recorder,
-            [("out", r"/tmp/a,b\c/".to_owned()), ("record", "tree".to_owned())]
-        );
+        assert_eq!(options.recorder, [("out", r"/tmp/a,b\c/".to_owned()), ("record", "tree".to_owned())]);
         assert_eq!(options.filter.class(b"c/D"), ClassVerdict::All);
         assert_eq!(options.filter.class(b"com/b/X"), ClassVerdict::ByMethod);
         assert!(options.transforms.allocation && options.transforms.method_events);

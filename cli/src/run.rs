@@ -55,7 +55,8 @@ pub(crate) struct Opts {
 pub(crate) const WITHOUT_EFFECT: [&str; 5] =
     ["runtime", "strict", "strip_signatures", "threads", "subclasses_of"];
 
-const LIBRARY: &str = if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
+const LIBRARY: &str =
+    if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
@@ -71,6 +72,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     argument.push(&options);
     let (mut command, is_java) = command(&opts.command, &argument)?;
 
+    let directory = directory_of(opts.out.as_deref());
+    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
     let started = SystemTime::now();
     // Before the child is there: no signal may come between.
     let signals = SignalsInfo::<WithOrigin>::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?;
@@ -78,7 +81,6 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let pid = child.id();
     let status = wait(child, signals)?;
 
-    let directory = directory_of(opts.out.as_deref());
     let mut profiles = profiles_since(&directory, started, is_java.then_some(pid));
     profiles.sort();
     for profile in &profiles {
@@ -104,7 +106,10 @@ fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
             let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
             let found = places.iter().find(|path| path.is_file());
             let path = found.ok_or_else(|| {
-                anyhow!("{LIBRARY} is neither in {0} nor in {0}/../lib; --agent says where it is", folder.display())
+                anyhow!(
+                    "{LIBRARY} is neither in {0} nor in {0}/../lib; --agent says where it is",
+                    folder.display()
+                )
             })?;
             path.canonicalize()?
         }
@@ -124,8 +129,12 @@ fn agent_options(settings: &Settings, out: Option<&Path>, dump: Option<&Path>) -
     let names = settings.transforms.iter().filter_map(ValueEnum::to_possible_value);
     let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
     options.push(("transform".to_owned(), names.join(":")));
-    let paths =
-        [("ids", settings.ids.as_deref()), ("report", settings.report.as_deref()), ("out", out), ("dump", dump)];
+    let paths = [
+        ("ids", settings.ids.as_deref()),
+        ("report", settings.report.as_deref()),
+        ("out", out),
+        ("dump", dump),
+    ];
     for (key, path) in paths {
         let Some(path) = path else { continue };
         let text = path.to_str().ok_or_else(|| usage(format!("--{key} {}: not UTF-8", path.display())))?;
@@ -199,14 +208,17 @@ fn directory_of(out: Option<&Path>) -> PathBuf {
     match out {
         None => PathBuf::from("."),
         Some(path) if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") => path.to_owned(),
-        Some(path) => path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned(),
+        Some(path) => {
+            path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+        }
     }
 }
 
 /// Profiles that were begun since `started`: those of one process, or of any.
 fn profiles_since(directory: &Path, started: SystemTime, pid: Option<u32>) -> Vec<PathBuf> {
     // The clocks of two processes may differ by a tick.
-    let since = started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
+    let since =
+        started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
     let ours = |path: &PathBuf| {
         path.extension() == Some(OsStr::new("iprof"))
             && head(path).is_some_and(|(process, start)| {

@@ -79,7 +79,12 @@ pub fn finish(mut command: Command) -> Result<Outcome> {
     let folder = tempfile::tempdir()?;
     let output = command.current_dir(folder.path()).capture()?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Outcome { folder, stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code() })
+    Ok(Outcome {
+        folder,
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+        code: output.status.code(),
+    })
 }
 
 /// Compiles files of `tests/java/agent` for Java `release`; returns the folder of their classes.

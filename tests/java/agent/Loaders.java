@@ -49,7 +49,7 @@ public class Loaders {
         }
     }
 
-    static int runs;
+    public static int runs;
 
     public static void main(String[] args) throws Exception {
         if (args[0].equals("collected")) {

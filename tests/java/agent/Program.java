@@ -29,6 +29,9 @@ public class Program {
         }
     }
 
+    /** Not public, so that its proxy lies in this package. */
+    interface Local extends Comparable<Object> {}
+
     static int make(int n) {
         try {
             return new Item(n).n;
@@ -72,9 +75,8 @@ public class Program {
         for (Thread thread : threads) {
             thread.join();
         }
-        @SuppressWarnings("unchecked")
-        Comparable<Object> proxy = (Comparable<Object>) Proxy.newProxyInstance(
-            Program.class.getClassLoader(), new Class<?>[] {Comparable.class}, new InvocationHandler() {
+        Object proxy = Proxy.newProxyInstance(
+            Program.class.getClassLoader(), new Class<?>[] {Local.class}, new InvocationHandler() {
                 @Override
                 public Object invoke(Object self, Method method, Object[] arguments) {
                     return 5;
