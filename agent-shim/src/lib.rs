@@ -70,7 +70,8 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
     contained("the start of the agent", || {
         // SAFETY: these are what the virtual machine passed in.
         let (jvmti, options) = unsafe { (Jvmti::of(vm), text(options)) };
-        if let Err(reason) = jvmti.map_err(|error| error.to_string()).and_then(|jvmti| start(jvmti, &options))
+        if let Err(reason) =
+            jvmti.map_err(|error| error.to_string()).and_then(|jvmti| start(jvmti, &options, false))
         {
             say(format_args!("{reason}; the program runs as it is"));
         }
@@ -93,7 +94,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
         let (jvmti, jni, options) = unsafe { (Jvmti::of(vm), Jni::of(vm), text(options)) };
         let attach = |jvmti: Jvmti<'static>| {
             let jni = jni.ok_or("no JNI")?;
-            start(jvmti, &options)?;
+            start(jvmti, &options, true)?;
             if let Some(agent) = AGENT.get() {
                 go_live(agent, jvmti, jni, true);
             }
@@ -124,7 +125,7 @@ unsafe fn text(options: *const c_char) -> String {
 }
 
 /// Everything that can be done, and refused, before the virtual machine is initialised.
-fn start(jvmti: Jvmti<'static>, options: &str) -> Result<(), String> {
+fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), String> {
     if AGENT.get().is_some() {
         return Err("the agent is loaded already".to_owned());
     }
@@ -147,10 +148,10 @@ fn start(jvmti: Jvmti<'static>, options: &str) -> Result<(), String> {
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    let wants_jdk = hook.wants_jdk();
+    let retransforms = attached || hook.wants_jdk();
     AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
-        if wants_jdk {
+        if retransforms {
             jvmti.add_retransformation()?;
         }
         jvmti.set_callbacks(&CALLBACKS)?;

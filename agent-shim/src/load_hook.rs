@@ -166,3 +166,72 @@ fn dump(directory: &Path, name: &[u8], class: &[u8]) -> io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(directory))?;
     fs::write(path, class)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hook(options: &str) -> LoadHook {
+        LoadHook::new(Options::parse(options).unwrap()).unwrap()
+    }
+
+    fn golden() -> Vec<(String, Vec<u8>)> {
+        let mut classes = Vec::new();
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "class") {
+                    classes.push((path.display().to_string(), fs::read(&path).unwrap()));
+                }
+            }
+        }
+        assert!(classes.len() > 100);
+        classes
+    }
+
+    /// HotSpot lets native code have 80 KiB when Java code has used up its stack, and needs a part of them itself.
+    #[test]
+    fn little_stack_is_enough() {
+        let classes = golden();
+        let run = move || {
+            let hook = hook("transform=method-events:allocation");
+            let rewrite = |(name, class): &(String, Vec<u8>)| {
+                hook.rewrite(name.as_bytes(), class, |piece| assert!(!piece.is_empty())).is_some()
+            };
+            classes.iter().filter(|class| rewrite(class)).count()
+        };
+        let thread = std::thread::Builder::new().stack_size(40 << 10).spawn(run).unwrap();
+        assert!(thread.join().unwrap() > 100);
+    }
+
+    #[test]
+    fn the_rules_come_before_the_filter() {
+        let hook = hook("include=java.util.**:com.acme.**");
+        for (origin, class, wanted) in [
+            (Origin::Program, "com/acme/Foo", true),
+            // Not for the rules to say.
+            (Origin::Program, "org/Other", true),
+            (Origin::Program, "com/acme/$Proxy1", false),
+            (Origin::Jdk, "java/util/HashMap", true),
+            (Origin::Jdk, "java/util/Objects", false),
+            (Origin::Jdk, "javax/print/Doc", false),
+        ] {
+            assert_eq!(hook.may_want(origin, class.as_bytes()), wanted, "{class}");
+        }
+    }
+
+    #[test]
+    fn a_name_does_not_lead_out_of_the_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let inside = directory.path().join("inside");
+        for name in ["../x", "a/../../x", "/x", "a//x", ".x"] {
+            dump(&inside, name.as_bytes(), b"x").unwrap();
+        }
+        assert!(!inside.exists());
+        dump(&inside, b"a/B", b"x").unwrap();
+        assert_eq!(fs::read(inside.join("a/B.class")).unwrap(), b"x");
+    }
+}

@@ -87,7 +87,7 @@ impl MethodIds {
         map.parse_more(&new).map_err(|error| named(io::Error::other(error.to_string())))
     }
 
-    /// The part of the map that the profile does not have yet, packed; none, if it has all of `used` (which are sorted).
+    /// The part of the map that the profile does not have yet, as a gzip file; none, if it has all of `used` (which are sorted).
     pub(crate) fn piece(&mut self, used: Vec<u32>, map: &IdMap) -> Option<Vec<u8>> {
         let new: Vec<u32> = used.into_iter().filter(|id| self.written.insert(*id)).collect();
         if new.is_empty() {
@@ -95,7 +95,7 @@ impl MethodIds {
         }
         let mut text = Vec::new();
         map.write_part(new, &mut text);
-        Some(gz::compress(&text))
+        Some(gz::store(&text))
     }
 }
 

@@ -1,13 +1,16 @@
 //! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
 
 use crate::jvmti::{Jni, StaticMethod};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
+
+/// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
+const STACK: usize = 144 << 10;
 
 /// The recorder, once its class can be called.
 pub(crate) struct Recorder {
     id_map: StaticMethod,
-    /// Pieces of the id map that it did not take: the stack of a thread was full.
-    refused: Mutex<Vec<Vec<u8>>>,
+    /// Pieces of the id map that it did not take yet.
+    waiting: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Recorder {
@@ -17,21 +20,21 @@ impl Recorder {
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
-        Some(Recorder { id_map, refused: Mutex::default() })
+        Some(Recorder { id_map, waiting: Mutex::default() })
     }
 
-    /// Hands a piece of the id map over, and what was refused before.
+    /// Hands a piece of the id map over, and what has waited before. Where the stack is nearly full it waits for the next class, or the
+    /// end: Java code would fail half-way through what it does.
     pub(crate) fn id_map(&self, jni: Jni<'_>, piece: Vec<u8>) {
-        let mut pieces = match self.refused.lock() {
-            Ok(mut refused) => std::mem::take(&mut *refused),
-            Err(_) => Vec::new(),
-        };
+        // Taken out: what is called may load a class, and come here again.
+        let mut pieces = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         pieces.push(piece);
-        pieces.retain(|piece| !jni.call_with_bytes(&self.id_map, piece));
-        if !pieces.is_empty()
-            && let Ok(mut refused) = self.refused.lock()
-        {
-            refused.append(&mut pieces);
+        if stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK) {
+            let taken = pieces.iter().take_while(|piece| jni.call_with_bytes(&self.id_map, piece)).count();
+            pieces.drain(..taken);
+        }
+        if !pieces.is_empty() {
+            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).append(&mut pieces);
         }
     }
 

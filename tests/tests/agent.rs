@@ -23,7 +23,7 @@ fn classes() -> &'static Path {
     static CLASSES: OnceLock<TempDir> = OnceLock::new();
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let names = ["Program.java", "Loaders.java", "Loading.java", "Collections.java"];
+        let names = ["Program.java", "Loaders.java", "Loading.java", "Collections.java", "Deep.java"];
         agent::compile(&names, 8, folder.path()).unwrap();
         folder
     });
@@ -297,6 +297,52 @@ fn class_loaders_are_collected() -> Result<()> {
             run(&jre, &["-Xmx64m", &option("")?, "-cp", &class_path(), "Loaders", "collected", "1000"])?;
         assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("1000 collected\n", ""));
         assert_eq!(outcome.methods()?["Loaders$Copied.run"].entries, 1000, "Java {}", jre.version);
+    }
+    Ok(())
+}
+
+#[test]
+fn classes_may_load_where_hardly_any_stack_is_left() -> Result<()> {
+    for jre in jres() {
+        for flags in [&["-Xss400k"][..], &["-Xss1m", "-Xint"]] {
+            let agent = option("")?;
+            let path = class_path();
+            let words = [&[agent.as_str()][..], flags, &["-cp", &path, "Deep"]].concat();
+            let outcome = run(&jre, &words)?;
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "done\n"), "{}", outcome.stderr);
+            let methods = outcome.methods()?;
+            ensure!(methods.keys().all(|name| !name.starts_with('#')), "Java {}: {methods:?}", jre.version);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_program_that_runs_is_joined() -> Result<()> {
+    for jre in jres().into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
+        let folder = tempfile::tempdir()?;
+        let mut child = jre
+            .java()
+            .current_dir(folder.path())
+            .args(["-cp", &class_path(), "Loading"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut line)?;
+        let library = agent::library()?.display().to_string();
+        let process = child.id().to_string();
+        let mut jcmd = Command::new(jre.home.join("bin/jcmd"));
+        let said = jcmd.args([&process, "JVMTI.agent_load", &library, "\"name=joined\""]).run_quietly()?;
+        ensure!(String::from_utf8_lossy(&said.stdout).contains("return code: 0"), "{said:?}");
+        std::thread::sleep(Duration::from_millis(500));
+        child.kill()?;
+        child.wait()?;
+        let methods = subject::profile(folder.path())?;
+        // `define` was loaded long ago, the others come now.
+        for name in ["Loading$Definer.define", "Loading$Template"] {
+            ensure!(subject::entries_of(&methods, name) > 0, "Java {}: {name}: {methods:?}", jre.version);
+        }
     }
     Ok(())
 }

@@ -32,6 +32,9 @@ public class Loading {
             byte[] bytes = text.replace("Template0000", name).getBytes("ISO-8859-1");
             Method run = definer.define(bytes).getMethod("run");
             run.invoke(null);
+            if (n % 4 == 0) {
+                Thread.sleep(1);
+            }
         }
         Thread.sleep(60000);
     }
