@@ -13,6 +13,7 @@
 //! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; a
 //! native recorder, and events of the heap and of monitors, will be further modules beside [`load_hook`], fed by further callbacks.
 
+#![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod class_rules;

@@ -23,6 +23,7 @@ pub(crate) enum Exit {
     /// 3: done, but something was skipped under `--strict`.
     Partial,
     /// As the program ended that was run.
+    #[cfg(unix)]
     Program(u8),
 }
 
@@ -49,6 +50,7 @@ pub(crate) fn code(result: anyhow::Result<Exit>, talk: &Talk) -> ExitCode {
         Ok(Exit::Done) => return ExitCode::SUCCESS,
         Ok(Exit::Negative) => return ExitCode::from(1),
         Ok(Exit::Partial) => return ExitCode::from(3),
+        #[cfg(unix)]
         Ok(Exit::Program(code)) => return ExitCode::from(code),
         Err(error) => error,
     };

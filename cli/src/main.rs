@@ -19,6 +19,7 @@ mod output;
 mod progress;
 mod report;
 mod rewrite;
+#[cfg(unix)]
 mod run;
 mod runtime;
 mod settings;
@@ -46,6 +47,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Rewrite(Box<rewrite::Opts>),
+    #[cfg(unix)]
     Run(Box<run::Opts>),
     Dump(dump::Opts),
     Diff(diff::Opts),
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
     let talk = talk::Talk::new(&cli.talk);
     let result = match cli.command {
         Command::Rewrite(opts) => rewrite::run(*opts, &talk),
+        #[cfg(unix)]
         Command::Run(opts) => run::run(*opts, &talk),
         Command::Dump(opts) => dump::run(opts, &talk),
         Command::Diff(opts) => diff::run(opts),

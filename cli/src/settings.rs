@@ -165,6 +165,7 @@ impl Settings {
     }
 
     /// The include and exclude patterns, as they were given.
+    #[cfg(unix)]
     pub(crate) fn patterns(&self) -> (&[String], &[String]) {
         (&self.include, &self.exclude)
     }
