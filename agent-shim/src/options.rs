@@ -3,7 +3,7 @@
 //! | key | value |
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
-//! | `transform` | what to insert: `method-events`, `allocation`, joined with `:`; default: `method-events` |
+//! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
@@ -20,7 +20,7 @@ use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
 /// Keys that the recorder knows.
-const RECORDER_KEYS: [&str; 12] = [
+const RECORDER_KEYS: [&str; 11] = [
     "out",
     "name",
     "record",
@@ -32,7 +32,6 @@ const RECORDER_KEYS: [&str; 12] = [
     "sizes",
     "calibrate",
     "snapshot",
-    "roots",
 ];
 /// The rest.
 const AGENT_KEYS: [&str; 6] = ["include", "exclude", "transform", "ids", "report", "dump"];
@@ -98,7 +97,7 @@ impl Options {
             true => None,
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
-        let usual = Transforms { method_events: true, ..Transforms::default() };
+        let usual = Transforms { method_events: true, thread_links: true, ..Transforms::default() };
         Ok(Options {
             filter,
             jdk_filter,
@@ -116,8 +115,14 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
     for name in value.split(':') {
         match name {
             "method-events" => transforms.method_events = true,
+            "thread-links" => transforms.thread_links = true,
+            "hand-over" => transforms.hand_over = true,
             "allocation" => transforms.allocation = true,
-            _ => return Err(format!("transform={name}: there are method-events and allocation")),
+            _ => {
+                return Err(format!(
+                    "transform={name}: there are method-events, thread-links, hand-over and allocation"
+                ));
+            }
         }
     }
     Ok(transforms)
@@ -151,7 +156,8 @@ mod tests {
     #[test]
     fn nothing_means_the_methods_of_the_program() {
         let options = Options::parse("").unwrap();
-        assert!(options.transforms.method_events && !options.transforms.allocation);
+        let usual = Transforms { method_events: true, thread_links: true, ..Transforms::NONE };
+        assert_eq!(options.transforms, usual);
         assert_eq!(options.filter.class(b"com/acme/Foo"), ClassVerdict::All);
         assert!(options.jdk_filter.is_none() && options.recorder.is_empty());
     }
@@ -186,7 +192,7 @@ mod tests {
             ("out=", "option `out` has no value"),
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
-            ("transform=rmi", "transform=rmi: there are method-events and allocation"),
+            ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {

@@ -46,6 +46,14 @@ fn describe(notes: &[Note]) -> Option<String> {
                 format!("{count} unknown attributes of its code kept as they are")
             }
             Note::UntrackedAllocations(count) => format!("{count} allocation sites cannot be counted"),
+            Note::ThreadStarts(count) => format!("{count} calls of start()"),
+            Note::HandOvers(count) => format!("{count} calls hand over a task"),
+            Note::UnreachedHandOvers(count) => {
+                format!(
+                    "{count} calls hand over a task that lies too deep in the operand stack to be wrapped"
+                )
+            }
+            Note::Region(number) => format!("holds code region {number}"),
         })
         .collect();
     (!texts.is_empty()).then(|| texts.join("; "))

@@ -3,9 +3,27 @@
 //! | module | |
 //! |---|---|
 //! | [`model`] | AF0, the one model: consumer contexts, how often each was met, what each consumed |
+//! | [`input`] | events, folded stacks and call trees, read into the model |
+//! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
+//! | [`load`] | profiles, read into the model |
+//! | [`calibration`] | what the probes cost, taken out of what they measured |
+//! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
+//! | [`invariants`] | what must hold between the figures; checked on every run |
+//! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
+//! | [`export`] | the model, and timelines, as other tools read them |
+//! | [`uncertainty`] | how sure a figure is |
 //!
 //! It depends on the profile format and on nothing else of the project: names of methods are given by the caller.
 
+pub mod arcs;
+pub mod calibration;
+pub mod export;
+pub mod input;
+pub mod invariants;
+pub mod load;
 pub mod model;
+pub mod replay;
+pub mod report;
+pub mod uncertainty;
 
 pub use model::{Arcflow, Kind, NodeId, Resource};

@@ -8,7 +8,7 @@
 //! {"kind":"method","class":"com/acme/Foo","method":"big","descriptor":"()V","outcome":"skipped","reason":"method-too-large"}
 //! ```
 //!
-//! `outcome` is `rewritten`; `unchanged` (nothing to do: no code); `excluded` (by a filter, or our own runtime); or `skipped` (it should
+//! `outcome` is `rewritten`; `unchanged` (nothing to do: no code, nothing to insert); `excluded` (by a filter, or our own runtime); or `skipped` (it should
 //! have been rewritten but cannot be; `reason` is from a closed list). Entries that are no classes are named only if skipped.
 
 use instrument_rewriter::instrumenter::Totals;
@@ -33,7 +33,7 @@ pub(crate) enum Outcome {
 pub(crate) fn outcome_of(reason: &str) -> Outcome {
     match reason {
         "own-runtime" | "not-included" | "excluded" | "not-a-subclass" => Outcome::Excluded,
-        "not-code" | "no-code" => Outcome::Unchanged,
+        "not-code" | "no-code" | "nothing-to-insert" => Outcome::Unchanged,
         _ => Outcome::Skipped,
     }
 }

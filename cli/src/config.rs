@@ -7,7 +7,10 @@
 //! transform = ["method-events", "allocation"]
 //! ids = "instrument.ids"
 //! runtime = "embed"
-//! record = "counts"
+//! record = "tree"
+//! timing = "sampled:64"
+//! root = ["com.acme.Shop#sell"]
+//! region = ["com.acme.Shop:12-17"]
 //! report = "target/instrument.jsonl"
 //! strict = true
 //! strip-signatures = false
@@ -17,9 +20,10 @@
 //! Paths are relative to the file's directory. An unknown key or a bad value is an error with its line.
 
 use crate::exit::usage;
-use crate::settings::{Record, Runtime, Transform};
+use crate::settings::{Record, Runtime, Timing, Transform};
 use anyhow::{Context, Result};
 use instrument_rewriter::filter::Filter;
+use instrument_rewriter::region::Region;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -39,6 +43,9 @@ pub(crate) struct Config {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) runtime: Option<Runtime>,
     pub(crate) record: Option<Record>,
+    pub(crate) timing: Option<Timing>,
+    root: Option<Vec<Spanned<String>>>,
+    region: Option<Vec<Spanned<String>>>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) strict: Option<bool>,
     pub(crate) strip_signatures: Option<bool>,
@@ -75,7 +82,12 @@ impl Config {
             let place = error.span().map_or(name.to_owned(), &at);
             usage(format!("{place}: {}", error.message().trim_end().replace('\n', "; ")))
         })?;
-        for pattern in [&config.include, &config.exclude].into_iter().flatten().flatten() {
+        for region in config.region.iter().flatten() {
+            Region::parse(region.get_ref())
+                .map_err(|error| usage(format!("`{}`: {error}", region.get_ref())))
+                .with_context(|| at(region.span()))?;
+        }
+        for pattern in [&config.include, &config.exclude, &config.root].into_iter().flatten().flatten() {
             Filter::new(&[pattern.get_ref()], &[])
                 .map_err(|error| usage(error.to_string()))
                 .with_context(|| at(pattern.span()))?;
@@ -85,6 +97,16 @@ impl Config {
 
     pub(crate) fn include(&self) -> Option<Vec<String>> {
         self.include.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
+    }
+
+    pub(crate) fn roots(&self) -> Option<Vec<String>> {
+        self.root.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
+    }
+
+    pub(crate) fn regions(&self) -> Option<Vec<Region>> {
+        // They were tried when the file was read.
+        let parse = |text: &Spanned<String>| Region::parse(text.get_ref()).ok();
+        self.region.as_ref().map(|regions| regions.iter().filter_map(parse).collect())
     }
 
     pub(crate) fn exclude(&self) -> Option<Vec<String>> {
@@ -113,10 +135,14 @@ mod tests {
         let config = Config::parse(&example(), "x.toml").unwrap();
         assert_eq!(config.include().unwrap(), ["com.acme.**"]);
         assert_eq!(config.exclude().unwrap().len(), 2);
+        assert_eq!(config.roots().unwrap(), ["com.acme.Shop#sell"]);
+        assert_eq!(config.regions().unwrap()[0].name, "com.acme.Shop:12-17");
         assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
         assert_eq!(config.transform.unwrap(), [Transform::MethodEvents, Transform::Allocation]);
         assert_eq!(config.ids.unwrap(), Path::new("instrument.ids"));
-        assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Counts)));
+        assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Tree)));
+        assert_eq!(config.timing, Some(Timing::Sampled(64)));
+
         assert_eq!(config.report.unwrap(), Path::new("target/instrument.jsonl"));
         assert_eq!((config.strict, config.strip_signatures), (Some(true), Some(false)));
         assert_eq!(config.threads, NonZeroUsize::new(4));
@@ -129,6 +155,9 @@ mod tests {
             ("strict = 1\n", "x.toml:1:10", "boolean"),
             ("\ninclude = [\n  \"a.B\",\n  \"a..B\",\n]\n", "x.toml:4:3", "bad pattern `a..B`"),
             ("transform = [\"method-event\"]\n", "x.toml:1:14", "method-events"),
+            ("root = [\"a..B\"]\n", "x.toml:1:9", "bad pattern `a..B`"),
+            ("region = [\"a.B\"]\n", "x.toml:1:11", "neither a method nor a line"),
+            ("timing = \"some\"\n", "x.toml:1:10", "neither `all` nor `sampled:N`"),
             ("threads = 0\n", "x.toml:1:11", "nonzero"),
             ("strict = \n", "x.toml:1:10", ""),
             ("strict = true\nstrict = true\n", "x.toml:2:1", "duplicate"),

@@ -1,4 +1,5 @@
-//! `instrument diff`: what differs between two classes, archives or directories, as resolved text.
+//! `instrument diff`: what differs between two classes, archives or directories, as resolved text. Profiles are compared by
+//! [`crate::profile_diff`].
 //!
 //! Entries are compared one by one, so memory holds two of them at a time (and the nested archives around
 //! them). Classes are compared in the canonical form of `instrument_rewriter::text`, everything else by
@@ -6,7 +7,9 @@
 
 use crate::dump;
 use crate::exit::{Exit, usage};
+use crate::profile_diff;
 use crate::source::{Input, Tree, is_archive_name, join};
+use crate::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::text::{self, ChangeKind, PrintOptions, Section, SectionChange};
@@ -17,7 +20,7 @@ use std::io::{self, BufWriter, Write};
 /// Archives in archives are compared entry by entry down to this depth, by their bytes below.
 const MAX_NESTING: usize = 4;
 
-/// Compare two classes, archives or directories; exit code 0: equal, 1: different, 2: wrong usage
+/// Compare two classes, archives, directories or profiles; exit code 0: equal, 1: different, 2: wrong usage
 #[derive(Debug, clap::Args)]
 pub(crate) struct Opts {
     /// The first class file, archive or directory (also `app.jar!com/acme/Foo.class`)
@@ -33,7 +36,7 @@ pub(crate) struct Opts {
     /// What makes no difference
     #[arg(long, value_name = "WHAT,..", value_delimiter = ',')]
     ignore: Vec<Ignored>,
-    /// Compare only the methods that fit PATTERN: `run`, `get*`, `<init>(I)*`
+    /// Compare only the methods that fit PATTERN: `run`, `get*`, `<init>(I)*`; in profiles `com.acme.**#run`
     #[arg(long, value_name = "PATTERN")]
     method: Option<String>,
     /// Lines of context around a difference
@@ -42,9 +45,11 @@ pub(crate) struct Opts {
     /// Print one line per class that differs, and a summary
     #[arg(long)]
     stat: bool,
-    /// Print one JSON object per entry that differs, and a last one with the summary
+    /// Print one JSON object per entry that differs, and a last one with the summary; of profiles, one document
     #[arg(long, conflicts_with = "stat")]
     json: bool,
+    #[command(flatten)]
+    profiles: profile_diff::Opts,
 }
 
 /// A part of a class that `--ignore` leaves out.
@@ -66,7 +71,11 @@ enum Ignored {
 ///
 /// # Errors
 /// An input that cannot be read. Two inputs of different kinds (a class and an archive) are wrong usage.
-pub(crate) fn run(opts: Opts) -> Result<Exit> {
+pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
+    if profile_diff::applies(&opts.before, &opts.after) {
+        let method = opts.method.as_deref();
+        return profile_diff::run(&opts.before, &opts.after, method, opts.json, &opts.profiles, talk);
+    }
     let (before, after) = (Input::open(&opts.before)?, Input::open(&opts.after)?);
     if matches!(before, Input::File(_)) != matches!(after, Input::File(_)) {
         return Err(usage("cannot compare a file with an archive or directory"));

@@ -6,13 +6,14 @@
 use crate::account::{ClassRecord, MethodRecord, Outcome, Tally, outcome_of};
 use crate::exit::usage;
 use crate::runtime;
-use crate::settings::{Runtime as RuntimeOption, Settings, Transform};
+use crate::settings::{Record, Runtime as RuntimeOption, Settings, Transform};
 use anyhow::{Context, Result, bail};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
-use instrument_rewriter::filter::SubclassIndex;
+use instrument_rewriter::filter::{MethodQuery, SubclassIndex};
 use instrument_rewriter::id_map::IdMap;
-use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, Runtime};
+use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, RegionRecord, Runtime};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
 use std::collections::BTreeSet;
 use std::fs;
@@ -85,6 +86,9 @@ pub(crate) trait Sink {
 
     /// Something the user should know.
     fn note(&self, message: std::fmt::Arguments<'_>);
+
+    /// Something that may be a mistake of the user's.
+    fn warn(&self, message: std::fmt::Arguments<'_>);
 }
 
 /// Writes a file's new content.
@@ -142,9 +146,13 @@ pub(crate) fn run(
     let transforms = Transforms {
         method_events: settings.transforms.contains(&Transform::MethodEvents),
         allocation: settings.transforms.contains(&Transform::Allocation),
+        thread_links: settings.transforms.contains(&Transform::ThreadLinks),
+        hand_over: settings.transforms.contains(&Transform::HandOver),
     };
     let records = Records::default();
     let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
+    instrumenter.time(settings.regions.iter().cloned().collect());
+    instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
     if sink.wants_records() {
         let records = records.clone();
         instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
@@ -156,9 +164,35 @@ pub(crate) fn run(
     if settings.runtime == RuntimeOption::Classpath && !units.is_empty() {
         engine.sink.beside(0, runtime::JAR_NAME, &runtime::jar()?)?;
     }
+    let links = transforms.thread_links || transforms.hand_over;
+    if links && !transforms.method_events && settings.record != Record::Counts {
+        engine.sink.warn(format_args!(
+            "thread-links and hand-over link the contexts that method-events records, and it is not among the transforms"
+        ));
+    }
+    check_regions(&settings.regions, engine.instrumenter.region_records())?;
+    for (root, _) in settings.roots.iter().zip(engine.instrumenter.seen()).filter(|(_, seen)| !seen) {
+        engine.sink.warn(format_args!("no instrumented method matches --root {root}"));
+    }
     let mut tally = Tally::default();
     tally.add_totals(engine.instrumenter.totals());
     Ok(tally)
+}
+
+/// A region that is timed nowhere is an error: whoever asked for it would wait for figures in vain.
+fn check_regions(regions: &[Region], records: &[RegionRecord]) -> Result<()> {
+    for (position, region) in regions.iter().enumerate() {
+        let met: Vec<&RegionRecord> = records.iter().filter(|record| record.region == position).collect();
+        if met.iter().any(|record| record.fault.is_none()) {
+            continue;
+        }
+        let Some(RegionRecord { at, fault: Some(fault), .. }) = met.first() else {
+            let class = region.name.split(['#', ':']).next().unwrap_or_default();
+            bail!("region {}: there is no class {class} that is instrumented", region.name)
+        };
+        bail!("{at}: region {}: {fault}", region.name)
+    }
+    Ok(())
 }
 
 /// Records on their way from the rewriter to the sink.
@@ -374,6 +408,12 @@ fn describe(notes: &[Note]) -> Option<String> {
             }
             Note::UnknownCodeAttributes(count) => format!("{count} unknown attributes of its code kept as they are"),
             Note::UntrackedAllocations(count) => format!("{count} allocation sites cannot be counted"),
+            Note::ThreadStarts(count) => format!("{count} calls of start()"),
+            Note::HandOvers(count) => format!("{count} calls hand over a task"),
+            Note::UnreachedHandOvers(count) => {
+                format!("{count} calls hand over a task that lies too deep in the operand stack to be wrapped")
+            }
+            Note::Region(number) => format!("holds code region {number}"),
         })
         .collect();
     (!texts.is_empty()).then(|| texts.join("; "))

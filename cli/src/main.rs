@@ -7,15 +7,19 @@ mod account;
 mod command_line;
 mod completions;
 mod config;
+mod counts;
 mod diff;
 mod dump;
 mod engine;
 mod exit;
+mod export;
 mod id_file;
 mod ids;
 mod input;
 mod man;
+mod names;
 mod output;
+mod profile_diff;
 mod progress;
 mod report;
 mod rewrite;
@@ -24,8 +28,15 @@ mod run;
 mod runtime;
 mod settings;
 mod source;
+mod stats;
+mod subject;
 mod talk;
+mod threads;
 mod tree;
+mod view;
+mod xarc;
+mod xprof;
+mod xtree;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -53,6 +64,12 @@ enum Command {
     Diff(diff::Opts),
     Ids(ids::Opts),
     Report(report::Opts),
+    Xprof(xprof::Opts),
+    Xtree(xtree::Opts),
+    Xarc(xarc::Opts),
+    Stats(stats::Opts),
+    Threads(threads::Opts),
+    Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
 }
@@ -71,9 +88,15 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Command::Run(opts) => run::run(*opts, &talk),
         Command::Dump(opts) => dump::run(opts, &talk),
-        Command::Diff(opts) => diff::run(opts),
+        Command::Diff(opts) => diff::run(opts, &talk),
         Command::Ids(opts) => ids::run(&opts, &talk),
         Command::Report(opts) => report::run(&opts, &talk),
+        Command::Xprof(opts) => xprof::run(&opts, &talk),
+        Command::Xtree(opts) => xtree::run(&opts, &talk),
+        Command::Xarc(opts) => xarc::run(&opts, &talk),
+        Command::Stats(opts) => stats::run(&opts, &talk),
+        Command::Threads(opts) => threads::run(&opts, &talk),
+        Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),
     };

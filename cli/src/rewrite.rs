@@ -390,6 +390,10 @@ impl Sink for Staging<'_> {
         self.talk.note(message);
     }
 
+    fn warn(&self, message: std::fmt::Arguments<'_>) {
+        self.talk.warn(message);
+    }
+
     fn extra(&mut self, unit: usize, name: &str, bytes: &[u8]) -> Result<()> {
         let job = &self.jobs[unit];
         match &self.roots[unit] {

@@ -7,7 +7,6 @@
 //! 4. Say where the profiles are, and end as the command did.
 
 use crate::exit::{Exit, usage};
-use crate::runtime;
 use crate::settings::{self, Settings};
 use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow};
@@ -52,8 +51,8 @@ pub(crate) struct Opts {
 }
 
 /// Options of `rewrite` that say nothing about a run.
-pub(crate) const WITHOUT_EFFECT: [&str; 5] =
-    ["runtime", "strict", "strip_signatures", "threads", "subclasses_of"];
+pub(crate) const WITHOUT_EFFECT: [&str; 7] =
+    ["runtime", "strict", "strip_signatures", "threads", "subclasses_of", "roots", "regions"];
 
 const LIBRARY: &str =
     if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
@@ -63,6 +62,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let settings = Settings::resolve(opts.settings)?;
     if !settings.subclasses_of.is_empty() {
         return Err(usage("--subclasses-of needs all classes at once; it is for rewriting only"));
+    }
+    if !settings.roots.is_empty() || !settings.regions.is_empty() {
+        return Err(usage(
+            "--root and --region are not available yet in programs that are not rewritten before",
+        ));
     }
     let library = find_library(opts.agent)?;
     let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref())?;
@@ -140,16 +144,9 @@ fn agent_options(settings: &Settings, out: Option<&Path>, dump: Option<&Path>) -
         let text = path.to_str().ok_or_else(|| usage(format!("--{key} {}: not UTF-8", path.display())))?;
         options.push((key.to_owned(), text.to_owned()));
     }
-    // What a rewritten jar would tell the recorder. The name is found when the program starts.
-    let properties = runtime::properties("", settings).data;
-    let lines = String::from_utf8_lossy(&properties).into_owned();
-    options.extend(
-        lines
-            .lines()
-            .filter_map(|line| line.split_once('='))
-            .filter(|(key, _)| *key != "name")
-            .map(|(key, value)| (key.to_owned(), value.to_owned())),
-    );
+    let record = settings.record.to_possible_value();
+    options.extend(record.map(|value| ("record".to_owned(), value.get_name().to_owned())));
+    options.push(("timing".to_owned(), settings.timing.to_string()));
     let option = |(key, value): &(String, String)| {
         format!("{key}={}", value.replace('\\', "\\\\").replace(',', "\\,"))
     };

@@ -31,11 +31,27 @@ pub(crate) fn properties(name: &str, settings: &Settings) -> NewEntry {
     };
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
-    NewEntry {
-        name: PROPERTIES.to_owned(),
-        data: format!("name={name}\nrecord={record}\n").into_bytes(),
-        stored: false,
+    let mut text = format!("name={name}\nrecord={record}\ntiming={}\n", settings.timing);
+    if !settings.roots.is_empty() {
+        text += &format!("roots={}\n", escape(&settings.roots.join(",")));
     }
+    for region in &settings.regions {
+        text += &format!("region.{}={}\n", region.number, escape(&region.name));
+    }
+    NewEntry { name: PROPERTIES.to_owned(), data: text.into_bytes(), stored: false }
+}
+
+/// A value as `java.util.Properties` reads it.
+fn escape(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for unit in value.encode_utf16() {
+        match u8::try_from(unit).map(char::from) {
+            Ok('\\') => text += "\\\\",
+            Ok(c @ ' '..='~') => text.push(c),
+            _ => text += &format!("\\u{unit:04x}"),
+        }
+    }
+    text
 }
 
 /// The runtime as a jar.

@@ -6,9 +6,12 @@ use crate::config::Config;
 use crate::exit::usage;
 use anyhow::Result;
 use clap::builder::BoolishValueParser;
-use instrument_rewriter::filter::Filter;
+use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_rewriter::region::Region;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// The options that the environment and the configuration file know as well.
 #[derive(Debug, Default, clap::Args)]
@@ -36,7 +39,7 @@ pub(crate) struct Opts {
     )]
     subclasses_of: Option<Vec<String>>,
 
-    /// What to insert [default: method-events]
+    /// What to insert [default: method-events,thread-links; with --region nothing else]
     #[arg(
         long,
         value_name = "LIST",
@@ -54,9 +57,31 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "HOW", env = "INSTRUMENT_RUNTIME", hide_env_values = true)]
     runtime: Option<Runtime>,
 
-    /// What the program records when it runs [default: counts]
+    /// What the program records when it runs [default: tree]
     #[arg(long, value_name = "MODE", env = "INSTRUMENT_RECORD", hide_env_values = true)]
     record: Option<Record>,
+
+    /// Which calls of a tree are timed: all, or sampled:N for one in N after the first ones of each context [default: all]
+    #[arg(long, value_name = "HOW", env = "INSTRUMENT_TIMING", hide_env_values = true)]
+    timing: Option<Timing>,
+
+    /// Record only what methods that match, and the threads that they start, do; a pattern as for --include; repeatable
+    #[arg(long = "root", value_name = "PATTERN", env = "INSTRUMENT_ROOT", hide_env_values = true)]
+    roots: Option<Vec<String>>,
+
+    /// Time a code region: a method or a range of source lines; repeatable
+    ///
+    /// CLASS#METHOD or CLASS#METHOD(DESCRIPTOR) is all code of a method, CLASS:LINE or CLASS:FIRST-LAST the code from the first to the
+    /// last instruction of these lines. It costs two readings of the clock per passage.
+    #[arg(
+        long = "region",
+        value_name = "REGION",
+        value_delimiter = ',',
+        value_parser = region,
+        env = "INSTRUMENT_REGION",
+        hide_env_values = true
+    )]
+    regions: Option<Vec<Region>>,
 
     /// Write an account of every class and method, rewritten or skipped and why, as JSON lines
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_REPORT", hide_env_values = true)]
@@ -89,6 +114,10 @@ pub(crate) enum Transform {
     MethodEvents,
     /// Every allocation.
     Allocation,
+    /// Which call started a thread.
+    ThreadLinks,
+    /// Which call handed a task to an executor or a completable future.
+    HandOver,
     /// Remote method calls (not available yet).
     Rmi,
 }
@@ -111,10 +140,61 @@ pub(crate) enum Runtime {
 pub(crate) enum Record {
     /// Exact counts per method.
     Counts,
-    /// Each thread's calling context tree (not available yet).
+    /// Each thread's calling context tree.
     Tree,
-    /// Every event (not available yet).
+    /// Every event.
     Trace,
+}
+
+/// Which calls of a tree are timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) enum Timing {
+    /// All.
+    All,
+    /// One in so many, on average.
+    Sampled(u32),
+}
+
+/// The runtime takes no larger number.
+const MOST_SAMPLED: u32 = 1 << 20;
+
+impl FromStr for Timing {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        if word == "all" {
+            return Ok(Self::All);
+        }
+        let number = word.strip_prefix("sampled:").and_then(|number| number.parse().ok());
+        let number = number.filter(|number| (1..=MOST_SAMPLED).contains(number));
+        number.map(Self::Sampled).ok_or_else(|| {
+            format!("`{word}` is neither `all` nor `sampled:N` with N from 1 to {MOST_SAMPLED}")
+        })
+    }
+}
+
+impl TryFrom<String> for Timing {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        word.parse()
+    }
+}
+
+impl From<Timing> for String {
+    fn from(timing: Timing) -> String {
+        timing.to_string()
+    }
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Sampled(number) => write!(f, "sampled:{number}"),
+        }
+    }
 }
 
 /// The outcome: every option has its value.
@@ -131,6 +211,11 @@ pub(crate) struct Settings {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) runtime: Runtime,
     pub(crate) record: Record,
+    pub(crate) timing: Timing,
+    #[serde(rename = "root")]
+    pub(crate) roots: Vec<String>,
+    #[serde(rename = "region", serialize_with = "names")]
+    pub(crate) regions: Vec<Region>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) strict: bool,
     pub(crate) strip_signatures: bool,
@@ -146,15 +231,26 @@ impl Settings {
         let config = Config::read(opts.config.as_deref())?;
         let include = opts.include.or_else(|| config.include()).unwrap_or_default();
         let exclude = opts.exclude.or_else(|| config.exclude()).unwrap_or_default();
+        let roots = opts.roots.or_else(|| config.roots()).unwrap_or_default();
+        let regions = opts.regions.or_else(|| config.regions()).unwrap_or_default();
+        // A region costs next to nothing, unless everything around it is recorded.
+        let usual = if regions.is_empty() {
+            vec![Transform::MethodEvents, Transform::ThreadLinks]
+        } else {
+            Vec::new()
+        };
         let settings = Settings {
             filter: Filter::new(&include, &exclude).map_err(|error| usage(error.to_string()))?,
             include,
             exclude,
             subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
-            transforms: opts.transform.or(config.transform).unwrap_or_else(|| vec![Transform::MethodEvents]),
+            transforms: opts.transform.or(config.transform).unwrap_or(usual),
             ids: opts.ids.or(config.ids),
             runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
-            record: opts.record.or(config.record).unwrap_or(Record::Counts),
+            record: opts.record.or(config.record).unwrap_or(Record::Tree),
+            timing: opts.timing.or(config.timing).unwrap_or(Timing::All),
+            roots,
+            regions,
             report: opts.report.or(config.report),
             strict: opts.strict.or(config.strict).unwrap_or(false),
             strip_signatures: opts.strip_signatures.or(config.strip_signatures).unwrap_or(false),
@@ -184,14 +280,25 @@ impl Settings {
 
     fn check(&self) -> Result<()> {
         if self.transforms.contains(&Transform::Rmi) {
-            return Err(usage("transform rmi is not available yet; there are method-events and allocation"));
+            return Err(usage(format!("transform rmi is not available yet; there are {TRANSFORMS}")));
         }
-        if let Record::Tree | Record::Trace = self.record {
-            let mode = if self.record == Record::Tree { "tree" } else { "trace" };
-            return Err(usage(format!("recording mode {mode} is not available yet; there is counts")));
+        if self.transforms.is_empty() && self.regions.is_empty() {
+            return Err(usage(format!("the list of transforms is empty; there are {TRANSFORMS}")));
         }
-        if self.transforms.is_empty() {
-            return Err(usage("the list of transforms is empty; there are method-events and allocation"));
+        if self.timing != Timing::All && self.record != Record::Tree {
+            return Err(usage(format!("--timing {} is for --record tree", self.timing)));
+        }
+        for root in &self.roots {
+            MethodQuery::new(root).map_err(|error| usage(format!("--root: {error}")))?;
+        }
+        for (position, region) in self.regions.iter().enumerate() {
+            let other = self.regions[..position].iter().find(|other| other.number == region.number);
+            if let Some(other) = other {
+                return Err(usage(format!(
+                    "--region {} and {} cannot be told apart",
+                    other.name, region.name
+                )));
+            }
         }
         if let Some(class) = self.subclasses_of.iter().find(|class| !is_class_name(class)) {
             return Err(usage(format!("--subclasses-of takes the names of classes, not `{class}`")));
@@ -201,6 +308,17 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// The transforms, for messages.
+const TRANSFORMS: &str = "method-events, allocation, thread-links and hand-over";
+
+fn region(text: &str) -> Result<Region, String> {
+    Region::parse(text).map_err(|error| error.to_string())
+}
+
+fn names<S: serde::Serializer>(regions: &[Region], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(regions.iter().map(|region| &region.name))
 }
 
 /// More than any machine has processors.

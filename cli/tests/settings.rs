@@ -28,7 +28,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
         ),
         (
             "transform",
-            json!(["method-events"]),
+            json!(["method-events", "thread-links"]),
             ["[\"allocation\"]", "method-events,allocation", "allocation,method-events"],
             [
                 json!(["allocation"]),
@@ -42,6 +42,24 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
             json!("embed"),
             ["\"none\"", "classpath", "embed"],
             [json!("none"), json!("classpath"), json!("embed")],
+        ),
+        (
+            "record",
+            json!("tree"),
+            ["\"trace\"", "counts", "tree"],
+            [json!("trace"), json!("counts"), json!("tree")],
+        ),
+        (
+            "timing",
+            json!("all"),
+            ["\"sampled:64\"", "sampled:8", "all"],
+            [json!("sampled:64"), json!("sampled:8"), json!("all")],
+        ),
+        (
+            "root",
+            json!([]),
+            ["[\"a.B#run\"]", "b.**:x.Y", "c.C#run(I)"],
+            [json!(["a.B#run"]), json!(["b.**:x.Y"]), json!(["c.C#run(I)"])],
         ),
         ("report", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
         ("strict", json!(false), ["true", "no", "yes"], [json!(true), json!(false), json!(true)]),
@@ -96,18 +114,6 @@ fn the_stronger_source_wins() {
 }
 
 #[test]
-fn the_recording_mode_follows_the_same_order() {
-    // Only one mode is available yet, so the weaker source names one that would be refused.
-    let dir = dir();
-    dir.write("instrument.toml", "record = \"tree\"\n");
-    let variable = |value| vec![("INSTRUMENT_RECORD".to_owned(), value)];
-    run(&dir, &[], &[]).says(2, &["recording mode tree is not available yet"]);
-    run(&dir, &[], &variable("trace")).says(2, &["recording mode trace is not available yet"]);
-    run(&dir, &[], &variable("counts")).expect(0);
-    run(&dir, &["--record=counts".into()], &variable("trace")).expect(0);
-}
-
-#[test]
 fn flags_can_be_taken_back_and_repeated() {
     let dir = dir();
     dir.write("instrument.toml", "strict = true\n");
@@ -145,7 +151,13 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--subclasses-of=a.*"], vec![], "names of classes, not `a.*`"),
         (vec!["--transform=rmi"], vec![], "transform rmi is not available yet"),
         (vec!["--transform=bogus"], vec![], "method-events"),
-        (vec!["--record=tree"], vec![], "recording mode tree is not available yet"),
+        (vec!["--record=bogus"], vec![], "trace"),
+        (vec!["--timing=sampled:0"], vec![], "`sampled:0` is neither `all` nor `sampled:N`"),
+        (vec!["--timing=sampled:4", "--record=trace"], vec![], "--timing sampled:4 is for --record tree"),
+        (vec!["--root=a.B#"], vec![], "--root: bad pattern `a.B#`"),
+        (vec!["--region=a.B"], vec![], "neither a method nor a line"),
+        (vec!["--region=a.B#m,a.B#m"], vec![], "cannot be told apart"),
+        (vec![], variable("INSTRUMENT_REGION", "a.B:7-3"), "the last line lies in front of the first"),
         (vec!["-j0"], vec![], "invalid value '0' for '--threads <N>'"),
         (vec!["-j9999"], vec![], "not a number from 1 to 1024"),
         (vec![], variable("INSTRUMENT_STRICT", "maybe"), "maybe"),

@@ -32,7 +32,7 @@ fn main() {
             continue;
         }
         let name = jar.rsplit('/').next().unwrap_or(jar);
-        let both = Transforms { method_events: true, allocation: true };
+        let both = Transforms { method_events: true, allocation: true, ..Transforms::NONE };
         let works: [(&str, Transforms); 4] = [
             ("no transform", Transforms::default()),
             ("method-events", Transforms { allocation: false, ..both }),

@@ -6,15 +6,17 @@
 use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, NewEntry};
 use crate::class_file::mutf8;
 use crate::error::ClassError;
-use crate::filter::{self, ClassVerdict, Filter};
+use crate::filter::{self, ClassVerdict, Filter, MethodQuery};
 use crate::id_map::{self, IdMap, MethodInfo};
+use crate::region::{Region, RegionFault};
 use crate::rewrite::{
-    Choice, ClassRewriter, MethodEvent, MethodRef, MethodReport, Outcome, SkipReason, Transforms, module_info,
+    Choice, ClassRewriter, MethodEvent, MethodRef, MethodReport, Outcome, RegionReport, SkipReason,
+    Transforms, module_info,
 };
 use crate::survey::{Survey, SurveyBuffers};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What the rewritten program finds at run time.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +63,14 @@ pub enum Note {
     UnknownCodeAttributes(u16),
     /// Allocation sites whose object cannot be handed to a probe.
     UntrackedAllocations(u32),
+    /// Calls that may start a thread.
+    ThreadStarts(u32),
+    /// Calls that hand over a task.
+    HandOvers(u32),
+    /// Calls that hand over a task that lies too deep in the operand stack to be wrapped.
+    UnreachedHandOvers(u32),
+    /// The code region with this number lies in it.
+    Region(u32),
 }
 
 /// What became of one class.
@@ -95,6 +105,17 @@ pub struct Totals {
     pub methods_skipped: BTreeMap<&'static str, u64>,
 }
 
+/// What became of a code region in one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegionRecord {
+    /// Position in the list of regions.
+    pub region: usize,
+    /// Where the class is.
+    pub at: String,
+    /// Why it is not timed, if it is not.
+    pub fault: Option<RegionFault>,
+}
+
 /// Takes the record of every class, in order.
 pub type Observer<'a> = Box<dyn FnMut(&Location<'_>, &ClassRecord) + Send + 'a>;
 
@@ -105,6 +126,10 @@ pub struct Instrumenter<'a> {
     ids: &'a mut IdMap,
     runtime: Runtime,
     observer: Option<Mutex<Observer<'a>>>,
+    regions: Arc<[Region]>,
+    region_records: Vec<RegionRecord>,
+    /// Patterns, and whether a method has matched.
+    watched: Vec<(MethodQuery, bool)>,
     totals: Totals,
     /// Ids that the current output carries.
     used: Vec<u32>,
@@ -115,6 +140,9 @@ pub struct Instrumenter<'a> {
     rewriters: Mutex<Vec<ClassRewriter>>,
     buffers: Mutex<Vec<SurveyBuffers>>,
 }
+
+/// The reason for methods into which the transforms have nothing to insert.
+const UNCHANGED: &str = "nothing-to-insert";
 
 /// In place of an id: a filter left the method out, or there is no id left.
 const LEFT: u32 = 0;
@@ -129,6 +157,7 @@ pub struct Plan {
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
     result: OnceLock<(Outcome, Vec<MethodReport>)>,
+    regions: OnceLock<Vec<RegionReport>>,
     /// For the observer. Made while the bytes of the class are there; [`done`](ArchiveClassRewriter::done) has none.
     record: OnceLock<ClassRecord>,
 }
@@ -154,6 +183,9 @@ impl<'a> Instrumenter<'a> {
             ids,
             runtime,
             observer: None,
+            regions: Arc::default(),
+            region_records: Vec::new(),
+            watched: Vec::new(),
             totals: Totals::default(),
             used: Vec::new(),
             modules: 0,
@@ -166,6 +198,26 @@ impl<'a> Instrumenter<'a> {
     /// Sends the record of every class to `observer`.
     pub fn observe(&mut self, observer: Observer<'a>) {
         self.observer = Some(Mutex::new(observer));
+    }
+
+    /// Times these code regions.
+    pub fn time(&mut self, regions: Arc<[Region]>) {
+        self.regions = regions;
+    }
+
+    /// What became of the code regions so far, wherever one of their classes was met.
+    pub fn region_records(&self) -> &[RegionRecord] {
+        &self.region_records
+    }
+
+    /// Looks out for methods that match each of these patterns.
+    pub fn watch(&mut self, patterns: Vec<MethodQuery>) {
+        self.watched = patterns.into_iter().map(|pattern| (pattern, false)).collect();
+    }
+
+    /// Whether a method that is instrumented matched, for each pattern.
+    pub fn seen(&self) -> impl Iterator<Item = bool> + '_ {
+        self.watched.iter().map(|watched| watched.1)
     }
 
     /// The totals so far.
@@ -249,6 +301,12 @@ impl<'a> Instrumenter<'a> {
         {
             self.instrumented = Some(at.to_string());
         }
+        let reports = plan.regions.take().unwrap_or_default();
+        self.region_records.extend(reports.into_iter().map(|report| RegionRecord {
+            region: report.region,
+            at: at.to_string(),
+            fault: report.outcome.err(),
+        }));
         let skipped = plan.skipped(rewritten);
         if let Some(reason) = skipped {
             *totals.classes_skipped.entry(reason).or_default() += 1;
@@ -257,10 +315,13 @@ impl<'a> Instrumenter<'a> {
         if skipped.is_none() {
             let mut refused = 0;
             for report in plan.reports() {
-                if let MethodEvent::Skipped(reason) = report.event {
-                    *totals.methods_skipped.entry(reason.as_str()).or_default() += 1;
-                    refused += 1;
-                }
+                let reason = match report.event {
+                    MethodEvent::Skipped(reason) => reason.as_str(),
+                    MethodEvent::Unchanged => UNCHANGED,
+                    _ => continue,
+                };
+                *totals.methods_skipped.entry(reason).or_default() += 1;
+                refused += 1;
             }
             let left = plan.ids.iter().filter(|id| **id == LEFT).count();
             if left > 0 {
@@ -288,7 +349,9 @@ impl<'a> Instrumenter<'a> {
             }
             Verdict::Rewrite => {}
         }
-        let mut rewriter = lock(&self.rewriters).pop().unwrap_or_else(|| ClassRewriter::new(self.transforms));
+        let mut rewriter = lock(&self.rewriters)
+            .pop()
+            .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let choose = |_: &MethodRef<'_>| match ids.next() {
             None | Some(&LEFT) => Choice::Leave,
@@ -296,6 +359,9 @@ impl<'a> Instrumenter<'a> {
         };
         let outcome = rewriter.rewrite(class, choose, out);
         let reports = rewriter.reports().to_vec();
+        if !rewriter.region_reports().is_empty() {
+            let _ = plan.regions.set(rewriter.region_reports().to_vec());
+        }
         lock(&self.rewriters).push(rewriter);
         // The survey has read the same bytes without an error.
         let outcome = outcome.unwrap_or(Outcome::Skipped(SkipReason::NotAClass));
@@ -322,7 +388,7 @@ impl Plan {
     }
 
     /// Everything about the class that people may want to know.
-    fn record(&self, class: &[u8], rewritten: bool) -> ClassRecord {
+    fn record(&self, class: &[u8], rewritten: bool, regions: &[Region]) -> ClassRecord {
         let skipped = self.skipped(rewritten);
         let detail = match (&self.survey, self.result.get()) {
             (Err(error), _) => Some(error.to_string()),
@@ -330,6 +396,10 @@ impl Plan {
             _ => None,
         };
         let surveyed = self.survey.as_ref().map_or(&[][..], |survey| &survey.methods[..]);
+        let timed = |index: u16| {
+            let reports = self.regions.get().map_or(&[][..], Vec::as_slice).iter();
+            reports.filter(move |report| report.outcome == Ok(index)).map(|report| report.region)
+        };
         let methods = surveyed.iter().enumerate().map(|(position, method)| {
             let id = self.ids.get(position).copied().filter(|id| ![LEFT, WITHOUT_CODE].contains(id));
             let left = if method.has_code { SkipReason::Excluded } else { SkipReason::NoCode };
@@ -343,6 +413,7 @@ impl Plan {
             for report in self.reports().iter().filter(|report| report.index == method.index) {
                 match report.event {
                     MethodEvent::Skipped(reason) => record.skipped = Some(reason.as_str()),
+                    MethodEvent::Unchanged => record.skipped = Some(UNCHANGED),
                     MethodEvent::CrossedHugeMethodLimit => record.notes.push(Note::CrossedHugeMethodLimit),
                     MethodEvent::UnknownCodeAttributes(count) => {
                         record.notes.push(Note::UnknownCodeAttributes(count));
@@ -350,8 +421,14 @@ impl Plan {
                     MethodEvent::UntrackedAllocations(count) => {
                         record.notes.push(Note::UntrackedAllocations(count));
                     }
+                    MethodEvent::ThreadStarts(count) => record.notes.push(Note::ThreadStarts(count)),
+                    MethodEvent::HandOvers(count) => record.notes.push(Note::HandOvers(count)),
+                    MethodEvent::UnreachedHandOvers(count) => {
+                        record.notes.push(Note::UnreachedHandOvers(count));
+                    }
                 }
             }
+            record.notes.extend(timed(method.index).map(|region| Note::Region(regions[region].number)));
             if record.skipped.is_some() {
                 record.id = None;
             }
@@ -392,7 +469,14 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 _ => Verdict::Rewrite,
             },
         };
-        Plan { survey, verdict, ids: Vec::new(), result: OnceLock::new(), record: OnceLock::new() }
+        Plan {
+            survey,
+            verdict,
+            ids: Vec::new(),
+            result: OnceLock::new(),
+            regions: OnceLock::new(),
+            record: OnceLock::new(),
+        }
     }
 
     fn admit(&mut self, _: &Location<'_>, plan: &mut Plan, class: &[u8]) {
@@ -415,6 +499,9 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 flags: u32::from(method.access_flags),
                 fingerprint: method.fingerprint,
             };
+            for watched in self.watched.iter_mut().filter(|watched| wanted && !watched.1) {
+                watched.1 = watched.0.matches(name, name_of, descriptor);
+            }
             let id = if wanted { self.ids.assign(class_ids, &info).unwrap_or(LEFT) } else { LEFT };
             if id != LEFT {
                 self.used.push(id);
@@ -426,7 +513,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
     fn rewrite(&self, _: &Location<'_>, plan: &Plan, class: &[u8], out: &mut Vec<u8>) -> bool {
         let rewritten = self.apply(plan, class, out);
         if self.observer.is_some() {
-            let _ = plan.record.set(plan.record(class, rewritten));
+            let _ = plan.record.set(plan.record(class, rewritten, &self.regions));
         }
         rewritten
     }

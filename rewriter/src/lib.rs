@@ -23,6 +23,7 @@ pub mod error;
 pub mod filter;
 pub mod id_map;
 pub mod instrumenter;
+pub mod region;
 pub mod rewrite;
 pub mod survey;
 pub mod text;

@@ -74,8 +74,23 @@ impl Account {
         println!("skipped: {:?}", self.skipped);
         let shown: String = self.faults.iter().take(20).map(|fault| format!("\n  {fault:.600}")).collect();
         assert!(self.faults.is_empty(), "{} faults in {what}:{shown}", self.faults.len());
-        let Seen { methods, exits, supers, landings, unwinds, arrays, objects, frames, .. } = self.seen;
+        let Seen {
+            methods,
+            exits,
+            supers,
+            landings,
+            unwinds,
+            arrays,
+            objects,
+            frames,
+            starts,
+            hand_overs,
+            ..
+        } = self.seen;
         let counts = [methods, exits, supers, landings, unwinds, arrays, objects, frames];
+        // Not every jar starts threads.
+        let calls = if what == "JDK" { starts.min(hand_overs) } else { 1 };
+        assert!(calls > 0, "no call that starts a thread or hands over a task: {:?}", self.seen);
         assert!(counts.iter().all(|count| *count > 0), "something never occurred: {:?}", self.seen);
     }
 }

@@ -3,7 +3,8 @@
 
 mod structural;
 
-use instrument_rewriter::rewrite::{Outcome, Transforms};
+use instrument_rewriter::region::Region;
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, RegionReport, Transforms};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -15,7 +16,7 @@ use structural::{FORMS, jvm, rewrite, rewrite_and_check};
 
 /// One version of each kind: no frames and `jsr`; frames that may fail over; frames.
 const VERSIONS: [u16; 5] = [45, 49, 50, 52, 61];
-const BOTH: Transforms = Transforms { method_events: true, allocation: true };
+const BOTH: Transforms = Transforms { method_events: true, allocation: true, ..Transforms::NONE };
 
 fn check_all(bytes: &[u8]) -> Result<Seen, TestCaseError> {
     let mut seen = Seen::default();
@@ -154,21 +155,25 @@ fn compare_in_a_jvm(classes: &[(String, Vec<u8>)], form: Transforms) -> Seen {
             (name.clone(), if outcome == Outcome::Rewritten { out } else { bytes.clone() })
         })
         .collect();
+    compare_runs(classes, &rewritten);
+    seen
+}
+
+fn compare_runs(classes: &[(String, Vec<u8>)], rewritten: &[(String, Vec<u8>)]) {
     if !jvm::available() {
         println!("not run: no JDK");
-        return seen;
+        return;
     }
     let (before, after) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let expected = jvm::run(before.path(), classes, false);
     for (name, _) in classes {
         assert!(expected.contains(&format!("{name} links")), "the original {name} does not link: {expected}");
     }
-    let actual = jvm::run(after.path(), &rewritten, true);
+    let actual = jvm::run(after.path(), rewritten, true);
     for (expected, actual) in expected.lines().zip(actual.lines()) {
         assert_eq!(expected, actual);
     }
     assert_eq!(expected.lines().count(), actual.lines().count(), "{actual}");
-    seen
 }
 
 #[test]
@@ -179,6 +184,46 @@ fn generated_programs_run_as_before() {
         [seen.exits, seen.supers, seen.landings, seen.unwinds, seen.arrays, seen.objects, seen.frames];
     assert!(counts.iter().all(|count| *count > 0), "{seen:?}");
     assert!(seen.thrown_away > 0 && seen.split_rows > 0 && seen.type_annotations > 0, "{seen:?}");
+}
+
+/// Names and bytes.
+type Classes = Vec<(String, Vec<u8>)>;
+
+/// Classes whose `run` has a code region somewhere, as they were and rewritten. A region that is refused is tried elsewhere.
+fn with_regions(form: Transforms) -> (Classes, Classes) {
+    let mut runner = TestRunner::deterministic();
+    let strategy = (statements(), constructors(), 0..u32::MAX);
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for round in 0..400 {
+        let (body, constructor, mut random) = strategy.new_tree(&mut runner).unwrap().current();
+        let name = format!("R{round}");
+        let version = VERSIONS[round % VERSIONS.len()];
+        let Ok(bytes) = class(&name, version, &body, constructor, &[], false) else { continue };
+        for _ in 0..8 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (first, more) = (11 + (random >> 16) % 24, (random >> 24) % 12);
+            let region = Region::parse(&format!("{name}:{first}-{}", first + more)).unwrap();
+            let mut rewriter = ClassRewriter::with_regions(form, [region].into());
+            let mut out = Vec::new();
+            rewriter.rewrite(&bytes, |method| Choice::Rewrite(method.index.into()), &mut out).unwrap();
+            if let [RegionReport { outcome: Ok(_), .. }] = rewriter.region_reports() {
+                before.push((name.clone(), bytes));
+                after.push((name, out));
+                break;
+            }
+        }
+    }
+    (before, after)
+}
+
+#[test]
+fn regions_are_left_as_often_as_they_are_entered() {
+    for form in [Transforms::NONE, Transforms::ALL] {
+        let (before, after) = with_regions(form);
+        assert!(before.len() > 200, "only {} regions were accepted", before.len());
+        assert!(before.iter().zip(&after).all(|(before, after)| before != after));
+        compare_runs(&before, &after);
+    }
 }
 
 #[test]
@@ -280,7 +325,8 @@ fn trampolines_lie_outside_of_ranges() {
         let name = format!("BeforeSuper{version}");
         classes.push((name.clone(), trampoline_before_super(&name, version)));
     }
-    for form in FORMS {
+    // These classes start nothing.
+    for form in FORMS.into_iter().filter(|form| form.method_events || form.allocation) {
         let seen = compare_in_a_jvm(&classes, form);
         let expected = if form.method_events { 2 * VERSIONS.len() as u64 } else { 0 };
         assert_eq!(seen.trampolines, expected, "{seen:?}");

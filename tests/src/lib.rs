@@ -1,5 +1,5 @@
 //! What the end-to-end tests share: the golden cases, an assembler for classes no compiler writes, the corpus of
-//! real jars, the JVMs, and the binary under test.
+//! real jars, the JVMs, the binary under test, and readers of what it exports.
 
 pub mod agent;
 pub mod assembler;
@@ -8,4 +8,5 @@ pub mod golden;
 pub mod jre;
 pub mod jvm;
 pub mod machine;
+pub mod readers;
 pub mod subject;

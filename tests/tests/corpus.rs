@@ -7,11 +7,15 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
+use instrument_rewriter::class_file::{ClassFile, mutf8};
+use instrument_rewriter::region::Region;
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, Transforms};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::machine::{self, Jdk, Run, join};
 use instrument_tests::subject::{self, ReportLine};
@@ -267,6 +271,97 @@ fn rewritten_jars_link_and_mean_the_same() -> Result<()> {
                 }
                 fs::remove_file(&output)?;
             }
+            Ok(faults)
+        },
+    );
+    Ok(())
+}
+
+/// The lines of each method's code, where there are several.
+fn lines_of_methods(class: &ClassFile<'_>) -> Result<Vec<Vec<u16>>> {
+    let mut all = Vec::new();
+    let mut methods = class.methods();
+    while let Some(method) = methods.next()? {
+        let Some(code) = method.code(&class.pool)? else { continue };
+        let mut lines = Vec::new();
+        let mut attributes = code.attributes;
+        while let Some(attribute) = attributes.next()? {
+            if class.pool.utf8(attribute.name_index)? == b"LineNumberTable" {
+                let rows = attribute.info[2..].chunks_exact(4);
+                lines.extend(rows.map(|row| u16::from_be_bytes([row[2], row[3]])));
+            }
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        all.extend((lines.len() > 1).then_some(lines));
+    }
+    Ok(all)
+}
+
+/// Rewrites every class with all transforms and, somewhere in every method, a code region. The numbers of regions that are
+/// timed and refused.
+fn time_regions(jar: &Path, output: &Path) -> Result<(usize, usize)> {
+    let mut zip = zip::ZipArchive::new(fs::File::open(jar)?)?;
+    let mut out = zip::ZipWriter::new(fs::File::create(output)?);
+    let options = zip::write::SimpleFileOptions::default();
+    let (mut timed, mut refused) = (0, 0);
+    for index in 0..zip.len() {
+        let mut entry = zip.by_index(index)?;
+        let name = entry.name()?.into_owned();
+        let mut bytes = Vec::new();
+        std::io::copy(&mut entry, &mut bytes)?;
+        if entry.is_dir() {
+            continue;
+        }
+        if let Ok(class) = ClassFile::parse(&bytes) {
+            let of = mutf8::escape(class.name()?).replace('/', ".");
+            let pick = |(at, lines): (usize, Vec<u16>)| {
+                // Any two of its lines, differing from method to method.
+                let (a, b) = (at * 7 % lines.len(), at * 11 % lines.len());
+                Region::parse(&format!("{of}:{}-{}", lines[a.min(b)], lines[a.max(b)])).ok()
+            };
+            let regions: Vec<Region> =
+                lines_of_methods(&class)?.into_iter().enumerate().filter_map(pick).collect();
+            let mut rewriter = ClassRewriter::with_regions(Transforms::ALL, regions.into());
+            let mut new = Vec::new();
+            let outcome =
+                rewriter.rewrite(&bytes, |method| Choice::Rewrite(method.index.into()), &mut new)?;
+            let sound = rewriter.region_reports().iter().filter(|report| report.outcome.is_ok()).count();
+            timed += sound;
+            refused += rewriter.region_reports().len() - sound;
+            if outcome == Outcome::Rewritten {
+                bytes = new;
+            }
+        }
+        out.start_file(name, options)?;
+        out.write_all(&bytes)?;
+    }
+    out.finish()?;
+    Ok((timed, refused))
+}
+
+#[test]
+fn classes_with_code_regions_link() -> Result<()> {
+    let corpus = Corpus::open()?;
+    let work = tempfile::tempdir()?;
+    let runtime = machine::root().join("runtime-java/classes");
+    let subjects = subjects(&corpus)?;
+    all(
+        &subjects,
+        |subject| subject.name.clone(),
+        |subject| {
+            let Some(jdk) = Jdk::at_least(subject.java)? else { return Ok(Vec::new()) };
+            let class_path: Vec<PathBuf> = subject.class_path.iter().chain([&runtime]).cloned().collect();
+            let output = work.path().join(format!("{}.jar", subject.name));
+            let (timed, refused) = time_regions(&subject.jar, &output)?;
+            println!("{}: {timed} regions, {refused} refused", subject.name);
+            let before = links(&jdk, &subject.jar, &class_path)?;
+            let mut faults = new_errors(&before, &links(&jdk, &output, &class_path)?);
+            // Two lines taken at random often lie in different branches.
+            if 2 * timed < refused {
+                faults.push(format!("{refused} regions are refused and only {timed} timed"));
+            }
+            fs::remove_file(&output)?;
             Ok(faults)
         },
     );

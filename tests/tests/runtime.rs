@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use instrument_trace::{Closes, Method, Profile, ThreadKind};
-use runtime_support::{Run, build, classes, for_each_jvm, jvms};
+use runtime_support::{MODES, Run, build, classes, for_each_jvm, jvms, parse};
 
 fn method(entries: u64, exits: u64, unwinds: u64, orphans: u64) -> Method {
     Method { entries, closes: Closes { exits, unwinds, orphans, lost: 0 }, stray: 0, open: 0 }
@@ -126,6 +126,7 @@ fn killed_at_any_moment() {
     let mut entries = Vec::new();
     for round in 0..20u64 {
         let jvm = &jvms[round as usize % jvms.len()];
+        let jvm = &jvm.recording(MODES[round as usize / jvms.len() % MODES.len()]);
         let mut run = Run::new(jvm, &["work", "60"]).start();
         run.wait_for("running");
         std::thread::sleep(Duration::from_millis(37 * round % 400));
@@ -181,6 +182,10 @@ fn regions_of_ended_threads_are_used_again() {
         let sum = total(&profile);
         assert_eq!(sum[&1], method(50_000, 50_000, 0, 0));
         assert_eq!(sum[&2], method(50_000, 25_000, 25_000, 0));
+        if jvm.record == Some("trace") {
+            // Events stay where they are.
+            return;
+        }
         let ended = profile.threads.iter().find_map(|t| match t.kind {
             ThreadKind::Ended(n) => Some(n),
             ThreadKind::Thread => None,
@@ -198,6 +203,11 @@ fn virtual_threads() {
         assert_lawful(&profile);
         assert_eq!(total(&profile)[&1], method(400_000, 400_000, 0, 0));
         assert!(run.profile_len() < 32 << 20, "{} bytes", run.profile_len());
+        let run = Run::new(&jvm.recording("trace"), &["virtual", "10000", "3"]).ok();
+        let profile = run.profile();
+        assert_lawful(&profile);
+        assert_eq!(total(&profile)[&1], method(40_000, 40_000, 0, 0));
+        assert_eq!(profile.threads.len(), 10_000);
     }
 }
 
@@ -284,7 +294,7 @@ fn a_full_file_system_stops_recording_and_counts() {
     assert!(umount.is_ok_and(|s| s.success()));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(run.stderr.contains("No space left on device"), "{}", run.stderr);
-    let profile = Profile::parse(&data.unwrap()).unwrap();
+    let profile = parse(&data.unwrap());
     assert_eq!(recorded(&profile) + profile.threads[0].dropped, 40_000);
     assert_eq!(profile.imbalances(), []);
 }
@@ -306,7 +316,7 @@ fn the_file_is_private_new_and_never_a_link() {
     assert!(metadata.is_file());
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
     assert_eq!(metadata.nlink(), 1);
-    assert_eq!(total(&Profile::parse(&std::fs::read(&written).unwrap()).unwrap()).len(), 6);
+    assert_eq!(total(&parse(&std::fs::read(&written).unwrap())).len(), 6);
 }
 
 #[test]
@@ -338,7 +348,7 @@ fn settings() {
     let run = Run::new(jvm, &["calls"]).jvm_args(&["-Dinstrument.record=everything"]).ok();
     assert_eq!(
         run.stderr,
-        "instrument: unknown instrument.record=everything (counts or off); recording counts\n"
+        "instrument: unknown instrument.record=everything (tree, trace, counts or off); recording a tree\n"
     );
     assert_eq!(run.profiles(), 1);
 }

@@ -1,6 +1,7 @@
 //! What can be wrong with a profile: errors that leave nothing to read, and damage that the reader steps over.
 
 use std::fmt;
+use std::io;
 
 /// A file that cannot be read at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +13,7 @@ pub enum Error {
     #[error("the profile ends at offset {length}, inside its file header")]
     NoHeader {
         /// Bytes of the file.
-        length: usize,
+        length: u64,
     },
     /// A version that this reader does not know.
     #[error("the profile has version {version}; this reader knows version 1")]
@@ -20,6 +21,20 @@ pub enum Error {
         /// Version of the file.
         version: u32,
     },
+    /// The medium fails.
+    #[error("the profile cannot be read: {reason}")]
+    Io {
+        /// What kind of failure it is.
+        kind: io::ErrorKind,
+        /// What the system says.
+        reason: String,
+    },
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Error::Io { kind: error.kind(), reason: error.to_string() }
+    }
 }
 
 /// A part of the file that was not read, and why.

@@ -25,5 +25,14 @@ pub(crate) const REPAIRING: u64 = 2;
 pub(crate) const FOLDING: u64 = 4;
 
 pub(crate) const THREAD_NAME: u64 = 64;
-pub(crate) const THREAD_NAME_ROOM: u64 = 192;
+pub(crate) const THREAD_NAME_ROOM: u64 = 128;
+/// Recorders without a clock have more room for the name, and nothing behind it.
+pub(crate) const THREAD_NAME_ROOM_WITHOUT_CLOCK: u64 = 192;
+pub(crate) const THREAD_REGION: u64 = 256;
 pub(crate) const RECORD: u64 = 64;
+
+pub(crate) const SAMPLED: u64 = 1;
+pub(crate) const CPU: u64 = 2;
+pub(crate) const NODE: u64 = 128;
+pub(crate) const DEEPER: u32 = 0x7fff_ffff;
+pub(crate) const LINK: u32 = 1 << 31;

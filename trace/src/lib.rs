@@ -1,5 +1,5 @@
 //! The profile file format (`.iprof`): its specification and a tolerant reader. The writer is the Java runtime
-//! (`runtime-java/`); this page is what both are held to.
+//! (`runtime-java/`); this page is what both are held to. [`Profile::open`] reads a file in place.
 //!
 //! A process writes one file, through memory mappings that its threads own. Nothing is flushed or closed at the end, so a
 //! file may stop at any event: the process may have been killed between any two stores. A reader accepts any truncation.
@@ -74,7 +74,10 @@
 //! | 72 | 24 | kind 2: journal: target, value, source |
 //!
 //! Folding moves one word at a time: *target* += *source*; *source* = 0. If the journal is valid the reader finishes the
-//! move: the word at file offset *target* is *value*, the word at file offset *source* is 0.
+//! move: the word at file offset *target* is *value*, the word at file offset *source* is 0. The shortest and the longest
+//! call of a tree's node may be moved in the same way, *value* being the smaller or the larger of the two; so in a tree that is
+//! being folded (flag 4) a shortest call of 0 ns has been moved. Or they are written without the journal and stay where they
+//! were: to merge them twice does no harm.
 //!
 //! ## 3: counts
 //! | offset | size | |
@@ -115,7 +118,7 @@
 //! | 64 | 8 n | shadow stack, outermost frame first, two words each, up to the first frame that is 0: frame; clock at its entry, or 0 if this call is not timed |
 //! | 64 + 8 n | 128 each | nodes, numbered from 1, up to the first whose word at 0 is 0 |
 //!
-//! Frame: bit 63: pending; bits 32-62: id + 1; bits 0-31: number of its node. The second word of a popped frame is the
+//! Frame: bit 63: pending; bits 32-62: id + 1, of a link frame 7FFFFFFF; bits 0-31: number of its node. The second word of a popped frame is the
 //! clock at its end, so the largest second word on the whole stack, used or not, is the thread's last event.
 //!
 //! A node is a context: a method under its callers.
@@ -141,13 +144,18 @@
 //! | 120 | 8 | ns of the frames that were open when their thread ended, up to its last event |
 //!
 //! An entry writes its frame, then its count, then the clock into the frame; a close writes its times, then its count, then
-//! clears its frame. The law holds for every node as it does for every method of a counts region.
+//! clears its frame. The law holds for every node as it does for every method of a counts region. A stray event is counted in
+//! the context that its method would have under the topmost frame.
 //!
 //! *Deeper*: past a limit of depth or of contexts (properties `limit.depth`, `limit.contexts`), calls are counted per method only: the nodes whose
 //! caller is the one *deeper* node, which itself has no counts and no caller. They have no times; theirs are part of the last
-//! context above the limit.
+//! context above the limit. What such a call calls is deeper, too.
 //!
-//! With flag 1 the total of a context is estimated: head + (closed - number of head calls) x (24) / (56).
+//! With flag 1 the total of a context is estimated: head + (closed - number of head calls) x (24) / (56). The tree of ended
+//! threads has no flag 1: it has the estimates themselves at 24; its shortest, longest and squares are those of sampled calls.
+//!
+//! Orphans that are closed only because they pile up (no one instrumented lies beneath them) are counted and not timed: when
+//! they failed is not known.
 //!
 //! ## 9: tree allocations
 //! 32 bytes each, up to the first that begins with 0: class number (4 bytes), node of the topmost frame or 0 (4 bytes),
@@ -173,26 +181,30 @@
 //! | 5 | unwind | id |
 //! | 6 | exception caught | id |
 //! | 7 | object or array made; bits 0-33 are its bytes / 8, the clock does not move | class number |
-//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are orphans; the clock does not move | 0 |
+//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are orphans; when they failed is not known, so they have no time; the clock does not move | 0 |
 //! | 9 | link frame entered: what follows runs on behalf of a link | number of the link |
 //! | 10 | link frame left | number of the link |
 //! | 11 | a link was made here | number of the link |
-//! | 12 | bits 0-59: ns that the recorder took for itself, already left out | |
-//! | 13 | bits 0-59: events dropped here | |
+//! | 12 | bits 0-59: ns that the recorder took for itself: the clock goes on by them, the times of open calls do not | |
+//! | 13 | bits 0-59: events dropped here; the thread's region counts them, too, as it does the ns of kind 12 | |
 //! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
+//!
+//! Kinds that are not named do not move the clock, and a reader skips them.
 //!
 //! Events are as the probes saw them; what closes which frame is for the reader to find out: an event belongs to the topmost
 //! frame of its id that it fits: exit and unwind a ready one, super() returned a pending one, exception caught any. Pending
 //! frames above it are orphans, anything else above it is lost; both close there. An event that fits no frame is stray. A link
-//! frame is left by its own event only; frames above it then are lost, or orphans if they are pending.
+//! frame is left by its own event only; frames above it then are lost, or orphans if they are pending. It is lost itself if
+//! it is above a frame that an event belongs to.
 //!
 //! ## 11: links
-//! 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was
+//! Of the copy; there may be several such regions. A number is given again when nothing in the file refers to it any more. 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was
 //! handed over; node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; ordinal 0: the ended threads;
 //! clock (8) when it was made, 0 if many share this link.
 //!
 //! ## 12: region timings
-//! Of one code region and thread.
+//! Of one code region and thread; owner 0: of all ended threads that were folded, without their last passages. A recursive passage
+//! is counted like any other.
 //!
 //! | offset | size | |
 //! |---|---|---|
@@ -214,9 +226,12 @@
 //! | `calibration.outer` | part that falls into its caller's time (t_O) |
 //! | `calibration.spread` | how much inner + outer differed between rounds: half the distance between the quartiles |
 //! | `calibration.clock` | cost of one reading of the clock |
-//! | `calibration.inner.untimed`, `calibration.outer.untimed` | the same for a call that is counted but not timed |
+//! | `calibration.inner.untimed`, `calibration.outer.untimed` | the same for a call that is counted but not timed; inner is 0, for it has no time of its own |
 //! | `calibration.allocation` | cost of one allocation event |
 //! | `calibration.rounds` | rounds measured |
+//!
+//! A key that comes again replaces the one before: the recorder calibrates once more when the program ends, and writes what it
+//! found if that is less.
 //!
 //! # Example
 //! A thread `main` that is inside its method 5, having called it twice (words as hexadecimal numbers):
@@ -234,9 +249,31 @@
 
 mod bytes;
 mod error;
+mod event;
+mod facts;
 mod format;
+mod law;
+mod link;
 mod profile;
+mod reader;
+mod region_timing;
 mod regions;
+mod source;
+mod thread;
+mod tree;
+mod tree_region;
+
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod testing;
 
 pub use error::{Damage, Error};
-pub use profile::{Allocation, Closes, Copy, Frame, Imbalance, Method, Profile, Thread, ThreadKind};
+pub use event::Event;
+pub use facts::{Calibration, Copy, Mode};
+pub use law::Imbalance;
+pub use link::{Link, LinkKind};
+pub use profile::Profile;
+pub use region_timing::{Passage, RegionTiming};
+pub use source::Source;
+pub use thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind, TreeAllocation};
+pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};

@@ -1,8 +1,12 @@
-//! The walk over blocks and regions: what is where in the file.
+//! The walk over blocks and regions: what is where in the file. Pieces of traces, of which there may be millions, are
+//! only noted; every other region is read by its kind.
+
+use std::collections::HashMap;
 
 use crate::bytes::Bytes;
 use crate::error::Damage;
 use crate::format::*;
+use crate::thread::Piece;
 
 /// A region whose kind, owner and length are known; its body may still be cut off.
 #[derive(Debug, Clone, Copy)]
@@ -22,12 +26,20 @@ impl Region {
     }
 }
 
-/// Every finished region, in file order.
-pub(crate) fn walk(bytes: &Bytes<'_>, damage: &mut Vec<Damage>) -> Vec<Region> {
-    let mut regions = Vec::new();
+/// What a file consists of.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// Every finished region but pieces of traces, in file order.
+    pub(crate) regions: Vec<Region>,
+    /// Pieces by copy and thread, in file order.
+    pub(crate) pieces: HashMap<(u32, u32), Vec<Piece>>,
+}
+
+pub(crate) fn walk(bytes: &Bytes<'_>, damage: &mut Vec<Damage>) -> Places {
+    let mut places = Places::default();
     let mut at = FILE_HEADER;
     // Lengths are anyone's: the sums stay at the end of the numbers.
-    while at.saturating_add(HEADER) <= bytes.len() {
+    while at.saturating_add(HEADER) <= bytes.size() {
         if bytes.u32(at) == 0 {
             break;
         }
@@ -37,21 +49,21 @@ pub(crate) fn walk(bytes: &Bytes<'_>, damage: &mut Vec<Damage>) -> Vec<Region> {
             break;
         }
         let end = at.saturating_add(length);
-        if end > bytes.len() {
-            let reason = format!("the file ends {} bytes before the block does", end - bytes.len());
+        if end > bytes.size() {
+            let reason = format!("the file ends {} bytes before the block does", end - bytes.size());
             damage.push(Damage { offset: at, structure: "block", reason });
         }
-        walk_block(bytes, at, end.min(bytes.len()), &mut regions, damage);
+        walk_block(bytes, at, end.min(bytes.size()), &mut places, damage);
         at = end;
     }
-    if at > FILE_HEADER && at < bytes.len() && bytes.len() - at < HEADER {
+    if at > FILE_HEADER && at < bytes.size() && bytes.size() - at < HEADER {
         let reason = "the file ends inside its header".into();
         damage.push(Damage { offset: at, structure: "block", reason });
     }
-    regions
+    places
 }
 
-fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, regions: &mut Vec<Region>, damage: &mut Vec<Damage>) {
+fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, places: &mut Places, damage: &mut Vec<Damage>) {
     let copy = bytes.u32(block + 4);
     let mut at = block + HEADER;
     while at.saturating_add(HEADER) <= end {
@@ -64,11 +76,27 @@ fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, regions: &mut Vec<Region>
             damage.push(Damage { offset: at, structure: "region", reason: format!("length {length}") });
             break;
         }
-        if kind != 0 {
-            let cut = length.min(end - at);
-            regions.push(Region { kind, owner: bytes.u32(at + 4), copy, offset: at, length: cut });
+        let region =
+            Region { kind, owner: bytes.u32(at + 4), copy, offset: at, length: length.min(end - at) };
+        match kind {
+            0 => {}
+            TRACE => {
+                let piece = piece(bytes, &region);
+                places.pieces.entry((copy, region.owner)).or_default().push(piece);
+            }
+            _ => places.regions.push(region),
         }
         at = at.saturating_add(length);
+    }
+}
+
+fn piece(bytes: &Bytes<'_>, region: &Region) -> Piece {
+    Piece {
+        offset: region.offset + HEADER,
+        clock: bytes.u64(region.offset + 24),
+        number: u32::try_from(bytes.u64(region.offset + 16)).unwrap_or(u32::MAX),
+        // Nobody writes pieces of 4 GiB; what is behind that is not read.
+        length: (region.length - HEADER).min(u32::MAX.into()) as u32 & !7,
     }
 }
 
@@ -85,7 +113,7 @@ mod tests {
             data[4104..4112].copy_from_slice(&block.to_le_bytes());
             data[4168..4176].copy_from_slice(&region.to_le_bytes());
             let mut damage = Vec::new();
-            let regions = walk(&Bytes::new(&data), &mut damage);
+            let regions = walk(&Bytes::new(&data).unwrap(), &mut damage).regions;
             assert_eq!(regions.len(), 1);
             assert_eq!((regions[0].kind, regions[0].offset, regions[0].end() <= 8192), (77, 4160, true));
             assert_eq!(damage.len(), usize::from(block > PAGE), "{damage:?}");

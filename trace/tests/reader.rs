@@ -64,7 +64,7 @@ fn version_1_misfits() {
     let lost = Closes { lost: 1, ..Closes::default() };
     assert_eq!(main.methods[&62], Method { entries: 1, closes: lost, stray: 1, open: 0 });
     assert_eq!(main.methods[&63], Method { entries: 1, stray: 1, open: 1, ..Method::default() });
-    assert_eq!(main.stack, [Frame { id: 63, pending: false }]);
+    assert_eq!(main.stack, [Frame { id: 63, ..Frame::default() }]);
     assert_eq!(profile.imbalances(), []);
 }
 

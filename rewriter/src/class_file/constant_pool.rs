@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::error::{ClassError, ClassErrorKind};
-use crate::transform::hooks::{ALLOCATION_EVENT, HEAP_PROXY, METHOD_EVENT, PROFILER_RUNTIME};
+use crate::transform::hooks::{METHOD_EVENT, OBJECT_EVENT, OWNERS};
 
 /// The tags of JVMS table 4.4-A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,20 +104,29 @@ const STEP: [u32; 256] = {
 /// Marks Long and Double, which take two indices, and tags that do not exist, whose size is 0.
 const UNCOMMON: u32 = 1 << 8;
 
-/// Utf8 entries that the rewriter would append: their indices are noted while the pool is walked.
+/// Utf8 entries that the rewriter would append or looks for: their indices are noted while the pool is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WellKnown {
     MethodEvent,
     StackMapTable,
     Throwable,
-    AllocationEvent,
-    HeapProxy,
-    ProfilerRuntime,
+    ObjectEvent,
+    Start,
+    /// The first of [`OWNERS`]; the others follow.
+    Runtime,
 }
 
 /// Their texts, in the order of the enum.
-const WELL_KNOWN: [&str; 6] =
-    [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", ALLOCATION_EVENT, HEAP_PROXY, PROFILER_RUNTIME];
+const WELL_KNOWN: [&str; 5 + OWNERS.len()] = {
+    let mut texts =
+        [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", OBJECT_EVENT, "start", "", "", "", "", ""];
+    let mut i = 0;
+    while i < OWNERS.len() {
+        texts[WellKnown::Runtime as usize + i] = OWNERS[i];
+        i += 1;
+    }
+    texts
+};
 
 /// Bit n is set if one of them is n bytes long; none is longer than 63.
 const WELL_KNOWN_LENGTHS: u64 = {
@@ -232,10 +241,9 @@ impl<'a> ConstantPool<'a> {
 
     /// Whether a Class entry names one of the runtime's classes.
     pub(crate) fn names_the_runtime(&self) -> bool {
-        [WellKnown::ProfilerRuntime, WellKnown::HeapProxy].iter().any(|&which| {
-            let utf8 = self.well_known(which);
-            utf8 != 0 && self.indices().any(|index| self.single(index, Tag::Class) == Ok(utf8))
-        })
+        self.well_known[WellKnown::Runtime as usize..]
+            .iter()
+            .any(|&utf8| utf8 != 0 && self.indices().any(|index| self.single(index, Tag::Class) == Ok(utf8)))
     }
 
     /// Gives the offset buffer back for the next class.

@@ -3,21 +3,17 @@
 use super::SkipReason;
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::{ConstantPool, Tag};
-use crate::transform::hooks::{HEAP_PROXY, Hook, PROFILER_RUNTIME};
+use crate::transform::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT};
 
 /// The highest `constant_pool_count` that fits its two bytes.
 const MAX_COUNT: u32 = 65_535;
+const STACK_MAP_TABLE: &str = "StackMapTable";
 
 /// Entries that exist once per class, by index; 0 where not yet known.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shared {
     hooks: [u16; Hook::ALL.len()],
-    profiler_runtime: u16,
-    heap_proxy: u16,
-    method_event: u16,
-    allocation_event: u16,
     throwable: u16,
-    stack_map_table: u16,
 }
 
 /// A state to go back to when a method is given up half-way.
@@ -26,6 +22,8 @@ pub(crate) struct Mark {
     length: usize,
     next: u32,
     shared: Shared,
+    texts: usize,
+    classes: usize,
 }
 
 /// The new tail of a class's constant pool.
@@ -34,6 +32,9 @@ pub(crate) struct ConstantPoolAppender {
     bytes: Vec<u8>,
     next: u32,
     shared: Shared,
+    /// Utf8 and Class entries for the runtime's names, by text: looked through once per hook and class.
+    texts: Vec<(&'static str, u16)>,
+    classes: Vec<(&'static str, u16)>,
     /// The pool's own Integer entries, by value; looked for when the first one is asked for.
     integers: Option<Vec<(u32, u16)>>,
 }
@@ -44,22 +45,34 @@ impl ConstantPoolAppender {
         self.bytes.clear();
         self.integers = None;
         self.next = u32::from(pool.count()).max(1);
-        self.shared = Shared {
-            method_event: pool.well_known(WellKnown::MethodEvent),
-            allocation_event: pool.well_known(WellKnown::AllocationEvent),
-            stack_map_table: pool.well_known(WellKnown::StackMapTable),
-            ..Shared::default()
-        };
+        self.shared = Shared::default();
+        self.classes.clear();
+        self.texts.clear();
+        let known = [
+            (METHOD_EVENT, WellKnown::MethodEvent),
+            (OBJECT_EVENT, WellKnown::ObjectEvent),
+            (STACK_MAP_TABLE, WellKnown::StackMapTable),
+        ];
+        let known = known.map(|(text, which)| (text, pool.well_known(which)));
+        self.texts.extend(known.iter().filter(|(_, index)| *index != 0));
     }
 
     pub(crate) fn mark(&self) -> Mark {
-        Mark { length: self.bytes.len(), next: self.next, shared: self.shared }
+        Mark {
+            length: self.bytes.len(),
+            next: self.next,
+            shared: self.shared,
+            texts: self.texts.len(),
+            classes: self.classes.len(),
+        }
     }
 
     pub(crate) fn roll_back(&mut self, mark: Mark) {
         self.bytes.truncate(mark.length);
         self.next = mark.next;
         self.shared = mark.shared;
+        self.texts.truncate(mark.texts);
+        self.classes.truncate(mark.classes);
     }
 
     /// The new `constant_pool_count`.
@@ -78,35 +91,9 @@ impl ConstantPoolAppender {
         if known != 0 {
             return Ok(known);
         }
-        let class = match hook.owner() {
-            PROFILER_RUNTIME => {
-                let mut known = self.shared.profiler_runtime;
-                self.once(&mut known, |pool| pool.class(PROFILER_RUNTIME))?;
-                self.shared.profiler_runtime = known;
-                known
-            }
-            _ => {
-                let mut known = self.shared.heap_proxy;
-                self.once(&mut known, |pool| pool.class(HEAP_PROXY))?;
-                self.shared.heap_proxy = known;
-                known
-            }
-        };
-        let descriptor = match hook.owner() {
-            PROFILER_RUNTIME => {
-                let mut known = self.shared.method_event;
-                self.once(&mut known, |pool| pool.utf8(hook.descriptor()))?;
-                self.shared.method_event = known;
-                known
-            }
-            _ => {
-                let mut known = self.shared.allocation_event;
-                self.once(&mut known, |pool| pool.utf8(hook.descriptor()))?;
-                self.shared.allocation_event = known;
-                known
-            }
-        };
+        let class = self.class(hook.owner())?;
         let name = self.utf8(hook.name())?;
+        let descriptor = self.utf8(hook.descriptor())?;
         let name_and_type = self.pair(Tag::NameAndType, name, descriptor)?;
         let index = self.pair(Tag::Methodref, class, name_and_type)?;
         self.shared.hooks[hook as usize] = index;
@@ -133,10 +120,7 @@ impl ConstantPoolAppender {
 
     /// The Utf8 entry `StackMapTable`.
     pub(crate) fn stack_map_table(&mut self) -> Result<u16, SkipReason> {
-        let mut known = self.shared.stack_map_table;
-        self.once(&mut known, |pool| pool.utf8("StackMapTable"))?;
-        self.shared.stack_map_table = known;
-        Ok(known)
+        self.utf8(STACK_MAP_TABLE)
     }
 
     /// An Integer entry: an existing one if the pool has it.
@@ -165,25 +149,23 @@ impl ConstantPoolAppender {
         self.entry(Tag::Class, &utf8.to_be_bytes())
     }
 
-    fn once(
-        &mut self,
-        known: &mut u16,
-        add: impl FnOnce(&mut Self) -> Result<u16, SkipReason>,
-    ) -> Result<(), SkipReason> {
-        if *known == 0 {
-            *known = add(self)?;
+    fn class(&mut self, name: &'static str) -> Result<u16, SkipReason> {
+        if let Some(known) = self.classes.iter().find(|known| known.0 == name) {
+            return Ok(known.1);
         }
-        Ok(())
+        let text = self.utf8(name)?;
+        let index = self.entry(Tag::Class, &text.to_be_bytes())?;
+        self.classes.push((name, index));
+        Ok(index)
     }
 
-    fn class(&mut self, name: &str) -> Result<u16, SkipReason> {
-        let name = self.utf8(name)?;
-        self.entry(Tag::Class, &name.to_be_bytes())
-    }
-
-    fn utf8(&mut self, text: &str) -> Result<u16, SkipReason> {
+    fn utf8(&mut self, text: &'static str) -> Result<u16, SkipReason> {
+        if let Some(known) = self.texts.iter().find(|known| known.0 == text) {
+            return Ok(known.1);
+        }
         let index = self.entry(Tag::Utf8, &(text.len() as u16).to_be_bytes())?;
         self.bytes.extend_from_slice(text.as_bytes());
+        self.texts.push((text, index));
         Ok(index)
     }
 

@@ -1,9 +1,9 @@
 //! What the transforms ask to be inserted into one method.
 
-/// A short run of injected instructions: at most `push id` (3 bytes), `invokestatic` (3), `athrow` (1).
+/// A short run of injected instructions: at most a call with five stack instructions on both sides.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Snippet {
-    bytes: [u8; 8],
+    bytes: [u8; 15],
     length: u8,
 }
 
@@ -25,7 +25,8 @@ impl Snippet {
 /// ```text
 /// .. instruction in front of pc
 ///    AfterPrevious      reached only by falling through; branches to pc land behind it
-///    (goto Target)      only in front of a landing, if the code in front falls through
+///    (goto Target)      only in front of a landing or a detour, if the code in front falls through
+///    Detours            reached only by some branches, then by some exceptions; see [`Detour`]
 ///    Landing            reached only through the exception table: the handler's new start
 /// Target:               where branches to pc arrive
 ///    Before             belongs to the instruction at pc; branches to pc pass through it
@@ -53,6 +54,9 @@ pub(crate) struct Edits {
     pub(crate) entry: Option<Snippet>,
     /// Sorted by pc and place before they are applied.
     pub(crate) insertions: Vec<Insertion>,
+    /// Sorted by pc and way before they are applied.
+    pub(crate) detours: Vec<Detour>,
+    pub(crate) region_handlers: Vec<RegionHandler>,
     /// A handler to append behind the code, and the old ranges that lead to it.
     pub(crate) unwind: Option<Snippet>,
     /// Half-open ranges of old pcs, ascending, that lead to the handler.
@@ -61,8 +65,48 @@ pub(crate) struct Edits {
     pub(crate) extra_stack: u16,
     /// The least `max_stack` that the insertions need.
     pub(crate) least_stack: u16,
-    /// Allocation sites whose object cannot be handed to a probe.
-    pub(crate) untracked_sites: u32,
+    /// For the account.
+    pub(crate) sites: Sites,
+}
+
+/// Code on the way to the instruction at `pc` that only some ways there lead over.
+#[derive(Debug, Clone)]
+pub(crate) struct Detour {
+    pub(crate) pc: u32,
+    pub(crate) way: Way,
+    pub(crate) snippet: Snippet,
+}
+
+/// What leads over a [`Detour`]. Branches come first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Way {
+    /// The branches and switches at these pcs; it goes on where branches arrive.
+    Branches(Vec<u32>),
+    /// Exceptions from this half-open range; it goes on at the landing.
+    Exceptions((u32, u32)),
+}
+
+/// A handler to append behind the code for exceptions that nothing else in the method handles.
+#[derive(Debug, Clone)]
+pub(crate) struct RegionHandler {
+    pub(crate) snippet: Snippet,
+    /// First pc of the region: what is inserted in front of its instruction is not covered.
+    pub(crate) start: u32,
+    /// Half-open ranges of old pcs, ascending, that lead to it.
+    pub(crate) ranges: Vec<(u32, u32)>,
+}
+
+/// How many call and allocation sites of one method were found.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sites {
+    /// Allocations whose object cannot be handed to a probe.
+    pub(crate) untracked: u32,
+    /// Calls of a method `start()V`.
+    pub(crate) starts: u32,
+    /// Calls that hand over a wrapped task.
+    pub(crate) hand_overs: u32,
+    /// Calls that hand over a task which lies too deep in the stack.
+    pub(crate) unreached_hand_overs: u32,
 }
 
 impl Edits {
@@ -70,10 +114,12 @@ impl Edits {
         self.entry = None;
         self.unwind = None;
         self.insertions.clear();
+        self.detours.clear();
+        self.region_handlers.clear();
         self.covered.clear();
         self.extra_stack = 0;
         self.least_stack = 0;
-        self.untracked_sites = 0;
+        self.sites = Sites::default();
     }
 
     pub(crate) fn insert(&mut self, pc: u32, place: Place, snippet: Snippet) {
@@ -86,11 +132,12 @@ impl Edits {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entry.is_none() && self.insertions.is_empty()
+        self.entry.is_none() && self.insertions.is_empty() && self.detours.is_empty()
     }
 
     pub(crate) fn sort(&mut self) {
         // Transforms work through the method in order, so this is close to sorted already.
         self.insertions.sort_by_key(|insertion| (insertion.pc, insertion.place));
+        self.detours.sort_by(|a, b| (a.pc, &a.way).cmp(&(b.pc, &b.way)));
     }
 }

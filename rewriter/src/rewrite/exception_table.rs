@@ -3,8 +3,10 @@
 //! Order of the new rows:
 //! 1. for every catch-any handler with a landing: landing -> handler, so that monitors are released and
 //!    finally blocks run even if the probe in the landing fails;
-//! 2. the old rows, in order; a row that covers its own handler is split around the landing;
-//! 3. the ranges that lead to the unwind handler.
+//! 2. the old rows, in order; a row that covers its own handler is split around the landing, and one that exceptions of a
+//!    code region take part in is split at the region's borders;
+//! 3. the ranges that lead to the handlers of code regions;
+//! 4. the ranges that lead to the unwind handler, which covers those handlers, too.
 //!
 //! A range is interrupted around trampolines: they cannot throw, and the frame of one, which is a copy of its
 //! distant target's, need not fit the handler.
@@ -12,7 +14,7 @@
 use super::SkipReason;
 use super::code_scan::CodeScan;
 use super::edits::Edits;
-use super::relocation::Relocation;
+use super::relocation::{Cursor, Relocation};
 use crate::class_file::exception_table::ExceptionTable;
 use std::collections::BTreeSet;
 
@@ -42,6 +44,7 @@ pub(crate) fn write(
     table: ExceptionTable<'_>,
     relocation: &Relocation,
     edits: &Edits,
+    region_pcs: &[u32],
     unwind_pc: u32,
     moved: &mut Vec<u16>,
     out: &mut Vec<u8>,
@@ -78,7 +81,9 @@ pub(crate) fn write(
     let mut shielded = BTreeSet::new();
     for row in table.iter().filter(|row| row.catch_type == 0) {
         let handler = usize::from(row.handler_pc);
-        let (landing, target) = (cursor.landing(handler), cursor.target(handler));
+        let target = cursor.target(handler);
+        let landing =
+            relocation.exceptions_to(handler).next().map_or(cursor.landing(handler), |detour| detour.1);
         if landing != target && shielded.insert(row.handler_pc) {
             add(out, landing, target, target, 0);
         }
@@ -87,6 +92,23 @@ pub(crate) fn write(
         let (start, end, handler) =
             (usize::from(row.start_pc), usize::from(row.end_pc), usize::from(row.handler_pc));
         let landing = cursor.landing(handler);
+        if relocation.exceptions_to(handler).next().is_some() {
+            // What stands in front of the handler must not lead to itself.
+            let own = (start..end).contains(&handler);
+            let (gap, behind) =
+                if own { (cursor.end(handler), cursor.target(handler)) } else { (u32::MAX, u32::MAX) };
+            let mut first = None;
+            for (from, to, leads_to) in pieces(relocation, &mut cursor, start, end, handler) {
+                for (from, to) in [(from, to.min(gap)), (from.max(behind), to)] {
+                    if from < to {
+                        let index = add(out, from, to, leads_to, row.catch_type);
+                        first.get_or_insert(index);
+                    }
+                }
+            }
+            moved.push(first.unwrap_or_default() as u16);
+            continue;
+        }
         let covers_itself = (start..end).contains(&handler) && landing != cursor.target(handler);
         let index = if covers_itself {
             let first = (start < handler)
@@ -101,15 +123,66 @@ pub(crate) fn write(
         };
         moved.push(index as u16);
     }
+    for (handler, &pc) in edits.region_handlers.iter().zip(region_pcs) {
+        for &(start, end) in &handler.ranges {
+            let from = match start == handler.start {
+                true => cursor.instruction(start as usize),
+                false => cursor.end(start as usize),
+            };
+            let to = cursor.end(end as usize);
+            if from < to {
+                add(out, from, to, pc, 0);
+            }
+        }
+    }
     for &(start, end) in &edits.covered {
         let (from, to) = (cursor.end(start as usize), cursor.end(end as usize));
         if from < to {
             add(out, from, to, unwind_pc, 0);
         }
     }
+    if let (Some(&first), false) = (region_pcs.first(), edits.covered.is_empty()) {
+        add(out, first, unwind_pc, unwind_pc, 0);
+    }
     let count = u16::try_from(rows).map_err(|_| SkipReason::ExceptionTableFull)?;
     out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
     Ok(())
+}
+
+/// The parts of an old row that exceptions of code regions take part in, each with its handler: new pcs. A part outside of a
+/// region ends in front of the region's first instruction; what is inserted there fails only before the region has begun.
+fn pieces(
+    relocation: &Relocation,
+    cursor: &mut Cursor<'_>,
+    start: usize,
+    end: usize,
+    handler: usize,
+) -> Vec<(u32, u32, u32)> {
+    let landing = cursor.landing(handler);
+    let mut regions: Vec<_> = relocation.exceptions_to(handler).collect();
+    regions.sort_unstable();
+    let mut pieces = Vec::new();
+    let mut from = cursor.landing(start);
+    let mut at = start;
+    for ((first, behind), detour) in regions {
+        let (first, behind) = (first as usize, behind as usize);
+        let (a, b) = (first.max(start), behind.min(end));
+        if a >= b {
+            continue;
+        }
+        // A row that begins within the region has no part in front of it.
+        let inside = if a == first { cursor.instruction(a) } else { cursor.landing(a) };
+        if at < a || a == first {
+            pieces.push((from, inside, landing));
+        }
+        let to = cursor.end(b);
+        pieces.push((inside, to, detour));
+        (from, at) = (to, b);
+    }
+    if at < end {
+        pieces.push((from, cursor.end(end), landing));
+    }
+    pieces
 }
 
 /// Whether at least one byte is covered by the ranges that lead to the unwind handler.

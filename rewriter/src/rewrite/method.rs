@@ -4,19 +4,31 @@ use super::code_scan::CodeScan;
 use super::constant_pool_appender::ConstantPoolAppender;
 use super::edits::Edits;
 use super::relocation::Relocation;
-use super::stack_map_table::UnwindFrame;
+use super::stack_map_table::AppendedFrames;
 use super::{
     MethodEvent, MethodRef, MethodReport, SkipReason, Transforms, debug_tables, exception_table,
     stack_map_table, type_annotations,
 };
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
+use crate::region::RegionFault;
 use crate::transform::allocation::Allocation;
+use crate::transform::call_sites::CallSites;
+use crate::transform::hand_over::HandOvers;
 use crate::transform::method_events::MethodEvents;
+use crate::transform::regions::{self, Located};
+use crate::transform::thread_links::ThreadLinks;
 use crate::transform::{MethodSite, Transform};
 
 /// HotSpot's HugeMethodLimit: longer methods stay interpreted for ever (-XX:+DontCompileHugeMethods).
 const HUGE_METHOD_LIMIT: usize = 8_000;
 const ACC_STATIC: u16 = 0x0008;
+
+/// What is wanted of one method.
+pub(crate) struct Request<'a> {
+    pub(crate) id: u32,
+    pub(crate) transforms: Transforms,
+    pub(crate) regions: &'a [Located],
+}
 
 /// The buffers for one method after the other.
 #[derive(Debug, Default)]
@@ -24,8 +36,12 @@ pub(crate) struct MethodRewriter {
     scan: CodeScan,
     edits: Edits,
     relocation: Relocation,
+    /// New pcs of the handlers behind the code: those of the code regions, then the one for unwinding.
+    appended: Vec<u32>,
     /// New row of each old exception table row.
     moved_rows: Vec<u16>,
+    /// What is wrong with the regions of the last method, if something is.
+    pub(crate) region_faults: Vec<Option<RegionFault>>,
     unknown_attributes: u16,
     crossed_huge_limit: bool,
 }
@@ -42,8 +58,8 @@ impl MethodRewriter {
         class: &ClassFile<'_>,
         method: &MethodRef<'_>,
         attribute: &Attribute<'_>,
-        id: u32,
-        transforms: Transforms,
+        request: &Request<'_>,
+        calls: &mut CallSites,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
     ) -> Result<bool, SkipReason> {
@@ -51,9 +67,15 @@ impl MethodRewriter {
         let code = CodeAttribute::parse(attribute).map_err(|_| SkipReason::BadCode)?;
         self.scan.decode(code.code)?;
         self.edits.clear();
+        self.region_faults.clear();
+        let &Request { id, transforms, regions } = request;
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
-        let wanted = transforms.method_events || (transforms.allocation && self.scan.allocates());
+        calls.begin_method(code.code)?;
+        let wanted = transforms.method_events
+            || (transforms.allocation && self.scan.allocates())
+            || !calls.calls.is_empty()
+            || !regions.is_empty();
         if !wanted {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
             return Ok(false);
@@ -74,17 +96,31 @@ impl MethodRewriter {
             scan: &self.scan,
             code: &code,
             frames,
+            calls: &calls.calls,
             id,
             is_constructor: method.name == b"<init>" && class.super_class != 0,
             is_static: method.access_flags & ACC_STATIC != 0,
             descriptor: method.descriptor,
             flow: None,
         };
+        if !regions.is_empty() {
+            // First, so that a region ends in front of the method that it is part of.
+            self.region_faults = regions::faults(&site, regions);
+            let sound = regions.iter().zip(&self.region_faults).filter(|(_, fault)| fault.is_none());
+            let sound: Vec<Located> = sound.map(|(region, _)| *region).collect();
+            regions::plan(&mut site, &sound, &mut self.edits)?;
+        }
         if transforms.method_events {
             MethodEvents.plan(&mut site, &mut self.edits)?;
         }
         if transforms.allocation {
             Allocation.plan(&mut site, &mut self.edits)?;
+        }
+        if transforms.thread_links {
+            ThreadLinks.plan(&mut site, &mut self.edits)?;
+        }
+        if transforms.hand_over {
+            HandOvers.plan(&mut site, &mut self.edits)?;
         }
         if self.edits.is_empty() {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
@@ -103,11 +139,18 @@ impl MethodRewriter {
         out.extend_from_slice(&[0; 4]);
         let code_at = out.len();
         self.relocation.apply(code.code, &self.scan, &self.edits, has_frames, out)?;
+        self.appended.clear();
+        for handler in &self.edits.region_handlers {
+            self.appended.push((out.len() - code_at) as u32);
+            out.extend_from_slice(handler.snippet.as_slice());
+        }
+        let regions = self.appended.len();
         let unwind_pc = (out.len() - code_at) as u32;
         let unwind =
             self.edits.unwind.filter(|_| exception_table::covers_anything(&self.relocation, &self.edits));
         if let Some(handler) = unwind {
             out.extend_from_slice(handler.as_slice());
+            self.appended.push(unwind_pc);
         } else {
             self.edits.covered.clear();
         }
@@ -122,17 +165,16 @@ impl MethodRewriter {
             code.exception_table,
             &self.relocation,
             &self.edits,
+            &self.appended[..regions],
             unwind_pc,
             &mut self.moved_rows,
             out,
         )?;
-        let unwind_frame = match unwind {
-            Some(_) if has_frames => {
-                Some(UnwindFrame { pc: unwind_pc, throwable: site.appender.throwable(pool)? })
-            }
-            _ => None,
+        let throwable = match self.appended.is_empty() || !has_frames {
+            true => None,
+            false => Some(site.appender.throwable(pool)?),
         };
-        self.write_attributes(class, method, &code, frames, unwind_frame, appender, out)?;
+        self.write_attributes(class, method, &code, frames, throwable, appender, out)?;
         let length = (out.len() - start - 6) as u32;
         out[start + 2..start + 6].copy_from_slice(&length.to_be_bytes());
         Ok(true)
@@ -146,13 +188,14 @@ impl MethodRewriter {
         method: &MethodRef<'_>,
         code: &CodeAttribute<'_>,
         frames: Option<&[u8]>,
-        unwind: Option<UnwindFrame>,
+        throwable: Option<u16>,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
     ) -> Result<(), SkipReason> {
         let pool = &class.pool;
         let relocation = &self.relocation;
-        let added = frames.is_none() && unwind.is_some();
+        let appended = throwable.map(|throwable| AppendedFrames { pcs: &self.appended, throwable });
+        let added = frames.is_none() && appended.is_some();
         let count = code.attributes.len() + usize::from(added);
         out.extend_from_slice(&u16::try_from(count).map_err(|_| SkipReason::BadCode)?.to_be_bytes());
         let mut attributes = code.attributes.clone();
@@ -167,7 +210,7 @@ impl MethodRewriter {
                 }
                 b"StackMapTable" if frames.is_some() => {
                     if relocation.trampolines().is_empty() {
-                        stack_map_table::write(Some(attribute.info), &self.scan, relocation, unwind, out)?;
+                        stack_map_table::write(Some(attribute.info), &self.scan, relocation, appended, out)?;
                     } else {
                         let locals = initial_locals(class, method, appender)?;
                         stack_map_table::write_in_full(
@@ -175,7 +218,7 @@ impl MethodRewriter {
                             &locals,
                             &self.scan,
                             relocation,
-                            unwind,
+                            appended,
                             out,
                         )?;
                     }
@@ -194,7 +237,7 @@ impl MethodRewriter {
             let start = out.len();
             out.extend_from_slice(&appender.stack_map_table()?.to_be_bytes());
             out.extend_from_slice(&[0; 4]);
-            stack_map_table::write(None, &self.scan, relocation, unwind, out)?;
+            stack_map_table::write(None, &self.scan, relocation, appended, out)?;
             close_attribute(start, out);
         }
         Ok(())
@@ -202,12 +245,16 @@ impl MethodRewriter {
 
     /// Adds what there is to say about the method that was just rewritten.
     pub(crate) fn report(&self, index: u16, reports: &mut Vec<MethodReport>) {
+        let sites = self.edits.sites;
+        let some = |count: u32, event: fn(u32) -> MethodEvent| (count > 0).then(|| event(count));
         let events = [
             self.crossed_huge_limit.then_some(MethodEvent::CrossedHugeMethodLimit),
             (self.unknown_attributes > 0)
                 .then_some(MethodEvent::UnknownCodeAttributes(self.unknown_attributes)),
-            (self.edits.untracked_sites > 0)
-                .then_some(MethodEvent::UntrackedAllocations(self.edits.untracked_sites)),
+            some(sites.untracked, MethodEvent::UntrackedAllocations),
+            some(sites.starts, MethodEvent::ThreadStarts),
+            some(sites.hand_overs, MethodEvent::HandOvers),
+            some(sites.unreached_hand_overs, MethodEvent::UnreachedHandOvers),
         ];
         reports.extend(events.into_iter().flatten().map(|event| MethodReport { index, event }));
     }

@@ -26,9 +26,14 @@ pub(crate) mod uninitialized;
 use crate::class_file::{ClassFile, ConstantPool, version};
 use crate::error::ClassError;
 use crate::filter::RUNTIME_PACKAGE;
+use crate::region::{Region, RegionFault};
+use crate::transform::call_sites::CallSites;
+use crate::transform::regions::Located;
 use constant_pool_appender::ConstantPoolAppender;
-use method::MethodRewriter;
+use method::{MethodRewriter, Request};
 pub use skip::SkipReason;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// `ACC_MODULE` (JVMS 4.1).
 const ACC_MODULE: u16 = 0x8000;
@@ -42,6 +47,18 @@ pub struct Transforms {
     pub method_events: bool,
     /// [`allocation`](crate::transform::allocation).
     pub allocation: bool,
+    /// [`thread_links`](crate::transform::thread_links).
+    pub thread_links: bool,
+    /// [`hand_over`](crate::transform::hand_over).
+    pub hand_over: bool,
+}
+
+impl Transforms {
+    /// None of them.
+    pub const NONE: Self =
+        Self { method_events: false, allocation: false, thread_links: false, hand_over: false };
+    /// All of them.
+    pub const ALL: Self = Self { method_events: true, allocation: true, thread_links: true, hand_over: true };
 }
 
 /// A method that is about to be rewritten: what a caller needs to choose its id.
@@ -91,6 +108,8 @@ pub struct MethodReport {
 pub enum MethodEvent {
     /// It was left as it is.
     Skipped(SkipReason),
+    /// The transforms have nothing to insert into it.
+    Unchanged,
     /// It was rewritten and now exceeds 8,000 bytes of code, above which HotSpot never compiles a method.
     CrossedHugeMethodLimit,
     /// It was rewritten; this many attributes of its Code attribute are unknown and were kept as they are,
@@ -98,6 +117,21 @@ pub enum MethodEvent {
     UnknownCodeAttributes(u16),
     /// It was rewritten; at this many allocation sites the new object cannot be handed to a probe.
     UntrackedAllocations(u32),
+    /// It was rewritten; this many calls may start a thread.
+    ThreadStarts(u32),
+    /// It was rewritten; this many calls hand over a task.
+    HandOvers(u32),
+    /// It was rewritten; this many calls hand over a task that lies too deep in the operand stack to be wrapped.
+    UnreachedHandOvers(u32),
+}
+
+/// What became of a region in one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegionReport {
+    /// Position in the list of regions.
+    pub region: usize,
+    /// The method that holds it, by its position in the class's method table.
+    pub outcome: Result<u16, RegionFault>,
 }
 
 /// Rewrites classes one after the other; its buffers are used again.
@@ -107,15 +141,28 @@ pub struct ClassRewriter {
     offsets: Vec<u32>,
     appender: ConstantPoolAppender,
     method: MethodRewriter,
+    calls: CallSites,
     /// The method table of the class in work, up to what was copied.
     methods: Vec<u8>,
     reports: Vec<MethodReport>,
+    regions: Arc<[Region]>,
+    region_reports: Vec<RegionReport>,
 }
 
 impl ClassRewriter {
     /// A rewriter that applies `transforms`.
     pub fn new(transforms: Transforms) -> Self {
         Self { transforms, ..Self::default() }
+    }
+
+    /// A rewriter that applies `transforms` and times `regions`.
+    pub fn with_regions(transforms: Transforms, regions: Arc<[Region]>) -> Self {
+        Self { transforms, regions, ..Self::default() }
+    }
+
+    /// What became of the regions that lie in the last class.
+    pub fn region_reports(&self) -> &[RegionReport] {
+        &self.region_reports
     }
 
     /// What there is to say about the methods of the last class, in method order.
@@ -141,6 +188,7 @@ impl ClassRewriter {
         out: &mut Vec<u8>,
     ) -> Result<Outcome, ClassError> {
         self.reports.clear();
+        self.region_reports.clear();
         let class = ClassFile::parse_head(bytes, std::mem::take(&mut self.offsets))?;
         let outcome = self.rewrite_methods(&class, &mut choose, out);
         self.offsets = class.pool.into_buffer();
@@ -154,12 +202,18 @@ impl ClassRewriter {
         out: &mut Vec<u8>,
     ) -> Result<Outcome, ClassError> {
         if let Some(reason) = refusal(class) {
+            let left = Err(RegionFault::MethodLeft(reason.as_str()));
+            let name = class.name().unwrap_or_default();
+            let regions = self.regions.iter().enumerate().filter(|(_, region)| region.class() == name);
+            self.region_reports
+                .extend(regions.map(|(region, _)| RegionReport { region, outcome: left.clone() }));
             return Ok(Outcome::Skipped(reason));
         }
         // An index behind the pool's end would name what is appended there.
-        class.name()?;
+        let mut wanted = self.locate_regions(class.name()?, class);
         let (bytes, pool) = (class.bytes, &class.pool);
         self.appender.reset(pool);
+        self.calls.begin_class(pool, self.transforms.thread_links, self.transforms.hand_over);
         self.methods.clear();
         let mut copied = class.methods_start();
         let mut rewritten = 0;
@@ -179,15 +233,22 @@ impl ClassRewriter {
                     descriptor: pool.utf8(member.descriptor_index)?,
                 };
                 chosen = Some(choose(&method));
-                let Some(Choice::Rewrite(id)) = chosen else { continue };
+                let regions = wanted.remove(&index).unwrap_or_default();
+                let Some(Choice::Rewrite(id)) = chosen else {
+                    let left = RegionFault::MethodLeft(SkipReason::Excluded.as_str());
+                    self.report_regions(&regions, |_| Err(left.clone()));
+                    continue;
+                };
+                let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
+                let request = Request { id, transforms: self.transforms, regions: &located };
                 let (length, mark) = (self.methods.len(), self.appender.mark());
                 self.methods.extend_from_slice(&bytes[copied..attribute.offset]);
                 let result = self.method.rewrite(
                     class,
                     &method,
                     &attribute,
-                    id,
-                    self.transforms,
+                    &request,
+                    &mut self.calls,
                     &mut self.appender,
                     &mut self.methods,
                 );
@@ -195,12 +256,19 @@ impl ClassRewriter {
                     Ok(changed) => {
                         copied = attribute.end();
                         rewritten += u32::from(changed);
+                        if !changed {
+                            self.reports.push(MethodReport { index, event: MethodEvent::Unchanged });
+                        }
                         self.method.report(index, &mut self.reports);
+                        let faults = std::mem::take(&mut self.method.region_faults);
+                        let fault = |position: usize| faults.get(position).cloned().flatten();
+                        self.report_regions(&regions, |position| fault(position).map_or(Ok(index), Err));
                     }
                     Err(reason) => {
                         self.methods.truncate(length);
                         self.appender.roll_back(mark);
                         self.reports.push(MethodReport { index, event: MethodEvent::Skipped(reason) });
+                        self.report_regions(&regions, |_| Err(RegionFault::MethodLeft(reason.as_str())));
                     }
                 }
             }
@@ -226,6 +294,39 @@ impl ClassRewriter {
         out.extend_from_slice(&self.methods);
         out.extend_from_slice(&bytes[copied..]);
         Ok(Outcome::Rewritten)
+    }
+}
+
+/// The regions of a class by method index: position in the list of regions, number and range.
+type Wanted = BTreeMap<u16, Vec<(usize, Located)>>;
+
+impl ClassRewriter {
+    /// Finds the regions that lie in this class.
+    fn locate_regions(&mut self, name: &[u8], class: &ClassFile<'_>) -> Wanted {
+        let mut wanted = Wanted::new();
+        for (position, region) in self.regions.iter().enumerate().filter(|(_, region)| region.class() == name)
+        {
+            match region.locate(class) {
+                Ok((index, range)) => {
+                    wanted.entry(index).or_default().push((position, (region.number, range)));
+                }
+                Err(fault) => {
+                    self.region_reports.push(RegionReport { region: position, outcome: Err(fault) })
+                }
+            }
+        }
+        wanted
+    }
+
+    fn report_regions(
+        &mut self,
+        regions: &[(usize, Located)],
+        outcome: impl Fn(usize) -> Result<u16, RegionFault>,
+    ) {
+        let reports = regions.iter().enumerate();
+        self.region_reports.extend(
+            reports.map(|(position, region)| RegionReport { region: region.0, outcome: outcome(position) }),
+        );
     }
 }
 

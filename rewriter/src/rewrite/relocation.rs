@@ -12,7 +12,7 @@
 
 use super::SkipReason;
 use super::code_scan::{CodeScan, targets};
-use super::edits::{Edits, Place};
+use super::edits::{Detour, Edits, Place, Way};
 use crate::class_file::instruction::{Switch, i4};
 use crate::class_file::opcode;
 
@@ -55,6 +55,14 @@ impl Trampoline {
     }
 }
 
+/// Where a [`Detour`] went.
+#[derive(Debug, Clone)]
+struct PlacedDetour {
+    pc: u32,
+    way: Way,
+    position: u32,
+}
+
 /// The map from old to new pcs of one method; a buffer that is used for one method after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Relocation {
@@ -62,6 +70,7 @@ pub(crate) struct Relocation {
     entry_length: i32,
     widened: Vec<u32>,
     trampolines: Vec<Trampoline>,
+    detours: Vec<PlacedDetour>,
     /// Position of every emitted switch: (old pc, new pc).
     switches: Vec<(u32, u32)>,
     /// Branches that did not reach in the last round.
@@ -102,6 +111,7 @@ impl Relocation {
     fn emit(&mut self, code: &[u8], scan: &CodeScan, edits: &Edits, start: usize, out: &mut Vec<u8>) {
         self.points.clear();
         self.switches.clear();
+        self.detours.clear();
         if let Some(entry) = &edits.entry {
             out.extend_from_slice(entry.as_slice());
         }
@@ -110,6 +120,7 @@ impl Relocation {
         let mut switches = scan.switches.iter().peekable();
         let mut widened = self.widened.iter().peekable();
         let mut trampolines = self.trampolines.iter_mut().peekable();
+        let mut detours = edits.detours.iter().peekable();
         let mut copied = 0usize;
         loop {
             let candidates = [
@@ -117,6 +128,7 @@ impl Relocation {
                 switches.peek().map(|pc| **pc),
                 widened.peek().map(|pc| **pc),
                 trampolines.peek().map(|trampoline| trampoline.at),
+                detours.peek().map(|detour| detour.pc),
             ];
             let Some(pc) = candidates.into_iter().flatten().min() else { break };
             out.extend_from_slice(&code[copied..pc as usize]);
@@ -130,23 +142,39 @@ impl Relocation {
             let end = position(out);
             let lands = insertions.peek().is_some_and(|i| here(Place::Landing)(i));
             let bounces = trampolines.peek().is_some_and(|trampoline| trampoline.at == pc);
-            let skip = ((lands || bounces) && scan.falls_into(pc as usize)).then_some(out.len());
-            if skip.is_some() {
+            let detours_here = detours.peek().is_some_and(|detour| detour.pc == pc);
+            let falls = scan.falls_into(pc as usize) || (pc == 0 && detours_here);
+            // The gotos to the target and to the landing.
+            let (mut to_target, mut to_landing) = (Vec::new(), Vec::new());
+            if (lands || bounces || detours_here) && falls {
+                to_target.push(out.len());
                 out.extend_from_slice(&[opcode::GOTO, 0, 0]);
             }
             while let Some(trampoline) = trampolines.next_if(|trampoline| trampoline.at == pc) {
                 trampoline.position = position(out);
                 out.extend_from_slice(&[opcode::GOTO_W, 0, 0, 0, 0]);
             }
+            while let Some(Detour { way, snippet, .. }) = detours.next_if(|detour| detour.pc == pc) {
+                self.detours.push(PlacedDetour { pc, way: way.clone(), position: position(out) });
+                out.extend_from_slice(snippet.as_slice());
+                let more = detours.peek().is_some_and(|detour| detour.pc == pc);
+                let is_branch = matches!(way, Way::Branches(_));
+                if more || (is_branch && lands) {
+                    if is_branch { &mut to_target } else { &mut to_landing }.push(out.len());
+                    out.extend_from_slice(&[opcode::GOTO, 0, 0]);
+                }
+            }
             let landing = position(out);
             while let Some(insertion) = insertions.next_if(here(Place::Landing)) {
                 out.extend_from_slice(insertion.snippet.as_slice());
             }
             let target = position(out);
-            if let Some(skip) = skip {
+            let gotos =
+                to_target.iter().map(|at| (*at, target)).chain(to_landing.iter().map(|at| (*at, landing)));
+            for (at, destination) in gotos {
                 // A few snippets at most: always in reach of two bytes, see TRAMPOLINES_PER_PLACE.
-                let offset = (out.len() - skip) as u16;
-                out[skip + 1..skip + 3].copy_from_slice(&offset.to_be_bytes());
+                let offset = (destination as usize + start - at) as u16;
+                out[at + 1..at + 3].copy_from_slice(&offset.to_be_bytes());
             }
             while let Some(insertion) = insertions.next_if(here(Place::Before)) {
                 out.extend_from_slice(insertion.snippet.as_slice());
@@ -177,7 +205,7 @@ impl Relocation {
         for &pc in &scan.branches {
             let target = known(targets(code, pc as usize).next().unwrap_or(-1))?;
             let position = from.instruction(pc as usize);
-            let mut destination = to.target(target);
+            let mut destination = self.destination(&mut to, pc, target as u32);
             let wide = new[position as usize] != code[pc as usize]
                 || opcode::INFO[usize::from(code[pc as usize])].0 == 5;
             if !wide {
@@ -203,11 +231,11 @@ impl Relocation {
             };
             for (word, new_word) in old.offset_words().zip(switch.offset_words()) {
                 let target = known(i64::from(pc) + i64::from(i4(code, word)))?;
-                put_offset(new, new_word, position, to.target(target));
+                put_offset(new, new_word, position, self.destination(&mut to, pc, target as u32));
             }
         }
         for trampoline in &self.trampolines {
-            let destination = to.target(trampoline.target as usize);
+            let destination = self.destination(&mut to, trampoline.branch, trampoline.target);
             put_offset(new, trampoline.position as usize + 1, trampoline.position, destination);
         }
         self.overflow = overflow;
@@ -265,6 +293,33 @@ impl Relocation {
             if at < branch { below -= 1 } else { above += 1 }
         }
         (!has_frames && room(branch + 3)).then_some(branch + 3)
+    }
+
+    /// Where the branch at `branch` arrives that leads to `target`.
+    fn destination(&self, cursor: &mut Cursor<'_>, branch: u32, target: u32) -> u32 {
+        let takes = |detour: &&PlacedDetour| {
+            detour.pc == target
+                && matches!(&detour.way, Way::Branches(branches) if branches.contains(&branch))
+        };
+        match self.detours.iter().find(takes) {
+            Some(detour) => detour.position,
+            None => cursor.target(target as usize),
+        }
+    }
+
+    /// New pcs of the detours on the way to `pc`, ascending.
+    pub(crate) fn detours_at(&self, pc: usize) -> impl Iterator<Item = u32> + '_ {
+        self.detours.iter().filter(move |detour| detour.pc as usize == pc).map(|detour| detour.position)
+    }
+
+    /// The ranges whose exceptions lead to `handler` over a detour, and its new pc.
+    pub(crate) fn exceptions_to(&self, handler: usize) -> impl Iterator<Item = ((u32, u32), u32)> + '_ {
+        self.detours.iter().filter(move |detour| detour.pc as usize == handler).filter_map(|detour| {
+            match detour.way {
+                Way::Exceptions(range) => Some((range, detour.position)),
+                Way::Branches(_) => None,
+            }
+        })
     }
 
     /// The trampolines, in ascending order of their position.

@@ -1,8 +1,8 @@
 //! Rewrites the StackMapTable (JVMS 4.7.4): frames are shifted and extended, never recomputed.
 //!
 //! - a frame moves to where branches to its pc arrive;
-//! - a landing gets a copy of its handler's frame, and the handler the short form that repeats it;
-//! - the unwind handler gets empty locals and a Throwable, which fits every state (JVMS 4.10.1.2);
+//! - a landing and a detour get a copy of the frame of what they lead to, and that the short form that repeats it;
+//! - the handlers behind the code get empty locals and a Throwable, which fits every state (JVMS 4.10.1.2);
 //! - a trampoline gets a copy of its target's frame. Copies from elsewhere break the chain of deltas, so
 //!   then every frame is written in full.
 
@@ -11,10 +11,11 @@ use super::code_scan::CodeScan;
 use super::relocation::Relocation;
 use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verification_type};
 
-/// The frame of the unwind handler.
+/// The frames of the handlers behind the code.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct UnwindFrame {
-    pub(crate) pc: u32,
+pub(crate) struct AppendedFrames<'a> {
+    /// New pcs, ascending.
+    pub(crate) pcs: &'a [u32],
     /// The Class entry of `java/lang/Throwable`.
     pub(crate) throwable: u16,
 }
@@ -27,7 +28,7 @@ pub(crate) fn write(
     info: Option<&[u8]>,
     scan: &CodeScan,
     relocation: &Relocation,
-    unwind: Option<UnwindFrame>,
+    appended: Option<AppendedFrames<'_>>,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
     let mut writer = Writer { scan, relocation, previous: -1, count: 0 };
@@ -41,23 +42,36 @@ pub(crate) fn write(
                 return Err(SkipReason::BadStackMap);
             }
             let (landing, target) = (cursor.landing(frame.pc), cursor.target(frame.pc));
-            if landing == target {
-                writer.frame(out, target, &frame)?;
-            } else {
-                let repeated = match frame.kind {
-                    FrameKind::SameLocals1StackItem | FrameKind::Full if frame.stack_count == 1 => {
-                        Frame { kind: FrameKind::SameLocals1StackItem, extended: false, ..frame }
-                    }
-                    _ => return Err(SkipReason::BadStackMap),
-                };
-                writer.frame(out, landing, &frame)?;
-                writer.frame(out, target, &repeated)?;
+            if landing != target && !is_handler_frame(&frame) {
+                return Err(SkipReason::BadStackMap);
             }
+            let mut next = frame;
+            let landing = (landing != target).then_some(landing);
+            for position in relocation.detours_at(frame.pc).chain(landing) {
+                writer.frame(out, position, &next)?;
+                next = repeated(frame);
+            }
+            writer.frame(out, target, &next)?;
         }
     }
-    writer.unwind(out, unwind)?;
+    writer.appended(out, appended)?;
     out[count_at..count_at + 2].copy_from_slice(&writer.count.to_be_bytes());
     Ok(())
+}
+
+/// A handler has the exception on its stack and nothing else.
+fn is_handler_frame(frame: &Frame<'_>) -> bool {
+    matches!(frame.kind, FrameKind::SameLocals1StackItem | FrameKind::Full) && frame.stack_count == 1
+}
+
+/// The shortest frame that says again what `frame` says, right behind it.
+fn repeated(frame: Frame<'_>) -> Frame<'_> {
+    let kind = match (frame.kind, frame.stack_count) {
+        (FrameKind::Full, 2..) => FrameKind::Full,
+        (FrameKind::Full | FrameKind::SameLocals1StackItem, 1) => FrameKind::SameLocals1StackItem,
+        _ => FrameKind::Same,
+    };
+    Frame { kind, extended: false, ..frame }
 }
 
 /// Most bytes that the locals of all frames may take when written in full: hostile frames inherit without end.
@@ -73,7 +87,7 @@ pub(crate) fn write_in_full(
     initial_locals: &[u8],
     scan: &CodeScan,
     relocation: &Relocation,
-    unwind: Option<UnwindFrame>,
+    appended: Option<AppendedFrames<'_>>,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
     let bad = |_| SkipReason::BadStackMap;
@@ -111,6 +125,7 @@ pub(crate) fn write_in_full(
         if landing != target {
             placed.push((landing, index));
         }
+        placed.extend(relocation.detours_at(*pc).map(|position| (position, index)));
     }
     for trampoline in relocation.trampolines() {
         let target = trampoline.target as usize;
@@ -135,7 +150,7 @@ pub(crate) fn write_in_full(
         };
         writer.frame(out, position, &frame)?;
     }
-    writer.unwind(out, unwind)?;
+    writer.appended(out, appended)?;
     out[count_at..count_at + 2].copy_from_slice(&writer.count.to_be_bytes());
     Ok(())
 }
@@ -204,8 +219,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn unwind(&mut self, out: &mut Vec<u8>, unwind: Option<UnwindFrame>) -> Result<(), SkipReason> {
-        let Some(UnwindFrame { pc, throwable }) = unwind else { return Ok(()) };
+    fn appended(&mut self, out: &mut Vec<u8>, frames: Option<AppendedFrames<'_>>) -> Result<(), SkipReason> {
+        let Some(AppendedFrames { pcs, throwable }) = frames else { return Ok(()) };
         let [a, b] = throwable.to_be_bytes();
         let stack = [verification_type::OBJECT, a, b];
         let frame = Frame {
@@ -217,6 +232,11 @@ impl Writer<'_> {
             stack_count: 1,
             stack: &stack,
         };
-        self.frame(out, pc, &frame)
+        let mut next = frame;
+        for &pc in pcs {
+            self.frame(out, pc, &next)?;
+            next = repeated(frame);
+        }
+        Ok(())
     }
 }

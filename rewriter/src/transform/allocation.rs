@@ -50,7 +50,7 @@ impl Transform for Allocation {
                     edits.insert(behind, Place::AfterPrevious, hook);
                     thrown_away.push((new, call.pc));
                 } else {
-                    edits.untracked_sites += 1;
+                    edits.sites.untracked += 1;
                 }
             }
             if !thrown_away.is_empty() {

@@ -22,20 +22,51 @@ pub enum Hook {
     ArrayAlloc,
     /// Behind the constructor call of a `new`.
     ObjectAlloc,
+    /// In front of every call of a method `start()V`.
+    Starting,
+    /// In front of a call that hands over a `Runnable`.
+    WrapRunnable,
+    /// In front of a call that hands over a `Callable`.
+    WrapCallable,
+    /// In front of a call that hands over a `Supplier`.
+    WrapSupplier,
+    /// In front of a call that hands over a `Function`.
+    WrapFunction,
+    /// In front of a call that hands over a `Consumer`.
+    WrapConsumer,
+    /// In front of a call that hands over a `BiFunction`.
+    WrapBiFunction,
+    /// In front of a call that hands over a `BiConsumer`.
+    WrapBiConsumer,
+    /// Where control enters a code region.
+    RegionBegin,
+    /// Where control leaves a code region by itself.
+    RegionEnd,
+    /// Where an exception leaves a code region.
+    RegionLeft,
 }
 
 /// Internal name of the class that takes method events.
 pub const PROFILER_RUNTIME: &str = "instrument/runtime/ProfilerRuntime";
 /// Internal name of the class that takes allocation events.
 pub const HEAP_PROXY: &str = "instrument/runtime/HeapProxy";
-/// Descriptor of the method events: the method id.
+/// Internal name of the class that is told of threads that start.
+pub const THREAD_LINKS: &str = "instrument/runtime/ThreadLinks";
+/// Internal name of the class that wraps tasks.
+pub const HAND_OVER: &str = "instrument/runtime/HandOver";
+/// Internal name of the class that times code regions.
+pub const REGIONS: &str = "instrument/runtime/Regions";
+/// The classes that injected code calls.
+pub const OWNERS: [&str; 5] = [PROFILER_RUNTIME, HEAP_PROXY, THREAD_LINKS, HAND_OVER, REGIONS];
+
+/// Descriptor of the method and region events: the method id, or the number of the region.
 pub const METHOD_EVENT: &str = "(I)V";
-/// Descriptor of the allocation events: the new object.
-pub const ALLOCATION_EVENT: &str = "(Ljava/lang/Object;)V";
+/// Descriptor of the events that get an object: one that was made, or a thread that is started.
+pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 19] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -44,35 +75,60 @@ impl Hook {
         Self::ExceptionCaught,
         Self::ArrayAlloc,
         Self::ObjectAlloc,
+        Self::Starting,
+        Self::WrapRunnable,
+        Self::WrapCallable,
+        Self::WrapSupplier,
+        Self::WrapFunction,
+        Self::WrapConsumer,
+        Self::WrapBiFunction,
+        Self::WrapBiConsumer,
+        Self::RegionBegin,
+        Self::RegionEnd,
+        Self::RegionLeft,
     ];
+
+    /// Owner, name and descriptor.
+    #[rustfmt::skip]
+    const fn row(self) -> (&'static str, &'static str, &'static str) {
+        macro_rules! wrap {
+            ($class:literal) => { (HAND_OVER, "wrap", concat!("(L", $class, ";)L", $class, ";")) };
+        }
+        match self {
+            Self::MethodEntry => (PROFILER_RUNTIME, "methodEntry", METHOD_EVENT),
+            Self::ConstructorEntry => (PROFILER_RUNTIME, "constructorEntry", METHOD_EVENT),
+            Self::MethodExit => (PROFILER_RUNTIME, "methodExit", METHOD_EVENT),
+            Self::MethodUnwind => (PROFILER_RUNTIME, "methodUnwind", METHOD_EVENT),
+            Self::SuperReturned => (PROFILER_RUNTIME, "superReturned", METHOD_EVENT),
+            Self::ExceptionCaught => (PROFILER_RUNTIME, "exceptionCaught", METHOD_EVENT),
+            Self::ArrayAlloc => (HEAP_PROXY, "ArrayAlloc", OBJECT_EVENT),
+            Self::ObjectAlloc => (HEAP_PROXY, "ObjectAlloc", OBJECT_EVENT),
+            Self::Starting => (THREAD_LINKS, "starting", OBJECT_EVENT),
+            Self::WrapRunnable => wrap!("java/lang/Runnable"),
+            Self::WrapCallable => wrap!("java/util/concurrent/Callable"),
+            Self::WrapSupplier => wrap!("java/util/function/Supplier"),
+            Self::WrapFunction => wrap!("java/util/function/Function"),
+            Self::WrapConsumer => wrap!("java/util/function/Consumer"),
+            Self::WrapBiFunction => wrap!("java/util/function/BiFunction"),
+            Self::WrapBiConsumer => wrap!("java/util/function/BiConsumer"),
+            Self::RegionBegin => (REGIONS, "begin", METHOD_EVENT),
+            Self::RegionEnd => (REGIONS, "end", METHOD_EVENT),
+            Self::RegionLeft => (REGIONS, "left", METHOD_EVENT),
+        }
+    }
 
     /// The Java method's name.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::MethodEntry => "methodEntry",
-            Self::ConstructorEntry => "constructorEntry",
-            Self::MethodExit => "methodExit",
-            Self::MethodUnwind => "methodUnwind",
-            Self::SuperReturned => "superReturned",
-            Self::ExceptionCaught => "exceptionCaught",
-            Self::ArrayAlloc => "ArrayAlloc",
-            Self::ObjectAlloc => "ObjectAlloc",
-        }
+        self.row().1
     }
 
     /// Internal name of the class that declares it.
     pub const fn owner(self) -> &'static str {
-        match self {
-            Self::ArrayAlloc | Self::ObjectAlloc => HEAP_PROXY,
-            _ => PROFILER_RUNTIME,
-        }
+        self.row().0
     }
 
     /// Its descriptor; all hooks are static.
     pub const fn descriptor(self) -> &'static str {
-        match self {
-            Self::ArrayAlloc | Self::ObjectAlloc => ALLOCATION_EVENT,
-            _ => METHOD_EVENT,
-        }
+        self.row().2
     }
 }

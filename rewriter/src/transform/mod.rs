@@ -4,13 +4,20 @@
 //! |---|---|
 //! | [`method_events`] | every entry and exit of every method, normal or by exception |
 //! | [`allocation`] | every array and object that a method creates |
+//! | [`thread_links`] | which call started a thread |
+//! | [`hand_over`] | which call handed a task to another thread |
+//! | [`regions`] | how long control stays in a code region |
 //!
 //! A transform only says what goes where; relocation, frames and tables are the business of
 //! [`rewrite`](crate::rewrite).
 
 pub mod allocation;
+pub(crate) mod call_sites;
+pub mod hand_over;
 pub mod hooks;
 pub mod method_events;
+pub mod regions;
+pub mod thread_links;
 
 use crate::class_file::CodeAttribute;
 use crate::class_file::ConstantPool;
@@ -20,6 +27,7 @@ use crate::rewrite::code_scan::CodeScan;
 use crate::rewrite::constant_pool_appender::ConstantPoolAppender;
 use crate::rewrite::edits::{Edits, Snippet};
 use crate::rewrite::uninitialized::{Flow, Method};
+use call_sites::Callee;
 use hooks::Hook;
 
 /// One change to a method.
@@ -42,6 +50,8 @@ pub(crate) struct MethodSite<'a> {
     pub(crate) code: &'a CodeAttribute<'a>,
     /// The `info` of the StackMapTable.
     pub(crate) frames: Option<&'a [u8]>,
+    /// The calls that transforms look for, by pc.
+    pub(crate) calls: &'a [(u32, Callee)],
     /// The method id that the probes get.
     pub(crate) id: u32,
     /// `<init>` of a class other than `java/lang/Object`: its `this` is uninitialised at first.
@@ -61,12 +71,17 @@ impl MethodSite<'_> {
 
     /// The method id, pushed with the shortest instruction.
     pub(crate) fn push_id(&mut self) -> Result<Snippet, SkipReason> {
+        self.push(self.id)
+    }
+
+    /// A number, pushed with the shortest instruction.
+    pub(crate) fn push(&mut self, number: u32) -> Result<Snippet, SkipReason> {
         let snippet = Snippet::default();
-        Ok(match self.id {
-            id @ 0..=5 => snippet.with(&[opcode::ICONST_0 + id as u8]),
-            id @ 6..=127 => snippet.with(&[opcode::BIPUSH, id as u8]),
-            id @ 128..=32_767 => snippet.with(&[opcode::SIPUSH, (id >> 8) as u8, id as u8]),
-            id => match self.appender.integer(self.pool, id)? {
+        Ok(match number {
+            number @ 0..=5 => snippet.with(&[opcode::ICONST_0 + number as u8]),
+            number @ 6..=127 => snippet.with(&[opcode::BIPUSH, number as u8]),
+            number @ 128..=32_767 => snippet.with(&[opcode::SIPUSH, (number >> 8) as u8, number as u8]),
+            number => match self.appender.integer(self.pool, number)? {
                 index @ 0..=255 => snippet.with(&[opcode::LDC, index as u8]),
                 index => snippet.with(&[opcode::LDC_W, (index >> 8) as u8, index as u8]),
             },

@@ -28,7 +28,12 @@ pub(crate) fn rewrite_jar(archive: &[u8]) -> bool {
             batch: [8 << 20, 1, 600][index],
             limits,
         };
-        instrument(archive, Transforms { method_events, allocation }, modules[index], &options)
+        instrument(
+            archive,
+            Transforms { method_events, allocation, ..Transforms::NONE },
+            modules[index],
+            &options,
+        )
     });
     all.fold(false, |any, worked| any | worked)
 }

@@ -1,11 +1,13 @@
 //! What fuzzing of the class rewriter runs, and what must hold for any bytes.
 
 use instrument_rewriter::class_file::{ClassFile, CodeAttribute, instruction};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{
     Choice, ClassRewriter, MethodEvent, Outcome, SkipReason, Transforms, module_info,
 };
 use instrument_rewriter::survey::{Survey, SurveyBuffers};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Ids at which the instruction that pushes them changes, and large ones.
 const IDS: [u32; 12] =
@@ -35,6 +37,19 @@ impl Chooser {
     }
 }
 
+/// Code regions somewhere in the class, from the input alone.
+fn regions(bytes: &[u8]) -> Vec<Region> {
+    let Ok(class) = ClassFile::parse(bytes) else { return Vec::new() };
+    let Some(name) = class.name().ok().and_then(|name| std::str::from_utf8(name).ok()) else {
+        return Vec::new();
+    };
+    let random = Chooser::new(bytes).0;
+    let lines = [random >> 8, random >> 20, random >> 32].map(|bits| (1 + bits % 64, 1 + (bits >> 6) % 16));
+    let lines = lines.into_iter().map(|(first, more)| format!("{name}:{first}-{}", first + more));
+    let methods = [format!("{name}#<init>"), format!("{name}#main")];
+    lines.chain(methods).filter_map(|text| Region::parse(&text).ok()).collect()
+}
+
 /// Rewrites `bytes` with each choice of transforms. Returns whether anything was rewritten.
 ///
 /// # Panics
@@ -42,13 +57,18 @@ impl Chooser {
 pub(crate) fn rewrite(bytes: &[u8]) -> bool {
     let survey = Survey::of(bytes, &mut SurveyBuffers::default());
     let mut rewritten = false;
-    let mut used_before = ClassRewriter::new(Transforms { method_events: true, allocation: true });
-    for (method_events, allocation) in [(true, false), (false, true), (true, true)] {
-        let transforms = Transforms { method_events, allocation };
+    let regions: Arc<[Region]> = regions(bytes).into();
+    let mut used_before = ClassRewriter::with_regions(Transforms::ALL, regions.clone());
+    for transforms in [
+        Transforms { method_events: true, ..Transforms::NONE },
+        Transforms { allocation: true, thread_links: true, hand_over: true, ..Transforms::NONE },
+        Transforms::ALL,
+    ] {
         let mut chooser = Chooser::new(bytes);
         let mut choices = BTreeMap::new();
         let mut out = BEFORE.to_vec();
-        let mut rewriter = ClassRewriter::new(transforms);
+        let of_all = if transforms == Transforms::ALL { regions.clone() } else { Arc::default() };
+        let mut rewriter = ClassRewriter::with_regions(transforms, of_all);
         let result = rewriter.rewrite(
             bytes,
             |method| {
@@ -79,7 +99,7 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
         } else {
             assert!(new.is_empty(), "{result:?}, but something was appended");
         }
-        if method_events && allocation {
+        if transforms.method_events && transforms.allocation {
             let (mut again, mut chooser) = (Vec::new(), Chooser::new(bytes));
             // What a class that is refused half-way leaves in the buffers must not matter.
             let _ = used_before.rewrite(&bytes[..bytes.len() / 2], |_| Choice::Rewrite(1), &mut Vec::new());

@@ -19,6 +19,9 @@ public class Harness {
         String[] up = {"methodEntry", "constructorEntry"}, down = {"methodExit", "methodUnwind"};
         for (String name : up) sum += runtime.getField(name).getInt(null);
         for (String name : down) sum -= runtime.getField(name).getInt(null);
+        Class<?> regions = runtime.getClassLoader().loadClass("instrument.runtime.Regions");
+        sum += regions.getField("begin").getInt(null);
+        sum -= regions.getField("end").getInt(null) + regions.getField("left").getInt(null);
         return sum;
     }
     public static void main(String[] args) throws Exception {
@@ -52,7 +55,8 @@ public class Harness {
             }
         }
         if (runtime != null && runtime.getField("methodEntry").getInt(null) == 0
-                && loader.loadClass("instrument.runtime.HeapProxy").getField("ObjectAlloc").getInt(null) == 0)
+                && loader.loadClass("instrument.runtime.HeapProxy").getField("ObjectAlloc").getInt(null) == 0
+                && loader.loadClass("instrument.runtime.Regions").getField("end").getInt(null) == 0)
             System.out.println("nothing was recorded");
     }
 }
@@ -102,6 +106,8 @@ pub(crate) fn run(folder: &Path, classes: &[(String, Vec<u8>)], runtime: bool) -
         ];
         let profiler = "instrument/runtime/ProfilerRuntime";
         write(profiler, &counter(profiler, &events, "(I)V"));
+        let regions = "instrument/runtime/Regions";
+        write(regions, &counter(regions, &["begin", "end", "left"], "(I)V"));
         let heap = "instrument/runtime/HeapProxy";
         write(heap, &counter(heap, &["ArrayAlloc", "ObjectAlloc"], "(Ljava/lang/Object;)V"));
     }

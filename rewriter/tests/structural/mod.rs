@@ -27,11 +27,12 @@ pub(crate) mod tables;
 
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, Transforms};
 
-/// The three forms in which every class is checked.
-pub(crate) const FORMS: [Transforms; 3] = [
-    Transforms { method_events: true, allocation: false },
-    Transforms { method_events: false, allocation: true },
-    Transforms { method_events: true, allocation: true },
+/// The forms in which every class is checked.
+pub(crate) const FORMS: [Transforms; 4] = [
+    Transforms { method_events: true, ..Transforms::NONE },
+    Transforms { allocation: true, ..Transforms::NONE },
+    Transforms::ALL,
+    Transforms { thread_links: true, hand_over: true, ..Transforms::NONE },
 ];
 
 /// A method id for the method at `index`: every way to push one occurs.

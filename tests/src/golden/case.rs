@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
+use instrument_rewriter::region::Region;
+
 use crate::assembler::assemble;
 
 /// One folder of `golden/`.
@@ -46,7 +48,7 @@ pub struct Case {
     /// `no-code` need only be listed where it is the point of the case.
     #[serde(default)]
     pub skips: BTreeMap<String, String>,
-    /// The same for `allocation` alone.
+    /// The same for the others without `method-events`.
     #[serde(default)]
     pub allocation_skips: BTreeMap<String, String>,
     /// Expected events per method, `Class.name(descriptor)`.
@@ -59,6 +61,15 @@ pub struct Case {
     /// Expected allocations reported by the rewritten code: class name as `Class.getName` gives it -> number.
     #[serde(default)]
     pub allocations: BTreeMap<String, u64>,
+    /// Expected calls of `start()V`: class of the receiver -> number.
+    #[serde(default)]
+    pub starts: BTreeMap<String, u64>,
+    /// Code regions to time: as written for `--region` -> expected passages, or the reason why it is refused.
+    #[serde(default)]
+    pub regions: BTreeMap<String, Passages>,
+    /// Expected tasks handed over: simple name of the functional interface -> number.
+    #[serde(default)]
+    pub tasks: BTreeMap<String, u64>,
 }
 
 /// The events of one method, as the reader of the event stream closes its frames.
@@ -77,6 +88,25 @@ pub struct Counts {
     pub lost: u64,
     /// Still open at the end.
     pub open: u64,
+}
+
+/// What is expected of a region.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(untagged)]
+pub enum Passages {
+    /// It is timed.
+    Timed {
+        /// Passages over its end.
+        ended: u64,
+        /// Left by an exception.
+        #[serde(default)]
+        left: u64,
+        /// Not seen to end: what `this()` or `super()` throws.
+        #[serde(default)]
+        open: u64,
+    },
+    /// Part of the reason.
+    Refused(String),
 }
 
 /// A class file of a case.
@@ -145,6 +175,14 @@ impl Case {
             }
         }
         Ok(out)
+    }
+
+    /// The regions, compiled.
+    ///
+    /// # Errors
+    /// A text that names none.
+    pub fn regions(&self) -> Result<Vec<Region>> {
+        self.regions.keys().map(|text| Region::parse(text).with_context(|| text.clone())).collect()
     }
 
     /// Every class file of the case: what the assembler writes, and the committed ones beside it.

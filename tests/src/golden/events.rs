@@ -21,8 +21,27 @@ pub struct Reading {
     pub stray: BTreeMap<String, u64>,
     /// Allocations seen, by class name.
     pub allocations: BTreeMap<String, u64>,
+    /// Calls of `start()V`, by class of the receiver.
+    pub starts: BTreeMap<String, u64>,
+    /// Tasks handed over, by functional interface.
+    pub tasks: BTreeMap<String, u64>,
+    /// Passages of code regions, by number.
+    pub regions: BTreeMap<u32, Region>,
     /// Number of events.
     pub events: u64,
+}
+
+/// The passages of a code region, over all threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    /// Left over the end.
+    pub ended: u64,
+    /// Left by an exception.
+    pub left: u64,
+    /// Under way, by thread.
+    pub open: BTreeMap<String, u64>,
+    /// Ends without a beginning.
+    pub stray: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -31,7 +50,8 @@ struct Frame {
     pending: bool,
 }
 
-/// Reads lines of `THREAD KIND ID` (the probe's name as kind) and `new CLASS`.
+/// Reads lines of `THREAD KIND ID` (the probe's name as kind), `new CLASS`, `start CLASS`, `task INTERFACE`,
+/// and `region THREAD begin|end|left NUMBER`.
 ///
 /// # Errors
 /// A line that is none of these, or an id that was never given.
@@ -41,11 +61,30 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
     let mut reading = Reading::default();
     for line in text.lines() {
         reading.events += 1;
-        if let Some(class) = line.strip_prefix("new ") {
-            *reading.allocations.entry(class.to_owned()).or_default() += 1;
+        let counted = match line.split_once(' ') {
+            Some(("new", class)) => Some((&mut reading.allocations, class)),
+            Some(("start", class)) => Some((&mut reading.starts, class)),
+            Some(("task", interface)) => Some((&mut reading.tasks, interface)),
+            _ => None,
+        };
+        if let Some((counts, name)) = counted {
+            *counts.entry(name.to_owned()).or_default() += 1;
             continue;
         }
         let words: Vec<&str> = line.split(' ').collect();
+        if let ["region", thread, kind, number] = words[..] {
+            let region = reading.regions.entry(number.parse().with_context(|| line.to_owned())?).or_default();
+            let open = region.open.entry(thread.to_owned()).or_default();
+            match kind {
+                "begin" => *open += 1,
+                _ if *open == 0 => region.stray += 1,
+                _ => {
+                    *open -= 1;
+                    *(if kind == "end" { &mut region.ended } else { &mut region.left }) += 1;
+                }
+            }
+            continue;
+        }
         let [thread, kind, id] = words[..] else { bail!("not an event: {line}") };
         let id: usize = id.parse().with_context(|| line.to_owned())?;
         let name = ids.0.get(id).with_context(|| format!("{line}: nobody gave this id"))?;

@@ -7,9 +7,9 @@ mod methods;
 mod printed;
 mod seam;
 
-pub use case::{Case, ClassFile, Counts, cases};
+pub use case::{Case, ClassFile, Counts, Passages, cases};
 pub use events::{Reading, read_events};
 pub use harness::{Block, Linked, Ran, Report, run_blocks};
 pub use methods::{constant_pool, methods};
 pub use printed::printed_diff;
-pub use seam::{Ids, Outcome, Skip, Transforms, dump, rewrite};
+pub use seam::{COMBINATIONS, Ids, Outcome, Skip, Transforms, dump, rewrite};

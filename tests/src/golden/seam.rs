@@ -4,26 +4,32 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use instrument_rewriter::class_file::{ClassFile, mutf8};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{self, Choice, ClassRewriter, MethodEvent, MethodRef, SkipReason};
 use instrument_rewriter::text::{self, PrintOptions};
 
 /// Which transforms to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transforms {
-    /// `method-events`.
-    pub method_events: bool,
-    /// `allocation`.
-    pub allocation: bool,
+    /// Those of the rewriter.
+    pub of: rewrite::Transforms,
+    /// The regions of the case.
+    pub regions: bool,
 }
 
-impl Transforms {
-    /// The three combinations that every case is tried with, by the name of their printed diff.
-    pub const ALL: [(&'static str, Transforms); 3] = [
-        ("method-events", Transforms { method_events: true, allocation: false }),
-        ("allocation", Transforms { method_events: false, allocation: true }),
-        ("both", Transforms { method_events: true, allocation: true }),
-    ];
-}
+const NONE: rewrite::Transforms = rewrite::Transforms::NONE;
+const METHOD_EVENTS: rewrite::Transforms = rewrite::Transforms { method_events: true, ..NONE };
+
+/// The combinations that every case is tried with, by the name of their printed diff.
+pub const COMBINATIONS: [(&str, Transforms); 7] = [
+    ("method-events", Transforms { of: METHOD_EVENTS, regions: false }),
+    ("allocation", Transforms { of: rewrite::Transforms { allocation: true, ..NONE }, regions: false }),
+    ("both", Transforms { of: rewrite::Transforms { allocation: true, ..METHOD_EVENTS }, regions: false }),
+    ("thread-links", Transforms { of: rewrite::Transforms { thread_links: true, ..NONE }, regions: false }),
+    ("hand-over", Transforms { of: rewrite::Transforms { hand_over: true, ..NONE }, regions: false }),
+    ("regions", Transforms { of: NONE, regions: true }),
+    ("all", Transforms { of: rewrite::Transforms::ALL, regions: true }),
+];
 
 /// What was left as it was, and why.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +47,8 @@ pub struct Outcome {
     pub bytes: Vec<u8>,
     /// What was left out.
     pub skips: Vec<Skip>,
+    /// What became of the regions in this class: by name, a fault or none.
+    pub regions: Vec<(String, Option<String>)>,
 }
 
 /// Method ids of one case: the index is the id, the text is `Class.name(descriptor)` with `/` in the class name.
@@ -51,11 +59,9 @@ pub struct Ids(pub Vec<String>);
 ///
 /// # Errors
 /// Never: an input that is no class is a skip of the whole class.
-pub fn rewrite(class: &[u8], transforms: Transforms, ids: &mut Ids) -> Result<Outcome> {
-    let mut rewriter = ClassRewriter::new(rewrite::Transforms {
-        method_events: transforms.method_events,
-        allocation: transforms.allocation,
-    });
+pub fn rewrite(class: &[u8], transforms: Transforms, regions: &[Region], ids: &mut Ids) -> Result<Outcome> {
+    let wanted = if transforms.regions { regions } else { &[] };
+    let mut rewriter = ClassRewriter::with_regions(transforms.of, wanted.into());
     let class_name =
         ClassFile::parse(class).and_then(|parsed| parsed.name().map(mutf8::escape)).unwrap_or_default();
     let known = ids.0.len();
@@ -96,7 +102,11 @@ pub fn rewrite(class: &[u8], transforms: Transforms, ids: &mut Ids) -> Result<Ou
     if !matches!(outcome, Ok(rewrite::Outcome::Rewritten)) {
         bytes = class.to_vec();
     }
-    Ok(Outcome { bytes, skips })
+    let reports = rewriter.region_reports().iter();
+    let regions = reports.map(|report| {
+        (wanted[report.region].name.clone(), report.outcome.as_ref().err().map(ToString::to_string))
+    });
+    Ok(Outcome { bytes, skips, regions: regions.collect() })
 }
 
 /// A class as readable, stable text.

@@ -1,25 +1,42 @@
 //! Builds the runtime and its test programs once, and runs them on every virtual machine that is installed.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
+mod replay;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 use instrument_trace::Profile;
+use replay::replay;
 use tempfile::TempDir;
 
-/// A virtual machine.
+/// The ways to record.
+pub(crate) const MODES: [&str; 3] = ["counts", "tree", "trace"];
+
+/// A virtual machine, and a way to record on it.
+#[derive(Clone)]
 pub(crate) struct Jvm {
     java: PathBuf,
     pub(crate) version: u32,
+    /// `instrument.record`; `None`: not said.
+    pub(crate) record: Option<&'static str>,
+}
+
+impl Jvm {
+    pub(crate) fn recording(&self, record: &'static str) -> Jvm {
+        Jvm { record: Some(record), ..self.clone() }
+    }
 }
 
 /// The default `java`, and what lies in the usual place.
 pub(crate) fn jvms() -> Vec<Jvm> {
-    let mut jvms = vec![Jvm { java: "java".into(), version: 0 }];
+    let mut jvms = vec![Jvm { java: "java".into(), version: 0, record: None }];
     let newer = PathBuf::from("/usr/lib/jvm/temurin-25-jdk-amd64/bin/java");
     if newer.exists() {
-        jvms.push(Jvm { java: newer, version: 0 });
+        jvms.push(Jvm { java: newer, version: 0, record: None });
     }
     for jvm in &mut jvms {
         let output = Command::new(&jvm.java).arg("-version").output().expect("java must be on the path");
@@ -31,8 +48,13 @@ pub(crate) fn jvms() -> Vec<Jvm> {
     jvms
 }
 
+/// Every virtual machine, in every way to record.
 pub(crate) fn for_each_jvm(test: impl Fn(&Jvm)) {
-    jvms().iter().for_each(test);
+    for jvm in jvms() {
+        for record in MODES {
+            test(&jvm.recording(record));
+        }
+    }
 }
 
 fn sources() -> PathBuf {
@@ -51,7 +73,8 @@ pub(crate) fn classes() -> &'static Path {
     let dir = CLASSES.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();
         build(dir.path());
-        let tests = ["Victim.java", "Loaders.java"].map(|f| sources().join("test").join(f));
+        let tests = ["Victim.java", "Loaders.java", "Modes.java", "Inside.java"]
+            .map(|f| sources().join("test").join(f));
         let output = Command::new("javac")
             .arg("-cp")
             .arg(dir.path())
@@ -64,6 +87,13 @@ pub(crate) fn classes() -> &'static Path {
         dir
     });
     dir.path()
+}
+
+/// A profile; the threads of a trace have their counts, too.
+pub(crate) fn parse(data: &[u8]) -> Profile {
+    let mut profile = Profile::parse(data).unwrap();
+    replay(&mut profile, data);
+    profile
 }
 
 /// One run of a program in an empty working directory.
@@ -87,7 +117,14 @@ impl Run {
         let mut program = vec!["-cp".to_owned(), classes().display().to_string(), "Victim".to_owned()];
         program.extend(args.iter().map(ToString::to_string));
         let (stdout, stderr) = (String::new(), String::new());
-        Run { dir, command, flags: Vec::new(), program, child: None, stdout, stderr, code: None }
+        let flags = jvm.record.iter().map(|record| format!("-Dinstrument.record={record}")).collect();
+        Run { dir, command, flags, program, child: None, stdout, stderr, code: None }
+    }
+
+    /// Another class instead of `Victim`.
+    pub(crate) fn class(mut self, name: &str) -> Run {
+        self.program[2] = name.to_owned();
+        self
     }
 
     /// Another program, with only itself on the class path.
@@ -168,6 +205,6 @@ impl Run {
     }
 
     pub(crate) fn profile(&self) -> Profile {
-        Profile::parse(&std::fs::read(self.profile_path()).unwrap()).unwrap()
+        parse(&std::fs::read(self.profile_path()).unwrap())
     }
 }

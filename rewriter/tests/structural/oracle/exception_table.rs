@@ -143,7 +143,7 @@ impl MethodCheck<'_> {
             }
         };
         match part {
-            Part::Original(i) | Part::Landing(i) => of(i),
+            Part::Original(i) | Part::Landing(i) | Part::Before(i) => of(i),
             Part::After(i) => of(i - 1),
             Part::Skip(i) => match (of(i - 1), of(i)) {
                 (Want::Uncovered, Want::Uncovered) => Want::Uncovered,
@@ -153,7 +153,7 @@ impl MethodCheck<'_> {
                 (true, Want::Uncovered) if !self.old.insns[target].is_return() => Want::Uncovered,
                 _ => Want::Either,
             },
-            Part::Entry | Part::Before(_) | Part::Unwind => Want::Uncovered,
+            Part::Entry | Part::Unwind => Want::Uncovered,
         }
     }
 }

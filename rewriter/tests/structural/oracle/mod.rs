@@ -8,6 +8,7 @@
 //! 2. Compare branches, exception table, frames and the other tables under that map.
 
 mod attributes;
+mod calls;
 mod exception_table;
 
 use super::flow::{self, State};
@@ -31,6 +32,8 @@ pub(crate) struct Seen {
     pub(crate) objects: u64,
     pub(crate) thrown_away: u64,
     pub(crate) untracked: u64,
+    pub(crate) starts: u64,
+    pub(crate) hand_overs: u64,
     pub(crate) trampolines: u64,
     pub(crate) widened: u64,
     pub(crate) frames: u64,
@@ -54,6 +57,8 @@ impl std::ops::AddAssign for Seen {
             (&mut self.objects, o.objects),
             (&mut self.thrown_away, o.thrown_away),
             (&mut self.untracked, o.untracked),
+            (&mut self.starts, o.starts),
+            (&mut self.hand_overs, o.hand_overs),
             (&mut self.trampolines, o.trampolines),
             (&mut self.widened, o.widened),
             (&mut self.frames, o.frames),
@@ -145,7 +150,7 @@ enum Part {
     Trampoline(usize),
     /// `exceptionCaught` of the handler at this one.
     Landing(usize),
-    /// `methodExit` of this return.
+    /// Belongs to this old instruction: `methodExit` of a return, what a call is told by.
     Before(usize),
     Unwind,
 }
@@ -226,6 +231,8 @@ struct MethodCheck<'a> {
     /// First new row of every old row.
     rows: Vec<usize>,
     has_unwind: bool,
+    /// Slots that the probes need on top of the method's own.
+    extra_stack: u16,
     seen: Seen,
 }
 
@@ -281,6 +288,7 @@ impl<'a> MethodCheck<'a> {
             object_probes: Vec::new(),
             rows: Vec::new(),
             has_unwind: false,
+            extra_stack: 0,
             seen,
         })
     }
@@ -318,6 +326,7 @@ impl<'a> MethodCheck<'a> {
                 self.event("methodExit", Part::Before(i))?;
                 self.seen.exits += 1;
             }
+            self.call_probes(i, &insn)?;
             let position = self.position();
             self.layout.insn.push(position);
             self.original(i, &insn)?;
@@ -372,6 +381,7 @@ impl<'a> MethodCheck<'a> {
             && descriptor == b"(I)V";
         ensure!(matches, "{}", fault(&format!("other call {at}")));
         ensure!(right, "{}", fault(&format!("wrong id {at}")));
+        self.extra_stack = self.extra_stack.max(1);
         self.parts.extend([part, part]);
         Ok(())
     }
@@ -383,6 +393,7 @@ impl<'a> MethodCheck<'a> {
             self.parts.push(Part::After(i));
         }
         ensure!(self.calls_heap_proxy(0, name), "{name} expected at new pc {}", self.position());
+        self.extra_stack = self.extra_stack.max(1);
         self.parts.push(Part::After(i));
         Ok(())
     }
@@ -612,13 +623,13 @@ impl<'a> MethodCheck<'a> {
     fn check_limits(&self) -> Result<(), String> {
         let (old, new) = (self.old.code, self.new.code);
         ensure!(old.max_locals == new.max_locals, "max_locals changed");
-        let probes = self.parts.iter().any(|part| !matches!(part, Part::Original(_)));
         // One copy per thrown-away object lies beneath the arguments of its constructor call.
         let calls = &self.thrown_away;
         let inside = |pc: usize| calls.iter().filter(|(new, call)| (*new..*call).contains(&pc)).count();
         let copies = calls.iter().map(|(new, _)| inside(*new)).max().unwrap_or(0) as u16;
         let least = if self.form.method_events && (self.has_unwind || !old.rows.is_empty()) { 2 } else { 0 };
-        let right = (old.max_stack + u16::from(probes) + copies).max(least);
+        let extra = self.extra_stack.max(if copies > 0 { copies + 1 } else { 0 });
+        let right = (old.max_stack + extra).max(least);
         ensure!(new.max_stack == right, "max_stack {} became {}, not {right}", old.max_stack, new.max_stack);
         Ok(())
     }

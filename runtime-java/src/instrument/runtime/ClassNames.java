@@ -3,7 +3,7 @@ package instrument.runtime;
 import java.nio.charset.Charset;
 
 /** Small numbers for classes, and their names in the file, each once. Keeps no class or class loader alive. */
-final class ClassNames extends ClassValue<Integer> {
+final class ClassNames extends ClassValue<ClassNames.Entry> {
     private static final ClassNames INSTANCE = new ClassNames();
     private static final int REGION = 4096;
 
@@ -13,20 +13,34 @@ final class ClassNames extends ClassValue<Integer> {
 
     private ClassNames() {}
 
-    /** The number of a class, from 1. */
-    static int number(Class<?> type) {
-        return INSTANCE.get(type).intValue();
+    /** What is known of a class. */
+    static final class Entry {
+        /** Its number, from 1. */
+        final int number;
+        /** The size of its objects; arrays and unknown sizes: see {@link ObjectSizes}. */
+        final long size;
+
+        Entry(int number, long size) {
+            this.number = number;
+            this.size = size;
+        }
+    }
+
+    /** The entry of an object's class. */
+    static Entry of(Object object) {
+        return INSTANCE.get(object.getClass());
     }
 
     @Override
-    protected synchronized Integer computeValue(Class<?> type) {
+    protected synchronized Entry computeValue(Class<?> type) {
+        long size = ObjectSizes.of(type);
         byte[] name = type.getName().getBytes(Charset.forName("UTF-8"));
         int length = 8 + (name.length + 7 & -8);
         if (region == null || used + length > region.length) {
             Region fresh = Threads.file.allocate(Math.max(REGION, Format.HEADER + length));
             if (fresh == null) {
                 // The class stays without a name; the file has said that it is incomplete.
-                return Integer.valueOf(++next);
+                return new Entry(++next, size);
             }
             fresh.publish(Format.CLASS_NAMES, 0);
             region = fresh;
@@ -36,6 +50,6 @@ final class ClassNames extends ClassValue<Integer> {
         region.put(used + 8, name, name.length);
         region.put(used >> 3, (long) name.length << 32 | number);
         used += length;
-        return Integer.valueOf(number);
+        return new Entry(number, size);
     }
 }

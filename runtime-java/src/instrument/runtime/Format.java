@@ -18,6 +18,9 @@ final class Format {
     static final int END = 5;
     static final int DROPPED = 6;
     static final int COPIES = 7;
+    static final int START_CLOCK = 8;
+    static final int BEAT = 9;
+    static final int SHUTDOWN = 10;
 
     /** "BLOK": the first four bytes of a block. */
     static final int BLOCK = 0x4B4F4C42;
@@ -27,6 +30,7 @@ final class Format {
     static final int HEADER_WORDS = HEADER / 8;
 
     // Region kinds.
+    static final int FREE = 0;
     static final int THREAD = 1;
     static final int ENDED = 2;
     static final int COUNTS = 3;
@@ -34,15 +38,28 @@ final class Format {
     static final int CLASS_NAMES = 5;
     static final int ID_MAP = 6;
     static final int PROPERTIES = 7;
+    static final int TREE = 8;
+    static final int TREE_ALLOCATIONS = 9;
+    static final int TRACE = 10;
+    static final int LINKS = 11;
+    static final int REGION_TIMINGS = 12;
 
     // Words of a THREAD or ENDED region.
-    static final int COUNTS_AT = 2;
+    /** File offset of the counts or tree region. */
+    static final int DATA_AT = 2;
     static final int ALLOCATIONS_AT = 3;
     static final int THREAD_DROPPED = 4;
     static final int THREAD_FLAGS = 5;
     /** THREAD: bytes of the name. ENDED: number of threads folded into it. */
     static final int THREAD_EXTRA = 6;
     static final int THREAD_LENGTH = 256;
+    /** Bytes of a thread's name. */
+    static final int THREAD_NAME = 128;
+    static final int THREAD_START = 24;
+    static final int THREAD_END = 25;
+    static final int THREAD_LINK = 26;
+    /** ns that the recorder took for itself; also of an ENDED region. */
+    static final int THREAD_PAUSE = 27;
     // Words of an ENDED region's journal.
     static final int JOURNAL_VALID = 8;
     static final int JOURNAL_TARGET = 9;
@@ -54,10 +71,10 @@ final class Format {
     static final long REPAIRING = 2;
     static final long FOLDING = 4;
 
-    /** COUNTS: words of the shadow stack, which comes first; the records follow it. */
+    /** COUNTS and TREE: words of the shadow stack, which comes first; the records or nodes follow it. */
     static final int STACK_WORDS = 2;
 
-    // Words of a COUNTS record.
+    // Words of a COUNTS record; those from EXITS to LOST also name the way in which a frame is closed.
     static final int RECORD_WORDS = 8;
     static final int ENTRIES = 1;
     static final int EXITS = 2;
@@ -67,10 +84,78 @@ final class Format {
     static final int STRAY = 6;
     static final int OPEN = 7;
 
+    /** TREE: flags. */
+    static final int TREE_FLAGS = 3;
+    // Bits of TREE_FLAGS.
+    static final long SAMPLED = 1;
+    static final long CPU = 2;
+
+    // Words of a TREE node. Its first word is its key: number of its caller (32 bits), consumer (32 bits).
+    static final int NODE_WORDS = 16;
+    static final int LOG_NODE_WORDS = 4;
+    static final int NODE_NS = 3;
+    static final int NODE_MIN = 4;
+    static final int NODE_MAX = 5;
+    static final int NODE_SQUARES = 6;
+    static final int NODE_TIMED = 7;
+    static final int NODE_OPEN = 12;
+    static final int NODE_CPU = 13;
+    static final int NODE_HEAD = 14;
+    static final int NODE_OPEN_NS = 15;
+    /** The columns EXITS to STRAY of a record; all but EXITS lie on a node's second cache line. */
+    static final int NODE_COLUMNS = 5;
+    /** Consumer of the node whose callees are counted per method only. */
+    static final int DEEPER = 0x7fffffff;
+    /** Set in the consumer of a link frame. */
+    static final int LINK = 0x80000000;
+    /** In the place of id + 1 in the frame of a link. */
+    static final int LINK_FRAME = 0x7fffffff;
+
+    /** Words of a link: number and kind, node and ordinal of the thread, clock, 0. */
+    static final int LINK_WORDS = 4;
+
+    // Words of a REGION_TIMINGS region.
+    static final int REGION_NUMBER = 2;
+    static final int REGION_PASSAGES = 3;
+    static final int REGION_NS = 4;
+    static final int REGION_MIN = 5;
+    static final int REGION_MAX = 6;
+    static final int REGION_LEFT = 7;
+
+    /** Words of an ALLOCATIONS and of a TREE_ALLOCATIONS record. */
+    static final int ALLOCATION_WORDS = 2;
+    static final int TREE_ALLOCATION_WORDS = 4;
+
+    // Words of a TRACE region.
+    static final int PIECE = 2;
+    static final int PIECE_CLOCK = 3;
+    // Kinds of TRACE events.
+    static final long EVENT_ENTRY = 1;
+    static final long EVENT_CONSTRUCTOR = 2;
+    static final long EVENT_SUPER_RETURNED = 3;
+    static final long EVENT_EXIT = 4;
+    static final long EVENT_CAUGHT = 6;
+    static final long EVENT_ALLOCATION = 7;
+    static final long EVENT_SURPLUS = 8;
+    static final long EVENT_LINK_ENTERED = 9;
+    static final long EVENT_LINK_LEFT = 10;
+    static final long EVENT_LINK_MADE = 11;
+    static final long EVENT_PAUSE = 12;
+    static final long EVENT_DROPPED = 13;
+    static final long EVENT_CLOCK = 15;
+    /** Bits of the number of an event, and of its ns. */
+    static final int NUMBER_BITS = 26;
+    static final int DELTA_BITS = 34;
+
     /** Set in a frame that {@code constructorEntry} opened, until {@code superReturned}. */
     static final long PENDING = 1L << 63;
 
     private Format() {}
+
+    /** The word of a node that holds a column of a record. */
+    static int nodeColumn(int column) {
+        return column <= EXITS ? column : column + NODE_COLUMNS;
+    }
 
     /** The id of a frame, plus one; 0 where there is no frame. */
     static int idPlusOne(long frame) {

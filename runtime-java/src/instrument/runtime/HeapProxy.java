@@ -46,7 +46,9 @@ public final class HeapProxy {
             if (state == null) {
                 state = ProfilerRuntime.newState();
             }
-            state.allocated(object.getClass());
+            if (state != null) {
+                state.allocated(object);
+            }
         } catch (StackOverflowError e) {
             if (state != null) {
                 state.missed++;

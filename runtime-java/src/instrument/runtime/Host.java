@@ -8,6 +8,9 @@ import java.io.InputStream;
 import java.net.URL;
 import java.net.URLConnection;
 import java.util.Enumeration;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
 
 /** What a profile says about the process it comes from, and the id maps it carries. */
 final class Host {
@@ -41,7 +44,7 @@ final class Host {
     }
 
     /** Lines of KEY=VALUE. A line break or backslash in a value is escaped. */
-    static String properties() {
+    static String properties(Settings settings) {
         StringBuilder text = new StringBuilder();
         line(text, "java.vm.name", property("java.vm.name"));
         line(text, "java.vm.version", property("java.vm.version"));
@@ -50,11 +53,58 @@ final class Host {
         line(text, "directory", property("user.dir"));
         line(text, "command", property("sun.java.command"));
         line(text, "host", hostName());
-        line(text, "record", "counts");
+        line(text, "record", settings.recorded());
+        if (settings.record == Settings.TREE) {
+            line(text, "timing", settings.sampled == 1 ? "all" : "sampled:" + settings.sampled);
+            if (settings.sampled > 1) {
+                line(text, "timing.head", Integer.toString(Settings.HEAD));
+            }
+            line(text, "limit.depth", Integer.toString(settings.depth));
+            line(text, "limit.contexts", Integer.toString(settings.contexts));
+        }
+        line(text, "roots", settings.roots);
+        for (Map.Entry<String, String> region : regions().entrySet()) {
+            line(text, region.getKey(), region.getValue());
+        }
         return text.toString();
     }
 
-    private static void line(StringBuilder text, String key, String value) {
+    /** The names of the code regions of every program on the class path that was instrumented. */
+    private static Map<String, String> regions() {
+        Map<String, String> regions = new TreeMap<String, String>();
+        try {
+            ClassLoader loader = Host.class.getClassLoader();
+            Enumeration<URL> all = loader == null
+                ? ClassLoader.getSystemResources(Settings.RESOURCE)
+                : loader.getResources(Settings.RESOURCE);
+            while (all.hasMoreElements()) {
+                InputStream in = open(all.nextElement());
+                try {
+                    Properties properties = new Properties();
+                    properties.load(in);
+                    for (String key : properties.stringPropertyNames()) {
+                        if (key.startsWith("region.")) {
+                            regions.put(key, properties.getProperty(key));
+                        }
+                    }
+                } finally {
+                    in.close();
+                }
+            }
+        } catch (Exception e) {
+            Log.say("cannot read the names of the code regions: " + e);
+        }
+        return regions;
+    }
+
+    /** A resource. A cached connection would keep the program's jar open. */
+    static InputStream open(URL url) throws IOException {
+        URLConnection connection = url.openConnection();
+        connection.setUseCaches(false);
+        return connection.getInputStream();
+    }
+
+    static void line(StringBuilder text, String key, String value) {
         if (value != null) {
             String escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r");
             text.append(key).append('=').append(escaped).append('\n');
@@ -100,10 +150,7 @@ final class Host {
         while (maps.hasMoreElements()) {
             URL url = maps.nextElement();
             try {
-                URLConnection connection = url.openConnection();
-                // A cached connection would keep the program's jar open.
-                connection.setUseCaches(false);
-                InputStream in = connection.getInputStream();
+                InputStream in = open(url);
                 try {
                     byte[] map = read(in);
                     if (!file.write(Format.ID_MAP, map, map.length)) {

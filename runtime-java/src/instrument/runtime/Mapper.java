@@ -83,10 +83,10 @@ final class Mapper {
         }
 
         MappedByteBuffer result() throws IOException {
-            run();
+            Privileged.run(this);
             if (failure instanceof ClosedByInterruptException) {
                 failure = null;
-                Thread helper = new Thread(null, this, "instrument");
+                Thread helper = Lifetime.thread(this);
                 helper.setDaemon(true);
                 helper.start();
                 // join() would throw at once, and take the program's interrupt with it.

@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.LongBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.charset.Charset;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -50,6 +51,7 @@ final class ProfileFile {
                 header.put(Format.NONCE, nonce);
                 header.put(Format.PID, pid);
                 header.put(Format.START, System.currentTimeMillis());
+                header.put(Format.START_CLOCK, System.nanoTime());
                 header.put(Format.END, Format.FILE_HEADER);
                 header.put(1, (long) Format.FILE_HEADER << 32 | Format.VERSION);
                 header.put(0, Format.MAGIC);
@@ -91,8 +93,9 @@ final class ProfileFile {
         if (settings.out == null) {
             return name;
         }
-        File out = new File(settings.out);
-        if (settings.out.endsWith("/") || out.isDirectory()) {
+        String given = settings.out.replace("%p", Long.toString(pid));
+        File out = new File(given);
+        if (given.endsWith("/") || out.isDirectory()) {
             return new File(out, name).getPath();
         }
         String path = out.getPath();
@@ -147,6 +150,7 @@ final class ProfileFile {
         if (failed) {
             return false;
         }
+        StackReserve.levels(StackReserve.FILE_LEVELS);
         int size = Math.max(nextBlock, length + Format.HEADER + PAGE - 1 & -PAGE);
         String reason;
         try {
@@ -183,9 +187,20 @@ final class ProfileFile {
         }
     }
 
+    /** Writes the clock into a word of the header. */
+    void clock(int word) {
+        header.put(word, System.nanoTime());
+    }
+
     /** Counts an event that a thread without a region could not record. */
     void drop() {
         header.put(Format.DROPPED, dropped.incrementAndGet());
+    }
+
+    /** Writes a region of text: properties. */
+    boolean write(int kind, String text) {
+        byte[] data = text.getBytes(Charset.forName("UTF-8"));
+        return write(kind, data, data.length);
     }
 
     /** Writes a region of bytes: an id map, or properties. */
@@ -198,6 +213,4 @@ final class ProfileFile {
         region.put(Format.HEADER, data, length);
         region.publish(kind, 0);
         return true;
-    }
-
-}
+    }}

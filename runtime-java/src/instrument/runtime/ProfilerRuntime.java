@@ -1,8 +1,8 @@
 package instrument.runtime;
 
 /**
- * The probes that injected code calls, each with the id of the method it is in. They keep exact counts per method and
- * thread in the profile of this process. After a thread has met a method, its probes allocate nothing, take no lock, do no
+ * The probes that injected code calls, each with the id of the method it is in. They record exactly, in one of
+ * the ways that {@link ThreadState} has subclasses for, in the profile of this process. After a thread has met a method in a context, its probes allocate nothing, take no lock, do no
  * I/O and load no class. Entry probes let StackOverflowError through, having recorded nothing: the call overflowed. No
  * other failure reaches the program, but for ThreadDeath.
  */
@@ -10,8 +10,11 @@ public final class ProfilerRuntime {
     private static final ThreadLocal<ThreadState> LOCAL = new ThreadLocal<ThreadState>();
 
     // Any thread may write these at any time; whatever is read belongs to the thread that it says.
-    private static ThreadState first = new ThreadState(null);
-    private static ThreadState second = new ThreadState(null);
+    static ThreadState first;
+    private static ThreadState second;
+    // While there is a state on trial.
+    private static ThreadState ownState;
+    private static ThreadState ownFirst;
 
     private ProfilerRuntime() {}
 
@@ -22,24 +25,9 @@ public final class ProfilerRuntime {
         try {
             state = current();
             if (state == null) {
-                state = StackReserve.state(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L)));
+                state = newState();
             }
-            if (!state.enter(id, 0)) {
+            if (state != null && !state.enter(id)) {
                 state.enterSlowly(id, 0);
             }
         } catch (Throwable e) {
@@ -54,24 +42,9 @@ public final class ProfilerRuntime {
         try {
             state = current();
             if (state == null) {
-                state = StackReserve.state(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, StackReserve.pad(
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
-                    0L)));
+                state = newState();
             }
-            if (!state.enterConstructor(id)) {
+            if (state != null && !state.enterConstructor(id)) {
                 state.enterSlowly(id, Format.PENDING);
             }
         } catch (Throwable e) {
@@ -84,8 +57,10 @@ public final class ProfilerRuntime {
         ThreadState state = null;
         try {
             state = current();
-            if (state == null || !state.close(id, Format.EXITS)) {
-                state = state();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.exit(id)) {
                 state.closeSlowly(id, Format.EXITS);
             }
         } catch (StackOverflowError e) {
@@ -100,8 +75,10 @@ public final class ProfilerRuntime {
         ThreadState state = null;
         try {
             state = current();
-            if (state == null || !state.close(id, Format.UNWINDS)) {
-                state = state();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.unwind(id)) {
                 state.closeSlowly(id, Format.UNWINDS);
             }
         } catch (StackOverflowError e) {
@@ -116,8 +93,10 @@ public final class ProfilerRuntime {
         ThreadState state = null;
         try {
             state = current();
-            if (state == null || !state.superReturned(id)) {
-                state = state();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.superReturned(id)) {
                 state.superReturnedSlowly(id);
             }
         } catch (StackOverflowError e) {
@@ -132,8 +111,10 @@ public final class ProfilerRuntime {
         ThreadState state = null;
         try {
             state = current();
-            if (state == null || !state.caught(id)) {
-                state = state();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.caught(id)) {
                 state.caughtSlowly(id);
             }
         } catch (StackOverflowError e) {
@@ -157,11 +138,11 @@ public final class ProfilerRuntime {
     static ThreadState current() {
         Thread thread = Thread.currentThread();
         ThreadState state = first;
-        if (state.thread.get() == thread) {
+        if (state != null && state.thread.get() == thread) {
             return state;
         }
         state = second;
-        if (state.thread.get() == thread) {
+        if (state != null && state.thread.get() == thread) {
             return state;
         }
         state = LOCAL.get();
@@ -172,21 +153,39 @@ public final class ProfilerRuntime {
         return state;
     }
 
-    /** The state of the current thread. */
-    static ThreadState state() {
-        ThreadState state = LOCAL.get();
-        return state != null ? state : newState();
-    }
-
+    /** A state for the current thread; null: the thread is inside the runtime, its events are not recorded. */
     static ThreadState newState() {
-        ThreadState state = new ThreadState(Thread.currentThread());
+        if (!Threads.configured()) {
+            return null;
+        }
+        ThreadState state = Threads.newState(Thread.currentThread());
         LOCAL.set(state);
-        if (first.thread.get() == null) {
+        if (isFree(first)) {
             first = state;
-        } else if (second.thread.get() == null) {
+        } else if (isFree(second)) {
             second = state;
         }
         return state;
+    }
+
+    /**
+     * Puts a state on trial in the place of that of the current thread, and in the place that is looked at first; null: puts
+     * back what was there.
+     */
+    static void onTrial(ThreadState state) {
+        if (state != null) {
+            ownState = LOCAL.get();
+            ownFirst = first;
+            LOCAL.set(state);
+            first = state;
+        } else {
+            first = ownFirst;
+            LOCAL.set(ownState);
+        }
+    }
+
+    private static boolean isFree(ThreadState place) {
+        return place == null || place.thread.get() == null;
     }
 
     /** Ends the recording of a thread; only ThreadDeath goes on. */

@@ -49,6 +49,13 @@ final class Region {
         put(0, 0);
     }
 
+    /** Writes to every page that nobody has used yet, so that the page faults happen now. */
+    void touch() {
+        for (int i = base + (length >> 3) - 1; i > base + 1 && words.get(i) == 0; i -= 512) {
+            words.put(i, 0);
+        }
+    }
+
     void clearBody() {
         for (int i = base + 2, end = base + (length >> 3); i < end; i++) {
             words.put(i, 0);

@@ -9,16 +9,44 @@ import java.util.Properties;
  * {@code META-INF/instrument/runtime.properties} (plain KEY), which the rewriter puts beside the runtime.
  */
 final class Settings {
+    static final int OFF = 0;
+    static final int COUNTS = 1;
+    static final int TREE = 2;
+    static final int TRACE = 3;
+    private static final String[] RECORD = {"off", "counts", "tree", "trace"};
+    /** Calls of a context that are all timed, if not all are. */
+    static final int HEAD = 16;
+
     static final String RESOURCE = "META-INF/instrument/runtime.properties";
 
     /** First part of the default file name. */
     final String name;
     /** A file or a directory; null: the working directory. */
     final String out;
-    /** False: {@code record=off}. */
-    final boolean recording;
+    /** One of the constants. */
+    final int record;
     /** The file grows no larger than this many bytes. */
     final long limit;
+    /** One call in so many is timed, after the first ones of its context; a power of two, 1: all are. */
+    final int sampled;
+    /** CPU time is recorded, too. */
+    final boolean cpu;
+    /** Frames deeper than this are not contexts of their own. */
+    final int depth;
+    /** Contexts that a thread may have. */
+    final int contexts;
+    /** Sizes of objects are recorded. */
+    final boolean sizes;
+    /** Sizes of all classes, even if that loads the classes of their fields. */
+    final boolean allSizes;
+    /** Patterns of the root methods; null: everything is recorded. */
+    final String roots;
+    /** Passages of a code region that are kept; the newest replaces the oldest. */
+    final int ring;
+    /** ms that the calibration may take; 0: there is none. */
+    final int calibrate;
+    /** Seconds between two beats of the clock in the file; 0: there are none. */
+    final int snapshot;
 
     private final Properties defaults = new Properties();
 
@@ -43,8 +71,19 @@ final class Settings {
         name = given == null || given.isEmpty() || given.indexOf('/') >= 0 || given.indexOf('\\') >= 0 ? "java" : given;
         String target = find("out");
         out = target == null || target.isEmpty() ? null : target;
-        recording = readRecord(find("record"));
+        record = readRecord(find("record"));
         limit = readLimit(find("limit"));
+        sampled = record == TREE ? readTiming(find("timing")) : 1;
+        cpu = record == TREE && "true".equals(find("cpu"));
+        depth = readNumber("depth", 2000, 1, 1 << 20);
+        contexts = readNumber("contexts", 1000000, 1, 1 << 22);
+        sizes = record == TREE || record == TRACE;
+        allSizes = "all".equals(find("sizes"));
+        calibrate = "off".equals(find("calibrate")) || !sizes ? 0 : readNumber("calibrate", 100, 0, 10000);
+        String rootList = find("roots");
+        roots = rootList == null || rootList.isEmpty() ? null : rootList;
+        ring = readNumber("ring", 1020, 1, 1 << 20);
+        snapshot = readNumber("snapshot", 0, 0, 1 << 20);
     }
 
     private String find(String key) {
@@ -63,15 +102,62 @@ final class Settings {
         return value == null ? null : value.trim();
     }
 
-    private static boolean readRecord(String value) {
-        if (value == null || value.equals("counts")) {
-            return true;
+    /** The word for what is recorded. */
+    String recorded() {
+        return RECORD[record];
+    }
+
+    /** The logarithm of a power of two. */
+    static int log2(int power) {
+        return 31 - Integer.numberOfLeadingZeros(power);
+    }
+
+    private static int readRecord(String value) {
+        if (value == null) {
+            return TREE;
         }
-        if (value.equals("off")) {
-            return false;
+        for (int i = 0; i < RECORD.length; i++) {
+            if (RECORD[i].equals(value)) {
+                return i;
+            }
         }
-        Log.say("unknown instrument.record=" + value + " (counts or off); recording counts");
-        return true;
+        Log.say("unknown instrument.record=" + value + " (tree, trace, counts or off); recording a tree");
+        return TREE;
+    }
+
+    private static int readTiming(String value) {
+        if (value == null || value.equals("all")) {
+            return 1;
+        }
+        try {
+            if (value.startsWith("sampled:")) {
+                int number = Integer.parseInt(value.substring(8));
+                if (number >= 1 && number <= 1 << 20) {
+                    return number == 1 ? 1 : Integer.highestOneBit(number - 1) << 1;
+                }
+            }
+        } catch (NumberFormatException e) {
+            // Said below.
+        }
+        Log.say("unknown instrument.timing=" + value + " (all, or sampled:N with N up to 1048576); timing all calls");
+        return 1;
+    }
+
+    private int readNumber(String key, int usual, int least, int most) {
+        String value = find(key);
+        if (value == null || value.isEmpty()) {
+            return usual;
+        }
+        try {
+            int number = Integer.parseInt(value);
+            if (number >= least && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Said below.
+        }
+        Log.say("unknown instrument." + key + "=" + value + " (" + least + " to " + most + "); it is " + usual);
+        return usual;
     }
 
     private static long readLimit(String value) {

@@ -5,15 +5,26 @@ package instrument.runtime;
  * of the same frame then cannot overflow the stack, whichever of the two is interpreted or compiled; an entry that does
  * not get through has recorded nothing, and to the program its call overflowed.
  *
- * <p>Interpreted code: {@link #frame} has a frame of more than 4 KiB. Compiled code: HotSpot touches the stack as far
- * below a method as its interpreted frames would reach, operand stack included, once that is more than a page;
- * {@link #state} and {@link #pad}, called with all their arguments on a path that runs once per thread, make the
- * operand stack of an entry probe that large without a byte of stack, code or time on its usual path.
+ * <p>An entry probe calls {@link #frame} first. Interpreted, it has a frame of more than 4 KiB. Compiled, it has none, but
+ * HotSpot touches the stack as far below a method as its interpreted frames would reach, operand stack included, once that
+ * is more than a page; {@link #pad} and {@link #rest}, which are called before the first event only, make the operand stack that large without a byte of stack or code
+ * on the usual path. So it does not matter which of the two is compiled when, nor whether one is part of the other.
  */
 final class StackReserve {
+    /** Enough for file operations: 6 KiB of compiled frames, 16 KiB of interpreted ones. */
+    static final int FILE_LEVELS = 200;
+
     private StackReserve() {}
 
-    /** A frame of 600 local variables, and nothing else. */
+    /**
+     * Overflows the stack here if there are not so many levels left, so that it does not overflow inside something that
+     * would be left half done.
+     */
+    static int levels(int more) {
+        return more == 0 ? 0 : levels(more - 1) + 1;
+    }
+
+    /** A frame of 600 local variables and as large an operand stack. */
     static void frame() {
         long l0, l1, l2, l3, l4, l5, l6, l7, l8, l9, l10, l11, l12, l13, l14, l15, l16, l17, l18, l19;
         long l20, l21, l22, l23, l24, l25, l26, l27, l28, l29, l30, l31, l32, l33, l34, l35, l36, l37, l38, l39;
@@ -30,12 +41,30 @@ final class StackReserve {
         long l240, l241, l242, l243, l244, l245, l246, l247, l248, l249, l250, l251, l252, l253, l254, l255, l256, l257, l258, l259;
         long l260, l261, l262, l263, l264, l265, l266, l267, l268, l269, l270, l271, l272, l273, l274, l275, l276, l277, l278, l279;
         long l280, l281, l282, l283, l284, l285, l286, l287, l288, l289, l290, l291, l292, l293, l294, l295, l296, l297, l298, l299;
+        // What is asked for is asked for next anyway. Less than 325 bytes of code: HotSpot makes no larger method a part of
+        // its caller.
+        if (ProfilerRuntime.first == null) {
+            rest(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, pad(
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, pad(
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                0L)));
+        }
     }
 
-    /** The state of a thread that has none yet. */
-    static ThreadState state(
-        long a, long b, long c, long d, long e, long f, long g, long h, long i, long j) {
-        return ProfilerRuntime.newState();
+    static long rest(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j) {
+        return 0;
     }
 
     static long pad(

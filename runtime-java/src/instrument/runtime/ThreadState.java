@@ -1,15 +1,15 @@
 package instrument.runtime;
 
 import java.lang.ref.WeakReference;
-import java.nio.LongBuffer;
 
 /**
- * One thread's shadow stack and counts, both in the mapped file, and the rules that match events to frames.
+ * One thread's recording: its shadow stack and the rules that match events to frames. The subclasses are the three ways to
+ * record. A process loads only one of them, so the calls to it are bound when they are compiled.
  *
- * <p>A frame is one word: pending bit, id + 1 (31 bits), place of the id's record in {@link #words} (32 bits).
+ * <p>A frame is one word: pending bit, id + 1 (31 bits), and 32 bits of the subclass.
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
  * exceptionCaught any. Pending frames above it are orphans, anything else above it is lost; both close there. An event
- * that fits no frame is stray.
+ * that fits no frame is stray. The frame of a link fits its own event only.
  *
  * <p>Order of writes: an entry is its frame, then its count; a close is its count, then its frame. A process that is
  * killed in between leaves the topmost frame one ahead of the counts, which is the one difference readers accept.
@@ -17,7 +17,7 @@ import java.nio.LongBuffer;
  * <p>Every call that may fail comes before the first write of an event; what follows needs less stack than
  * {@link ProfilerRuntime} has made sure of.
  */
-final class ThreadState {
+abstract class ThreadState {
     // Modes. Only RECORDING lets the fast paths through.
     static final int NEW = 0;
     static final int RECORDING = 1;
@@ -25,39 +25,36 @@ final class ThreadState {
     static final int BUSY = 2;
     static final int STOPPED = 3;
     static final int OFF = 4;
+    /** Not inside a root method: only the entry of one is recorded. */
+    static final int OUTSIDE = 5;
 
     /** Pending constructors before the thread's real frames are counted. */
     private static final int PENDING_LIMIT = 64;
-    private static final int FIRST_STACK = 56;
-    private static final int FIRST_RECORDS = 24;
-    private static final int FIRST_ALLOCATIONS = 512;
+
+    /**
+     * Bits of the ids of the root methods; null: everything is recorded. Set, if ever, before the first state is made: the
+     * subclasses take it for a constant.
+     */
+    static long[] roots;
 
     int mode = NEW;
-    /** Lookup by id; a slot holds the id's frame without the pending bit. Grows at half full. */
-    private long[] map;
-    /** The block that holds the shadow stack and the records: one buffer, because each costs the probes several loads. */
-    private LongBuffer words;
-    // Indexes in it. The word below the first frame is 0.
-    private int bottom;
-    private int sp;
-    /** End of the stack, first record. */
-    private int limit;
-    private int recordsEnd;
-    private int recordsLimit;
+    int pending;
+    int pendingLimit = PENDING_LIMIT;
+    /** The bits that an id may have. */
+    int idMask = 0x7fffffff;
 
     /** The THREAD or ENDED region; null until the thread is attached. */
     Region header;
-    private Region counts;
-    private int pending;
-    private int pendingLimit = PENDING_LIMIT;
     private long dropped;
-
-    private Region allocations;
-    private long[] allocationKeys;
-    private int[] allocationAt;
-    private int allocationsUsed;
+    private long paused;
     /** Allocations not counted because the stack overflowed, not yet in the file. */
     int missed;
+    /** Number of the link that started the thread; 0: none. Written into the file when the thread is attached. */
+    int link;
+    /** Those that this thread has made; null: none. */
+    Links links;
+    /** Of code regions. */
+    RegionTimer timers;
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
@@ -72,87 +69,72 @@ final class ThreadState {
 
     // ---- fast paths: true if the event was recorded ----
 
-    boolean enter(int id, long pendingBit) {
-        if (mode != RECORDING) {
-            return false;
-        }
-        long frame = map[id & map.length - 1];
-        if ((int) (frame >>> 32) != id + 1) {
-            frame = find(id);
-        }
-        int top = sp;
-        if (frame == 0 || top == limit) {
-            return false;
-        }
-        LongBuffer words = this.words;
-        int at = (int) frame + Format.ENTRIES;
-        words.put(top, frame | pendingBit);
-        words.put(at, words.get(at) + 1);
-        sp = top + 1;
-        return true;
-    }
+    abstract boolean enter(int id);
 
-    boolean enterConstructor(int id) {
-        if (pending < pendingLimit && enter(id, Format.PENDING)) {
-            pending++;
-            return true;
-        }
-        return false;
-    }
+    abstract boolean enterConstructor(int id);
 
-    boolean close(int id, int column) {
-        if (mode != RECORDING) {
-            return false;
-        }
-        LongBuffer words = this.words;
-        int top = sp - 1;
-        long frame = words.get(top);
-        if ((int) (frame >>> 32) != id + 1) {
-            return false;
-        }
-        int at = (int) frame + column;
-        words.put(at, words.get(at) + 1);
-        words.put(top, 0);
-        sp = top;
-        return true;
-    }
+    abstract boolean exit(int id);
 
-    boolean superReturned(int id) {
-        if (mode != RECORDING) {
-            return false;
-        }
-        long frame = words.get(sp - 1);
-        if ((int) (frame >>> 32) != (id + 1 | 0x80000000)) {
-            return false;
-        }
-        words.put(sp - 1, frame & ~Format.PENDING);
-        pending--;
-        return true;
-    }
+    abstract boolean unwind(int id);
 
-    boolean caught(int id) {
-        return mode == RECORDING && Format.idPlusOne(words.get(sp - 1)) == id + 1;
-    }
+    abstract boolean superReturned(int id);
+
+    abstract boolean caught(int id);
+
+    // ---- what the slow paths ask of the subclass; the thread is BUSY ----
+
+    /** Frames on the shadow stack. */
+    abstract int depth();
+
+    /** A frame, 0 being the outermost. */
+    abstract long frame(int index);
+
+    abstract void setFrame(int index, long frame);
+
+    /** Makes room for an entry, in every respect; false: there is none. */
+    abstract boolean reserve(int id);
+
+    /** Records an entry that {@link #reserve} has made room for; the thread is RECORDING. */
+    abstract boolean enterReserved(int id, long pendingBit);
+
+    /** An event other than an entry comes in: reads the clock, if there is one, and makes room for the event. */
+    abstract boolean arrived(long eventKind, int number);
+
+    /** Closes the topmost frame. */
+    abstract void closeTop(int column);
+
+    /** Counts an event that fits no frame. */
+    abstract boolean stray(int id);
+
+    /** Closes so many pending frames, the oldest first, as orphans. */
+    abstract void closeOldest(int surplus);
+
+    /** Records an allocation. */
+    abstract boolean allocate(Object object);
+
+    /** Pushes the frame of a link. */
+    abstract boolean pushLink(int link);
+
+    /** True if this is the frame of the link. */
+    abstract boolean isLink(long frame, int link);
+
+    /** The number of the node on top, 0 if there is none. */
+    abstract int contextNode();
 
     // ---- slow paths ----
 
-    /** False: the event is not to be recorded. True: the thread is BUSY until {@link #done}. */
-    private boolean begin() {
+    /** False: the event is not to be recorded. True: the thread is BUSY; the caller makes it RECORDING again. */
+    private boolean begin(int id) {
+        if (mode == NEW) {
+            arrive();
+        }
         if (mode == RECORDING) {
+            if ((id & ~idMask) != 0) {
+                drop();
+                return false;
+            }
             mode = BUSY;
             return true;
-        }
-        if (mode == NEW) {
-            mode = BUSY;
-            try {
-                if (Threads.attach(this)) {
-                    return true;
-                }
-            } finally {
-                if (mode == BUSY && header == null) {
-                    mode = NEW;
-                }
-            }
         }
         if (mode == STOPPED) {
             drop();
@@ -160,15 +142,63 @@ final class ThreadState {
         return false;
     }
 
-    private void done() {
-        if (mode == BUSY) {
-            mode = RECORDING;
+    /** The thread's first event. */
+    private void arrive() {
+        mode = BUSY;
+        try {
+            if (!Threads.start()) {
+                mode = OFF;
+            } else if (roots != null && !ThreadLinks.isLinked(Thread.currentThread())) {
+                // A thread that was started inside belongs there.
+                mode = OUTSIDE;
+            } else if (Threads.attach(this)) {
+                mode = RECORDING;
+            }
+        } finally {
+            if (mode == BUSY) {
+                mode = header == null ? NEW : RECORDING;
+            }
+        }
+    }
+
+    /** A root method is entered, or a link that was made inside one. */
+    private void goInside() {
+        mode = BUSY;
+        try {
+            if (header != null || Threads.attach(this)) {
+                mode = RECORDING;
+            }
+        } finally {
+            if (mode == BUSY) {
+                mode = OUTSIDE;
+            }
+        }
+    }
+
+    private static boolean isRoot(int id) {
+        int word = id >> 6;
+        return word < roots.length && (roots[word] >>> id & 1) != 0;
+    }
+
+    /** Frames may have been closed: that of the root method was the last one. */
+    private void outside() {
+        if (roots != null && mode == RECORDING && depth() == 0) {
+            mode = OUTSIDE;
         }
     }
 
     /** Entry where the fast path would not do. Lets StackOverflowError and ThreadDeath through. */
-    void enterSlowly(int id, long pendingBit) {
-        if (!begin()) {
+    final void enterSlowly(int id, long pendingBit) {
+        if (mode == NEW) {
+            arrive();
+        }
+        if (mode == OUTSIDE) {
+            if (!isRoot(id)) {
+                return;
+            }
+            goInside();
+        }
+        if (!begin(id)) {
             return;
         }
         boolean room;
@@ -176,108 +206,106 @@ final class ThreadState {
             if (pendingBit != 0 && pending >= pendingLimit) {
                 closeSurplus();
             }
-            room = (find(id) != 0 || add(id)) && (sp != limit || growStack());
+            room = reserve(id);
         } finally {
-            done();
+            // Not a call: there may be no stack left for one.
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
         if (!room) {
             stop();
             drop();
-        } else if (enter(id, pendingBit) && pendingBit != 0) {
+        } else if (enterReserved(id, pendingBit) && pendingBit != 0) {
             pending++;
         }
     }
 
     /** Exit and unwind. */
-    void closeSlowly(int id, int column) {
-        if (!begin()) {
+    final void closeSlowly(int id, int column) {
+        if (!begin(id)) {
             return;
         }
         try {
-            int at = sp - 1;
-            while (at >= bottom && (int) (words.get(at) >>> 32) != id + 1) {
-                at--;
-            }
-            if (at < bottom) {
-                stray(id);
-            } else {
+            int at = match(column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff);
+            if (at >= 0) {
                 closeAbove(at);
-                close(column);
+                closeTop(column);
             }
         } finally {
-            done();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
-    void superReturnedSlowly(int id) {
-        if (!begin()) {
+    final void superReturnedSlowly(int id) {
+        if (!begin(id)) {
             return;
         }
         try {
-            int at = sp - 1;
-            while (at >= bottom && (int) (words.get(at) >>> 32) != (id + 1 | 0x80000000)) {
-                at--;
-            }
-            if (at < bottom) {
-                stray(id);
-            } else {
+            int at = match(Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff);
+            if (at >= 0) {
                 closeAbove(at);
-                words.put(at, words.get(at) & ~Format.PENDING);
+                setFrame(at, frame(at) & ~Format.PENDING);
                 pending--;
             }
         } finally {
-            done();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
-    void caughtSlowly(int id) {
-        if (!begin()) {
+    final void caughtSlowly(int id) {
+        if (!begin(id)) {
             return;
         }
         try {
-            int at = sp - 1;
-            while (at >= bottom && Format.idPlusOne(words.get(at)) != id + 1) {
-                at--;
-            }
-            if (at < bottom) {
-                stray(id);
-            } else {
+            int at = match(Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff);
+            if (at >= 0) {
                 closeAbove(at);
             }
         } finally {
-            done();
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
         }
+        outside();
     }
 
-    private void closeAbove(int at) {
-        while (sp - 1 > at) {
-            close(words.get(sp - 1) < 0 ? Format.ORPHANS : Format.LOST);
+    /**
+     * The place of the topmost frame that an event fits: whose upper half is this, in the bits of the mask. -1: there is none,
+     * which is dealt with.
+     */
+    private int match(long eventKind, int id, int upper, int mask) {
+        int at = depth() - 1;
+        while (at >= 0 && ((int) (frame(at) >>> 32) & mask) != upper) {
+            at--;
         }
-    }
-
-    /** Closes the topmost frame. */
-    private void close(int column) {
-        int top = sp - 1;
-        long frame = words.get(top);
-        count(frame, column);
-        words.put(top, 0);
-        sp = top;
-        if (frame < 0) {
-            pending--;
-        }
-    }
-
-    private void count(long frame, int column) {
-        int at = (int) frame + column;
-        words.put(at, words.get(at) + 1);
-    }
-
-    private void stray(int id) {
-        if (find(id) != 0 || add(id)) {
-            count(find(id), Format.STRAY);
-        } else {
+        if (at < 0 && roots != null) {
+            // A method below the root goes on: the root and all above it are gone.
+            abandon();
+        } else if (!arrived(eventKind, id)) {
+            return -1;
+        } else if (at < 0 && !stray(id)) {
             stop();
             drop();
+        }
+        return at;
+    }
+
+    /** Closes all frames as lost or orphans. */
+    void abandon() {
+        arrived(Format.EVENT_CAUGHT, 0);
+        closeAbove(-1);
+    }
+
+    final void closeAbove(int at) {
+        while (depth() - 1 > at) {
+            closeTop(frame(depth() - 1) < 0 ? Format.ORPHANS : Format.LOST);
         }
     }
 
@@ -292,20 +320,7 @@ final class ThreadState {
         int surplus = real < 0 ? 0 : pending - (real - 1);
         if (surplus > 0) {
             flag(Format.REPAIRING, true);
-            int to = bottom;
-            for (int from = bottom; from < sp; from++) {
-                long frame = words.get(from);
-                if (frame < 0 && surplus > 0) {
-                    count(frame, Format.ORPHANS);
-                    surplus--;
-                    pending--;
-                } else {
-                    words.put(to++, frame);
-                }
-            }
-            while (sp > to) {
-                words.put(--sp, 0);
-            }
+            closeOldest(surplus);
             flag(Format.REPAIRING, false);
         }
         pendingLimit = Math.max(PENDING_LIMIT, 2 * pending);
@@ -327,237 +342,168 @@ final class ThreadState {
         return constructors;
     }
 
-    // ---- records ----
-
-    /** The id's frame, or 0. */
-    private long find(int id) {
-        long[] map = this.map;
-        for (int i = id;; i++) {
-            long frame = map[i & map.length - 1];
-            if (frame == 0 || (int) (frame >>> 32) == id + 1) {
-                return frame;
+    /** Records one object. */
+    final void allocated(Object object) {
+        if (!begin(0)) {
+            return;
+        }
+        boolean room;
+        try {
+            room = allocate(object);
+        } finally {
+            if (mode == BUSY) {
+                mode = RECORDING;
             }
         }
-    }
-
-    /** A record for an id that has none; false: there is no room. */
-    private boolean add(int id) {
-        int used = (recordsEnd - limit) / Format.RECORD_WORDS;
-        if (recordsEnd == recordsLimit && !grow(limit - bottom, 2 * used)) {
-            return false;
-        }
-        if (2 * (used + 1) > map.length) {
-            long[] larger = new long[2 * map.length];
-            for (int i = 0; i < map.length; i++) {
-                if (map[i] != 0) {
-                    insert(larger, map[i]);
-                }
-            }
-            map = larger;
-        }
-        int at = recordsEnd;
-        words.put(at, id + 1);
-        insert(map, (long) (id + 1) << 32 | at);
-        recordsEnd = at + Format.RECORD_WORDS;
-        return true;
-    }
-
-    private static void insert(long[] map, long frame) {
-        int i = (int) (frame >>> 32) - 1 & map.length - 1;
-        while (map[i] != 0) {
-            i = i + 1 & map.length - 1;
-        }
-        map[i] = frame;
-    }
-
-    private boolean growStack() {
-        int capacity = limit - bottom;
-        return grow(2 * capacity + Format.HEADER_WORDS, (recordsLimit - limit) / Format.RECORD_WORDS);
-    }
-
-    /** Moves stack and records to a larger region; false: there is no room. */
-    private boolean grow(int stackWords, int records) {
-        Region larger = countsRegion(stackWords, records);
-        if (larger == null) {
-            return false;
-        }
-        int first = larger.base + Format.HEADER_WORDS;
-        int used = recordsEnd - limit;
-        // Frames in the stack and in the map say where their records are.
-        long moved = first + stackWords - limit;
-        for (int i = 0; i < sp - bottom; i++) {
-            larger.words.put(first + i, words.get(bottom + i) + moved);
-        }
-        for (int i = 0; i < used; i++) {
-            larger.words.put(first + stackWords + i, words.get(limit + i));
-        }
-        long[] movedMap = new long[map.length];
-        for (int i = 0; i < map.length; i++) {
-            movedMap[i] = map[i] == 0 ? 0 : map[i] + moved;
-        }
-        larger.publish(Format.COUNTS, ordinal);
-        Region old = counts;
-        header.put(Format.COUNTS_AT, larger.fileOffset);
-        int depth = sp - bottom;
-        counts = larger;
-        map = movedMap;
-        words = larger.words;
-        bottom = first;
-        sp = first + depth;
-        limit = first + stackWords;
-        recordsEnd = limit + used;
-        recordsLimit = larger.base + (larger.length >> 3);
-        Threads.file.release(old);
-        return true;
-    }
-
-    private static Region countsRegion(int stackWords, int records) {
-        long length = 8L * (Format.HEADER_WORDS + stackWords + Format.RECORD_WORDS * (long) records);
-        if (length > 1 << 30) {
-            return null;
-        }
-        // The next power of two: such regions can be used again.
-        Region region = Threads.file.allocate(Integer.highestOneBit((int) length - 1) << 1);
-        if (region != null) {
-            region.put(Format.STACK_WORDS, stackWords);
-        }
-        return region;
-    }
-
-    // ---- allocations ----
-
-    /** Counts one object of a class under the method on top of the shadow stack. */
-    void allocated(Class<?> type) {
-        if (mode != RECORDING) {
-            if (!begin()) {
-                return;
-            }
-            done();
-        }
-        long key = (long) Format.idPlusOne(words.get(sp - 1)) << 32 | ClassNames.number(type);
-        int at = allocation(key);
-        if (at == 0) {
-            mode = BUSY;
-            try {
-                at = addAllocation(key);
-            } finally {
-                done();
-            }
-            if (at == 0) {
-                stop();
-                drop();
-                return;
-            }
-        }
-        allocations.put(at + 1, allocations.get(at + 1) + 1);
-        if (missed != 0) {
+        if (!room) {
+            stop();
+            drop();
+        } else if (missed != 0) {
             dropped += missed;
             missed = 0;
             header.put(Format.THREAD_DROPPED, dropped);
         }
     }
 
-    private static int hash(long key) {
-        long h = key * 0x9E3779B97F4A7C15L;
-        return (int) (h >>> 32);
+    // ---- links ----
+
+    /** What follows runs on behalf of a link. A thread that is OUTSIDE goes in: links are made inside only. */
+    final boolean enterLink(int link) {
+        if (mode == NEW) {
+            arrive();
+        }
+        if (mode == OUTSIDE) {
+            goInside();
+        }
+        if (!begin(0)) {
+            return false;
+        }
+        boolean room;
+        try {
+            room = pushLink(link);
+        } finally {
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
+        }
+        if (!room) {
+            stop();
+            drop();
+        }
+        return room;
     }
 
-    /** Offset of the record of a key in the allocations region, in words; 0: there is none. */
-    private int allocation(long key) {
-        long[] keys = allocationKeys;
-        if (keys != null) {
-            for (int i = hash(key);; i++) {
-                long found = keys[i & keys.length - 1];
-                if (found == key) {
-                    return allocationAt[i & keys.length - 1];
-                }
-                if (found == 0) {
-                    break;
-                }
+    /** The end of {@link #enterLink}; frames above are lost, or orphans. */
+    final void leaveLink(int link) {
+        if (!begin(0)) {
+            return;
+        }
+        try {
+            int at = depth() - 1;
+            while (at >= 0 && !isLink(frame(at), link)) {
+                at--;
+            }
+            if (arrived(Format.EVENT_LINK_LEFT, link) && at >= 0) {
+                closeAbove(at);
+                closeTop(Format.EXITS);
+            }
+        } finally {
+            if (mode == BUSY) {
+                mode = RECORDING;
             }
         }
-        return 0;
+        outside();
     }
 
-    private int addAllocation(long key) {
-        int at = Format.HEADER_WORDS + 2 * allocationsUsed;
-        if (allocations == null) {
-            Region region = Threads.file.allocate(FIRST_ALLOCATIONS);
-            if (region == null) {
-                return 0;
-            }
-            region.publish(Format.ALLOCATIONS, ordinal);
-            header.put(Format.ALLOCATIONS_AT, region.fileOffset);
-            allocations = region;
-        } else if (at + 2 > allocations.length >> 3) {
-            Region old = allocations;
-            Region larger = old.length > 1 << 29 ? null : Threads.file.allocate(old.length * 2);
-            if (larger == null) {
-                return 0;
-            }
-            for (int i = 2, end = old.length >> 3; i < end; i++) {
-                larger.put(i, old.get(i));
-            }
-            larger.publish(Format.ALLOCATIONS, ordinal);
-            header.put(Format.ALLOCATIONS_AT, larger.fileOffset);
-            allocations = larger;
-            Threads.file.release(old);
-        }
-        long[] keys = allocationKeys;
-        if (keys == null || 2 * (allocationsUsed + 1) > keys.length) {
-            long[] larger = new long[keys == null ? 32 : 2 * keys.length];
-            int[] places = new int[larger.length];
-            for (int i = 0; keys != null && i < keys.length; i++) {
-                if (keys[i] != 0) {
-                    insert(larger, places, keys[i], allocationAt[i]);
+    /** A link has been made here: a thread was started, or a task handed over. */
+    final void linkMade(int link) {
+        if (begin(0)) {
+            try {
+                arrived(Format.EVENT_LINK_MADE, link);
+            } finally {
+                if (mode == BUSY) {
+                    mode = RECORDING;
                 }
             }
-            allocationKeys = larger;
-            allocationAt = places;
         }
-        allocations.put(at, key);
-        insert(allocationKeys, allocationAt, key, at);
-        allocationsUsed++;
-        return at;
     }
 
-    private static void insert(long[] keys, int[] places, long key, int at) {
-        int i = hash(key) & keys.length - 1;
-        while (keys[i] != 0) {
-            i = i + 1 & keys.length - 1;
+    /**
+     * The number of a link from here; 0: nothing is recorded here, or counts only. {@code started} is the thread that it leads
+     * to, if it is known already.
+     */
+    final int makeLink(int kind, Thread started) {
+        if (mode != RECORDING || depth() == 0 || Threads.settings.record == Settings.COUNTS) {
+            return 0;
         }
-        keys[i] = key;
-        places[i] = at;
+        int link = links == null ? 0 : links.known(contextNode(), kind);
+        if (link != 0 && started == null) {
+            return link;
+        }
+        mode = BUSY;
+        try {
+            link = Links.make(this, kind);
+            if (link != 0 && started != null) {
+                ThreadLinks.remember(started, link);
+            }
+        } finally {
+            if (mode == BUSY) {
+                mode = RECORDING;
+            }
+        }
+        if (link != 0 && Threads.settings.record == Settings.TRACE) {
+            linkMade(link);
+        }
+        return link;
     }
+
+    // ---- code regions ----
+
+    /** The timer of a region that has none yet; null: there is no room, or nothing is recorded. */
+    final RegionTimer addTimer(int number) {
+        if (mode == NEW) {
+            arrive();
+        }
+        int before = mode;
+        if (before != RECORDING && before != OUTSIDE) {
+            return null;
+        }
+        mode = BUSY;
+        try {
+            return header != null || Threads.attach(this) ? RegionTimer.create(this, number) : null;
+        } finally {
+            if (mode == BUSY) {
+                mode = before;
+            }
+        }
+    }
+
+    // ---- calibration ----
+
+    /** For a state on trial: ns charged to its calls below the topmost level so far; -1: this is not known. */
+    abstract long charged();
+
+    /** For a state on trial: times every call, or as few as can be. */
+    abstract void timeAll(boolean all);
 
     // ---- life ----
 
     /** Takes the thread's regions; false: there is no room. */
-    boolean allocateRegions(int kind) {
-        ProfileFile file = Threads.file;
-        Region newHeader = file.allocate(Format.THREAD_LENGTH);
-        Region newCounts = newHeader == null ? null : countsRegion(FIRST_STACK, FIRST_RECORDS);
-        if (newCounts == null) {
-            return false;
-        }
-        long[] newMap = new long[32];
-        newCounts.publish(Format.COUNTS, ordinal);
-        newHeader.put(Format.COUNTS_AT, newCounts.fileOffset);
-        newHeader.publish(kind, ordinal);
-        map = newMap;
-        counts = newCounts;
-        words = newCounts.words;
-        bottom = newCounts.base + Format.HEADER_WORDS;
-        sp = bottom;
-        limit = bottom + FIRST_STACK;
-        recordsEnd = limit;
-        recordsLimit = newCounts.base + (newCounts.length >> 3);
-        header = newHeader;
+    abstract boolean allocateRegions(int kind);
+
+    /** Gives the regions back, all but the header. */
+    abstract void releaseRegions();
+
+    /** Moves the figures of an ended thread into the accumulator; false: there was no room, the rest stays. */
+    abstract boolean foldInto(ThreadState sum);
+
+    /** False: what an ended thread has recorded stays where it is. */
+    boolean folds() {
         return true;
     }
 
     /** Runs every path once, on regions that no reader sees, and gives them back. */
-    void exercise() {
+    final void exercise() {
         mode = RECORDING;
         for (int id = 0; id < 100; id++) {
             enterSlowly(id, id == 0 ? 0 : Format.PENDING);
@@ -565,25 +511,40 @@ final class ThreadState {
         superReturnedSlowly(98);
         caughtSlowly(97);
         superReturned(97);
-        close(97, Format.EXITS);
+        superReturnedSlowly(97);
+        exit(97);
         closeSlowly(0, Format.UNWINDS);
         closeSlowly(0, Format.UNWINDS);
-        allocated(Object.class);
+        enterSlowly(1, 0);
+        exit(1);
+        allocated(new Object());
+        enterLink(1);
+        linkMade(1);
+        leaveLink(1);
         mode = STOPPED;
-        Threads.file.release(header);
-        Threads.file.release(counts);
-        if (allocations != null) {
-            Threads.file.release(allocations);
-        }
+        release();
     }
 
-    private void flag(long bit, boolean on) {
+    /** Gives everything back. */
+    final void release() {
+        mode = STOPPED;
+        Threads.file.release(header);
+        releaseRegions();
+    }
+
+    final void flag(long bit, boolean on) {
         long flags = header.get(Format.THREAD_FLAGS);
         header.put(Format.THREAD_FLAGS, on ? flags | bit : flags & ~bit);
     }
 
+    /** The recorder took time for itself. */
+    final void pause(long ns) {
+        paused += ns;
+        header.put(Format.THREAD_PAUSE, paused);
+    }
+
     /** Ends the recording of this thread; what comes is counted as dropped. */
-    void stop() {
+    final void stop() {
         mode = STOPPED;
         if (header != null) {
             flag(Format.STOPPED, true);
@@ -598,67 +559,27 @@ final class ThreadState {
         }
     }
 
-    // ---- folding: moving an ended thread's figures into the accumulator ----
+    // ---- folding ----
 
-    /** False: there was no room; then the rest stays where it is. */
-    boolean foldInto(ThreadState sum) {
-        flag(Format.FOLDING, true);
-        while (sp > bottom) {
-            long frame = words.get(sp - 1);
-            int to = sum.recordOf(Format.idPlusOne(frame) - 1);
-            if (to == 0) {
-                return false;
-            }
-            sum.move(sum.counts, to + Format.OPEN - sum.counts.base, 1, counts, sp - 1 - counts.base);
-            sp--;
-        }
-        for (int at = limit; at < recordsEnd; at += Format.RECORD_WORDS) {
-            int to = sum.recordOf((int) words.get(at) - 1);
-            if (to == 0) {
-                return false;
-            }
-            for (int column = Format.ENTRIES; column <= Format.OPEN; column++) {
-                int target = to + column - sum.counts.base;
-                sum.move(sum.counts, target, words.get(at + column), counts, at + column - counts.base);
-            }
-        }
-        for (int i = 0; i < allocationsUsed; i++) {
-            int at = Format.HEADER_WORDS + 2 * i;
-            long key = allocations.get(at);
-            int to = sum.allocation(key);
-            if (to == 0) {
-                to = sum.addAllocation(key);
-            }
-            if (to == 0) {
-                return false;
-            }
-            sum.move(sum.allocations, to + 1, allocations.get(at + 1), allocations, at + 1);
-        }
+    /** What all ways to record have in common; the regions are given back. */
+    final void folded(ThreadState sum) {
         sum.move(sum.header, Format.THREAD_DROPPED, dropped, header, Format.THREAD_DROPPED);
+        sum.move(sum.header, Format.THREAD_PAUSE, paused, header, Format.THREAD_PAUSE);
+        Links.folded(this, null);
+        Regions.folded(this, sum);
         sum.header.put(Format.THREAD_EXTRA, sum.header.get(Format.THREAD_EXTRA) + 1);
-        ProfileFile file = Threads.file;
-        file.release(header);
-        file.release(counts);
-        if (allocations != null) {
-            file.release(allocations);
-        }
-        return true;
+        release();
     }
 
-    private int recordOf(int id) {
-        long frame = find(id);
-        if (frame == 0) {
-            frame = add(id) ? find(id) : 0;
+    /** Adds a figure here and clears it there. */
+    final void move(Region target, int targetWord, long figure, Region source, int sourceWord) {
+        if (figure != 0) {
+            replace(target, targetWord, target.get(targetWord) + figure, source, sourceWord);
         }
-        return (int) frame;
     }
 
-    /** Adds a figure here and clears it there. A reader that finds the journal valid finishes the move. */
-    private void move(Region target, int targetWord, long figure, Region source, int sourceWord) {
-        if (figure == 0) {
-            return;
-        }
-        long sum = target.get(targetWord) + figure;
+    /** Writes a sum here and clears its part there. A reader that finds the journal valid finishes the move. */
+    final void replace(Region target, int targetWord, long sum, Region source, int sourceWord) {
         header.put(Format.JOURNAL_TARGET, target.fileOffset + 8L * targetWord);
         header.put(Format.JOURNAL_VALUE, sum);
         header.put(Format.JOURNAL_SOURCE, source.fileOffset + 8L * sourceWord);

@@ -5,7 +5,7 @@ import java.nio.charset.Charset;
 /**
  * The threads that have regions in the file, and the start of recording. When there are many threads, those that ended
  * are folded into one accumulator and their regions used again, so that a million short threads need no more room than
- * those alive at one time.
+ * those alive at one time. A trace stays where it is.
  */
 final class Threads {
     /** Up to this many threads keep a row of their own after they ended. */
@@ -14,8 +14,12 @@ final class Threads {
     private static final int SWEEP = 4;
     private static final Object LOCK = new Object();
 
+    /** What the user chose; null until the first event. */
+    static volatile Settings settings;
     /** Null: recording is off, or did not start yet. */
     static volatile ProfileFile file;
+    /** Set in a thread that reads the settings. */
+    private static final ThreadLocal<Thread> CONFIGURING = new ThreadLocal<Thread>();
     private static boolean started;
     private static boolean complained;
 
@@ -27,26 +31,58 @@ final class Threads {
 
     private Threads() {}
 
-    /** Gives the current thread its regions; false: it will not be recorded, and its mode says why. */
-    static boolean attach(ThreadState state) {
-        if (!started()) {
-            start();
+    /** Reads the settings if nobody did; false: this thread is about to. Code of the program's class loader may run. */
+    static boolean configured() {
+        if (settings != null) {
+            return true;
         }
-        if (file == null) {
-            state.mode = ThreadState.OFF;
+        if (CONFIGURING.get() != null) {
             return false;
         }
+        CONFIGURING.set(Thread.currentThread());
+        try {
+            Settings read = new Settings();
+            long[] roots = read.roots == null ? null : Roots.find(read.roots);
+            synchronized (LOCK) {
+                if (settings == null) {
+                    if (roots != null) {
+                        ThreadState.roots = roots;
+                    }
+                    settings = read;
+                }
+            }
+        } finally {
+            CONFIGURING.remove();
+        }
+        return true;
+    }
+
+    /** A state of the one kind that this process uses. */
+    static ThreadState newState(Thread owner) {
+        switch (settings.record) {
+            case Settings.TREE:
+                return TreeState.create(owner);
+            case Settings.TRACE:
+                return TraceState.create(owner);
+            default:
+                return CountsState.create(owner);
+        }
+    }
+
+    /** Gives the current thread its regions; false: it will not be recorded, and its mode says why. */
+    static boolean attach(ThreadState state) {
         Thread thread = Thread.currentThread();
         // Only final methods of Thread are called: the others may be the program's.
         byte[] name = nameOf(thread);
         synchronized (LOCK) {
-            for (int i = 0; i < SWEEP && count > KEPT; i++) {
+            for (int i = 0; i < SWEEP && count > 0; i++) {
                 sweep();
             }
             if (count == states.length) {
                 states = java.util.Arrays.copyOf(states, 2 * count);
             }
             state.ordinal = ordinals + 1;
+            state.link = ThreadLinks.fetch(thread);
             if (!state.allocateRegions(Format.THREAD)) {
                 state.stop();
                 return false;
@@ -54,6 +90,8 @@ final class Threads {
             ordinals++;
             states[count++] = state;
         }
+        state.header.put(Format.THREAD_START, System.nanoTime());
+        state.header.put(Format.THREAD_LINK, state.link);
         state.header.put(Format.HEADER, name, name.length);
         state.header.put(Format.THREAD_EXTRA, name.length);
         return true;
@@ -61,7 +99,7 @@ final class Threads {
 
     private static byte[] nameOf(Thread thread) {
         String name = thread.getName();
-        int room = Format.THREAD_LENGTH - Format.HEADER;
+        int room = Format.THREAD_NAME;
         Charset utf8 = Charset.forName("UTF-8");
         byte[] bytes = name.getBytes(utf8);
         for (int end = Math.min(name.length(), room); bytes.length > room; end--) {
@@ -70,16 +108,15 @@ final class Threads {
         return bytes;
     }
 
-    /** Looks at one thread; folds it if it ended. */
+    /** Looks at one thread; folds it if it ended and there are many. */
     private static void sweep() {
         hand = hand + 1 < count ? hand + 1 : 0;
         ThreadState state = states[hand];
-        Thread thread = state.thread.get();
-        if (thread != null && thread.isAlive()) {
+        if (!seenToEnd(state) || state.folds() && count <= KEPT) {
             return;
         }
-        if (ended == null) {
-            ThreadState sum = new ThreadState(null);
+        if (state.folds() && ended == null) {
+            ThreadState sum = newState(null);
             if (!sum.allocateRegions(Format.ENDED)) {
                 return;
             }
@@ -87,24 +124,39 @@ final class Threads {
         }
         states[hand] = states[--count];
         states[count] = null;
-        state.foldInto(ended);
-    }
-
-    private static boolean started() {
-        synchronized (LOCK) {
-            return started;
+        if (state.folds()) {
+            state.foldInto(ended);
         }
     }
 
-    /** Opens the file. Code of the program's class loader may run, so no lock is held around it. */
-    private static void start() {
-        Settings settings = new Settings();
+    private static boolean seenToEnd(ThreadState state) {
+        Thread thread = state.thread.get();
+        if (thread != null && thread.isAlive()) {
+            return false;
+        }
+        if (state.header.get(Format.THREAD_END) == 0) {
+            state.header.put(Format.THREAD_END, System.nanoTime());
+        }
+        return true;
+    }
+
+    /** Writes when threads ended. */
+    static void markEnded() {
+        synchronized (LOCK) {
+            for (int i = 0; i < count; i++) {
+                seenToEnd(states[i]);
+            }
+        }
+    }
+
+    /** Opens the file, if that was not done; false: nothing is recorded. */
+    static boolean start() {
         boolean first = false;
         synchronized (LOCK) {
             if (!started) {
-                if (settings.recording) {
+                if (settings.record != Settings.OFF) {
                     try {
-                        file = new ProfileFile(settings);
+                        file = Privileged.open(settings);
                         first = true;
                     } catch (Throwable e) {
                         Log.say("cannot create the profile, nothing is recorded: " + e);
@@ -114,15 +166,18 @@ final class Threads {
             }
         }
         if (first) {
+            // Code of the program's class loader may run, so no lock is held.
+            file.write(Format.PROPERTIES, Host.properties(settings));
             try {
-                byte[] properties = Host.properties().getBytes("UTF-8");
-                file.write(Format.PROPERTIES, properties, properties.length);
                 Host.copyIdMaps(file);
-                warmUp();
             } catch (Exception e) {
                 Log.say("the profile has no id map: " + e);
             }
+            warmUp();
+            Calibration.start(file, settings);
+            Lifetime.start(file, settings);
         }
+        return file != null;
     }
 
     /**
@@ -131,16 +186,23 @@ final class Threads {
      */
     private static void warmUp() {
         new Throwable().getStackTrace();
-        ClassNames.number(Object.class);
+        ClassNames.of(new Object());
+        HandOver.wrap((Runnable) null);
+        Regions.end(0);
         ProfilerRuntime.methodExit(0);
         ProfilerRuntime.methodUnwind(0);
         ProfilerRuntime.superReturned(0);
         ProfilerRuntime.exceptionCaught(0);
-        ThreadState scratch = new ThreadState(null);
-        if (scratch.allocateRegions(Format.THREAD)) {
-            scratch.header.hide();
+        ThreadState scratch = scratch(null);
+        if (scratch != null) {
             scratch.exercise();
         }
+    }
+
+    /** A state whose regions no reader sees; null: there is no room. */
+    static ThreadState scratch(Thread owner) {
+        ThreadState scratch = newState(owner);
+        return scratch.allocateRegions(Format.FREE) ? scratch : null;
     }
 
     /** Says once why a thread is no longer recorded. */

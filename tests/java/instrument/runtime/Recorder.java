@@ -17,6 +17,7 @@ public final class Recorder {
     private static Object[] allocated = new Object[1 << 16];
     private static int count;
     private static int allocations;
+    private static final List<String> OTHERS = new ArrayList<>();
 
     private Recorder() {}
 
@@ -47,6 +48,13 @@ public final class Recorder {
         }
     }
 
+    /** A line of its own. */
+    static void other(String line) {
+        synchronized (LOCK) {
+            OTHERS.add(line);
+        }
+    }
+
     /** Writes all events, a line each. */
     public static void write(String path) throws IOException {
         synchronized (LOCK) {
@@ -59,6 +67,9 @@ public final class Recorder {
                         known.add(threads[i]);
                     }
                     out.print(thread + " " + NAMES[events[2 * i]] + " " + events[2 * i + 1] + "\n");
+                }
+                for (String line : OTHERS) {
+                    out.print(line + "\n");
                 }
                 for (int i = 0; i < allocations; i++) {
                     out.print("new " + ((Class<?>) allocated[i]).getName().replaceAll("\\s", "?") + "\n");

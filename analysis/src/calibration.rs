@@ -1,0 +1,108 @@
+//! What the probes cost, taken out of what they measured (seed 002, section 5.3):
+//!
+//! ```text
+//! t_exact = t_meas - n * t_I - m * t_O
+//! ```
+//!
+//! for a context that was entered n times and itself made m calls: of the cost of a call's probes, t_I (inner) lies between the
+//! two readings of the clock, so in the call's own time, and t_O (outer) in its caller's. Allocation events cost their context, too.
+//!
+//! Where only some calls are timed, a context's time is estimated from those, so each of its n calls brings t_I with it. A call
+//! that is not timed costs its caller t_I' + t_O' (the costs of an untimed call), but the estimate for the callee has t_I in it,
+//! which was never spent; so its part of m * t_O is t_I' + t_O' - t_I.
+
+use instrument_trace::Calibration;
+
+/// Calls of which some are timed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Calls {
+    /// Those with both clock readings.
+    pub timed: f64,
+    /// Those that were only counted.
+    pub untimed: f64,
+}
+
+impl Calls {
+    /// All of them.
+    pub fn all(self) -> f64 {
+        self.timed + self.untimed
+    }
+
+    pub(crate) fn add(&mut self, other: Calls) {
+        self.timed += other.timed;
+        self.untimed += other.untimed;
+    }
+}
+
+/// Base without the cost of probes; may be below 0, within [`noise`].
+pub fn exact(cost: &Calibration, measured: f64, own: Calls, made: Calls, allocations: f64) -> f64 {
+    let untimed = untimed(cost) - cost.inner;
+    measured
+        - own.all() * cost.inner
+        - made.timed * cost.outer
+        - made.untimed * untimed
+        - allocations * cost.allocation.unwrap_or(0.0)
+}
+
+/// What [`exact`] may be off by: the spread of inner + outer for each call. A call shifts cost between the two, so own and made
+/// calls do not add up.
+pub fn noise(cost: &Calibration, own: Calls, made: Calls) -> f64 {
+    own.all().max(made.all()) * cost.spread
+}
+
+/// What recording these calls cost.
+pub fn overhead(cost: &Calibration, calls: Calls, allocations: f64) -> f64 {
+    calls.timed * (cost.inner + cost.outer)
+        + calls.untimed * untimed(cost)
+        + allocations * cost.allocation.unwrap_or(0.0)
+}
+
+/// An untimed call, both parts; as a timed one if that was not measured.
+fn untimed(cost: &Calibration) -> f64 {
+    match (cost.inner_untimed, cost.outer_untimed) {
+        (None, None) => cost.inner + cost.outer,
+        (inner, outer) => inner.unwrap_or(0.0) + outer.unwrap_or(0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COST: Calibration = Calibration {
+        inner: 20.0,
+        outer: 10.0,
+        spread: 2.0,
+        clock: None,
+        inner_untimed: Some(1.0),
+        outer_untimed: Some(3.0),
+        allocation: Some(5.0),
+    };
+
+    fn timed(timed: f64) -> Calls {
+        Calls { timed, untimed: 0.0 }
+    }
+
+    #[test]
+    fn a_tree_of_known_cost_comes_out_exact() {
+        // f (100 ns of its own) calls g (30 ns) seven times and allocates twice.
+        let (f, g) = (100.0, 30.0);
+        let g_measured = 7.0 * (g + 20.0);
+        let f_measured = f + 20.0 + 7.0 * 10.0 + 2.0 * 5.0;
+        assert_eq!(exact(&COST, g_measured, timed(7.0), timed(0.0), 0.0), 7.0 * g);
+        assert_eq!(exact(&COST, f_measured, timed(1.0), timed(7.0), 2.0), f);
+        assert_eq!(noise(&COST, timed(1.0), timed(7.0)), 14.0);
+        assert_eq!(overhead(&COST, timed(8.0), 2.0), 8.0 * 30.0 + 10.0);
+    }
+
+    #[test]
+    fn estimates_of_sampled_calls_come_out_exact() {
+        // f calls g 8 times; 2 of them are timed. The estimate for g is 8 * (g + 20).
+        let (f, g) = (100.0, 30.0);
+        let calls = Calls { timed: 2.0, untimed: 6.0 };
+        let g_estimate = 8.0 * (g + 20.0);
+        let f_inclusive = f + 20.0 + 8.0 * g + 2.0 * 30.0 + 6.0 * 4.0;
+        assert_eq!(exact(&COST, g_estimate, calls, Calls::default(), 0.0), 8.0 * g);
+        assert_eq!(exact(&COST, f_inclusive - g_estimate, timed(1.0), calls, 0.0), f);
+    }
+}

@@ -1,0 +1,136 @@
+//! Trace events as JSON, as chrome://tracing and ui.perfetto.dev read them: a begin and an end for each frame.
+
+use super::timeline::{Thread, Timeline};
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+/// Tids begin here, so that none is equal to a pid: that would mark a main thread.
+const FIRST_TID: usize = 100_000;
+
+/// Writes a timeline as trace events while it is fed.
+#[derive(Debug)]
+pub struct Chrome<W: Write> {
+    out: W,
+    first: bool,
+    threads: usize,
+    processes: HashSet<usize>,
+    pid: usize,
+}
+
+impl<W: Write> Chrome<W> {
+    /// Writes to `out`.
+    pub fn new(out: W) -> Chrome<W> {
+        Chrome { out, first: true, threads: 0, processes: HashSet::new(), pid: 0 }
+    }
+
+    /// The beginning of an event, up to where its own members may follow.
+    fn event(&mut self, phase: &str) -> io::Result<()> {
+        let separator = if std::mem::replace(&mut self.first, false) { "" } else { "," };
+        let (pid, tid) = (self.pid, FIRST_TID + self.threads - 1);
+        let category = if phase == "M" { "__metadata" } else { "java" };
+        write!(
+            self.out,
+            "{separator}\n{{\"ph\":\"{phase}\",\"cat\":\"{category}\",\"pid\":{pid},\"tid\":{tid}"
+        )
+    }
+
+    fn name(&mut self, of: &str, name: &str) -> io::Result<()> {
+        self.event("M")?;
+        write!(self.out, ",\"ts\":0,\"name\":\"{of}\",\"args\":{{\"name\":")?;
+        serde_json::to_writer(&mut self.out, name)?;
+        write!(self.out, "}}}}")
+    }
+
+    /// The format's unit is µs.
+    fn time(&mut self, at: u64) -> io::Result<()> {
+        write!(self.out, ",\"ts\":{}.{:03}}}", at / 1000, at % 1000)
+    }
+
+    fn head(&mut self) -> io::Result<()> {
+        write!(self.out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")
+    }
+}
+
+impl<W: Write> Timeline for Chrome<W> {
+    fn thread(&mut self, thread: Thread<'_>) -> io::Result<()> {
+        if self.threads == 0 {
+            self.head()?;
+        }
+        self.threads += 1;
+        self.pid = thread.process + 1;
+        if self.processes.insert(thread.process) {
+            self.name("process_name", thread.process_name)?;
+        }
+        self.name("thread_name", thread.name)
+    }
+
+    fn enter(&mut self, name: &str, at: u64) -> io::Result<()> {
+        self.event("B")?;
+        write!(self.out, ",\"name\":")?;
+        serde_json::to_writer(&mut self.out, name)?;
+        self.time(at)
+    }
+
+    fn leave(&mut self, at: u64) -> io::Result<()> {
+        self.event("E")?;
+        self.time(at)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.threads == 0 {
+            self.head()?;
+        }
+        writeln!(self.out, "\n]}}")?;
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::timeline::tests::two_threads;
+    use serde_json::Value;
+
+    #[test]
+    fn begins_and_ends_are_told_by_thread() {
+        let mut bytes = Vec::new();
+        two_threads(&mut Chrome::new(&mut bytes)).unwrap();
+        let json: Value = serde_json::from_slice(&bytes).unwrap();
+        let events = json["traceEvents"].as_array().unwrap();
+        let said = |event: &Value| {
+            let name = event["args"]["name"].as_str().or(event["name"].as_str()).unwrap_or_default();
+            format!(
+                "{} {}.{} {} {name}",
+                event["ph"].as_str().unwrap(),
+                event["pid"],
+                event["tid"],
+                event["ts"]
+            )
+        };
+        let said: Vec<String> = events.iter().map(said).collect();
+        let expected = [
+            "M 1.100000 0 shop",
+            "M 1.100000 0 main",
+            "B 1.100000 1.0 a",
+            "B 1.100000 1.5 b\"<",
+            "E 1.100000 4.0 ",
+            "B 1.100000 4.0 b\"<",
+            "E 1.100000 4.001 ",
+            "E 1.100000 9.0 ",
+            "M 1.100001 0 worker",
+            "B 1.100001 2.0 a",
+            "E 1.100001 3000.0 ",
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn nothing_is_a_trace_too() {
+        let mut bytes = Vec::new();
+        Chrome::new(&mut bytes).finish().unwrap();
+        assert_eq!(
+            serde_json::from_slice::<Value>(&bytes).unwrap()["traceEvents"].as_array().unwrap().len(),
+            0
+        );
+    }
+}

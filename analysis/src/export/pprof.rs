@@ -1,0 +1,232 @@
+//! pprof profiles: gzip of the message of pprof's `proto/profile.proto`, as `go tool pprof` and many services read it.
+//!
+//! Each context is a sample with all of its figures: how often it was met, and every resource. Threads and processes are
+//! labels (`-tagroot thread`). Figures are whole numbers there, so times become nanoseconds.
+
+use super::timeline::ns_per_unit;
+use super::walk::{Step, Tree};
+use crate::model::{Arcflow, Consumer, NodeId};
+use flate2::{Compression, GzBuilder};
+use prost::Message;
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+#[derive(Clone, PartialEq, Message)]
+struct Profile {
+    #[prost(message, repeated, tag = "1")]
+    sample_type: Vec<ValueType>,
+    #[prost(message, repeated, tag = "2")]
+    sample: Vec<Sample>,
+    #[prost(message, repeated, tag = "3")]
+    mapping: Vec<Mapping>,
+    #[prost(message, repeated, tag = "4")]
+    location: Vec<Location>,
+    #[prost(message, repeated, tag = "5")]
+    function: Vec<Function>,
+    #[prost(string, repeated, tag = "6")]
+    string_table: Vec<String>,
+    #[prost(int64, tag = "14")]
+    default_sample_type: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ValueType {
+    #[prost(int64, tag = "1")]
+    r#type: i64,
+    #[prost(int64, tag = "2")]
+    unit: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Sample {
+    /// Innermost frame first.
+    #[prost(uint64, repeated, tag = "1")]
+    location_id: Vec<u64>,
+    #[prost(int64, repeated, tag = "2")]
+    value: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    label: Vec<Label>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Label {
+    #[prost(int64, tag = "1")]
+    key: i64,
+    #[prost(int64, tag = "2")]
+    str: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Mapping {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(bool, tag = "7")]
+    has_functions: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Location {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(uint64, tag = "2")]
+    mapping_id: u64,
+    #[prost(message, repeated, tag = "4")]
+    line: Vec<Line>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Line {
+    #[prost(uint64, tag = "1")]
+    function_id: u64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Function {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(int64, tag = "2")]
+    name: i64,
+    #[prost(int64, tag = "3")]
+    system_name: i64,
+}
+
+/// Writes a whole model.
+///
+/// Messages that are written one after the other are read as one: repeated fields are appended, so the profile is never in
+/// memory as a whole.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = GzBuilder::new().mtime(0).write(out, Compression::default());
+    let mut bytes = Vec::new();
+    let mut part = |profile: Profile| {
+        bytes.clear();
+        profile.encode(&mut bytes)?;
+        out.write_all(&bytes)
+    };
+    let mut strings = Strings::default();
+    strings.index("");
+    let mut head = Profile::default();
+    head.sample_type
+        .push(ValueType { r#type: strings.index(&model.occurrences), unit: strings.index("count") });
+    let mut scales = Vec::new();
+    for resource in model.resources() {
+        let ns = ns_per_unit(&resource.unit);
+        let unit = match resource.unit.as_str() {
+            _ if ns.is_some() => "nanoseconds",
+            "" => "count",
+            unit => unit,
+        };
+        scales.push(ns.unwrap_or(1.0));
+        head.sample_type.push(ValueType { r#type: strings.index(&resource.name), unit: strings.index(unit) });
+    }
+    let shown = model.resources().first().map_or(&model.occurrences, |resource| &resource.name);
+    head.default_sample_type = strings.index(shown);
+    head.mapping.push(Mapping { id: 1, has_functions: true });
+    part(head)?;
+
+    let tree = Tree::new(model);
+    let mut locations: HashMap<Consumer, u64> = HashMap::new();
+    for track in tree.tracks() {
+        let mut label = Vec::new();
+        for (key, name) in [("process", track.process_name), ("thread", track.name)] {
+            if !name.is_empty() {
+                label.push(Label { key: strings.index(key), str: strings.index(name) });
+            }
+        }
+        let mut stack = Vec::new();
+        for step in tree.walk_track(track) {
+            let id = match step {
+                Step::Enter(id) if id == track.root => continue,
+                Step::Enter(id) => id,
+                Step::Leave(_) => {
+                    stack.pop();
+                    continue;
+                }
+            };
+            let known = locations.len() as u64;
+            let consumer = model.node(id).consumer;
+            let location = *locations.entry(consumer).or_insert(known + 1);
+            if location > known {
+                let name = strings.index(model.name(consumer));
+                let line = vec![Line { function_id: location }];
+                part(Profile {
+                    location: vec![Location { id: location, mapping_id: 1, line }],
+                    function: vec![Function { id: location, name, system_name: name }],
+                    ..Profile::default()
+                })?;
+            }
+            stack.push(location);
+            let value = values(model, id, &scales);
+            if value.iter().any(|&value| value != 0) {
+                let location_id = stack.iter().rev().copied().collect();
+                let sample = vec![Sample { location_id, value, label: label.clone() }];
+                part(Profile { sample, ..Profile::default() })?;
+            }
+        }
+    }
+    part(Profile { string_table: strings.all, ..Profile::default() })?;
+    out.finish()?.flush()
+}
+
+fn values(model: &Arcflow, id: NodeId, scales: &[f64]) -> Vec<i64> {
+    let n = i64::try_from(model.node(id).n).unwrap_or(i64::MAX);
+    let base = model.base(id).iter().zip(scales).map(|(value, scale)| (value * scale).round() as i64);
+    std::iter::once(n).chain(base).collect()
+}
+
+/// The string table; index 0 has to be the empty string.
+#[derive(Default)]
+struct Strings {
+    indexes: HashMap<String, i64>,
+    all: Vec<String>,
+}
+
+impl Strings {
+    fn index(&mut self, text: &str) -> i64 {
+        if let Some(&index) = self.indexes.get(text) {
+            return index;
+        }
+        let index = self.all.len() as i64;
+        self.indexes.insert(text.to_owned(), index);
+        self.all.push(text.to_owned());
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input;
+    use flate2::read::GzDecoder;
+    use std::io::Read;
+
+    fn write_text(text: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(&input::read(text.as_bytes()).unwrap().model, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn parts_are_read_as_one_profile() {
+        let text = "metrics: cpu s, bytes\nprocess: p\n@ t\n0 0 > a\n0.25 10 > b\n1.5 20 < b\n2 20 < a\n2 20 > a\n2 20 < a\n";
+        let packed = write_text(text);
+        assert_eq!(packed, write_text(text), "the same model gives the same bytes");
+        let mut bytes = Vec::new();
+        GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+        let profile = Profile::decode(&bytes[..]).unwrap();
+        let text = |index: i64| profile.string_table[index as usize].as_str();
+        let types: Vec<_> = profile.sample_type.iter().map(|t| (text(t.r#type), text(t.unit))).collect();
+        assert_eq!(types, [("calls", "count"), ("cpu", "nanoseconds"), ("bytes", "count")]);
+        assert_eq!(text(profile.default_sample_type), "cpu");
+        let samples: Vec<_> =
+            profile.sample.iter().map(|s| (s.location_id.clone(), s.value.clone())).collect();
+        let expected = [(vec![1], vec![2, 750_000_000, 10]), (vec![2, 1], vec![1, 1_250_000_000, 10])];
+        assert_eq!(samples, expected);
+        assert_eq!(profile.function.iter().map(|f| text(f.name)).collect::<Vec<_>>(), ["a", "b"]);
+        let labels: Vec<_> = profile.sample[1].label.iter().map(|l| (text(l.key), text(l.str))).collect();
+        assert_eq!(labels, [("process", "p"), ("thread", "t")]);
+        assert_eq!(text(0), "");
+    }
+}

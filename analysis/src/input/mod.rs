@@ -1,0 +1,100 @@
+//! What others have recorded, read into the model.
+//!
+//! | format | |
+//! |---|---|
+//! | [`events`] | start and end events of consumers, with stamps of one or several metrics |
+//! | [`folded`] | stack samples, one stack a line, as async-profiler, perf and others write them |
+//! | [`call_tree`] | a complete call tree, as JSON |
+//!
+//! All of them are read in one pass. What is kept in memory is the model, so it grows with the number of contexts and not
+//! with the length of the input; nesting is limited by nothing else.
+
+pub mod call_tree;
+mod error;
+pub mod events;
+pub mod folded;
+mod lines;
+
+use crate::Arcflow;
+use lines::Lines;
+use std::fmt;
+use std::io::BufRead;
+
+pub use error::Error;
+
+/// An input that was read.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// What it says.
+    pub model: Arcflow,
+    /// How it was written.
+    pub format: Format,
+    /// What did not fit.
+    pub remarks: Remarks,
+}
+
+/// How an input is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// See [`events`].
+    Events,
+    /// See [`folded`].
+    Folded,
+    /// See [`call_tree`].
+    CallTree,
+}
+
+/// What did not fit in an input of events; all 0 for the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Frames that had not ended when the input did.
+    pub open: u64,
+    /// Frames that were closed because one beneath them ended.
+    pub lost: u64,
+    /// Ends that fit no open frame.
+    pub stray: u64,
+    /// Stamps that were lower than the one before.
+    pub backward: u64,
+}
+
+impl fmt::Display for Remarks {
+    /// Says what is not 0, or nothing at all.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            (self.open, "still open at the end"),
+            (self.lost, "without an end of their own"),
+            (self.stray, "ends that fit no start"),
+            (self.backward, "stamps that went backward"),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        for (i, (count, what)) in parts.enumerate() {
+            write!(f, "{}{count} {what}", if i > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads an input of any of the formats: `{` begins a call tree, and the first line that is neither blank nor a comment tells
+/// events from folded stacks.
+///
+/// # Errors
+/// What cannot be read, with its line; an input that is empty or in none of the formats.
+pub fn read(mut reader: impl BufRead) -> Result<Input, Error> {
+    if lines::first_byte(&mut reader)? == Some(b'{') {
+        let model = call_tree::read(reader)?;
+        return Ok(Input { model, format: Format::CallTree, remarks: Remarks::default() });
+    }
+    let mut lines = Lines::new(reader);
+    let Some(first) = lines.next()? else { return Err(Error::Empty) };
+    let (is_events, is_folded) = (events::begins(first), folded::begins(first));
+    lines.repeat();
+    if is_events {
+        let (model, remarks) = events::read_lines(lines)?;
+        Ok(Input { model, format: Format::Events, remarks })
+    } else if is_folded {
+        let model = folded::read_lines(lines)?;
+        Ok(Input { model, format: Format::Folded, remarks: Remarks::default() })
+    } else {
+        Err(Error::Unknown)
+    }
+}

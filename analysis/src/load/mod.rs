@@ -1,0 +1,443 @@
+//! Profiles to the model: virtual root, processes, threads, methods.
+//!
+//! | resource | unit | |
+//! |---|---|---|
+//! | `wall` | ns | without the cost of probes, if that was calibrated |
+//! | `wall-raw` | ns | as measured; only beside a corrected `wall` |
+//! | `cpu` | ns | CPU time, if it was recorded; as measured |
+//! | `allocations`, `bytes` | | objects and arrays made, and their size if it was recorded |
+//! | `unwinds` | | calls that an exception left, or whose end was not seen |
+//!
+//! Profiles of counts have no contexts: their methods stand below their thread. Frames that were open count up to the last moment
+//! at which they are known to have been so: the thread's last event if it ended; else the shutdown of the virtual machine; else
+//! the last beat or the last event of the process.
+
+mod place;
+mod times;
+
+use instrument_trace::{Profile, Thread, ThreadKind, Tree};
+
+use crate::calibration::{self, Calls};
+use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
+use crate::uncertainty::companions;
+use place::{Places, Placing, place};
+use times::{Sampling, TreeTimes, times};
+
+/// Name of a method by copy of the runtime and id.
+pub type MethodNames<'a> = &'a (dyn Fn(u32, u32) -> String + 'a);
+
+/// A profile, with what only the caller knows. The events of traces must have been replayed to trees.
+pub struct Process<'a> {
+    /// The profile.
+    pub profile: &'a mut Profile,
+    /// What the process is called.
+    pub name: String,
+    /// Names of methods.
+    pub methods: MethodNames<'a>,
+}
+
+/// What goes into the model, and how.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Started threads and tasks stand below the context that caused them.
+    pub links: bool,
+    /// Threads have the time in which they were in no recorded method as their base.
+    pub lifetimes: bool,
+    /// Only threads of these names.
+    pub thread: Option<&'a dyn Fn(&str) -> bool>,
+}
+
+/// What is known of a method's calls one by one (seed 000, table 1). Times in ns as measured, callees included; a call within a
+/// call of the same method counts for itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CallTimes {
+    /// Calls.
+    pub calls: u64,
+    /// Calls that ended.
+    pub ended: u64,
+    /// Time of the calls that ended; an estimate if not all were timed.
+    pub ended_ns: f64,
+    /// Time of the calls that had not ended, so far.
+    pub open_ns: f64,
+    /// Calls that the four figures below are of.
+    pub timed: u64,
+    /// Their time.
+    pub timed_ns: f64,
+    /// The shortest.
+    pub min: f64,
+    /// The longest.
+    pub max: f64,
+    /// Sum of squares.
+    pub sum_squares: f64,
+    /// All calls without the cost of probes.
+    pub exact_ns: f64,
+    /// Variance of `ended_ns`.
+    pub variance: f64,
+}
+
+impl Default for CallTimes {
+    fn default() -> Self {
+        CallTimes {
+            calls: 0,
+            ended: 0,
+            ended_ns: 0.0,
+            open_ns: 0.0,
+            timed: 0,
+            timed_ns: 0.0,
+            min: f64::INFINITY,
+            max: 0.0,
+            sum_squares: 0.0,
+            exact_ns: 0.0,
+            variance: 0.0,
+        }
+    }
+}
+
+/// What was loaded.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The model.
+    pub model: Arcflow,
+    /// Times of single calls, by method.
+    pub calls: std::collections::HashMap<String, CallTimes>,
+    /// Calls of methods, timed and not, in contexts.
+    pub recorded: Calls,
+    /// What recording cost, in ns, as far as it was calibrated.
+    pub overhead: f64,
+    /// Whether the times are corrected.
+    pub is_corrected: bool,
+    /// What does not fit, in words.
+    pub remarks: Vec<String>,
+}
+
+/// Indices of the resources.
+struct Columns {
+    wall: usize,
+    raw: Option<usize>,
+    cpu: Option<usize>,
+    allocations: usize,
+    bytes: Option<usize>,
+    unwinds: usize,
+    noise: Option<usize>,
+    variance: Option<(usize, usize)>,
+}
+
+/// Loads profiles into one model.
+pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
+    let (resources, columns) = resources(processes);
+    let mut loaded = Loaded {
+        model: Arcflow::new(resources),
+        calls: std::collections::HashMap::new(),
+        recorded: Calls::default(),
+        overhead: 0.0,
+        is_corrected: columns.raw.is_some(),
+        remarks: Vec::new(),
+    };
+    let mut sums = Sums::default();
+    let mut calls = HashMap::default();
+    for process in processes {
+        let consumer = loaded.model.consumer(&process.name);
+        let node = loaded.model.child(Arcflow::ROOT, Kind::Process, consumer);
+        loaded.model.meet(node, 1);
+        let calls = &mut calls;
+        Loading { loaded: &mut loaded, columns: &columns, options, sums: &mut sums, calls }
+            .process(process, node);
+    }
+    let model = &loaded.model;
+    loaded.calls =
+        calls.into_iter().map(|(consumer, times)| (model.name(consumer).to_owned(), times)).collect();
+    loaded.remarks.extend(sums.remarks());
+    loaded
+}
+
+fn resources(processes: &[Process<'_>]) -> (Vec<Resource>, Columns) {
+    let threads = || processes.iter().flat_map(|p| &p.profile.threads);
+    let trees = || threads().filter_map(|t| t.tree.as_ref());
+    let has_times = trees().next().is_some();
+    let corrected = has_times && processes.iter().any(|p| p.profile.calibration().is_some());
+    let mut resources = Vec::new();
+    let mut add = |name: &str, unit: &str, wanted: bool| {
+        wanted.then(|| {
+            resources.push(Resource { name: name.into(), unit: unit.into() });
+            resources.len() - 1
+        })
+    };
+    let wall = add("wall", "ns", has_times);
+    let raw = add("wall-raw", "ns", corrected);
+    let cpu = add("cpu", "ns", trees().any(|tree| tree.cpu));
+    let allocations = add("allocations", "", true).unwrap_or_default();
+    let bytes = add("bytes", "bytes", has_times);
+    let unwinds = add("unwinds", "", true).unwrap_or_default();
+    let [noise, variance, cum_variance] = companions("wall", "ns");
+    let noise = add(&noise.name, &noise.unit, corrected);
+    let sampled = trees().any(|tree| tree.sampled);
+    let variance = add(&variance.name, &variance.unit, sampled);
+    let cum_variance = add(&cum_variance.name, &cum_variance.unit, sampled);
+    // Without trees nothing is written to `wall`.
+    let wall = wall.unwrap_or(usize::MAX);
+    let variance = variance.zip(cum_variance);
+    (resources, Columns { wall, raw, cpu, allocations, bytes, unwinds, noise, variance })
+}
+
+/// What had to be clamped, over all threads.
+#[derive(Default)]
+struct Sums {
+    contexts: u64,
+    short: (u64, f64),
+    below_zero: (u64, f64),
+    circular: u64,
+}
+
+impl Sums {
+    fn remarks(&self) -> Vec<String> {
+        let time = |ns: f64| crate::report::text::quantity(ns, "ns");
+        let mut remarks = Vec::new();
+        let (contexts, (short, ns)) = (self.contexts, self.short);
+        if short > 0 {
+            remarks.push(format!(
+                "{short} of {contexts} contexts took less than what they called, by {} in all; they count as 0",
+                time(ns)
+            ));
+        }
+        let (below, ns) = self.below_zero;
+        if below > 0 {
+            remarks.push(format!(
+                "{below} of {contexts} contexts took less than their probes should have cost, by {} in all; they count as 0",
+                time(ns)
+            ));
+        }
+        if self.circular > 0 {
+            remarks.push(format!("{} links lead back to what they caused; not followed", self.circular));
+        }
+        remarks
+    }
+}
+
+struct Loading<'a, 'b> {
+    loaded: &'a mut Loaded,
+    columns: &'a Columns,
+    options: &'a Options<'b>,
+    sums: &'a mut Sums,
+    calls: &'a mut HashMap<Consumer, CallTimes>,
+}
+
+impl Loading<'_, '_> {
+    fn process(&mut self, process: &mut Process<'_>, node: NodeId) {
+        let ends = ends(process.profile);
+        for (thread, end) in process.profile.threads.iter_mut().zip(&ends) {
+            thread.measure_open(end.open);
+        }
+        let profile = &*process.profile;
+        let wanted = |name: &String| self.options.thread.is_none_or(|wants| wants(name));
+        let names: Vec<_> = thread_names(profile).into_iter().map(|name| Some(name).filter(wanted)).collect();
+        let mut known = HashMap::default();
+        let places = place(Placing {
+            profile,
+            model: &mut self.loaded.model,
+            process: node,
+            threads: &names,
+            links: self.options.links,
+            method: process.methods,
+            known: &mut known,
+        });
+        self.sums.circular += places.circular;
+        for (i, thread) in profile.threads.iter().enumerate().filter(|(i, _)| names[*i].is_some()) {
+            let at = places.threads[i];
+            self.loaded.model.meet(at, if let ThreadKind::Ended(count) = thread.kind { count } else { 1 });
+            match &thread.tree {
+                Some(tree) => self.tree(profile, thread, tree, &places, i, &ends[i]),
+                None => self.counts(thread, at, process.methods),
+            }
+        }
+    }
+
+    fn add(&mut self, node: NodeId, column: Option<usize>, value: f64) {
+        if let Some(column) = column {
+            self.loaded.model.base_mut(node)[column] += value;
+        }
+    }
+
+    fn tree(
+        &mut self,
+        profile: &Profile,
+        thread: &Thread,
+        tree: &Tree,
+        places: &Places,
+        index: usize,
+        end: &End,
+    ) {
+        let copy = profile.copies.get(&thread.copy);
+        let cost = copy.and_then(|copy| copy.calibration()).or_else(|| profile.calibration());
+        let cost = cost.filter(|_| self.columns.raw.is_some());
+        let mut allocations = vec![0.0; tree.nodes.len()];
+        let at = places.threads[index];
+        for made in &thread.tree_allocations {
+            let node = (made.node as usize).checked_sub(1).filter(|&i| i < tree.nodes.len());
+            let place = node.map_or(at, |i| places.nodes[index][i]);
+            if let Some(i) = node {
+                allocations[i] += made.count as f64;
+            }
+            self.add(place, Some(self.columns.allocations), made.count as f64);
+            self.add(place, self.columns.bytes, made.bytes as f64);
+        }
+        let times = times(tree, sampling(profile, thread), cost.as_ref(), &allocations);
+        self.sums.add(&times);
+        self.loaded.recorded.add(times.calls);
+        if let Some(cost) = &cost {
+            self.loaded.overhead += calibration::overhead(cost, times.calls, allocations.iter().sum());
+        }
+        let mut cpu: Vec<f64> = tree.nodes.iter().map(|node| node.cpu_ns as f64).collect();
+        for i in (0..tree.nodes.len()).rev() {
+            if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
+                cpu[parent] -= tree.nodes[i].cpu_ns as f64;
+            }
+        }
+        for (i, node) in tree.nodes.iter().enumerate() {
+            let (place, of) = (places.nodes[index][i], &times.nodes[i]);
+            self.loaded.model.meet(place, node.entries);
+            self.add(place, Some(self.columns.wall), of.exact);
+            self.add(place, self.columns.raw, of.raw);
+            self.add(place, self.columns.cpu, cpu[i].max(0.0));
+            let unwinds = node.closes.total().saturating_sub(node.closes.exits);
+            self.add(place, Some(self.columns.unwinds), unwinds as f64);
+            self.add(place, self.columns.noise, of.noise);
+            if let Some((base, cum)) = self.columns.variance {
+                self.add(place, Some(base), of.variance);
+                self.add(place, Some(cum), of.inclusive_variance - of.callees_variance);
+            }
+            if node.consumer.method().is_some() {
+                let consumer = self.loaded.model.node(place).consumer;
+                self.calls.entry(consumer).or_default().add(node, of, tree.sampled);
+            }
+        }
+        if self.options.lifetimes && end.lifetime > 0.0 {
+            let top = tree.nodes.iter().zip(&times.nodes).filter(|(node, _)| node.parent == 0);
+            let (mut made, mut inside) = (Calls::default(), 0.0);
+            for (node, of) in top {
+                made.timed += node.entries as f64;
+                inside += of.inclusive;
+            }
+            let outside = (end.lifetime - inside).max(0.0).round();
+            let exact = cost.map_or(outside, |cost| {
+                calibration::exact(&cost, outside, Calls::default(), made, 0.0).max(0.0).round()
+            });
+            self.add(at, Some(self.columns.wall), exact);
+            self.add(at, self.columns.raw, outside);
+        }
+    }
+
+    fn counts(&mut self, thread: &Thread, at: NodeId, method: MethodNames<'_>) {
+        let mut places = HashMap::default();
+        for (&id, counts) in &thread.methods {
+            let consumer = self.loaded.model.consumer(&method(thread.copy, id));
+            let place = self.loaded.model.child(at, Kind::Method, consumer);
+            places.insert(id, place);
+            self.loaded.model.meet(place, counts.entries);
+            let unwinds = counts.closes.total().saturating_sub(counts.closes.exits);
+            self.add(place, Some(self.columns.unwinds), unwinds as f64);
+            let calls = self.calls.entry(consumer).or_default();
+            calls.calls = calls.calls.saturating_add(counts.entries);
+            calls.ended = calls.ended.saturating_add(counts.closes.total());
+        }
+        for made in &thread.allocations {
+            let place = made.method.and_then(|id| places.get(&id)).copied().unwrap_or(at);
+            self.add(place, Some(self.columns.allocations), made.count as f64);
+        }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, times: &TreeTimes) {
+        self.contexts += times.nodes.len() as u64;
+        self.short.0 += times.short.0;
+        self.short.1 += times.short.1;
+        self.below_zero.0 += times.below_zero.0;
+        self.below_zero.1 += times.below_zero.1;
+    }
+}
+
+impl CallTimes {
+    fn add(&mut self, node: &instrument_trace::TreeNode, times: &times::Times, sampled: bool) {
+        let closed = node.closes.total();
+        self.calls = self.calls.saturating_add(node.entries);
+        self.ended = self.ended.saturating_add(closed);
+        self.open_ns += node.open_ns as f64;
+        self.ended_ns += times.inclusive - node.open_ns as f64;
+        self.timed = self.timed.saturating_add(if sampled { node.timed } else { closed });
+        self.timed_ns += node.ns as f64;
+        self.min = self.min.min(if node.min <= node.max { node.min as f64 } else { f64::INFINITY });
+        self.max = self.max.max(node.max as f64);
+        self.sum_squares += node.sum_squares;
+        self.exact_ns += times.exact_inclusive;
+        self.variance += times.inclusive_variance;
+    }
+
+    /// Mean of the calls that ended.
+    pub fn average(&self) -> Option<f64> {
+        (self.ended > 0).then(|| self.ended_ns / self.ended as f64)
+    }
+
+    /// Standard deviation of the timed calls, these being the whole population.
+    pub fn deviation(&self) -> Option<f64> {
+        let mean = (self.timed > 0).then(|| self.timed_ns / self.timed as f64)?;
+        Some((self.sum_squares / self.timed as f64 - mean * mean).max(0.0).sqrt())
+    }
+}
+
+/// When a thread's frames are known to have been open last, and how long it lived.
+struct End {
+    open: u64,
+    lifetime: f64,
+}
+
+fn ends(profile: &Profile) -> Vec<End> {
+    let last = profile.threads.iter().map(|t| t.last_event).max().unwrap_or(0).max(profile.beat_clock);
+    let end = |thread: &Thread| {
+        let open = if thread.end != 0 {
+            thread.last_event
+        } else if profile.shutdown_clock != 0 {
+            profile.shutdown_clock.max(thread.last_event)
+        } else {
+            last
+        };
+        // `end` is when the end was noticed, which may have been much later.
+        let lived = if thread.start == 0 { 0 } else { open.saturating_sub(thread.start) };
+        End { open, lifetime: lived as f64 }
+    };
+    profile.threads.iter().map(end).collect()
+}
+
+/// Threads of one name are told apart by their ordinals.
+/// Names by which the threads of a profile can be told apart.
+pub(crate) fn thread_names(profile: &Profile) -> Vec<String> {
+    let plain = |thread: &Thread| match thread.kind {
+        ThreadKind::Thread if thread.name.is_empty() => "(no name)".to_owned(),
+        ThreadKind::Thread => thread.name.clone(),
+        ThreadKind::Ended(1) => "(1 ended thread)".to_owned(),
+        ThreadKind::Ended(count) => format!("({count} ended threads)"),
+    };
+    let names: Vec<_> = profile.threads.iter().map(plain).collect();
+    let mut met = HashMap::default();
+    for name in &names {
+        *met.entry(name.as_str()).or_insert(0) += 1;
+    }
+    let unique = profile.threads.iter().zip(&names).map(|(thread, name)| {
+        if met[name.as_str()] == 1 {
+            return name.clone();
+        }
+        let copy = if thread.copy > 1 { format!(" of copy {}", thread.copy) } else { String::new() };
+        format!("{name} #{}{copy}", thread.ordinal)
+    });
+    unique.collect()
+}
+
+/// How the calls to be timed were chosen: `timing` and `timing.head` of the copy that recorded the thread.
+fn sampling(profile: &Profile, thread: &Thread) -> Sampling {
+    let Some(copy) = profile.copies.get(&thread.copy) else { return Sampling::default() };
+    let rate = copy.properties.get("timing").and_then(|text| text.strip_prefix("sampled:")?.parse().ok());
+    let ended = match thread.kind {
+        ThreadKind::Ended(count) => Some(count),
+        ThreadKind::Thread => None,
+    };
+    Sampling { head: copy.number("timing.head").unwrap_or(0), rate: rate.unwrap_or(1), ended }
+}

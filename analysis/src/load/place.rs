@@ -1,0 +1,207 @@
+//! Where each node of each thread's tree stands in the model.
+//!
+//! What hangs together is a *unit*: a thread, and, if links are followed, what ran on behalf of one. A unit stands below the
+//! context that caused it, which is part of another unit; so units are placed causes first:
+//!
+//! 1. give every node its unit: the next link frame above it, or its thread;
+//! 2. find what caused each unit;
+//! 3. place each unit when its cause has a place. One that caused itself over others
+//!    stands below its process, and is counted.
+
+use instrument_trace::{Link, LinkKind, Profile, TreeConsumer};
+
+use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId};
+
+/// What the placing needs to know and make.
+pub(crate) struct Placing<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) model: &'a mut Arcflow,
+    /// The process.
+    pub(crate) process: NodeId,
+    /// Names of the threads by index; `None`: it is left out.
+    pub(crate) threads: &'a [Option<String>],
+    /// Follow links.
+    pub(crate) links: bool,
+    /// Name of a method by copy and id.
+    pub(crate) method: &'a (dyn Fn(u32, u32) -> String + 'a),
+    /// Consumers of methods, by copy and id.
+    pub(crate) known: &'a mut HashMap<(u32, u32), Consumer>,
+}
+
+/// Where everything is.
+pub(crate) struct Places {
+    /// By index of the thread.
+    pub(crate) threads: Vec<NodeId>,
+    /// By index of the thread and of the node.
+    pub(crate) nodes: Vec<Vec<NodeId>>,
+    /// Units that caused themselves.
+    pub(crate) circular: u64,
+}
+
+/// A thread, or a link frame in it: indices of the thread and of the node.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    thread: usize,
+    node: Option<usize>,
+    /// Thread and node that caused it.
+    cause: Option<(usize, usize)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Open,
+    Placed,
+}
+
+pub(crate) fn place(mut placing: Placing<'_>) -> Places {
+    let units = Units::new(&placing);
+    let nodes = placing.profile.threads.iter().map(|t| t.tree.as_ref().map_or(0, |tree| tree.nodes.len()));
+    let mut places = Places {
+        threads: vec![placing.process; placing.threads.len()],
+        nodes: nodes.map(|count| vec![Arcflow::ROOT; count]).collect(),
+        circular: 0,
+    };
+    let mut state = vec![State::Waiting; units.all.len()];
+    for first in 0..units.all.len() {
+        let mut stack = vec![first];
+        while let Some(&unit) = stack.last() {
+            if state[unit] == State::Placed {
+                stack.pop();
+                continue;
+            }
+            let cause = units.all[unit].cause.map(|(thread, node)| units.of[thread][node] as usize);
+            let mut parent = units.all[unit].cause;
+            match cause.map(|cause| state[cause]) {
+                Some(State::Waiting) if state[unit] == State::Waiting => {
+                    state[unit] = State::Open;
+                    stack.extend(cause);
+                    continue;
+                }
+                Some(State::Placed) | None => {}
+                Some(_) => {
+                    places.circular += 1;
+                    parent = None;
+                }
+            }
+            let above = parent.map_or(placing.process, |(thread, node)| places.nodes[thread][node]);
+            placing.unit(&units, unit, above, parent.is_some(), &mut places);
+            state[unit] = State::Placed;
+            stack.pop();
+        }
+    }
+    places
+}
+
+struct Units {
+    all: Vec<Unit>,
+    /// By thread and node.
+    of: Vec<Vec<u32>>,
+    /// The nodes of each unit, in order.
+    members: Vec<Vec<u32>>,
+}
+
+impl Units {
+    fn new(placing: &Placing<'_>) -> Units {
+        let profile = placing.profile;
+        let links: HashMap<_, _> = profile.links.iter().map(|l| ((l.copy, l.number), l)).collect();
+        let ordinals: HashMap<_, _> =
+            profile.threads.iter().enumerate().map(|(i, t)| ((t.copy, t.ordinal), i)).collect();
+        let cause = |copy: u32, number: u32| {
+            let link = links.get(&(copy, number)).filter(|_| placing.links)?;
+            let &thread = ordinals.get(&(copy, link.thread))?;
+            placing.threads[thread].as_ref()?;
+            let node = (link.node as usize).checked_sub(1)?;
+            let tree = profile.threads[thread].tree.as_ref()?;
+            (node < tree.nodes.len()).then_some((thread, node))
+        };
+        let mut units = Units { all: Vec::new(), of: Vec::new(), members: Vec::new() };
+        for (thread, of) in profile.threads.iter().enumerate() {
+            let mut numbers = Vec::new();
+            if placing.threads[thread].is_some() {
+                let own = units.push(Unit { thread, node: None, cause: cause(of.copy, of.link) });
+                for (i, node) in of.tree.iter().flat_map(|tree| tree.nodes.iter().enumerate()) {
+                    let above = (node.parent as usize).checked_sub(1).map_or(own, |p| numbers[p]);
+                    let cause = match node.consumer {
+                        TreeConsumer::Link(number) => cause(of.copy, number),
+                        _ => None,
+                    };
+                    let unit = match cause {
+                        Some(_) => units.push(Unit { thread, node: Some(i), cause }),
+                        None => above,
+                    };
+                    units.members[unit as usize].push(i as u32);
+                    numbers.push(unit);
+                }
+            }
+            units.of.push(numbers);
+        }
+        units
+    }
+
+    fn push(&mut self, unit: Unit) -> u32 {
+        self.all.push(unit);
+        self.members.push(Vec::new());
+        self.all.len() as u32 - 1
+    }
+}
+
+impl Placing<'_> {
+    /// Makes the nodes of a unit, `above` being placed.
+    fn unit(&mut self, units: &Units, unit: usize, above: NodeId, caused: bool, places: &mut Places) {
+        let Unit { thread, node, .. } = units.all[unit];
+        let profile = self.profile;
+        let of = &profile.threads[thread];
+        if node.is_none() {
+            let name = self.threads[thread].as_deref().unwrap_or_default();
+            let consumer = self.model.consumer(name);
+            places.threads[thread] = self.model.child(above, Kind::Thread, consumer);
+        }
+        let Some(tree) = &of.tree else { return };
+        for &i in &units.members[unit] {
+            let i = i as usize;
+            let made = &tree.nodes[i];
+            let parent = if Some(i) == node {
+                above
+            } else {
+                let index = (made.parent as usize).checked_sub(1);
+                index.map_or(places.threads[thread], |p| places.nodes[thread][p])
+            };
+            let (kind, consumer) = match made.consumer {
+                TreeConsumer::Method(id) => (Kind::Method, self.consumer(of.copy, id)),
+                TreeConsumer::Deeper => (Kind::Deeper, self.model.consumer("(deeper)")),
+                TreeConsumer::Link(_) if caused => (Kind::Link, self.model.consumer("(task)")),
+                TreeConsumer::Link(number) => {
+                    let name = self.task(of.copy, number);
+                    (Kind::Link, self.model.consumer(&name))
+                }
+            };
+            places.nodes[thread][i] = self.model.child(parent, kind, consumer);
+        }
+    }
+
+    /// The consumer of a method; its name is asked for once.
+    fn consumer(&mut self, copy: u32, id: u32) -> Consumer {
+        let (model, method) = (&mut *self.model, self.method);
+        *self.known.entry((copy, id)).or_insert_with(|| model.consumer(&method(copy, id)))
+    }
+
+    /// The name of a task that stays with its thread: where it came from.
+    fn task(&self, copy: u32, number: u32) -> String {
+        let is_it = |link: &&Link| (link.copy, link.number) == (copy, number);
+        let link = self.profile.links.iter().find(is_it);
+        let method = link.and_then(|link| {
+            let is_it = |t: &&instrument_trace::Thread| (t.copy, t.ordinal) == (copy, link.thread);
+            let tree = self.profile.threads.iter().find(is_it)?.tree.as_ref()?;
+            tree.node(link.node)?.consumer.method()
+        });
+        let word = match link.map(|link| link.kind) {
+            Some(LinkKind::Start) => "started thread",
+            _ => "task",
+        };
+        match method {
+            Some(id) => format!("({word} of {})", (self.method)(copy, id)),
+            None => format!("({word})"),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The times of a tree: from what was measured, callees included, to what each context consumed itself.
+//!
+//! 1. inclusive: as measured, or estimated where only some calls were timed, with the frames that were open;
+//! 2. base = inclusive - the callees' inclusive, but not below 0: events that were being written, and estimates, may not fit;
+//! 3. exact base: without the cost of the probes ([`crate::calibration`]), not below 0 either.
+
+use instrument_trace::{Calibration, Tree, TreeConsumer, TreeNode};
+
+use crate::calibration::{self, Calls};
+
+/// How many of a context's calls are its head: those that are all timed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sampling {
+    /// Calls in the head of a context and thread.
+    pub(crate) head: u64,
+    /// Of later ones, one in so many is timed.
+    pub(crate) rate: u64,
+    /// Threads whose figures were added up, if that is not one.
+    pub(crate) ended: Option<u64>,
+}
+
+/// The times of a context, in ns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Times {
+    /// Callees included, as measured or estimated.
+    pub(crate) inclusive: f64,
+    /// Callees included, without the cost of probes.
+    pub(crate) exact_inclusive: f64,
+    /// Own, as measured or estimated.
+    pub(crate) raw: f64,
+    /// Own, without the cost of probes.
+    pub(crate) exact: f64,
+    /// What `exact` may be off by.
+    pub(crate) noise: f64,
+    /// Variance of `raw`.
+    pub(crate) variance: f64,
+    /// Variance of `inclusive`.
+    pub(crate) inclusive_variance: f64,
+    /// The callees' variances.
+    pub(crate) callees_variance: f64,
+}
+
+/// The times of a tree's contexts.
+#[derive(Debug, Default)]
+pub(crate) struct TreeTimes {
+    pub(crate) nodes: Vec<Times>,
+    /// All calls of methods.
+    pub(crate) calls: Calls,
+    /// Contexts whose callees took longer than they, and by how much.
+    pub(crate) short: (u64, f64),
+    /// Contexts whose probes would have cost more than their own time, and by how much.
+    pub(crate) below_zero: (u64, f64),
+}
+
+/// `allocations` are the allocation events by node; empty if there are none.
+pub(crate) fn times(
+    tree: &Tree,
+    sampling: Sampling,
+    cost: Option<&Calibration>,
+    allocations: &[f64],
+) -> TreeTimes {
+    let mut result = TreeTimes { nodes: vec![Times::default(); tree.nodes.len()], ..TreeTimes::default() };
+    let count = tree.nodes.len();
+    let (mut callees, mut made) = (vec![0.0; count], vec![Calls::default(); count]);
+    let mut own = vec![Calls::default(); count];
+    let mut deeper = vec![false; count];
+    for (i, node) in tree.nodes.iter().enumerate() {
+        let parent = (node.parent as usize).checked_sub(1);
+        deeper[i] = node.consumer == TreeConsumer::Deeper || parent.is_some_and(|p| deeper[p]);
+        let estimate = estimate(node, tree.sampled, sampling);
+        if matches!(node.consumer, TreeConsumer::Method(_)) {
+            own[i] = estimate.calls;
+            result.calls.add(estimate.calls);
+        }
+        let times = &mut result.nodes[i];
+        times.inclusive = estimate.total;
+        times.inclusive_variance = estimate.variance;
+        if let Some(parent) = parent {
+            callees[parent] += estimate.total;
+            made[parent].add(own[i]);
+            result.nodes[parent].callees_variance += estimate.variance;
+        }
+    }
+    // Callees have higher numbers: theirs are complete when a caller's turn comes.
+    for i in (0..count).rev() {
+        let times = &mut result.nodes[i];
+        let base = (times.inclusive - callees[i]).round();
+        if base < 0.0 {
+            result.short.0 += 1;
+            result.short.1 -= base;
+        }
+        times.raw = base.max(0.0);
+        times.exact = times.raw;
+        times.variance = times.inclusive_variance + times.callees_variance;
+        if let Some(cost) = cost.filter(|_| !deeper[i]) {
+            let allocations = allocations.get(i).copied().unwrap_or(0.0);
+            let exact = calibration::exact(cost, times.raw, own[i], made[i], allocations).round();
+            if exact < 0.0 {
+                result.below_zero.0 += 1;
+                result.below_zero.1 -= exact;
+            }
+            times.exact = exact.max(0.0);
+            times.noise = calibration::noise(cost, own[i], made[i]);
+        }
+        times.exact_inclusive += times.exact;
+        let exact = times.exact_inclusive;
+        if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
+            result.nodes[parent].exact_inclusive += exact;
+        }
+    }
+    result
+}
+
+struct Estimate {
+    total: f64,
+    variance: f64,
+    calls: Calls,
+}
+
+/// The time of all calls of a context. If some were not timed: head + rest x mean of the timed ones; its variance is that of a
+/// mean of `timed` draws out of `rest` without putting back.
+fn estimate(node: &TreeNode, sampled: bool, sampling: Sampling) -> Estimate {
+    let open = node.open_ns as f64;
+    if !sampled {
+        let calls = Calls { timed: node.entries as f64, untimed: 0.0 };
+        return Estimate { total: node.ns as f64 + open, variance: 0.0, calls };
+    }
+    let closed = node.closes.total();
+    let head = match sampling.ended {
+        None => closed.min(sampling.head),
+        // Which threads came past their heads is not known: what the timed calls cannot account for is head.
+        Some(threads) => closed
+            .saturating_sub(node.timed.saturating_mul(sampling.rate))
+            .min(sampling.head.saturating_mul(threads)),
+    };
+    let (head_ns, timed) = (node.head_ns as f64, node.timed as f64);
+    let rest = (closed - head) as f64;
+    let known = (head as f64 + timed).min(node.entries as f64);
+    let calls = Calls { timed: known, untimed: node.entries as f64 - known };
+    let (mean, variance) = if rest == 0.0 {
+        (0.0, 0.0)
+    } else if timed == 0.0 {
+        // Nothing but the head is known; the estimate may be off by all of itself.
+        let mean = if head == 0 { 0.0 } else { head_ns / head as f64 };
+        (mean, (rest * mean).powi(2))
+    } else {
+        let mean = node.ns as f64 / timed;
+        let spread = if timed > 1.0 {
+            ((node.sum_squares - node.ns as f64 * mean) / (timed - 1.0)).max(0.0)
+        } else {
+            mean * mean
+        };
+        (mean, rest * rest * spread / timed * (1.0 - timed / rest).max(0.0))
+    };
+    Estimate { total: head_ns + rest * mean + open, variance, calls }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use instrument_trace::Closes;
+
+    fn node(parent: u32, entries: u64, ns: u64) -> TreeNode {
+        let closes = Closes { exits: entries, ..Closes::default() };
+        TreeNode { entries, closes, ns, ..TreeNode::new(TreeConsumer::Method(parent), parent) }
+    }
+
+    fn tree(nodes: Vec<TreeNode>) -> Tree {
+        Tree { nodes, ..Tree::default() }
+    }
+
+    #[test]
+    fn base_is_what_callees_leave() {
+        let tree = tree(vec![node(0, 1, 1000), node(1, 2, 300), node(1, 5, 800), node(3, 5, 100)]);
+        let times = times(&tree, Sampling::default(), None, &[]);
+        let raw: Vec<_> = times.nodes.iter().map(|t| t.raw).collect();
+        assert_eq!(raw, [0.0, 300.0, 700.0, 100.0]);
+        assert_eq!(times.short, (1, 100.0), "the first called more than it took itself");
+        assert_eq!(times.calls, Calls { timed: 13.0, untimed: 0.0 });
+    }
+
+    #[test]
+    fn estimates_are_head_and_rest() {
+        let closes = Closes { exits: 108, ..Closes::default() };
+        // 8 calls of 10 ns, then 100 of which 4 were timed: 20, 20, 40, 40.
+        let node = TreeNode {
+            entries: 108,
+            closes,
+            head_ns: 80,
+            ns: 120,
+            timed: 4,
+            sum_squares: 4000.0,
+            ..TreeNode::new(TreeConsumer::Method(1), 0)
+        };
+        let sampling = Sampling { head: 8, rate: 25, ended: None };
+        let one = estimate(&node, true, sampling);
+        assert_eq!(one.total, 80.0 + 100.0 * 30.0);
+        assert_eq!(one.calls, Calls { timed: 12.0, untimed: 96.0 });
+        let expected: f64 = 100.0 * 100.0 * (400.0 / 3.0) / 4.0 * 0.96;
+        assert!((one.variance - expected).abs() < 1e-6);
+        let many = estimate(&node, true, Sampling { ended: Some(1000), ..sampling });
+        assert_eq!(many.total, one.total, "8 calls are left when 4 x 25 are accounted for");
+    }
+}

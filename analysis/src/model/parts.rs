@@ -1,0 +1,150 @@
+//! Parts of a model: some of its resources, some of its contexts, and the way down its tree.
+
+use super::{Arcflow, Kind, NodeId};
+
+/// The children of every node, in the order in which they were made.
+#[derive(Debug, Clone)]
+pub struct Children {
+    /// Where a node's children begin; one more at the end.
+    starts: Vec<u32>,
+    all: Vec<NodeId>,
+}
+
+impl Children {
+    /// The children of a node.
+    pub fn of(&self, node: NodeId) -> &[NodeId] {
+        let at = node.0 as usize;
+        &self.all[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
+
+impl Arcflow {
+    /// The children of every node; takes a walk over all nodes.
+    pub fn children(&self) -> Children {
+        let mut starts = vec![0u32; self.nodes.len() + 1];
+        for node in &self.nodes[1..] {
+            starts[node.parent.0 as usize + 1] += 1;
+        }
+        for i in 0..self.nodes.len() {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut all = vec![Self::ROOT; self.nodes.len() - 1];
+        for (i, node) in self.nodes.iter().enumerate().skip(1) {
+            let place = &mut next[node.parent.0 as usize];
+            all[*place as usize] = NodeId(i as u32);
+            *place += 1;
+        }
+        Children { starts, all }
+    }
+
+    /// Index of the resource of this name.
+    pub fn resource(&self, name: &str) -> Option<usize> {
+        self.resources.iter().position(|r| r.name == name)
+    }
+
+    /// The same contexts with these of its resources, in this order.
+    #[must_use]
+    pub fn with_resources(&self, keep: &[usize]) -> Arcflow {
+        let base = (0..self.nodes.len() as u32).flat_map(|i| {
+            let base = self.base(NodeId(i));
+            keep.iter().map(|&r| base[r])
+        });
+        Arcflow {
+            consumers: self.consumers.clone(),
+            occurrences: self.occurrences.clone(),
+            resources: keep.iter().map(|&r| self.resources[r].clone()).collect(),
+            names: self.names.clone(),
+            by_name: self.by_name.clone(),
+            base: base.collect(),
+            nodes: self.nodes.clone(),
+            children: self.children.clone(),
+        }
+    }
+
+    /// The contexts that `keep` wants, without those whose caller it did not want.
+    #[must_use]
+    pub fn with_contexts(&self, mut keep: impl FnMut(NodeId) -> bool) -> Arcflow {
+        self.transformed(|id| if keep(id) { Fate::Stay } else { Fate::Leave })
+    }
+
+    /// Without a level of processes or threads: what was beneath them is added up. A started thread that hangs below the
+    /// context that started it stays, as a link without its name.
+    #[must_use]
+    pub fn merged(&self, level: Kind) -> Arcflow {
+        self.transformed(|id| {
+            let node = self.node(id);
+            if node.kind != level {
+                Fate::Stay
+            } else if matches!(self.node(node.parent).kind, Kind::Root | Kind::Process) {
+                Fate::Dissolve
+            } else {
+                Fate::Become(Kind::Link, "(started thread)")
+            }
+        })
+    }
+
+    /// A context with all that is beneath it, as a model of its own; its callers are not in it.
+    #[must_use]
+    pub fn beneath(&self, top: NodeId, children: &Children) -> Arcflow {
+        let mut part = Arcflow::new(self.resources.clone());
+        part.consumers.clone_from(&self.consumers);
+        part.occurrences.clone_from(&self.occurrences);
+        let mut stack = vec![(top, Self::ROOT)];
+        while let Some((id, above)) = stack.pop() {
+            let node = self.node(id);
+            let consumer = part.consumer(self.name(node.consumer));
+            let place = part.child(above, node.kind, consumer);
+            part.meet(place, node.n);
+            part.add_base(place, self.base(id));
+            stack.extend(children.of(id).iter().map(|&child| (child, place)));
+        }
+        part
+    }
+
+    fn transformed(&self, mut fate: impl FnMut(NodeId) -> Fate) -> Arcflow {
+        let mut part = Arcflow::new(self.resources.clone());
+        part.consumers.clone_from(&self.consumers);
+        part.occurrences.clone_from(&self.occurrences);
+        part.meet(Self::ROOT, self.nodes[0].n);
+        part.base_mut(Self::ROOT).copy_from_slice(self.base(Self::ROOT));
+        let mut places = vec![None; self.nodes.len()];
+        places[0] = Some(Self::ROOT);
+        for (i, node) in self.nodes.iter().enumerate().skip(1) {
+            let id = NodeId(i as u32);
+            let Some(parent) = places[node.parent.0 as usize] else { continue };
+            let (kind, name) = match fate(id) {
+                Fate::Stay => (node.kind, self.name(node.consumer)),
+                Fate::Become(kind, name) => (kind, name),
+                Fate::Leave => continue,
+                Fate::Dissolve => {
+                    places[i] = Some(parent);
+                    part.add_base(parent, self.base(id));
+                    continue;
+                }
+            };
+            let consumer = part.consumer(name);
+            let place = part.child(parent, kind, consumer);
+            places[i] = Some(place);
+            part.meet(place, node.n);
+            part.add_base(place, self.base(id));
+        }
+        part
+    }
+
+    fn add_base(&mut self, node: NodeId, more: &[f64]) {
+        for (sum, value) in self.base_mut(node).iter_mut().zip(more) {
+            *sum += value;
+        }
+    }
+}
+
+/// What becomes of a context.
+enum Fate {
+    Stay,
+    Become(Kind, &'static str),
+    /// It leaves, with all below it.
+    Leave,
+    /// Its base goes to its caller, and so does what it called.
+    Dissolve,
+}

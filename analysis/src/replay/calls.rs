@@ -1,0 +1,279 @@
+//! From events to calls: which frame an event belongs to, by the reading rules of the format.
+//!
+//! An event nearly always belongs to the topmost frame; that takes one comparison. Otherwise the stack is searched from the
+//! top, and what lies above the frame that is found is closed. A search in vain closes nothing, so many of them on a deep
+//! stack would be slow: once they have cost too much, open frames are counted by key, and a search is begun only if it
+//! will find something.
+
+use std::collections::HashMap;
+
+use instrument_trace::{Event, TreeConsumer};
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// It returned.
+    Exit,
+    /// By an exception.
+    Unwind,
+    /// Its super() threw.
+    Orphan,
+    /// Its end was not seen.
+    Lost,
+    /// Its super() threw, some time before; when is not known. It need not be the topmost call.
+    Surplus,
+}
+
+/// Is told what a thread did. Clocks are those of the events.
+pub trait Visitor {
+    /// What the visitor wants to know again when a call ends.
+    type Call;
+
+    /// A call begins, or work on behalf of a link. `depth`: frames beneath it; the topmost of them is the caller. `pending`:
+    /// it is a constructor that has not called super() yet.
+    fn enter(
+        &mut self,
+        consumer: TreeConsumer,
+        pending: bool,
+        caller: Option<&Self::Call>,
+        depth: usize,
+        at: u64,
+    ) -> Self::Call;
+
+    /// A call ends. `depth`: frames beneath it. It is the topmost call, but for [`How::Surplus`]: frames above that stay, one
+    /// lower.
+    fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64);
+
+    /// An event that fits no frame. `by`: the topmost call; `depth`: frames.
+    fn stray(&mut self, _consumer: TreeConsumer, _by: Option<&Self::Call>, _depth: usize, _at: u64) {}
+
+    /// An object or array is made; `bytes` 0: of unknown size.
+    fn made(&mut self, _class: u32, _bytes: u64, _by: Option<&Self::Call>, _at: u64) {}
+
+    /// A link is made.
+    fn link_made(&mut self, _link: u32, _by: Option<&Self::Call>, _at: u64) {}
+
+    /// The recorder took time for itself: that much of the open calls' time is not theirs. `at`: the clock thereafter.
+    fn pause(&mut self, _ns: u64, _at: u64) {}
+}
+
+const PENDING: u32 = 1 << 31;
+const LINK: u32 = 1 << 30;
+
+/// Searches in vain may visit this many frames before open frames are counted.
+const PATIENCE: usize = 1 << 20;
+
+/// The shadow stack of a thread.
+pub(super) struct Calls<'v, V: Visitor> {
+    pub(super) visitor: &'v mut V,
+    pub(super) clock: u64,
+    frames: Vec<CallFrame<V::Call>>,
+    /// Frames that `frames` may have.
+    limit: usize,
+    pending: usize,
+    pub(super) pause: u64,
+    pub(super) dropped: u64,
+    /// Words of kinds that this reader does not know.
+    pub(super) unknown: u64,
+    in_vain: usize,
+    /// Open frames by key, once searches in vain have cost too much.
+    open: Option<HashMap<u32, usize>>,
+}
+
+struct CallFrame<C> {
+    /// Method id or number of a link, which have 26 bits; [`PENDING`], [`LINK`].
+    key: u32,
+    call: C,
+}
+
+/// Why events are not read on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The piece has no more.
+    End,
+    /// The stack is too deep.
+    TooDeep,
+}
+
+fn consumer(key: u32) -> TreeConsumer {
+    if key & LINK != 0 {
+        TreeConsumer::Link(key & !(LINK | PENDING))
+    } else {
+        TreeConsumer::Method(key & !PENDING)
+    }
+}
+
+impl<'v, V: Visitor> Calls<'v, V> {
+    pub(super) fn new(visitor: &'v mut V, limit: usize) -> Self {
+        Calls {
+            visitor,
+            clock: 0,
+            frames: Vec::new(),
+            limit,
+            pending: 0,
+            pause: 0,
+            dropped: 0,
+            unknown: 0,
+            in_vain: 0,
+            open: None,
+        }
+    }
+
+    /// Reads events up to the first that is 0. `Ok`: all of them were there.
+    pub(super) fn read(&mut self, events: &[u8]) -> Result<(), Stop> {
+        for word in events.chunks_exact(8) {
+            let word = word.try_into().map_or(0, u64::from_le_bytes);
+            if word == 0 {
+                return Err(Stop::End);
+            }
+            let (event, ns) = Event::decode(word);
+            self.clock = self.clock.saturating_add(ns);
+            match event {
+                Event::Entry(id) => self.enter(id)?,
+                Event::Exit(id) => self.end(id, How::Exit),
+                Event::Unwind(id) => self.end(id, How::Unwind),
+                Event::Caught(id) => self.caught(id),
+                Event::ConstructorEntry(id) => {
+                    self.enter(id | PENDING)?;
+                    self.pending += 1;
+                }
+                Event::SuperReturned(id) => self.super_returned(id),
+                Event::Made { class, bytes } => {
+                    let by = self.frames.last().map(|frame| &frame.call);
+                    self.visitor.made(class, bytes, by, self.clock);
+                }
+                Event::LinkEntered(link) => self.enter(link | LINK)?,
+                Event::LinkLeft(link) => self.end(link | LINK, How::Exit),
+                Event::LinkMade(link) => {
+                    let by = self.frames.last().map(|frame| &frame.call);
+                    self.visitor.link_made(link, by, self.clock);
+                }
+                Event::Surplus(frames) => self.surplus(frames),
+                Event::Pause(ns) => {
+                    self.pause = self.pause.saturating_add(ns);
+                    self.clock = self.clock.saturating_add(ns);
+                    self.visitor.pause(ns, self.clock);
+                }
+                Event::Dropped(events) => self.dropped = self.dropped.saturating_add(events),
+                Event::Later(ns) => self.clock = self.clock.saturating_add(ns),
+                Event::Unknown(_) => self.unknown += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames that are open, outermost first: consumer, whether it is pending, call.
+    pub(super) fn into_open(self) -> impl Iterator<Item = (TreeConsumer, bool, V::Call)> {
+        self.frames.into_iter().map(|frame| (consumer(frame.key), frame.key & PENDING != 0, frame.call))
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, key: u32) -> Result<(), Stop> {
+        let depth = self.frames.len();
+        if depth == self.limit {
+            return Err(Stop::TooDeep);
+        }
+        let caller = self.frames.last().map(|frame| &frame.call);
+        let call = self.visitor.enter(consumer(key), key & PENDING != 0, caller, depth, self.clock);
+        self.frames.push(CallFrame { key, call });
+        if let Some(open) = &mut self.open {
+            *open.entry(key).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn end(&mut self, key: u32, how: How) {
+        let is_top = self.frames.last().is_some_and(|top| top.key == key);
+        if is_top || self.find(key, |found| found == key) {
+            self.pop(how);
+        }
+    }
+
+    #[inline(always)]
+    fn pop(&mut self, how: How) {
+        if let Some(CallFrame { key, call }) = self.frames.pop() {
+            self.visitor.leave(call, consumer(key), how, self.frames.len(), self.clock);
+            if let Some(open) = &mut self.open {
+                *open.entry(key).or_default() -= 1;
+            }
+        }
+    }
+
+    fn caught(&mut self, id: u32) {
+        let fits = |found: u32| found & !PENDING == id;
+        if !self.frames.last().is_some_and(|top| fits(top.key)) {
+            self.find(id, fits);
+        }
+    }
+
+    fn super_returned(&mut self, id: u32) {
+        let key = id | PENDING;
+        let is_top = self.frames.last().is_some_and(|top| top.key == key);
+        if (is_top || self.find(key, |found| found == key))
+            && let Some(top) = self.frames.last_mut()
+        {
+            top.key = id;
+            self.pending -= 1;
+            if let Some(open) = &mut self.open {
+                *open.entry(key).or_default() -= 1;
+                *open.entry(id).or_default() += 1;
+            }
+        }
+    }
+
+    /// Closes all above the topmost frame that fits. False: none does, the event is stray.
+    #[cold]
+    fn find(&mut self, key: u32, fits: impl Fn(u32) -> bool) -> bool {
+        let may_be = self.open.as_ref().is_none_or(|open| {
+            let is_open = |key: u32| open.get(&key).is_some_and(|&frames| frames > 0);
+            is_open(key) || (fits(key | PENDING) && is_open(key | PENDING))
+        });
+        let at = if may_be { self.frames.iter().rposition(|frame| fits(frame.key)) } else { None };
+        let Some(at) = at else {
+            let by = self.frames.last().map(|frame| &frame.call);
+            self.visitor.stray(consumer(key), by, self.frames.len(), self.clock);
+            self.in_vain = self.in_vain.saturating_add(self.frames.len());
+            if self.in_vain > PATIENCE && self.open.is_none() {
+                let mut open = HashMap::new();
+                for frame in &self.frames {
+                    *open.entry(frame.key).or_default() += 1;
+                }
+                self.open = Some(open);
+            }
+            return false;
+        };
+        while self.frames.len() - 1 > at {
+            if self.frames.last().is_some_and(|top| top.key & PENDING != 0) {
+                self.pending -= 1;
+                self.pop(How::Orphan);
+            } else {
+                self.pop(How::Lost);
+            }
+        }
+        true
+    }
+
+    /// Closes pending frames, oldest first, wherever they are.
+    #[cold]
+    fn surplus(&mut self, frames: u64) {
+        let mut left = frames.min(self.pending as u64) as usize;
+        if left == 0 {
+            return;
+        }
+        self.pending -= left;
+        let mut kept = Vec::with_capacity(self.frames.len() - left);
+        for frame in std::mem::take(&mut self.frames) {
+            if frame.key & PENDING == 0 || left == 0 {
+                kept.push(frame);
+                continue;
+            }
+            left -= 1;
+            self.visitor.leave(frame.call, consumer(frame.key), How::Surplus, kept.len(), self.clock);
+            if let Some(open) = &mut self.open {
+                *open.entry(frame.key).or_default() -= 1;
+            }
+        }
+        self.frames = kept;
+    }
+}

@@ -1,0 +1,38 @@
+//! A table whose rows are all there: every column as wide as its widest cell, figures to the right, the name last.
+
+use std::io::{self, Write};
+
+use super::text::{printable, shortened};
+
+pub(crate) struct Aligned {
+    rows: Vec<(Vec<String>, String)>,
+}
+
+impl Aligned {
+    pub(crate) fn new(headers: Vec<String>, name: &str) -> Aligned {
+        Aligned { rows: vec![(headers, name.to_owned())] }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<String>, name: &str) {
+        self.rows.push((cells, printable(name).into_owned()));
+    }
+
+    /// Names are shortened so that lines have at most `width` columns.
+    pub(crate) fn print(&self, out: &mut dyn Write, width: Option<usize>) -> io::Result<()> {
+        let mut widths = vec![0; self.rows[0].0.len()];
+        for (cells, _) in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        let used: usize = widths.iter().map(|width| width + 2).sum();
+        let room = width.map(|all| all.saturating_sub(used).max(16));
+        for (cells, name) in &self.rows {
+            for (cell, width) in cells.iter().zip(&widths) {
+                write!(out, "{cell:>width$}  ")?;
+            }
+            writeln!(out, "{}", shortened(name, room))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Aligned text: calls, then base and cum of each resource, then the name. Widths follow from the totals, so that rows can be
+//! printed one by one.
+
+use std::io::{self, Write};
+
+use super::text::{percent, printable, quantity, quantity_width, shortened};
+use super::{Options, Show};
+use crate::model::Arcflow;
+use crate::uncertainty::Uncertainty;
+
+/// Headers of the first and the last column, as in the paper.
+const CALLS: &str = "calls";
+const FUNCTION: &str = "function";
+
+/// Levels that are shown by indentation, or fewer where there is no room; deeper ones are numbered.
+const INDENTED: usize = 40;
+/// Names are never shortened below this.
+const NARROWEST_NAME: usize = 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Base,
+    Cum,
+}
+
+/// What a column says of base or cum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Figure,
+    /// Its standard error, where only some calls were timed.
+    Error,
+    Percent,
+}
+
+struct Column {
+    header: String,
+    width: usize,
+    resource: usize,
+    part: Part,
+    cell: Cell,
+}
+
+/// The figures of a line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figures<'a> {
+    pub(crate) calls: u64,
+    pub(crate) base: &'a [f64],
+    pub(crate) cum: &'a [f64],
+}
+
+/// The plan of a table.
+pub(crate) struct Columns {
+    calls: usize,
+    columns: Vec<Column>,
+    units: Vec<String>,
+    uncertain: Vec<Uncertainty>,
+    total: Vec<f64>,
+    /// Columns left for the name.
+    name: Option<usize>,
+    /// Names of the resources shown, with their totals.
+    heading: String,
+}
+
+/// What the columns mean, where that is not what they say.
+fn labels(model: &Arcflow) -> impl Iterator<Item = String> {
+    let labels = [(CALLS, &model.occurrences, "calls"), (FUNCTION, &model.consumers, "methods")];
+    let odd = labels.into_iter().filter(|(_, label, usual)| label != usual);
+    odd.map(|(column, label, _)| format!("{column}: {}", printable(label)))
+}
+
+impl Columns {
+    /// For the resources `shown`, where everything together is `total`, and no line has more than `calls`. `before` columns are
+    /// taken by the caller.
+    pub(crate) fn new(
+        model: &Arcflow,
+        options: &Options<'_>,
+        shown: &[usize],
+        total: &[f64],
+        calls: u64,
+        before: usize,
+    ) -> Columns {
+        let mut columns = Vec::new();
+        for &resource in shown {
+            let of = &model.resources()[resource];
+            for (part, word) in [(Part::Base, "base"), (Part::Cum, "cum")] {
+                let word = if shown.len() > 1 { format!("{} {word}", of.name) } else { word.to_owned() };
+                let sampled = Uncertainty::of(model, resource).is_sampled();
+                for cell in [Cell::Figure, Cell::Error, Cell::Percent] {
+                    let wanted = match cell {
+                        Cell::Figure => options.show != Show::Percent,
+                        Cell::Error => options.show != Show::Percent && sampled,
+                        Cell::Percent => options.show != Show::Absolute,
+                    };
+                    if !wanted {
+                        continue;
+                    }
+                    let (header, figure) = match cell {
+                        // One column more for the mark of uncertain figures.
+                        Cell::Figure => (word.clone(), 1 + quantity_width(total[resource], &of.unit)),
+                        Cell::Error => ("+-".to_owned(), quantity_width(total[resource], &of.unit)),
+                        Cell::Percent => (format!("{word} %"), 5),
+                    };
+                    let width = figure.max(header.chars().count());
+                    columns.push(Column { header, width, resource, part, cell });
+                }
+            }
+        }
+        let calls = calls.to_string().len().max(CALLS.len());
+        let used = before + calls + 2 + columns.iter().map(|c| c.width + 2).sum::<usize>();
+        let heading = shown.iter().map(|&r| {
+            let of = &model.resources()[r];
+            format!("{} {}", of.name, quantity(total[r], &of.unit))
+        });
+        Columns {
+            calls,
+            columns,
+            units: model.resources().iter().map(|r| r.unit.clone()).collect(),
+            uncertain: (0..model.resources().len()).map(|r| Uncertainty::of(model, r)).collect(),
+            total: total.to_vec(),
+            name: options.width.map(|width| width.saturating_sub(used).max(NARROWEST_NAME)),
+            heading: heading.chain(labels(model)).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// The totals, as the first line of a report.
+    pub(crate) fn heading(&self) -> &str {
+        &self.heading
+    }
+
+    /// The names of the columns.
+    pub(crate) fn header(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{CALLS:>0$}", self.calls)?;
+        for column in &self.columns {
+            write!(out, "  {:>1$}", column.header, column.width)?;
+        }
+        writeln!(out, "  {FUNCTION}")
+    }
+
+    /// A line.
+    pub(crate) fn line(
+        &self,
+        out: &mut dyn Write,
+        figures: Figures<'_>,
+        level: usize,
+        name: &str,
+    ) -> io::Result<()> {
+        write!(out, "{:>1$}", figures.calls, self.calls)?;
+        for column in &self.columns {
+            let r = column.resource;
+            let uncertain = self.uncertain[r];
+            let (all, error) = match column.part {
+                Part::Base => (figures.base, uncertain.base(figures.base)),
+                Part::Cum => (figures.cum, uncertain.cum(figures.cum)),
+            };
+            let text = match column.cell {
+                Cell::Percent => percent(all[r], self.total[r]),
+                Cell::Error => quantity(error.map_or(0.0, |e| e.standard.round()), &self.units[r]),
+                Cell::Figure => {
+                    let mark = if error.is_some_and(|e| e.hides(all[r])) { "~" } else { "" };
+                    format!("{mark}{}", quantity(all[r], &self.units[r]))
+                }
+            };
+            write!(out, "  {text:>0$}", column.width)?;
+        }
+        let name = printable(name);
+        let deepest =
+            self.name.map_or(INDENTED, |room| (room.saturating_sub(NARROWEST_NAME) / 4).min(INDENTED));
+        let depth = if level > deepest { format!("{level}: ") } else { String::new() };
+        let indent = 2 * level.min(deepest);
+        let room = self.name.map(|room| room.saturating_sub(indent + depth.len()).max(NARROWEST_NAME));
+        writeln!(out, "  {:indent$}{depth}{}", "", shortened(&name, room))
+    }
+
+    /// How many columns lie before the name, for lines that have no figures.
+    pub(crate) fn width(&self) -> usize {
+        self.calls + self.columns.iter().map(|c| c.width + 2).sum::<usize>()
+    }
+}

@@ -1,0 +1,92 @@
+//! JSON and CSV: what all reports write alike.
+
+use std::io::{self, Write};
+
+use serde_json::{Number, Value, json};
+
+use crate::model::Arcflow;
+use crate::uncertainty::Uncertainty;
+
+/// A figure: whole numbers without a point.
+pub(crate) fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9.0e15 {
+        Value::Number(Number::from(value as i64))
+    } else {
+        Number::from_f64(value).map_or(Value::Null, Value::Number)
+    }
+}
+
+/// Those of the figures that are shown.
+pub(crate) fn list(figures: &[f64], shown: &[usize]) -> Value {
+    shown.iter().map(|&r| number(figures[r])).collect()
+}
+
+/// The standing first members of a document, without the closing brace.
+pub(crate) fn opening(
+    out: &mut dyn Write,
+    report: &str,
+    model: &Arcflow,
+    shown: &[usize],
+    total: &[f64],
+) -> io::Result<()> {
+    let resources = shown.iter().map(|&r| {
+        let resource = &model.resources()[r];
+        json!({"name": resource.name, "unit": resource.unit})
+    });
+    write!(
+        out,
+        "{{\"report\":{},\"consumers\":{},\"occurrences\":{},\"resources\":{},\"total\":{}",
+        json!(report),
+        json!(model.consumers),
+        json!(model.occurrences),
+        resources.collect::<Value>(),
+        list(total, shown)
+    )
+}
+
+/// Calls, base and cum of a row, with their uncertainties, as members of an object.
+pub(crate) fn members(
+    model: &Arcflow,
+    shown: &[usize],
+    base: &[f64],
+    cum: &[f64],
+    row: &mut serde_json::Map<String, Value>,
+) {
+    row.insert("base".into(), list(base, shown));
+    row.insert("cum".into(), list(cum, shown));
+    let uncertain: Vec<_> = shown.iter().map(|&r| Uncertainty::of(model, r)).collect();
+    let errors = |of: &dyn Fn(&Uncertainty) -> Option<f64>| {
+        let errors: Vec<_> = uncertain.iter().map(of).collect();
+        let known = errors.iter().any(Option::is_some);
+        known.then(|| errors.into_iter().map(|e| e.map_or(Value::Null, |e| number(e.round()))).collect())
+    };
+    if let Some(errors) = errors(&|u| u.base(base).map(|e| e.total())) {
+        row.insert("base_error".into(), errors);
+    }
+    if let Some(errors) = errors(&|u| u.cum(cum).map(|e| e.total())) {
+        row.insert("cum_error".into(), errors);
+    }
+}
+
+/// The header of the columns of figures.
+pub(crate) fn csv_header(model: &Arcflow, shown: &[usize]) -> String {
+    let columns = shown.iter().map(|&r| {
+        let name = field(&model.resources()[r].name).replace(' ', "_");
+        format!(",{name}_base,{name}_cum")
+    });
+    columns.collect()
+}
+
+/// The columns of figures.
+pub(crate) fn csv_figures(shown: &[usize], base: &[f64], cum: &[f64]) -> String {
+    shown.iter().map(|&r| format!(",{},{}", number(base[r]), number(cum[r]))).collect()
+}
+
+/// A field of a CSV table (RFC 4180).
+pub(crate) fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}

@@ -1,0 +1,151 @@
+//! The reports: what they have in common.
+//!
+//! | module | |
+//! |---|---|
+//! | [`xprof`] | every consumer with its calls, base and cum |
+//! | [`xtree`] | every context, as the tree that it is |
+//! | [`xarc`] | every consumer with its callers and callees |
+//! | [`stats`] | every method's calls: total, shortest, longest, average, standard deviation (seed 000, table 1) |
+//! | [`threads`] | one profile for each thread (seed 003) |
+//! | [`diff`] | what changed between two models |
+//!
+//! Text is for people: figures are scaled, what is below a share of the whole may be cut and is summed up then, `~` marks what cannot
+//! be told from nothing, `+-` is the standard error of an estimate ([`crate::uncertainty`]). JSON and CSV are
+//! for programs: keys are stable, figures are as measured, in the resource's unit. `base`, `cum` and `total` are lists in the
+//! order of `resources`.
+
+mod aligned;
+mod columns;
+pub mod diff;
+mod machine;
+mod rows;
+pub mod stats;
+pub mod text;
+pub mod threads;
+pub mod xarc;
+pub mod xprof;
+pub mod xtree;
+
+use crate::model::{Arcflow, Kind};
+use crate::uncertainty::accompanies;
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// Aligned, for people.
+    #[default]
+    Text,
+    /// One document.
+    Json,
+    /// One table.
+    Csv,
+}
+
+/// What text shows of base and cum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Show {
+    /// The figures.
+    Absolute,
+    /// Percent of the whole, as in the figures of the paper.
+    Percent,
+    /// Both.
+    #[default]
+    Both,
+}
+
+/// What rows are sorted by; the largest first, names from A to Z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// What a consumer consumed itself.
+    Base,
+    /// The same with all that it called.
+    Cum,
+    /// Calls.
+    Calls,
+    /// Name.
+    Name,
+}
+
+/// A question to a consumer.
+pub type Select<'a> = &'a (dyn Fn(Kind, &str) -> bool + Sync);
+
+/// What is printed, and how.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// The form.
+    pub format: Format,
+    /// Names of the resources; none: the first for text, all for machines.
+    pub resources: &'a [String],
+    /// Figures of text.
+    pub show: Show,
+    /// Order; by default base for xprof, cum for the others.
+    pub sort: Option<Sort>,
+    /// At most this many rows (xtree: contexts, those with the largest cum).
+    pub top: Option<usize>,
+    /// xtree: at most this many levels.
+    pub depth: Option<usize>,
+    /// Cut what has less than this share of the cum of the whole, from 0 to 1.
+    pub prune: f64,
+    /// Columns of the terminal.
+    pub width: Option<usize>,
+    /// Only these consumers (xtree: with their callers and all that they called).
+    pub select: Option<Select<'a>>,
+}
+
+/// A question that a model cannot answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no resource `{name}` here; there is {known}")]
+pub struct UnknownResource {
+    /// What was asked for.
+    pub name: String,
+    /// What there is.
+    pub known: String,
+}
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The model cannot answer.
+    #[error(transparent)]
+    Resource(#[from] UnknownResource),
+    /// The output failed.
+    #[error(transparent)]
+    Output(#[from] std::io::Error),
+    /// The output failed as JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+impl Options<'_> {
+    /// Indices of the resources to show.
+    ///
+    /// # Errors
+    /// A name that the model does not have.
+    pub fn resources(&self, model: &Arcflow) -> Result<Vec<usize>, UnknownResource> {
+        let all = model.resources();
+        let shown: Vec<usize> = (0..all.len()).filter(|&i| !accompanies(&all[i])).collect();
+        if self.resources.is_empty() {
+            let first = if self.format == Format::Text { 1 } else { shown.len() };
+            return Ok(shown.into_iter().take(first).collect());
+        }
+        let find = |name: &String| {
+            shown.iter().copied().find(|&i| all[i].name == *name).ok_or_else(|| {
+                let known: Vec<_> = shown.iter().map(|&i| all[i].name.as_str()).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                UnknownResource { name: name.clone(), known }
+            })
+        };
+        let mut found = Vec::new();
+        for name in self.resources {
+            let index = find(name)?;
+            if !found.contains(&index) {
+                found.push(index);
+            }
+        }
+        Ok(found)
+    }
+
+    fn wants(&self, kind: Kind, name: &str) -> bool {
+        self.select.is_none_or(|select| select(kind, name))
+    }
+}

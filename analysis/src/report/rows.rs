@@ -1,0 +1,68 @@
+//! Rows of consumers: which, and in which order.
+
+use super::text::quantity;
+use super::{Options, Sort};
+use crate::arcs::{Arcs, FunctionId};
+use crate::model::{Arcflow, Kind};
+
+/// Consumers to print, and what was left out.
+pub(crate) struct Rows {
+    pub(crate) ids: Vec<FunctionId>,
+    /// Below the share that is asked for.
+    pub(crate) below: usize,
+    /// Past the number of rows that is asked for.
+    pub(crate) past: usize,
+}
+
+impl Rows {
+    /// The consumers that are wanted, sorted by the figure of `resource`.
+    pub(crate) fn new(
+        model: &Arcflow,
+        arcs: &Arcs,
+        options: &Options<'_>,
+        resource: Option<usize>,
+        sort: Sort,
+    ) -> Rows {
+        let name = |id: FunctionId| model.name(arcs.function(id).consumer);
+        let wanted = |id: &FunctionId| {
+            let kind = arcs.function(*id).kind;
+            kind != Kind::Root && options.wants(kind, name(*id))
+        };
+        let mut ids: Vec<_> = arcs.ids().filter(wanted).collect();
+        let all = ids.len();
+        if let Some(r) = resource {
+            let least = options.prune * arcs.total()[r];
+            ids.retain(|&id| arcs.self_cum(id)[r] >= least);
+        }
+        let below = all - ids.len();
+        let key = |id: FunctionId| match (sort, resource) {
+            (Sort::Name, _) => 0.0,
+            (Sort::Calls, _) | (_, None) => arcs.function(id).calls as f64,
+            (Sort::Base, Some(r)) => arcs.self_base(id)[r],
+            (Sort::Cum, Some(r)) => arcs.self_cum(id)[r],
+        };
+        // Of equal ones, what drives more comes first.
+        let cum = |id: FunctionId| match (sort, resource) {
+            (Sort::Name, _) | (_, None) => 0.0,
+            (_, Some(r)) => arcs.self_cum(id)[r],
+        };
+        let order = |a, b| key(b).total_cmp(&key(a)).then_with(|| cum(b).total_cmp(&cum(a)));
+        ids.sort_by(|&a, &b| order(a, b).then_with(|| name(a).cmp(name(b))));
+        let kept = options.top.unwrap_or(usize::MAX).min(ids.len());
+        let past = ids.len() - kept;
+        ids.truncate(kept);
+        Rows { ids, below, past }
+    }
+
+    /// What was left out, in words; empty if nothing was.
+    pub(crate) fn left_out(&self, options: &Options<'_>) -> String {
+        let mut parts = Vec::new();
+        if self.below > 0 {
+            parts.push(format!("{} below {} %", self.below, quantity(100.0 * options.prune, "")));
+        }
+        if self.past > 0 {
+            parts.push(format!("{} past the first {}", self.past, self.ids.len()));
+        }
+        parts.join(", ")
+    }
+}

@@ -1,0 +1,159 @@
+//! stats: the calls of each method (seed 000, table 1): number, total, shortest, longest, average and standard deviation, over all
+//! contexts. Times are as measured, callees included; a call within a call of the same method counts for itself, as in JaViz.
+//!
+//! Shortest, longest and deviation are of calls that ended and were timed. The total has open calls, too, so far as they came. Where the
+//! probes were calibrated, `exact` is the average without their cost. An input without times of single calls has total and
+//! average of its first resource.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::aligned::Aligned;
+use super::text::quantity;
+use super::{Error, Format, Options, Sort, machine};
+use crate::load::CallTimes;
+use crate::model::{Arcflow, Kind, NodeId};
+
+/// Headers, which are keys as well.
+const FIGURES: [&str; 7] = ["total", "min", "max", "average", "deviation", "exact", "error"];
+
+struct Row<'a> {
+    name: &'a str,
+    calls: u64,
+    ended: u64,
+    figures: [Option<f64>; FIGURES.len()],
+}
+
+/// Writes the report. `calls` are empty if single calls are not known.
+///
+/// # Errors
+/// A resource that the model does not have, or the output failed.
+pub fn write(
+    out: &mut dyn Write,
+    model: &Arcflow,
+    calls: &HashMap<String, CallTimes>,
+    is_corrected: bool,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let (mut rows, unit) = if calls.is_empty() {
+        let shown = options.resources(model)?;
+        let unit = shown.first().map_or("", |&r| model.resources()[r].unit.as_str());
+        (of_model(model, shown.first().copied()), unit)
+    } else {
+        (calls.iter().map(|(name, times)| of_calls(name, times, is_corrected)).collect(), "ns")
+    };
+    rows.retain(|row: &Row<'_>| options.wants(Kind::Method, row.name));
+    let key = |row: &Row<'_>| match options.sort {
+        Some(Sort::Name) => 0.0,
+        Some(Sort::Calls) => row.calls as f64,
+        // Of figures that are not known (counts have no times) calls decide.
+        _ => row.figures[0].unwrap_or(-1.0 / (1.0 + row.calls as f64)),
+    };
+    rows.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| a.name.cmp(b.name)));
+    let all = rows.len();
+    rows.truncate(options.top.unwrap_or(usize::MAX));
+    match options.format {
+        Format::Text => text(out, &rows, all, unit, options),
+        Format::Json => document(out, &rows, unit),
+        Format::Csv => table(out, &rows),
+    }
+}
+
+fn of_calls<'a>(name: &'a str, times: &CallTimes, is_corrected: bool) -> Row<'a> {
+    let has_times = times.ended_ns + times.open_ns > 0.0 || times.timed > 0;
+    let total = has_times.then_some(times.ended_ns + times.open_ns);
+    let timed = |value: f64| (times.timed > 0 && value.is_finite()).then_some(value);
+    let exact = (is_corrected && times.calls > 0).then(|| times.exact_ns / times.calls as f64);
+    let error = (times.variance > 0.0).then(|| times.variance.sqrt());
+    let average = times.average().filter(|_| has_times);
+    let deviation = times.deviation().filter(|_| has_times);
+    let (min, max) = (timed(times.min), timed(times.max));
+    // Of the calls of a head only their sum is known.
+    let max = max.filter(|_| min.is_some());
+    let deviation = deviation.filter(|_| min.is_some());
+    Row {
+        name,
+        calls: times.calls,
+        ended: times.ended,
+        figures: [total, min, max, average, deviation, exact, error],
+    }
+}
+
+fn of_model(model: &Arcflow, resource: Option<usize>) -> Vec<Row<'_>> {
+    let cum = model.cum();
+    let width = model.resources().len();
+    let mut sums: HashMap<_, (u64, f64)> = HashMap::new();
+    for (i, node) in model.nodes().iter().enumerate().filter(|(_, node)| node.kind == Kind::Method) {
+        let sum = sums.entry(node.consumer).or_default();
+        sum.0 = sum.0.saturating_add(node.n);
+        sum.1 += resource.map_or(0.0, |r| cum[NodeId(i as u32).0 as usize * width + r]);
+    }
+    let row = |(consumer, (calls, total)): (_, (u64, f64))| {
+        let average = (calls > 0).then(|| total / calls as f64);
+        let total = resource.map(|_| total);
+        let average = average.filter(|_| resource.is_some());
+        Row {
+            name: model.name(consumer),
+            calls,
+            ended: calls,
+            figures: [total, None, None, average, None, None, None],
+        }
+    };
+    sums.into_iter().map(row).collect()
+}
+
+fn text(
+    out: &mut dyn Write,
+    rows: &[Row<'_>],
+    all: usize,
+    unit: &str,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    // A column that nobody has a figure for is not printed.
+    let known: Vec<usize> =
+        (0..FIGURES.len()).filter(|&i| rows.iter().any(|row| row.figures[i].is_some())).collect();
+    let headers = std::iter::once("calls").chain(known.iter().map(|&i| FIGURES[i]));
+    let mut table = Aligned::new(headers.map(str::to_owned).collect(), "function");
+    for row in rows {
+        let mut cells = vec![row.calls.to_string()];
+        cells.extend(known.iter().map(|&i| {
+            // An average of whole ns is no whole number.
+            let figure = row.figures[i].map(|value| if value >= 100.0 { value.round() } else { value });
+            figure.map_or_else(|| "-".to_owned(), |value| quantity(value, unit))
+        }));
+        table.row(cells, row.name);
+    }
+    table.print(out, options.width)?;
+    if all > rows.len() {
+        writeln!(out, "not shown: {} past the first {}", all - rows.len(), rows.len())?;
+    }
+    Ok(())
+}
+
+fn document(out: &mut dyn Write, rows: &[Row<'_>], unit: &str) -> Result<(), Error> {
+    write!(out, "{{\"report\":\"stats\",\"unit\":{},\"rows\":[", json!(unit))?;
+    for (i, row) in rows.iter().enumerate() {
+        let mut value = json!({"function": row.name, "calls": row.calls, "ended": row.ended});
+        for (key, figure) in FIGURES.iter().zip(row.figures) {
+            value[*key] = figure.map_or(Value::Null, machine::number);
+        }
+        write!(out, "{}\n{value}", if i > 0 { "," } else { "" })?;
+    }
+    writeln!(out, "\n]}}")?;
+    Ok(())
+}
+
+fn table(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
+    writeln!(out, "function,calls,ended,{}", FIGURES.join(","))?;
+    for row in rows {
+        write!(out, "{},{},{}", machine::field(row.name), row.calls, row.ended)?;
+        for figure in row.figures {
+            let text = figure.map_or_else(String::new, |value| machine::number(value).to_string());
+            write!(out, ",{text}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}

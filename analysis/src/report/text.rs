@@ -1,0 +1,154 @@
+//! Figures and names as people read them.
+
+use std::borrow::Cow;
+
+/// Width of every scaled quantity.
+const SCALED: usize = 8;
+
+const TIMES: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+const SIZES: [(&str, f64); 5] =
+    [("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("TiB", 1099511627776.0)];
+
+/// The scale of a unit: its steps, and how many of the lowest one it is.
+fn scale(unit: &str) -> Option<(&'static [(&'static str, f64)], f64)> {
+    match unit {
+        "bytes" => Some((&SIZES, 1.0)),
+        _ => {
+            let factor = TIMES.iter().find(|(name, _)| *name == unit)?.1;
+            Some((&TIMES, factor))
+        }
+    }
+}
+
+/// A figure with its unit: times and sizes with four digits in the unit that suits them, others as they are.
+pub fn quantity(value: f64, unit: &str) -> String {
+    let Some((steps, factor)) = scale(unit) else {
+        return plain(value);
+    };
+    let value = value * factor;
+    let size = value.abs();
+    // 999.95 would be printed as 1000.0.
+    let step = steps.iter().rev().find(|(_, step)| size >= 0.99995 * step).unwrap_or(&steps[0]);
+    let step = match steps.iter().find(|(_, next)| *next > step.1) {
+        Some(next) if size >= 999.95 * step.1 => next,
+        _ => step,
+    };
+    let shown = value / step.1;
+    let digits = match shown.abs() {
+        _ if step.1 == 1.0 && shown.fract() == 0.0 => 0,
+        x if x < 9.9995 => 3,
+        x if x < 99.995 => 2,
+        x if x < 999.95 => 1,
+        _ => 0,
+    };
+    format!("{shown:.digits$} {}", step.0)
+}
+
+/// A figure without a scale: whole numbers whole, others with up to six digits after the point.
+fn plain(value: f64) -> String {
+    if value.fract() == 0.0 {
+        return format!("{value:.0}");
+    }
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The columns that no figure up to `most` needs more than.
+pub(crate) fn quantity_width(most: f64, unit: &str) -> usize {
+    let most = quantity(most, unit).len();
+    if scale(unit).is_some() {
+        most.max(SCALED)
+    } else if most > 0 {
+        // Parts of a sum of fractions may have more digits than the sum.
+        most.max(if unit.is_empty() { 1 } else { 6 })
+    } else {
+        1
+    }
+}
+
+/// A part of a whole in percent, without the sign; `-` of nothing.
+pub fn percent(value: f64, whole: f64) -> String {
+    if whole == 0.0 { "-".to_owned() } else { format!("{:.1}", 100.0 * value / whole) }
+}
+
+/// Names come from the program: control characters must not reach a terminal.
+pub fn printable(name: &str) -> Cow<'_, str> {
+    if name.chars().any(char::is_control) {
+        Cow::Owned(name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect())
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+/// The name in at most `width` characters. What is left out first is what tells least: the types of a method's parameters, then
+/// the middle.
+pub fn shortened(name: &str, width: Option<usize>) -> Cow<'_, str> {
+    let Some(width) = width else { return Cow::Borrowed(name) };
+    // Most names fit, and a name has no more characters than bytes.
+    if name.len() <= width || name.chars().count() <= width {
+        return Cow::Borrowed(name);
+    }
+    match name.split_once('(') {
+        Some((method, types)) if types.len() > 2 && types.contains(')') => {
+            Cow::Owned(without_middle(&format!("{method}(\u{2026})"), width))
+        }
+        _ => Cow::Owned(without_middle(name, width)),
+    }
+}
+
+fn without_middle(name: &str, width: usize) -> String {
+    let length = name.chars().count();
+    if length <= width {
+        return name.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    // The end of a name says more than its beginning.
+    let head = kept * 2 / 5;
+    let tail = kept - head;
+    let start: String = name.chars().take(head).collect();
+    let end: String = name.chars().skip(length - tail).collect();
+    format!("{start}\u{2026}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_have_four_digits_and_the_unit_that_suits_them() {
+        for (value, unit, text) in [
+            (0.0, "ns", "0 ns"),
+            (999.0, "ns", "999 ns"),
+            (999.96, "ns", "1.000 us"),
+            (1234.0, "ns", "1.234 us"),
+            (12345.0, "ns", "12.35 us"),
+            (999_940.0, "ns", "999.9 us"),
+            (999_960.0, "ns", "1.000 ms"),
+            (1e10, "ns", "10.00 s"),
+            (1e13, "ns", "10000 s"),
+            (10.0, "s", "10.00 s"),
+            (0.5, "s", "500.0 ms"),
+            (-2500.0, "ns", "-2.500 us"),
+            (1023.0, "bytes", "0.999 KiB"),
+            (999.0, "bytes", "999 B"),
+            (1536.0, "bytes", "1.500 KiB"),
+            (17.0, "", "17"),
+            (0.25, "", "0.25"),
+        ] {
+            assert_eq!(quantity(value, unit), text, "{value} {unit}");
+        }
+    }
+
+    #[test]
+    fn names_lose_their_middle() {
+        assert_eq!(shortened("abcdef", Some(6)), "abcdef");
+        assert_eq!(shortened("abcdefghij", Some(6)), "ab\u{2026}hij");
+        assert_eq!(shortened("äöüßäöüß", Some(5)), "ä\u{2026}öüß");
+        assert_eq!(shortened("abcdef", None), "abcdef");
+        let name = "com.acme.Shop.price(Ljava/lang/String;)I";
+        assert_eq!(shortened(name, Some(40)), name);
+        assert_eq!(shortened(name, Some(39)), "com.acme.Shop.price(\u{2026})");
+        assert_eq!(shortened(name, Some(16)), "com.ac\u{2026}.price(\u{2026})");
+        assert_eq!(printable("a\x1b[31m"), "a\u{fffd}[31m");
+    }
+}

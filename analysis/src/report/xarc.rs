@@ -1,0 +1,182 @@
+//! xarc: why a consumer consumes. A stanza for each: its parents, itself, its children; lines of `==` between stanzas.
+//!
+//! What the figures of parents and children mean, with and without recursion, is defined in [`crate::arcs`].
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::columns::{Columns, Figures};
+use super::rows::Rows;
+use super::{Error, Format, Options, Sort, machine};
+use crate::arcs::{ArcId, Arcs, FunctionId};
+use crate::model::Arcflow;
+
+/// Width of the words `parent`, `self`, `child`, and the space after them.
+const ROLE: usize = 8;
+
+/// Writes the report.
+///
+/// # Errors
+/// A resource that the model does not have, or the output failed.
+pub fn write(out: &mut dyn Write, model: &Arcflow, arcs: &Arcs, options: &Options<'_>) -> Result<(), Error> {
+    let shown = options.resources(model)?;
+    let sort = options.sort.unwrap_or(Sort::Cum);
+    let rows = Rows::new(model, arcs, options, shown.first().copied(), sort);
+    let report = Report { model, arcs, options, shown: &shown, rows: &rows };
+    match options.format {
+        Format::Text => report.text(out),
+        Format::Json => report.document(out),
+        Format::Csv => report.table(out),
+    }
+}
+
+struct Report<'a> {
+    model: &'a Arcflow,
+    arcs: &'a Arcs,
+    options: &'a Options<'a>,
+    shown: &'a [usize],
+    rows: &'a Rows,
+}
+
+/// A line of a stanza.
+struct Line<'a> {
+    role: &'static str,
+    other: FunctionId,
+    calls: u64,
+    base: &'a [f64],
+    cum: &'a [f64],
+}
+
+impl<'a> Report<'a> {
+    fn name(&self, id: FunctionId) -> &'a str {
+        self.model.name(self.arcs.function(id).consumer)
+    }
+
+    fn own(&self, id: FunctionId) -> Line<'a> {
+        let calls = self.arcs.function(id).calls;
+        Line { role: "self", other: id, calls, base: self.arcs.self_base(id), cum: self.arcs.self_cum(id) }
+    }
+
+    /// The largest first; what matters stands next to self in text.
+    fn parents(&self, id: FunctionId) -> Vec<Line<'a>> {
+        let line = |&arc: &ArcId| {
+            let of = self.arcs.arc(arc);
+            let (base, cum) = (self.arcs.base(arc), self.arcs.parent_cum(arc));
+            Line { role: "parent", other: of.parent, calls: of.calls, base, cum }
+        };
+        self.sorted(self.arcs.parents(id).iter().map(line).collect())
+    }
+
+    fn children(&self, id: FunctionId) -> Vec<Line<'a>> {
+        let line = |&arc: &ArcId| {
+            let of = self.arcs.arc(arc);
+            let (base, cum) = (self.arcs.base(arc), self.arcs.child_cum(arc));
+            Line { role: "child", other: of.child, calls: of.calls, base, cum }
+        };
+        self.sorted(self.arcs.children(id).iter().map(line).collect())
+    }
+
+    fn sorted(&self, mut lines: Vec<Line<'a>>) -> Vec<Line<'a>> {
+        let key = |line: &Line<'_>| self.shown.first().map_or(line.calls as f64, |&r| line.cum[r]);
+        lines.sort_by(|a, b| {
+            key(b).total_cmp(&key(a)).then_with(|| self.name(a.other).cmp(self.name(b.other)))
+        });
+        lines
+    }
+
+    fn text(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let calls = self.arcs.ids().map(|id| self.arcs.function(id).calls).max().unwrap_or(0);
+        let columns = Columns::new(self.model, self.options, self.shown, self.arcs.total(), calls, ROLE);
+        if !columns.heading().is_empty() {
+            writeln!(out, "{}", columns.heading())?;
+        }
+        write!(out, "{:ROLE$}", "")?;
+        columns.header(out)?;
+        let wide = "=".repeat(self.options.width.unwrap_or(ROLE + columns.width() + 32));
+        for &id in &self.rows.ids {
+            writeln!(out, "{wide}")?;
+            self.lines(out, &columns, self.parents(id))?;
+            self.line(out, &columns, &self.own(id))?;
+            self.lines(out, &columns, self.children(id))?;
+        }
+        writeln!(out, "{wide}")?;
+        let left_out = self.rows.left_out(self.options);
+        if !left_out.is_empty() {
+            writeln!(out, "not shown: {left_out}")?;
+        }
+        Ok(())
+    }
+
+    /// Parents or children: those below the share are summed up in one line, so that sums can still be seen.
+    fn lines(&self, out: &mut dyn Write, columns: &Columns, lines: Vec<Line<'_>>) -> Result<(), Error> {
+        let least = self.shown.first().map_or(0.0, |&r| self.options.prune * self.arcs.total()[r]);
+        let is_small = |line: &Line<'_>| self.shown.first().is_some_and(|&r| line.cum[r] < least);
+        let (small, large): (Vec<_>, Vec<_>) = lines.into_iter().partition(is_small);
+        for line in &large {
+            self.line(out, columns, line)?;
+        }
+        match &small[..] {
+            [] => Ok(()),
+            [line] => self.line(out, columns, line),
+            [first, ..] => {
+                let sum = |of: fn(&Line<'_>, usize) -> f64| -> Vec<f64> {
+                    (0..first.base.len()).map(|r| small.iter().map(|line| of(line, r)).sum()).collect()
+                };
+                let (base, cum) = (sum(|line, r| line.base[r]), sum(|line, r| line.cum[r]));
+                let calls = small.iter().fold(0u64, |sum, line| sum.saturating_add(line.calls));
+                write!(out, "{:ROLE$}", first.role)?;
+                let figures = Figures { calls, base: &base, cum: &cum };
+                Ok(columns.line(out, figures, 1, &format!("({} more)", small.len()))?)
+            }
+        }
+    }
+
+    fn line(&self, out: &mut dyn Write, columns: &Columns, line: &Line<'_>) -> Result<(), Error> {
+        write!(out, "{:ROLE$}", line.role)?;
+        let figures = Figures { calls: line.calls, base: line.base, cum: line.cum };
+        let level = usize::from(line.role != "self");
+        Ok(columns.line(out, figures, level, self.name(line.other))?)
+    }
+
+    fn document(&self, out: &mut dyn Write) -> Result<(), Error> {
+        machine::opening(out, "xarc", self.model, self.shown, self.arcs.total())?;
+        write!(out, ",\"stanzas\":[")?;
+        for (i, &id) in self.rows.ids.iter().enumerate() {
+            let lines = |lines: Vec<Line<'_>>| lines.iter().map(|l| self.value(l)).collect::<Value>();
+            let stanza = json!({
+                "self": self.value(&self.own(id)),
+                "parents": lines(self.parents(id)),
+                "children": lines(self.children(id)),
+            });
+            write!(out, "{}\n{stanza}", if i > 0 { "," } else { "" })?;
+        }
+        writeln!(out, "\n]}}")?;
+        Ok(())
+    }
+
+    fn value(&self, line: &Line<'_>) -> Value {
+        let mut row = serde_json::Map::new();
+        row.insert("function".into(), json!(self.name(line.other)));
+        row.insert("kind".into(), json!(self.arcs.function(line.other).kind.word()));
+        row.insert("calls".into(), json!(line.calls));
+        machine::members(self.model, self.shown, line.base, line.cum, &mut row);
+        Value::Object(row)
+    }
+
+    fn table(&self, out: &mut dyn Write) -> Result<(), Error> {
+        writeln!(out, "stanza,role,function,kind,calls{}", machine::csv_header(self.model, self.shown))?;
+        for &id in &self.rows.ids {
+            let stanza = machine::field(self.name(id));
+            let own = std::iter::once(self.own(id));
+            for line in self.parents(id).into_iter().chain(own).chain(self.children(id)) {
+                let (name, kind) =
+                    (machine::field(self.name(line.other)), self.arcs.function(line.other).kind);
+                let figures = machine::csv_figures(self.shown, line.base, line.cum);
+                let (role, kind) = (line.role, kind.word());
+                writeln!(out, "{stanza},{role},{name},{kind},{}{figures}", line.calls)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! xprof: a flat profile, the concise one. Every consumer with its calls, its base, and the cum that it drives.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::columns::{Columns, Figures};
+use super::rows::Rows;
+use super::{Error, Format, Options, Sort, machine};
+use crate::arcs::Arcs;
+use crate::model::Arcflow;
+
+/// Writes the report.
+///
+/// # Errors
+/// A resource that the model does not have, or the output failed.
+pub fn write(out: &mut dyn Write, model: &Arcflow, arcs: &Arcs, options: &Options<'_>) -> Result<(), Error> {
+    let shown = options.resources(model)?;
+    let rows = Rows::new(model, arcs, options, shown.first().copied(), options.sort.unwrap_or(Sort::Base));
+    match options.format {
+        Format::Text => text(out, model, arcs, options, &shown, &rows),
+        Format::Json => document(out, model, arcs, &shown, &rows),
+        Format::Csv => table(out, model, arcs, &shown, &rows),
+    }
+}
+
+fn text(
+    out: &mut dyn Write,
+    model: &Arcflow,
+    arcs: &Arcs,
+    options: &Options<'_>,
+    shown: &[usize],
+    rows: &Rows,
+) -> Result<(), Error> {
+    let calls = rows.ids.iter().map(|&id| arcs.function(id).calls).max().unwrap_or(0);
+    let columns = Columns::new(model, options, shown, arcs.total(), calls, 0);
+    if !columns.heading().is_empty() {
+        writeln!(out, "{}", columns.heading())?;
+    }
+    columns.header(out)?;
+    for &id in &rows.ids {
+        let function = arcs.function(id);
+        let figures = Figures { calls: function.calls, base: arcs.self_base(id), cum: arcs.self_cum(id) };
+        columns.line(out, figures, 0, model.name(function.consumer))?;
+    }
+    let left_out = rows.left_out(options);
+    if !left_out.is_empty() {
+        writeln!(out, "not shown: {left_out}")?;
+    }
+    Ok(())
+}
+
+fn document(
+    out: &mut dyn Write,
+    model: &Arcflow,
+    arcs: &Arcs,
+    shown: &[usize],
+    rows: &Rows,
+) -> Result<(), Error> {
+    machine::opening(out, "xprof", model, shown, arcs.total())?;
+    write!(out, ",\"rows\":[")?;
+    for (i, &id) in rows.ids.iter().enumerate() {
+        let function = arcs.function(id);
+        let mut row = serde_json::Map::new();
+        row.insert("function".into(), json!(model.name(function.consumer)));
+        row.insert("kind".into(), json!(function.kind.word()));
+        row.insert("calls".into(), json!(function.calls));
+        row.insert("contexts".into(), json!(function.contexts));
+        machine::members(model, shown, arcs.self_base(id), arcs.self_cum(id), &mut row);
+        write!(out, "{}\n{}", if i > 0 { "," } else { "" }, serde_json::Value::Object(row))?;
+    }
+    writeln!(out, "\n]}}")?;
+    Ok(())
+}
+
+fn table(
+    out: &mut dyn Write,
+    model: &Arcflow,
+    arcs: &Arcs,
+    shown: &[usize],
+    rows: &Rows,
+) -> Result<(), Error> {
+    writeln!(out, "function,kind,calls{}", machine::csv_header(model, shown))?;
+    records(out, model, arcs, shown, rows, "")
+}
+
+/// The rows of the table alone, with these fields before the others.
+pub(crate) fn rows(
+    out: &mut dyn Write,
+    model: &Arcflow,
+    arcs: &Arcs,
+    options: &Options<'_>,
+    before: &[&str],
+) -> Result<(), Error> {
+    let shown = options.resources(model)?;
+    let rows = Rows::new(model, arcs, options, shown.first().copied(), options.sort.unwrap_or(Sort::Base));
+    let before: String = before.iter().map(|text| machine::field(text) + ",").collect();
+    records(out, model, arcs, &shown, &rows, &before)
+}
+
+fn records(
+    out: &mut dyn Write,
+    model: &Arcflow,
+    arcs: &Arcs,
+    shown: &[usize],
+    rows: &Rows,
+    before: &str,
+) -> Result<(), Error> {
+    for &id in &rows.ids {
+        let function = arcs.function(id);
+        let name = machine::field(model.name(function.consumer));
+        let figures = machine::csv_figures(shown, arcs.self_base(id), arcs.self_cum(id));
+        writeln!(out, "{before}{name},{},{}{figures}", function.kind.word(), function.calls)?;
+    }
+    Ok(())
+}

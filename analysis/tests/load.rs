@@ -1,0 +1,384 @@
+//! Profiles to models: every figure of small programs is known.
+
+use instrument_analysis::arcs::Arcs;
+use instrument_analysis::load::{Loaded, Options, Process, load};
+use instrument_analysis::report::{self, Format};
+use instrument_analysis::uncertainty::Uncertainty;
+use instrument_analysis::{Arcflow, Kind, NodeId, invariants, replay};
+use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
+use instrument_trace::{Closes, Link, LinkKind, Profile, Tree, TreeConsumer, TreeNode};
+use std::collections::BTreeMap;
+
+fn loaded(data: &[u8], options: &Options<'_>) -> Loaded {
+    let mut profile = Profile::parse(data).unwrap();
+    replay::profile(&data, &mut profile).unwrap();
+    assert_eq!(profile.damage, []);
+    let names = |_: u32, id: u32| format!("m{id}");
+    let loaded = load(&mut [Process { profile: &mut profile, name: "p".into(), methods: &names }], options);
+    let checked = invariants::check(&loaded.model, &Arcs::new(&loaded.model));
+    assert_eq!(checked.violations, []);
+    loaded
+}
+
+/// n and base of a resource by context; names are joined by blanks.
+fn contexts(model: &Arcflow, resource: &str) -> BTreeMap<String, (u64, f64)> {
+    let r = model.resource(resource).unwrap_or_else(|| panic!("no {resource}"));
+    let mut paths = vec![String::new()];
+    let mut contexts = BTreeMap::new();
+    for (i, node) in model.nodes().iter().enumerate().skip(1) {
+        let path = format!("{} {}", paths[node.parent.0 as usize], model.name(node.consumer));
+        contexts.insert(path.trim().to_owned(), (node.n, model.base(NodeId(i as u32))[r]));
+        paths.push(path);
+    }
+    contexts
+}
+
+#[track_caller]
+fn expect(model: &Arcflow, resource: &str, expected: &[(&str, u64, f64)]) {
+    let expected = expected.iter().map(|&(path, n, base)| (path.to_owned(), (n, base)));
+    assert_eq!(contexts(model, resource), expected.collect());
+}
+
+/// m1 calls m2 twice (5 and 7 ns, one object each), the second of which throws; then m3 is open.
+fn program() -> Script {
+    let first = |s: Script| s.wait(5).make(1, 24);
+    let script = Script::new(1000).enter(1).wait(10).call(2, first).wait(3);
+    script.enter(2).wait(7).make(1, 24).unwind(2).wait(1).enter(3).wait(4)
+}
+
+#[test]
+fn trees_and_traces_give_the_same_model() {
+    let shutdown = program().now + 6;
+    for trace in [false, true] {
+        let mut writer = Writer::new();
+        match trace {
+            false => writer.tree("main", &program()),
+            true => writer.trace("main", &program(), 3),
+        };
+        writer.clocks(0, shutdown);
+        let model = loaded(&writer.finish(), &Options::default()).model;
+        let wall = [("p", 1, 0.0), ("p main", 1, 0.0), ("p main m1", 1, 14.0), ("p main m1 m2", 2, 12.0)];
+        // m3 was open when the virtual machine began to shut down, 10 ns after its entry.
+        expect(&model, "wall", &[&wall[..], &[("p main m1 m3", 1, 10.0)]].concat());
+        let made = [("p", 1, 0.0), ("p main", 1, 0.0), ("p main m1", 1, 0.0), ("p main m1 m2", 2, 2.0)];
+        expect(&model, "allocations", &[&made[..], &[("p main m1 m3", 1, 0.0)]].concat());
+        assert_eq!(contexts(&model, "bytes")["p main m1 m2"], (2, 48.0));
+        assert_eq!(contexts(&model, "unwinds")["p main m1 m2"], (2, 1.0));
+        assert_eq!(model.resource("wall-raw"), None, "nothing was calibrated");
+    }
+}
+
+#[test]
+fn open_frames_count_to_the_last_moment_that_is_known() {
+    let m3 = |beat: u64, shutdown: u64, end: u64| {
+        let mut writer = Writer::new();
+        let recorded = program().record();
+        let facts = ThreadFacts { start: 1000, end, ..ThreadFacts::default() };
+        writer.recorded("main", &facts, &recorded);
+        writer.tree("other", &Script::new(1000).enter(9).wait(100).exit(9));
+        writer.clocks(beat, shutdown);
+        contexts(&loaded(&writer.finish(), &Options::default()).model, "wall")["p main m1 m3"].1
+    };
+    let entry = program().record().stack[1].since;
+    assert_eq!(m3(0, 0, 0), (1100 - entry) as f64, "last event of the process");
+    assert_eq!(m3(1200, 0, 0), (1200 - entry) as f64, "beat");
+    assert_eq!(m3(1200, 1150, 0), (1150 - entry) as f64, "shutdown");
+    assert_eq!(m3(1200, 1150, 1190), 0.0, "the thread ended: its last event is m3's entry");
+}
+
+/// Every call costs 20 ns inside and 10 outside: what the program itself took comes out exactly.
+#[test]
+fn calibration_is_taken_out_and_the_measured_figure_stays() {
+    let leaf = |s: Script| s.enter(2).wait(5 + 20).exit(2).wait(10);
+    let script = Script::new(1000).enter(1).wait(100 + 20).times(7, leaf).exit(1);
+    let mut writer = Writer::new();
+    writer.tree("main", &script);
+    for (key, ns) in [("inner", "20"), ("outer", "10"), ("spread", "1.5")] {
+        writer.property(&format!("calibration.{key}"), ns);
+    }
+    let data = writer.finish();
+    let result = loaded(&data, &Options::default());
+    let wall = contexts(&result.model, "wall");
+    assert_eq!((wall["p main m1"], wall["p main m1 m2"]), ((1, 100.0), (7, 35.0)));
+    let raw = contexts(&result.model, "wall-raw");
+    assert_eq!((raw["p main m1"].1, raw["p main m1 m2"].1), (190.0, 175.0));
+    assert_eq!((result.overhead, result.is_corrected), (240.0, true));
+    assert_eq!(result.remarks, [""; 0]);
+    // 7 calls may be off by 10.5 ns: 35 ns are more than that, 100 ns are, too.
+    let arcs = Arcs::new(&result.model);
+    let of =
+        |name: &str| arcs.ids().find(|&id| result.model.name(arcs.function(id).consumer) == name).unwrap();
+    let uncertain = Uncertainty::of(&result.model, 0);
+    let error = uncertain.base(arcs.self_base(of("m2"))).unwrap();
+    assert_eq!((error.noise, error.standard), (10.5, 0.0));
+    assert!(error.hides(10.5) && !error.hides(11.0));
+    // Threads have what their methods do not: nothing here but the last call's outer part.
+    let options = Options { lifetimes: true, ..Options::default() };
+    assert_eq!(contexts(&loaded(&data, &options).model, "wall")["p main"].1, 0.0);
+}
+
+/// A loop of calls that took less than the probes cost on the average: 0, and it is said.
+#[test]
+fn what_is_below_the_noise_is_marked() {
+    let leaf = |s: Script| s.enter(2).wait(19).exit(2).wait(10);
+    let script = Script::new(1000).enter(1).wait(1000).times(100, leaf).exit(1);
+    let mut writer = Writer::new();
+    writer.tree("main", &script);
+    for (key, ns) in [("inner", "20"), ("outer", "10"), ("spread", "2")] {
+        writer.property(&format!("calibration.{key}"), ns);
+    }
+    let result = loaded(&writer.finish(), &Options::default());
+    assert_eq!(contexts(&result.model, "wall")["p main m1 m2"].1, 0.0);
+    let remark =
+        "1 of 2 contexts took less than their probes should have cost, by 100 ns in all; they count as 0";
+    assert_eq!(result.remarks, [remark]);
+    let mut out = Vec::new();
+    report::xprof::write(&mut out, &result.model, &Arcs::new(&result.model), &report::Options::default())
+        .unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let line = text.lines().find(|line| line.ends_with("  m2")).unwrap();
+    assert!(line.starts_with("  100      ~0 ns"), "{text}");
+}
+
+/// main (m1) starts a thread in m2 and hands a task over in m3; the worker runs it.
+fn linked() -> Vec<u8> {
+    let main =
+        Script::new(1000).enter(1).call(2, |s| s.make_link(1)).call(3, |s| s.make_link(2)).wait(50).exit(1);
+    let recorded = main.record();
+    let node = |link: u32| recorded.links.iter().find(|l| l.0 == link).unwrap().1;
+    let link = |number, kind, thread, node| Link { copy: 1, number, kind, thread, node, clock: 0 };
+    let links = [link(1, LinkKind::Start, 1, node(1)), link(2, LinkKind::HandOver, 1, node(2))];
+    let mut writer = Writer::new();
+    let main = writer.tree("main", &main);
+    assert_eq!(main, 1);
+    let worker = Script::new(1010)
+        .enter(4)
+        .wait(5)
+        .enter_link(2)
+        .call(5, |s| s.wait(20))
+        .leave_link(2)
+        .wait(2)
+        .exit(4);
+    let recorded = worker.record();
+    let facts = ThreadFacts { start: 1010, link: 1, ..ThreadFacts::default() };
+    writer.recorded("worker", &facts, &recorded);
+    writer.links(&links);
+    writer.finish()
+}
+
+#[test]
+fn links_are_followed_on_demand() {
+    let plain = loaded(&linked(), &Options::default()).model;
+    let wall = contexts(&plain, "wall");
+    assert_eq!(wall["p worker m4"], (1, 7.0));
+    assert_eq!(wall["p worker m4 (task of m3) m5"], (1, 20.0));
+    let grafted = loaded(&linked(), &Options { links: true, ..Options::default() }).model;
+    let wall = contexts(&grafted, "wall");
+    assert_eq!(wall["p main m1 m2 worker m4"], (1, 7.0), "the thread stands where it was started");
+    assert_eq!(wall["p main m1 m3 (task) m5"], (1, 20.0), "the task where it was handed over");
+    assert!(!wall.contains_key("p worker"));
+    assert_eq!(grafted.cum()[0], plain.cum()[0], "nothing is lost on the way");
+    let merged = contexts(&grafted.merged(Kind::Thread), "wall");
+    assert_eq!(merged["p m1 m2 (started thread) m4"], (1, 7.0));
+}
+
+#[test]
+fn links_that_cause_themselves_are_not_followed() {
+    // The context that made link 1 lies in what runs on behalf of link 1.
+    let script = Script::new(1000).enter(1).enter_link(1).call(2, |s| s.wait(9)).leave_link(1).exit(1);
+    let mut writer = Writer::new();
+    writer.tree("main", &script);
+    writer.links(&[Link { copy: 1, number: 1, kind: LinkKind::HandOver, thread: 1, node: 3, clock: 0 }]);
+    let result = loaded(&writer.finish(), &Options { links: true, ..Options::default() });
+    assert_eq!(contexts(&result.model, "wall")["p (task of m2) m2"], (1, 9.0));
+    assert_eq!(result.remarks, ["1 links lead back to what they caused; not followed"]);
+}
+
+#[test]
+fn threads_are_told_apart_filtered_and_merged() {
+    let mut writer = Writer::new();
+    for wait in [10, 20] {
+        writer.tree("pool", &Script::new(1000).enter(1).wait(wait).exit(1));
+    }
+    let node = TreeNode {
+        entries: 3,
+        closes: Closes { exits: 3, ..Closes::default() },
+        ns: 30,
+        ..TreeNode::new(TreeConsumer::Method(1), 0)
+    };
+    let tree = Tree { nodes: vec![node], ..Tree::default() };
+    writer.ended(3, &Recorded { tree, ..Recorded::default() });
+    let data = writer.finish();
+    let model = loaded(&data, &Options::default()).model;
+    let wall = contexts(&model, "wall");
+    assert_eq!(wall["p pool #1 m1"], (1, 10.0));
+    assert_eq!(wall["p pool #2 m1"], (1, 20.0));
+    assert_eq!(wall["p (3 ended threads) m1"], (3, 30.0));
+    assert_eq!(wall["p (3 ended threads)"].0, 3);
+    expect(&model.merged(Kind::Thread).merged(Kind::Process), "wall", &[("m1", 5, 60.0)]);
+    let second = |name: &str| name.ends_with("#2");
+    let model = loaded(&data, &Options { thread: Some(&second), ..Options::default() }).model;
+    expect(&model, "wall", &[("p", 1, 0.0), ("p pool #2", 1, 0.0), ("p pool #2 m1", 1, 20.0)]);
+}
+
+#[test]
+fn sampled_calls_are_estimated_with_their_error() {
+    let closes = Closes { exits: 108, ..Closes::default() };
+    let method = |id, parent| TreeNode::new(TreeConsumer::Method(id), parent);
+    let callee = TreeNode {
+        entries: 108,
+        closes,
+        head_ns: 80,
+        ns: 120,
+        timed: 4,
+        sum_squares: 4000.0,
+        min: 20,
+        max: 40,
+        ..method(2, 1)
+    };
+    let caller = TreeNode {
+        entries: 1,
+        closes: Closes { exits: 1, ..Closes::default() },
+        head_ns: 10_000,
+        ..method(1, 0)
+    };
+    let tree = Tree { sampled: true, nodes: vec![caller, callee], ..Tree::default() };
+    let mut writer = Writer::new();
+    writer.recorded("main", &ThreadFacts::default(), &Recorded { tree, ..Recorded::default() });
+    writer.property("timing", "sampled:32").property("timing.head", 8);
+    let result = loaded(&writer.finish(), &Options::default());
+    let wall = contexts(&result.model, "wall");
+    assert_eq!((wall["p main m1"].1, wall["p main m1 m2"].1), (10_000.0 - 3080.0, 3080.0));
+    let uncertain = Uncertainty::of(&result.model, 0);
+    let width = result.model.resources().len();
+    let cum = result.model.cum();
+    let of = |path: usize| &cum[path * width..][..width];
+    // 100 calls from 4 draws of variance 400/3, without putting back.
+    let expected = (100.0f64 * 100.0 * (400.0 / 3.0) / 4.0 * 0.96).sqrt();
+    let near = |error: f64| (error - expected).abs() < 1e-6;
+    assert!(near(uncertain.cum(of(4)).unwrap().standard));
+    assert_eq!(uncertain.cum(of(3)).unwrap().standard, 0.0, "m1 was timed itself");
+    assert!(near(uncertain.base(result.model.base(NodeId(3))).unwrap().standard), "m1's base is not certain");
+    let mut out = Vec::new();
+    let absolute = report::Options { show: report::Show::Absolute, ..report::Options::default() };
+    report::xtree::write(&mut out, &result.model, &absolute).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let lines: Vec<Vec<_>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[1], ["calls", "base", "+-", "cum", "+-", "function"]);
+    assert_eq!(lines[5], ["108", "3.080", "us", "566", "ns", "3.080", "us", "566", "ns", "m2"]);
+    let calls = &result.calls["m2"];
+    assert_eq!((calls.calls, calls.timed, calls.average()), (108, 4, Some(3080.0 / 108.0)));
+    assert_eq!((calls.min, calls.max, calls.deviation()), (20.0, 40.0, Some(10.0)));
+}
+
+/// Per call and over all contexts, nested calls for themselves: as the postprocessor of JaViz.
+#[test]
+fn statistics_are_of_single_calls() {
+    // m1 (30) calls itself (20), which calls m2 (5); then m2 (9) again from outside.
+    let inner = |s: Script| s.wait(15).call(2, |s| s.wait(5));
+    let script = Script::new(1000).call(1, |s| s.wait(10).call(1, inner)).call(2, |s| s.wait(9));
+    let mut writer = Writer::new();
+    writer.tree("main", &script);
+    let result = loaded(&writer.finish(), &Options::default());
+    let csv = report::Options { format: Format::Csv, ..report::Options::default() };
+    let mut out = Vec::new();
+    report::stats::write(&mut out, &result.model, &result.calls, false, &csv).unwrap();
+    let expected = "function,calls,ended,total,min,max,average,deviation,exact,error\n\
+                    m1,2,2,50,20,30,25,5,,\nm2,2,2,14,5,9,7,2,,\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+    let mut out = Vec::new();
+    report::stats::write(&mut out, &result.model, &result.calls, false, &report::Options::default()).unwrap();
+    let expected = "calls  total    min    max  average  deviation  function\n    \
+                    2  50 ns  20 ns  30 ns    25 ns       5 ns  m1\n    \
+                    2  14 ns   5 ns   9 ns     7 ns       2 ns  m2\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn each_thread_has_a_profile_under_its_own_name() {
+    let mut writer = Writer::new();
+    let main = Script::new(1000).wait(7).call(1, |s| s.wait(20));
+    let facts = |start| ThreadFacts { start, ..ThreadFacts::default() };
+    writer.recorded("main", &facts(1000), &main.record());
+    writer.recorded("worker", &facts(1010), &Script::new(1010).call(2, |s| s.wait(5)).record());
+    writer.clocks(0, 1040);
+    let model = loaded(&writer.finish(), &Options { lifetimes: true, ..Options::default() }).model;
+    let csv =
+        report::Options { format: Format::Csv, resources: &["wall".into()], ..report::Options::default() };
+    let mut out = Vec::new();
+    report::threads::write(&mut out, &model, &csv).unwrap();
+    let expected = "process,thread,function,kind,calls,wall_base,wall_cum\n\
+                    p,main,main,thread,1,20,40\np,main,m1,method,1,20,20\n\
+                    p,worker,worker,thread,1,25,30\np,worker,m2,method,1,5,5\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+    let mut out = Vec::new();
+    let options = report::Options { sort: Some(report::Sort::Cum), ..report::Options::default() };
+    report::threads::write(&mut out, &model, &options).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.starts_with("thread main of p\nwall 40 ns\n"), "{text}");
+    assert!(text.contains("\n\nthread worker of p\nwall 30 ns\n"), "{text}");
+    let json = report::Options { format: Format::Json, ..options };
+    let mut out = Vec::new();
+    report::threads::write(&mut out, &model, &json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(json["threads"][1]["thread"], "worker");
+    assert_eq!(json["threads"][1]["profile"]["rows"][0]["cum"][0], 30);
+}
+
+#[test]
+fn counts_have_methods_without_contexts() {
+    let data = include_bytes!("../../trace/tests/profiles/v1-calls.iprof");
+    let result = loaded(data.as_slice(), &Options::default());
+    assert_eq!(result.model.resource("wall"), None);
+    let unwinds = contexts(&result.model, "unwinds");
+    assert_eq!(unwinds.len(), 8, "process, thread, six methods");
+    assert_eq!(unwinds.values().map(|(n, _)| n).max(), Some(&2000));
+}
+
+/// Files that are wrong anywhere are read, added up and printed, or refused; figures still add up.
+#[test]
+fn no_file_is_too_wrong() {
+    let mut small = Writer::new();
+    small.tree("main", &program());
+    let (tree, trace) = (
+        include_bytes!("../../trace/tests/profiles/v1-tree.iprof").as_slice(),
+        include_bytes!("../../trace/tests/profiles/v1-trace.iprof").as_slice(),
+    );
+    let mut random = 7u64;
+    let mut below = |end: usize| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) as usize % end
+    };
+    for data in [linked().as_slice(), &small.finish(), tree, trace] {
+        // Most of a file is zeros that nobody reads.
+        let used: Vec<usize> = (0..data.len()).filter(|&i| data[i] != 0).collect();
+        for round in 0..400 {
+            let mut data = data.to_vec();
+            for _ in 0..1 + round % 3 {
+                data[used[below(used.len())]] = below(256) as u8;
+            }
+            data.truncate(data.len() - if round % 5 == 0 { below(data.len()) } else { 0 });
+            let Ok(mut profile) = Profile::parse(&data) else { continue };
+            replay::profile(&data, &mut profile).unwrap();
+            let names = |_: u32, id: u32| format!("m{id}");
+            let mut processes = [Process { profile: &mut profile, name: "p".into(), methods: &names }];
+            let loaded =
+                load(&mut processes, &Options { links: round % 2 == 0, lifetimes: true, thread: None });
+            let arcs = Arcs::new(&loaded.model);
+            assert_eq!(invariants::check(&loaded.model, &arcs).violations, []);
+            for format in [Format::Text, Format::Json] {
+                let options = report::Options { format, ..report::Options::default() };
+                let mut out = Vec::new();
+                report::xtree::write(&mut out, &loaded.model, &options).unwrap();
+                report::xarc::write(&mut out, &loaded.model, &arcs, &options).unwrap();
+                report::stats::write(&mut out, &loaded.model, &loaded.calls, true, &options).unwrap();
+                report::threads::write(&mut out, &loaded.model, &options).unwrap();
+                report::diff::write(&mut out, &loaded.model, &plain(), &options).unwrap();
+            }
+        }
+    }
+}
+
+fn plain() -> Arcflow {
+    loaded(&linked(), &Options::default()).model
+}

@@ -1,0 +1,82 @@
+//! What the ids in a profile stand for.
+
+use std::collections::{BTreeSet, HashMap};
+
+use anyhow::Result;
+use instrument_rewriter::class_file::mutf8;
+use instrument_rewriter::id_map::{Entry, IdMap, gz};
+use instrument_trace::Profile;
+
+/// Names by method id.
+type Ids = HashMap<u32, String>;
+
+/// The largest id map that is read from a profile, in bytes.
+const LARGEST_MAP: usize = 1 << 30;
+
+/// Reads an id map as it is in a profile: gzip data. Names are `pkg.Class.method(desc)`.
+fn parse_ids(data: &[u8]) -> Result<Ids> {
+    let map = IdMap::parse(&gz::decompress(data, LARGEST_MAP)?)?;
+    let name = |entry: Entry<'_>| {
+        let class = mutf8::escape(entry.class).replace('/', ".");
+        let (name, descriptor) = (mutf8::escape(entry.method.name), mutf8::escape(entry.method.descriptor));
+        (entry.id, format!("{class}.{name}{descriptor}"))
+    };
+    Ok(map.iter().map(name).collect())
+}
+
+/// Method names of one profile, by copy of the runtime and id.
+pub(crate) struct Names {
+    by_id: HashMap<(u32, u32), String>,
+    classes: HashMap<(u32, u32), String>,
+    /// Added to names made from an id, where several files could mean different methods.
+    suffix: String,
+    /// What could not be read, or means two things.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl Names {
+    /// `number`: of the file, from 0, if there are several.
+    pub(crate) fn new(profile: &Profile, number: usize, several: bool) -> Names {
+        let suffix = if several { format!(" (file {})", number + 1) } else { String::new() };
+        let mut names = Names { by_id: HashMap::new(), classes: HashMap::new(), suffix, remarks: Vec::new() };
+        for (&copy, data) in &profile.copies {
+            let mut clashes = BTreeSet::new();
+            for map in &data.id_maps {
+                match parse_ids(map) {
+                    Ok(ids) => {
+                        for (id, name) in ids {
+                            let known = names.by_id.entry((copy, id)).or_insert_with(|| name.clone());
+                            if *known != name {
+                                // Which of the two it was cannot be told.
+                                clashes.insert(id);
+                                *known = format!("#{id}");
+                            }
+                        }
+                    }
+                    Err(e) => names.remarks.push(format!("an id map cannot be read: {e:#}")),
+                }
+            }
+            if let Some(id) = clashes.first() {
+                let text = "ids have two meanings (such as {id}); instrument modules that run together with one --ids FILE";
+                names.remarks.push(format!("{} {}", clashes.len(), text.replace("{id}", &id.to_string())));
+            }
+            let classes = data.class_names.iter().map(|(&number, name)| ((copy, number), name.clone()));
+            names.classes.extend(classes);
+        }
+        names
+    }
+
+    /// `pkg.Class.method(desc)`, or `#17`.
+    pub(crate) fn method(&self, copy: u32, id: u32) -> String {
+        match self.by_id.get(&(copy, id)) {
+            Some(name) if !name.starts_with('#') => name.clone(),
+            _ if copy > 1 => format!("#{id} (copy {copy}){}", self.suffix),
+            _ => format!("#{id}{}", self.suffix),
+        }
+    }
+
+    /// As `Class.getName()` gives it.
+    pub(crate) fn class(&self, copy: u32, number: u32) -> String {
+        self.classes.get(&(copy, number)).cloned().unwrap_or_else(|| format!("class #{number}"))
+    }
+}

@@ -1,0 +1,100 @@
+//! `instrument diff` of profiles: see `instrument_analysis::report::diff`.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::exit::{Exit, usage};
+use crate::source::is_archive_name;
+use crate::subject::{self, Level, Subject};
+use crate::talk::Talk;
+use crate::view::{Print, Sort};
+use anyhow::Result;
+use instrument_analysis::report;
+
+/// Methods and contexts that are printed unless --top says otherwise.
+const TOP: usize = 20;
+
+/// What is compared of profiles.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Profiles")]
+pub(crate) struct Opts {
+    /// What to compare: wall, allocations, .. [default: the first that both have; for --json and --csv all]
+    #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
+    resource: Vec<String>,
+    /// What the changes are sorted by
+    #[arg(long, value_enum, value_name = "FIGURE")]
+    sort: Option<Sort>,
+    /// Print only the N largest changes of methods and of contexts [default: 20; for --json and --csv all]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Columns to print in; 0: as many as it takes [default: those of the terminal]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Print a CSV table
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// Whether both are profiles, or texts that are reported on like profiles.
+pub(crate) fn applies(before: &str, after: &str) -> bool {
+    let files = [before, after].map(Path::new);
+    files.iter().all(|path| subject::is_profile(path) || is_text(path))
+}
+
+/// No class, no archive, no directory: text as far as can be seen from its beginning.
+fn is_text(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, 4096), &mut start));
+    let named = path.to_str().is_some_and(is_archive_name) || path.extension().is_some_and(|e| e == "class");
+    read.is_ok()
+        && !named
+        && !start.is_empty()
+        && !start.contains(&0)
+        && !start.starts_with(b"#!")
+        && !start.starts_with(b"PK")
+}
+
+/// Compares two profiles; exit code 1: they differ.
+///
+/// # Errors
+/// Files that cannot be read, or have nothing to compare.
+pub(crate) fn run(
+    before: &str,
+    after: &str,
+    method: Option<&str>,
+    json: bool,
+    opts: &Opts,
+    talk: &Talk,
+) -> Result<Exit> {
+    let read = |path: &str| {
+        let merge = vec![Level::Threads, Level::Processes];
+        let opts = subject::Opts { files: vec![PathBuf::from(path)], merge, ..subject::Opts::default() };
+        Subject::read(&opts, false, talk)
+    };
+    let (before, after) = (read(before)?, read(after)?);
+    let names =
+        |subject: &Subject| subject.model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
+    let (one, other) = (names(&before), names(&after));
+    if !one.is_empty() && !other.is_empty() && !one.iter().any(|name| other.contains(name)) {
+        let message =
+            format!("these files do not measure the same: {}; {}", one.join(", "), other.join(", "));
+        return Err(usage(message));
+    }
+    let print = Print {
+        resource: opts.resource.clone(),
+        sort: opts.sort,
+        top: opts.top.or_else(|| (!json && !opts.csv).then_some(TOP)),
+        width: opts.width,
+        method: method.map(str::to_owned).into_iter().collect(),
+        json,
+        csv: opts.csv,
+        ..Print::default()
+    };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let differs =
+        print.with(None, |options| report::diff::write(&mut out, &before.model, &after.model, options))?;
+    out.flush()?;
+    Ok(if differs { Exit::Negative } else { Exit::Done })
+}

@@ -1,0 +1,323 @@
+//! What a report is about: profiles, or texts of others, recognised by their content and read into one model.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::exit::usage;
+use crate::names::Names;
+use crate::talk::Talk;
+use anyhow::{Context, Result};
+use instrument_analysis::load::{self, CallTimes, Loaded, Process};
+use instrument_analysis::{Arcflow, Kind, input, replay};
+use instrument_trace::{Profile, ThreadKind};
+use wildmatch::WildMatch;
+
+/// The first bytes of every profile.
+const MAGIC: &[u8; 8] = b"\x89IPROF\r\n";
+/// Remarks that are printed for each file.
+const REMARKS: usize = 10;
+
+/// How to read.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Opts {
+    /// Profiles (`*.iprof`), or texts: start and end events, folded stacks, call trees as JSON
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Only threads of these names (`*` and `?` stand for others)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) thread: Vec<String>,
+    /// Add up what threads, or processes, did: one level less
+    #[arg(long, value_enum, value_name = "LEVEL,..", value_delimiter = ',')]
+    pub(crate) merge: Vec<Level>,
+    /// Let started threads and tasks stand below the context that caused them
+    #[arg(long)]
+    pub(crate) links: bool,
+}
+
+/// A level of consumers above methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Level {
+    /// Threads
+    Threads,
+    /// Processes
+    Processes,
+}
+
+/// A profile that was read.
+pub(crate) struct ProfileFile {
+    pub(crate) path: PathBuf,
+    pub(crate) profile: Profile,
+    pub(crate) names: Names,
+    /// Its process is still writing: the figures are of this moment, and may be torn.
+    pub(crate) is_live: bool,
+}
+
+/// Everything that was read, as one model.
+pub(crate) struct Subject {
+    pub(crate) model: Arcflow,
+    /// Of single calls; empty for texts.
+    pub(crate) calls: HashMap<String, CallTimes>,
+    /// Times are without the cost of the probes.
+    pub(crate) is_corrected: bool,
+    /// Calls in contexts, and what recording them cost in ns.
+    pub(crate) recorded: f64,
+    pub(crate) overhead: f64,
+    pub(crate) profiles: Vec<ProfileFile>,
+}
+
+/// Whether a file begins as a profile does.
+pub(crate) fn is_profile(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut start));
+    read.is_ok() && start == *MAGIC
+}
+
+impl ProfileFile {
+    /// Reads a profile; `number`: of the file, from 0, if there are several.
+    pub(crate) fn open(path: &Path, number: usize, several: bool) -> Result<ProfileFile> {
+        let name = || path.display().to_string();
+        let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
+        let mut profile = Profile::open(&file).with_context(name)?;
+        replay::profile(&file, &mut profile).with_context(name)?;
+        let is_live = maps(profile.pid, path);
+        if is_live {
+            // What is open now has been open until now.
+            profile.beat_clock = profile.beat_clock.max(now(&profile));
+        }
+        let names = Names::new(&profile, number, several);
+        Ok(ProfileFile { path: path.to_owned(), profile, names, is_live })
+    }
+
+    /// What does not fit, in words.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let profile = &self.profile;
+        if self.is_live {
+            remarks.push(format!(
+                "process {} is still writing; these are the figures of this moment",
+                profile.pid
+            ));
+        }
+        remarks.extend(self.names.remarks.iter().cloned());
+        let dropped = self.dropped();
+        if dropped > 0 {
+            remarks.push(format!("{dropped} events were dropped"));
+        }
+        for thread in profile.threads.iter().filter(|t| t.stopped) {
+            remarks.push(format!("recording of thread {:?} stopped early", thread.name));
+        }
+        for thread in profile.threads.iter().filter(|t| t.in_transition && !self.is_live) {
+            remarks.push(format!("thread {:?} ended inside a repair of its stack; not checked", thread.name));
+        }
+        for (kind, count) in &profile.skipped {
+            remarks.push(format!("{count} regions of the unknown kind {kind} were skipped"));
+        }
+        remarks.extend(profile.damage.iter().map(ToString::to_string));
+        remarks
+    }
+
+    pub(crate) fn say_remarks(&self, talk: &Talk) {
+        let remarks = self.remarks();
+        for remark in remarks.iter().take(REMARKS) {
+            talk.warn(format_args!("{}: {remark}", self.path.display()));
+        }
+        if remarks.len() > REMARKS {
+            talk.warn(format_args!("{}: and {} remarks more", self.path.display(), remarks.len() - REMARKS));
+        }
+    }
+
+    /// Events that are not in the figures.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.profile.threads.iter().fold(self.profile.dropped, |sum, t| sum.saturating_add(t.dropped))
+    }
+
+    /// Threads whose figures are added up.
+    pub(crate) fn ended_threads(&self) -> u64 {
+        let ended = self.profile.threads.iter().map(|t| match t.kind {
+            ThreadKind::Ended(count) => count,
+            ThreadKind::Thread => 0,
+        });
+        ended.fold(0, u64::saturating_add)
+    }
+
+    /// A property of the process.
+    pub(crate) fn property(&self, key: &str) -> Option<&str> {
+        self.profile.copies.values().find_map(|copy| copy.properties.get(key)).map(String::as_str)
+    }
+
+    /// What the process is called: its jar or main class, without directories and arguments.
+    pub(crate) fn program(&self) -> String {
+        let command = self.property("command").unwrap_or_default();
+        let first = command.split_whitespace().next().unwrap_or("process");
+        first.rsplit(['/', '\\']).next().unwrap_or(first).to_owned()
+    }
+
+    /// Whether there are contexts and times.
+    pub(crate) fn has_trees(&self) -> bool {
+        self.profile.threads.iter().any(|thread| thread.tree.is_some())
+    }
+}
+
+impl Subject {
+    /// Reads all files into one model, and says what does not fit. `lifetimes`: threads consume what their methods do not.
+    ///
+    /// # Errors
+    /// A file that cannot be read or understood; files of which no two figures are comparable.
+    pub(crate) fn read(opts: &Opts, lifetimes: bool, talk: &Talk) -> Result<Subject> {
+        let (profiles, texts): (Vec<_>, Vec<_>) =
+            opts.files.iter().enumerate().partition(|(_, path)| is_profile(path));
+        let several = profiles.len() > 1;
+        let open = |(number, path): (usize, &PathBuf)| ProfileFile::open(path, number, several);
+        let profiles = profiles.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+        profiles.iter().for_each(|profile| profile.say_remarks(talk));
+        let texts = texts.into_iter().map(|(_, path)| text(path, talk)).collect::<Result<Vec<_>>>()?;
+        Subject::new(opts, profiles, texts, lifetimes, talk)
+    }
+
+    /// The same of files that were read.
+    pub(crate) fn new(
+        opts: &Opts,
+        mut profiles: Vec<ProfileFile>,
+        texts: Vec<Arcflow>,
+        lifetimes: bool,
+        talk: &Talk,
+    ) -> Result<Subject> {
+        let patterns: Vec<_> = opts.thread.iter().map(|pattern| WildMatch::new(pattern)).collect();
+        let thread = |name: &str| patterns.is_empty() || patterns.iter().any(|p| p.matches(name));
+        let mut subject = Subject {
+            model: Arcflow::new(Vec::new()),
+            calls: HashMap::new(),
+            is_corrected: false,
+            recorded: 0.0,
+            overhead: 0.0,
+            profiles: Vec::new(),
+        };
+        let mut texts = texts.into_iter().map(|model| {
+            model.with_contexts(|id| {
+                model.node(id).kind != Kind::Thread || thread(model.name(model.node(id).consumer))
+            })
+        });
+        if profiles.is_empty() {
+            subject.model = texts.next().context("nothing to report on")?;
+        } else {
+            let loaded = load(&mut profiles, opts.links, lifetimes, &thread);
+            loaded.remarks.iter().for_each(|remark| talk.note(format_args!("note: {remark}")));
+            subject.model = loaded.model;
+            subject.calls = loaded.calls;
+            subject.is_corrected = loaded.is_corrected;
+            subject.recorded = loaded.recorded.all();
+            subject.overhead = loaded.overhead;
+            subject.profiles = profiles;
+        }
+        for text in texts {
+            let names = |model: &Arcflow| {
+                let names: Vec<_> =
+                    model.resources().iter().map(|r| format!("{} in {}", r.name, r.unit)).collect();
+                names.join(", ")
+            };
+            if text.resources() != subject.model.resources() {
+                let (one, other) = (names(&subject.model), names(&text));
+                return Err(usage(format!("these files do not measure the same: {one}; {other}")));
+            }
+            subject.model.merge(&text);
+            // Of some calls nothing is known but their sum.
+            subject.calls.clear();
+        }
+        for level in &opts.merge {
+            let kind = if *level == Level::Threads { Kind::Thread } else { Kind::Process };
+            subject.model = subject.model.merged(kind);
+        }
+        Ok(subject)
+    }
+}
+
+fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn Fn(&str) -> bool) -> Loaded {
+    let labels: Vec<_> =
+        profiles.iter().map(|file| format!("{} (pid {})", file.program(), file.profile.pid)).collect();
+    let methods: Vec<_> = profiles
+        .iter_mut()
+        .zip(labels)
+        .map(|(file, name)| {
+            let names = &file.names;
+            (&mut file.profile, name, move |copy: u32, id: u32| names.method(copy, id))
+        })
+        .collect();
+    let mut methods = methods;
+    let mut processes: Vec<_> = methods
+        .iter_mut()
+        .map(|(profile, name, methods)| Process { profile, name: std::mem::take(name), methods })
+        .collect();
+    load::load(&mut processes, &load::Options { links, lifetimes, thread: Some(thread) })
+}
+
+fn text(path: &Path, talk: &Talk) -> Result<Arcflow> {
+    let name = || path.display().to_string();
+    let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
+    let read = input::read(BufReader::with_capacity(1 << 16, file))
+        .with_context(|| format!("{}: no profile", name()))?;
+    let remarks = read.remarks.to_string();
+    if !remarks.is_empty() {
+        talk.warn(format_args!("{}: {remarks}", name()));
+    }
+    Ok(read.model)
+}
+
+/// The clock of a living process, to the precision of the time at which it was started; 0: it has none.
+fn now(profile: &Profile) -> u64 {
+    let start = UNIX_EPOCH + Duration::from_millis(profile.start_ms);
+    let since = SystemTime::now().duration_since(start).unwrap_or_default();
+    if profile.start_clock == 0 { 0 } else { profile.start_clock.saturating_add(since.as_nanos() as u64) }
+}
+
+/// Whether a process of this machine has the file mapped, as the recorder has until it ends. Only Linux tells.
+fn maps(pid: u64, path: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else { return false };
+    let Ok(maps) = std::fs::read_to_string(format!("/proc/{pid}/maps")) else { return false };
+    pid != 0 && path.to_str().is_some_and(|path| maps.lines().any(|line| line.ends_with(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_has_the_file_mapped_is_alive() {
+        let program = std::env::current_exe().unwrap();
+        let pid = std::process::id().into();
+        assert!(maps(pid, &program));
+        assert!(!maps(pid, &program.with_file_name("Cargo.toml")));
+        assert!(!maps(pid, Path::new(env!("CARGO_MANIFEST_DIR"))));
+        assert!(!maps(0, &program), "the process is not known");
+    }
+
+    /// Figures that are being written need not agree; they are no violation.
+    #[test]
+    fn the_law_is_not_asked_of_a_process_that_still_writes() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles/v1-calls.iprof");
+        let mut data = std::fs::read(path).unwrap();
+        let record = [6u64, 1000, 0, 1000].map(u64::to_le_bytes).concat();
+        let at = data.windows(record.len()).position(|w| w == record).unwrap();
+        data[at + 8] += 1;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("torn.iprof");
+        std::fs::write(&path, data).unwrap();
+        let mut file = ProfileFile::open(&path, 0, false).unwrap();
+        let options = crate::counts::Opts {
+            sort: crate::counts::Sort::Entries,
+            top: None,
+            threads: false,
+            allocations: false,
+        };
+        let law = |file: &ProfileFile| crate::counts::gather(std::slice::from_ref(file), &options).law;
+        assert!(!law(&file).holds);
+        file.is_live = true;
+        assert!(law(&file).holds);
+        assert!(law(&file).line().starts_with("law not checked"));
+        assert!(file.remarks()[0].contains("is still writing"), "{:?}", file.remarks());
+    }
+}

@@ -1,0 +1,209 @@
+//! What all reports can be asked, and how they are printed.
+
+use std::io::{BufWriter, IsTerminal, Write};
+
+use crate::exit::{Exit, usage};
+use crate::subject::{self, Subject};
+use crate::talk::Talk;
+use anyhow::Result;
+use clap::ValueEnum;
+use instrument_analysis::Kind;
+use instrument_analysis::arcs::Arcs;
+use instrument_analysis::invariants::{self, Checked};
+use instrument_analysis::report::{self, Format, Options, Show};
+use instrument_rewriter::filter::MethodQuery;
+
+/// Violations that are printed.
+const VIOLATIONS: usize = 20;
+/// What is cut from text unless asked for otherwise, in percent.
+const PRUNE: f64 = 0.1;
+
+/// Options of every report.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    pub(crate) subject: subject::Opts,
+    #[command(flatten)]
+    pub(crate) print: Print,
+}
+
+/// What is printed, and how.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Print {
+    /// What to look at: wall, wall-raw, cpu, allocations, bytes, unwinds, or what the text has. By default the first that is there,
+    /// for --json and --csv all
+    #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
+    pub(crate) resource: Vec<String>,
+    /// Print percentages of the whole only
+    #[arg(long)]
+    pub(crate) percent: bool,
+    /// Print figures without percentages
+    #[arg(long, conflicts_with = "percent")]
+    pub(crate) absolute: bool,
+    /// Order; the largest first, names from A to Z
+    #[arg(long, value_enum)]
+    pub(crate) sort: Option<Sort>,
+    /// Print only the first N
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// Cut what has a cum below this share of the whole [default: 0.1; for --json and --csv 0]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) prune: Option<f64>,
+    /// Only methods that fit PATTERN: `com.acme.**`, `Shop#price`, `**#get*()I`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) method: Vec<String>,
+    /// Columns to print in; 0: as many as it takes [default: those of the terminal]
+    #[arg(long, value_name = "N")]
+    pub(crate) width: Option<usize>,
+    /// Print one JSON document
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print a CSV table
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+/// What rows are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sort {
+    /// What a consumer consumed itself
+    Base,
+    /// The same with all that it called
+    Cum,
+    /// Calls
+    Calls,
+    /// Name
+    Name,
+}
+
+impl Print {
+    fn format(&self) -> Format {
+        match (self.json, self.csv) {
+            (true, _) => Format::Json,
+            (_, true) => Format::Csv,
+            _ => Format::Text,
+        }
+    }
+
+    /// Hands the options to `write`.
+    ///
+    /// # Errors
+    /// A pattern or share that makes no sense; what `write` says.
+    pub(crate) fn with<T>(
+        &self,
+        depth: Option<usize>,
+        write: impl FnOnce(&Options<'_>) -> Result<T, report::Error>,
+    ) -> Result<T> {
+        let queries = self.method.iter().map(|pattern| MethodQuery::new(pattern));
+        let queries = queries.collect::<Result<Vec<_>, _>>().map_err(|error| usage(error.to_string()))?;
+        let select =
+            |kind: Kind, name: &str| kind == Kind::Method && queries.iter().any(|query| fits(query, name));
+        let format = self.format();
+        let prune = self.prune.unwrap_or(if format == Format::Text { PRUNE } else { 0.0 });
+        if !(0.0..=100.0).contains(&prune) {
+            return Err(usage(format!("--prune {prune}: not a percentage")));
+        }
+        let options = Options {
+            format,
+            resources: &self.resource,
+            show: match (self.percent, self.absolute) {
+                (true, _) => Show::Percent,
+                (_, true) => Show::Absolute,
+                _ => Show::Both,
+            },
+            sort: self.sort.map(|sort| match sort {
+                Sort::Base => report::Sort::Base,
+                Sort::Cum => report::Sort::Cum,
+                Sort::Calls => report::Sort::Calls,
+                Sort::Name => report::Sort::Name,
+            }),
+            top: self.top,
+            depth,
+            prune: prune / 100.0,
+            width: width(self.width),
+            select: if queries.is_empty() { None } else { Some(&select) },
+        };
+        write(&options).map_err(|error| match error {
+            report::Error::Resource(error) => usage(error.to_string()),
+            error => error.into(),
+        })
+    }
+}
+
+/// Names are `pkg.Class.method(desc)`; those of others may be anything, and fit as a class as well.
+fn fits(query: &MethodQuery, name: &str) -> bool {
+    let internal = name.replace('.', "/");
+    let (head, descriptor) = name.split_once('(').unwrap_or((name, ""));
+    let descriptor = if descriptor.is_empty() { String::new() } else { format!("({descriptor}") };
+    let (class, method) = head.rsplit_once('.').unwrap_or((head, ""));
+    let class = class.replace('.', "/");
+    query.matches(class.as_bytes(), method.as_bytes(), descriptor.as_bytes())
+        || (descriptor.is_empty() && query.matches(internal.as_bytes(), b"", b""))
+}
+
+/// Columns to print in: as asked for, or those of the terminal; a pipe has no limit.
+pub(crate) fn width(asked: Option<usize>) -> Option<usize> {
+    match asked {
+        Some(0) => None,
+        Some(width) => Some(width),
+        None if std::io::stdout().is_terminal() => {
+            terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
+        }
+        None => None,
+    }
+}
+
+/// Reads, prints, and checks what was printed. A violated invariant is exit code 1.
+///
+/// # Errors
+/// Files that cannot be read, options that do not fit them, an output that fails.
+pub(crate) fn run(
+    opts: &Opts,
+    depth: Option<usize>,
+    talk: &Talk,
+    write: impl FnOnce(&mut dyn Write, &Subject, &Arcs, &Options<'_>) -> Result<(), report::Error>,
+) -> Result<Exit> {
+    let subject = Subject::read(&opts.subject, false, talk)?;
+    print(&opts.print, depth, &subject, talk, write)
+}
+
+/// The same of what was read.
+pub(crate) fn print(
+    print: &Print,
+    depth: Option<usize>,
+    subject: &Subject,
+    talk: &Talk,
+    write: impl FnOnce(&mut dyn Write, &Subject, &Arcs, &Options<'_>) -> Result<(), report::Error>,
+) -> Result<Exit> {
+    let arcs = Arcs::new(&subject.model);
+    let checked = invariants::check(&subject.model, &arcs);
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    print.with(depth, |options| write(&mut out, subject, &arcs, options))?;
+    out.flush()?;
+    Ok(say(&checked, talk))
+}
+
+/// Says what does not hold.
+pub(crate) fn say(checked: &Checked, talk: &Talk) -> Exit {
+    let violations = &checked.violations;
+    if violations.is_empty() {
+        talk.detail(format_args!("{}", line(checked)));
+        return Exit::Done;
+    }
+    talk.error(format_args!("{}", line(checked)));
+    for violation in violations.iter().take(VIOLATIONS) {
+        talk.error(format_args!("  {violation}"));
+    }
+    Exit::Negative
+}
+
+/// What a check came to, in a line.
+pub(crate) fn line(checked: &Checked) -> String {
+    let (equations, consumers) = (checked.equations, checked.consumers);
+    match checked.violations.len() {
+        0 => format!("invariants hold: {equations} equations of {consumers} consumers"),
+        n => format!("invariants VIOLATED: {n} of {equations} equations of {consumers} consumers"),
+    }
+}

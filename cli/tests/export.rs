@@ -1,0 +1,80 @@
+//! `instrument export` over the example of the arcflow paper and over what it has to refuse.
+
+mod common;
+
+use common::Dir;
+
+const AC_TEST: &str = include_str!("../../analysis/tests/data/AC_test.events");
+
+fn ac_test() -> Dir {
+    let dir = Dir::new();
+    dir.write("ac.events", AC_TEST);
+    dir
+}
+
+#[test]
+fn folded_is_one_line_for_each_context() {
+    let expected = "[AC_test_pidtid];Main;A 1\n[AC_test_pidtid];Main;A;B 2\n[AC_test_pidtid];Main;A;B;C 1\n\
+        [AC_test_pidtid];Main;B 1\n[AC_test_pidtid];Main;B;A 1\n[AC_test_pidtid];Main;B;A;C 1\n\
+        [AC_test_pidtid];Main;B;A;X;E 1\n[AC_test_pidtid];Main;B;A;X;F 1\n[AC_test_pidtid];Main;B;A;X;G 1\n";
+    let dir = ac_test();
+    let run = dir.line("export ac.events --format folded").expect(0);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), (expected, ""));
+    // What was written is read again, and inputs are added up.
+    dir.line("export ac.events -f folded -o ac.folded").expect(0);
+    assert_eq!(dir.text("ac.folded"), expected);
+    let twice = dir.line("export ac.folded ac.folded -f folded").expect(0).stdout;
+    assert_eq!(twice, expected.replace(" 2\n", " 4\n").replace(" 1\n", " 2\n"));
+}
+
+#[test]
+fn the_resource_can_be_chosen() {
+    let dir = Dir::new();
+    dir.write("x.events", "metrics: wall ns, bytes\n0 0 > a\n5 100 > b\n7 300 < b\n9 300 < a\n");
+    let folded = |more: &str| dir.line(&format!("export x.events -f folded {more}")).expect(0).stdout;
+    assert_eq!(folded(""), "a 7\na;b 2\n");
+    assert_eq!(folded("--resource bytes"), "a 100\na;b 200\n");
+    assert_eq!(folded("--resource calls"), "a 1\na;b 1\n");
+    let said = "--resource cpu: there is wall, bytes, calls";
+    dir.line("export x.events -f folded --resource cpu").says(2, &[said]);
+    dir.line("export x.events -f pprof --resource wall -o x").says(2, &["this format holds all figures"]);
+}
+
+#[test]
+fn what_did_not_fit_is_said() {
+    let dir = Dir::new();
+    dir.write("x.events", "0 > a\n1 > b\n2 < c\n");
+    let run = dir.line("export x.events -f folded").expect(0);
+    assert_eq!(run.stderr, "warning: x.events: 2 still open at the end, 1 ends that fit no start\n");
+    dir.line("-q export x.events -f folded").says(0, &[]);
+}
+
+#[test]
+fn tau_is_a_directory() {
+    let dir = ac_test();
+    dir.line("export ac.events -f tau").says(2, &["TAU profiles are a directory: say which with -o"]);
+    dir.line("export ac.events -f tau -o tau").expect(0);
+    assert_eq!(dir.text("tau/profile.0.0.0").lines().count(), 23);
+    // A profile is replaced, anything else is not.
+    dir.line("export ac.events -f tau --flat -o tau").expect(0);
+    assert_eq!(dir.text("tau/profile.0.0.0").lines().count(), 12);
+    dir.write("mine/notes.txt", "mine");
+    dir.line("export ac.events -f tau -o mine").says(2, &["mine is there already and holds no TAU profile"]);
+    dir.line("export ac.events -f folded --flat").says(2, &["--flat goes with --format tau"]);
+    assert_eq!(dir.list(), ["ac.events", "mine", "mine/notes.txt", "tau", "tau/profile.0.0.0"]);
+}
+
+#[test]
+fn a_wrong_input_leaves_no_output() {
+    let dir = ac_test();
+    dir.write("bad.events", "0 > a\n1 ~ b\n");
+    dir.write("text", "hello\n");
+    dir.write("other.folded", "a;b 1\n");
+    dir.line("export bad.events -f pprof -o x")
+        .says(1, &["bad.events: no profile: line 2: `1 ~ b` is no event"]);
+    dir.line("export text -f folded").says(1, &["text: no profile: neither events"]);
+    dir.line("export none -f folded").says(1, &["cannot read none"]);
+    let said = "do not measure the same";
+    dir.line("export ac.events other.folded -f folded").says(2, &[said]);
+    assert_eq!(dir.list(), ["ac.events", "bad.events", "other.folded", "text"]);
+}

@@ -1,0 +1,208 @@
+//! The reports of profiles and texts: `xprof`, `xtree`, `xarc`, `stats`, `threads`, `report` and `diff`.
+
+mod common;
+
+use common::{Dir, Run, empty_class};
+use instrument_trace::testing::{Script, Writer};
+use std::path::Path;
+
+/// The example of the arcflow paper, ten seconds in all.
+fn example() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/data/AC_test.events");
+    std::fs::read(path).unwrap()
+}
+
+/// A process with a thread in which m1 calls m2 `calls` times, `ns` each.
+fn profile(calls: u32, ns: u64) -> Vec<u8> {
+    let script =
+        Script::new(1000).call(1, |s| s.wait(500).times(calls, |s| s.call(2, |s| s.wait(ns)))).wait(1);
+    let mut writer = Writer::new();
+    writer.tree("main", &script);
+    writer.property("command", "/srv/shop.jar --port 80").property("record", "tree");
+    writer.clocks(0, 5000);
+    writer.finish()
+}
+
+#[track_caller]
+fn last_words(run: &Run, words: &[&str]) {
+    let found: Vec<_> = run.stdout.lines().map(|line| line.split_whitespace().last().unwrap_or("")).collect();
+    assert_eq!(found, words, "{}", run.stdout);
+}
+
+#[test]
+fn every_report_takes_texts_and_profiles_by_their_content() {
+    let dir = Dir::new();
+    // Names do not matter.
+    dir.write("a", example());
+    dir.write("b", profile(3, 100));
+    dir.write("c", "main;work 7\nmain;idle 3\n");
+    for command in ["report", "xprof", "xtree", "xarc", "stats", "threads"] {
+        for (file, word) in [("a", "Main"), ("b", "#1"), ("c", "work")] {
+            let run = dir.line(&format!("{command} {file}")).expect(0);
+            // Folded stacks without threads have no profile of one.
+            let expected = command != "threads" || file != "c";
+            assert_eq!(run.stdout.contains(word), expected, "{command} {file}: {}", run.stdout);
+            assert_eq!(run.stderr, "", "{command} {file}");
+            dir.line(&format!("{command} --json {file}")).expect(0).json();
+        }
+    }
+    dir.write("d", b"PK\x03\x04 is no text");
+    dir.line("xprof d").says(1, &["d: no profile"]);
+    dir.line("xprof nothing").says(1, &["cannot read nothing"]);
+    dir.line("xprof").says(2, &["<FILE>"]);
+}
+
+#[test]
+fn figures_can_be_absolute_or_percent() {
+    let dir = Dir::new();
+    dir.write("a", example());
+    let run = dir.line("xprof --percent a").expect(0);
+    assert!(run.stdout.contains("\n    1     0.0   30.0  X\n"), "{}", run.stdout);
+    let run = dir.line("xprof --absolute a").expect(0);
+    assert!(run.stdout.contains("\n    1       0 ns    3.000 s  X\n"), "{}", run.stdout);
+    dir.line("xprof --absolute --percent a").says(2, &["--percent"]);
+    dir.line("xprof --prune 101 a").says(2, &["not a percentage"]);
+}
+
+#[test]
+fn rows_are_sorted_cut_and_chosen() {
+    let dir = Dir::new();
+    dir.write("a", example());
+    let run = dir.line("xprof --sort cum --top 3 a").expect(0);
+    last_words(&run, &["names", "function", "AC_test_pidtid", "Main", "A", "3"]);
+    assert!(run.stdout.ends_with("not shown: 6 past the first 3\n"), "{}", run.stdout);
+    let run = dir.line("xprof --prune 25 --sort name a").expect(0);
+    last_words(&run, &["names", "function", "A", "AC_test_pidtid", "B", "Main", "X", "%"]);
+    let run = dir.line("xprof --method [AX] --method B a").says(2, &["[AX]"]);
+    assert_eq!(run.stdout, "");
+    last_words(&dir.line("xprof --method X --method B a").expect(0), &["names", "function", "B", "X"]);
+    last_words(
+        &dir.line("xtree --depth 2 a").expect(0),
+        &["names", "function", "AC_test_pidtid", "Main", "levels"],
+    );
+    let run = dir.line("xtree --thread nobody a").expect(0);
+    last_words(&run, &["names", "function"]);
+    let run = dir.line("xtree --merge threads --top 1 a").expect(0);
+    last_words(&run, &["names", "function", "Main", "largest"]);
+}
+
+#[test]
+fn long_names_fit_the_width() {
+    let dir = Dir::new();
+    let name = format!("com.acme.{}.Shop.price(I)V", "very.".repeat(20));
+    dir.write("a", format!("{name};leaf 3\n"));
+    let run = dir.line("xtree --width 70 a").expect(0);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 70), "{}", run.stdout);
+    assert!(run.stdout.contains("\u{2026}") && run.stdout.contains("Shop.price("), "{}", run.stdout);
+    assert!(dir.line("xtree a").expect(0).stdout.contains(&name), "a pipe has no width");
+    // However deep: levels that find no room are numbered.
+    dir.write("deep", format!("{} 3\n", vec![name.as_str(); 60].join(";")));
+    let run = dir.line("xtree --width 80 deep").expect(0);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+    assert!(run.stdout.contains(" 59: com."), "{}", run.stdout);
+}
+
+#[test]
+fn resources_are_asked_for_by_name() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(3, 100));
+    let run = dir.line("xprof --resource wall,allocations --absolute a.iprof").expect(0);
+    let header = run.stdout.lines().nth(1).unwrap().split("  ").filter(|h| !h.is_empty()).map(str::trim);
+    let expected = ["calls", "wall base", "wall cum", "allocations base", "allocations cum", "function"];
+    assert_eq!(header.collect::<Vec<_>>(), expected);
+    dir.line("xprof -r cpu a.iprof").says(2, &["no resource `cpu`", "wall, allocations, bytes, unwinds"]);
+    let json = dir.line("xtree --json a.iprof").expect(0).json();
+    assert_eq!(json["resources"][0], serde_json::json!({"name": "wall", "unit": "ns"}));
+    assert_eq!(json["tree"]["children"][0]["name"], "shop.jar (pid 1)");
+    let main = &json["tree"]["children"][0]["children"][0]["children"][0];
+    assert_eq!((&main["n"], &main["base"][0], &main["cum"][0]), (&1.into(), &500.into(), &800.into()));
+}
+
+#[test]
+fn files_are_added_up_if_they_measure_the_same() {
+    let dir = Dir::new();
+    dir.write("a", example());
+    dir.write("b.iprof", profile(3, 100));
+    let run = dir.line("xprof --csv a a").expect(0);
+    assert!(run.stdout.contains("\nX,method,2,0,6\n"), "{}", run.stdout);
+    let run = dir.line("xprof --csv --resource wall b.iprof b.iprof").expect(0);
+    // The two may not have meant the same by 1.
+    assert!(run.stdout.contains("\n#1 (file 1),method,1,500,800\n"), "{}", run.stdout);
+    dir.line("xprof a b.iprof").says(2, &["do not measure the same", "cpu in s", "wall in ns"]);
+}
+
+#[test]
+fn report_tells_a_newcomer() {
+    let dir = Dir::new();
+    dir.write("b.iprof", profile(3, 100));
+    let out = dir.line("report b.iprof").expect(0).stdout;
+    for line in [
+        "program     /srv/shop.jar --port 80 (pid 1)\n",
+        "when        1970-01-01T00:00:00Z, 4.000 us\n",
+        "recorded    tree\n",
+        "threads     1\n",
+        "dropped     0 events\n",
+        "calls       4 in 2 contexts of 2 methods\n",
+        "wall        800 ns\n",
+        "law holds for 2 methods\n",
+        "invariants hold: 56 equations of 5 consumers\n",
+        "\n    3     300 ns    37.5     300 ns   37.5  #2\n",
+    ] {
+        assert!(out.contains(line), "`{line}` is not in {out}");
+    }
+    let table = dir.line("report --counts b.iprof").expect(0).stdout;
+    assert!(table.starts_with(" entries  exits"), "{table}");
+    let json = dir.line("report --json b.iprof").expect(0).json();
+    assert_eq!((&json["law"]["holds"], &json["invariants"]["hold"]), (&true.into(), &true.into()));
+    assert_eq!(json["xprof"]["rows"].as_array().unwrap().len(), 4);
+    dir.write("a", example());
+    dir.line("report --counts a").says(2, &["only profiles have counts"]);
+}
+
+/// One count of the tree is changed: its context is named.
+#[test]
+fn a_violated_law_is_exit_code_1() {
+    let dir = Dir::new();
+    let mut data = profile(3, 100);
+    let record = [3u64, 3, 300, 100, 100].map(u64::to_le_bytes).concat();
+    let at = data.windows(record.len()).position(|w| w == record).unwrap();
+    data[at] += 1;
+    dir.write("b.iprof", data);
+    let run = dir.line("report b.iprof").expect(1);
+    assert!(run.stdout.contains("law VIOLATED 1 times"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("b.iprof: #2 (context 2) in 1 main: 4 entries, but 3 exits"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn profiles_are_compared() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(3, 100));
+    dir.write("b.iprof", profile(5, 100));
+    let run = dir.line("diff a.iprof b.iprof").expect(1);
+    assert!(
+        run.stdout.starts_with("wall 800 ns -> 1.000 us (+25.0 %)\n\n2 methods changed\n"),
+        "{}",
+        run.stdout
+    );
+    let line = run.stdout.lines().find(|line| line.ends_with("  #2")).unwrap();
+    let cells: Vec<_> = line.split_whitespace().collect();
+    assert_eq!(cells[..10], ["3", "5", "300", "ns", "500", "ns", "+200", "ns", "+66.7", "%"]);
+    assert!(run.stdout.ends_with("  #1\n") || run.stdout.contains("  #1 > #2\n"), "{}", run.stdout);
+    assert!(dir.line("diff a.iprof a.iprof").expect(0).stdout.contains("0 methods changed"));
+    let json = dir.line("diff --json a.iprof b.iprof").expect(1).json();
+    assert_eq!(json["contexts"][0]["context"], serde_json::json!(["#1", "#2"]));
+    assert_eq!(json["methods"][0]["after"]["calls"], 5);
+    let csv = dir.line("diff --csv -r wall a.iprof b.iprof").expect(1).stdout;
+    assert!(csv.contains("\nmethod,#2,method,3,5,300,500,300,500\n"), "{csv}");
+    dir.write("a", example());
+    dir.line("diff a a").expect(0);
+    dir.line("diff a.iprof a").says(2, &["do not measure the same"]);
+    // Classes are compared as before.
+    dir.write("A.class", empty_class("A"));
+    dir.line("diff A.class A.class").expect(0);
+    dir.line("diff A.class a.iprof").expect(1);
+}

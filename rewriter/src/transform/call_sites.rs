@@ -1,0 +1,77 @@
+//! The calls that transforms look for: found by what the constant pool names, so that classes that name none of them
+//! cost nothing.
+//!
+//! Steps:
+//! 1. Per class: the pool's Methodrefs and InterfaceMethodrefs that a transform wants.
+//! 2. Per method, if there are any: the pcs of the instructions that call them.
+
+use super::hand_over::{self, HandOver};
+use crate::class_file::constant_pool::WellKnown;
+use crate::class_file::instruction::{Instructions, u2};
+use crate::class_file::{ConstantPool, Tag, opcode};
+use crate::rewrite::SkipReason;
+
+/// What is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Callee {
+    /// A method `start()V`.
+    Start,
+    /// A method that gets a task.
+    HandOver(HandOver),
+}
+
+/// The calls of one class, then of one method; a buffer that is used for one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct CallSites {
+    /// Of the class in work, by pool index, ascending.
+    callees: Vec<(u16, Callee)>,
+    /// Of the method in work, by pc, ascending.
+    pub(crate) calls: Vec<(u32, Callee)>,
+}
+
+impl CallSites {
+    /// Looks through the pool of a class.
+    pub(crate) fn begin_class(&mut self, pool: &ConstantPool<'_>, starts: bool, hand_overs: bool) {
+        self.callees.clear();
+        self.calls.clear();
+        let starts = starts && pool.well_known(WellKnown::Start) != 0;
+        if !starts && !hand_overs {
+            return;
+        }
+        let is_method =
+            |index: &u16| matches!(pool.tag(*index), Some(Tag::Methodref | Tag::InterfaceMethodref));
+        for index in pool.indices().filter(is_method) {
+            let Ok(method) = pool.member_ref(index) else { continue };
+            if starts && method.name == b"start" && method.descriptor == b"()V" {
+                self.callees.push((index, Callee::Start));
+            } else if hand_overs && let Some(task) = hand_over::task_of(&method) {
+                self.callees.push((index, Callee::HandOver(task)));
+            }
+        }
+    }
+
+    /// Looks through the code of a method.
+    ///
+    /// # Errors
+    /// [`SkipReason::BadCode`].
+    pub(crate) fn begin_method(&mut self, code: &[u8]) -> Result<(), SkipReason> {
+        self.calls.clear();
+        if self.callees.is_empty() {
+            return Ok(());
+        }
+        for instruction in Instructions::new(code) {
+            let instruction = instruction.map_err(|_| SkipReason::BadCode)?;
+            if !matches!(instruction.opcode, opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE) {
+                continue;
+            }
+            let index = u2(instruction.bytes, 1);
+            let Ok(at) = self.callees.binary_search_by_key(&index, |callee| callee.0) else { continue };
+            let callee = self.callees[at].1;
+            // A static method has no receiver, so it starts nothing.
+            if callee != Callee::Start || instruction.opcode != opcode::INVOKESTATIC {
+                self.calls.push((instruction.pc as u32, callee));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! What `thread-links` and `hand-over` insert in front of calls, from a list of the calls and not from rules.
+
+use super::{MethodCheck, Part, ensure};
+use crate::structural::listing::{Insn, op};
+use crate::structural::model::Pool;
+
+/// Classes of a group; names of methods; parameters; simple name of the wrapped interface and what lies over the task. `+E`
+/// stands for a second form with an Executor behind.
+const HANDED_OVER: &str = "
+executor execute (Ljava/lang/Runnable;) Runnable top
+executor submit (Ljava/lang/Runnable;) Runnable top
+executor submit (Ljava/lang/Runnable;Ljava/lang/Object;) Runnable one
+executor submit (Ljava/util/concurrent/Callable;) Callable top
+executor schedule (Ljava/lang/Runnable;JLjava/util/concurrent/TimeUnit;) Runnable three
+executor schedule (Ljava/util/concurrent/Callable;JLjava/util/concurrent/TimeUnit;) Callable three
+future runAsync (Ljava/lang/Runnable;+E) Runnable top
+future supplyAsync (Ljava/util/function/Supplier;+E) Supplier top
+future thenRunAsync (Ljava/lang/Runnable;+E) Runnable top
+future thenApplyAsync (Ljava/util/function/Function;+E) Function top
+future thenAcceptAsync (Ljava/util/function/Consumer;+E) Consumer top
+future thenComposeAsync (Ljava/util/function/Function;+E) Function top
+future thenCombineAsync (Ljava/util/concurrent/CompletionStage;Ljava/util/function/BiFunction;+E) BiFunction top
+future thenAcceptBothAsync (Ljava/util/concurrent/CompletionStage;Ljava/util/function/BiConsumer;+E) BiConsumer top
+future runAfterBothAsync (Ljava/util/concurrent/CompletionStage;Ljava/lang/Runnable;+E) Runnable top
+future runAfterEitherAsync (Ljava/util/concurrent/CompletionStage;Ljava/lang/Runnable;+E) Runnable top
+future applyToEitherAsync (Ljava/util/concurrent/CompletionStage;Ljava/util/function/Function;+E) Function top
+future acceptEitherAsync (Ljava/util/concurrent/CompletionStage;Ljava/util/function/Consumer;+E) Consumer top
+future handleAsync (Ljava/util/function/BiFunction;+E) BiFunction top
+future whenCompleteAsync (Ljava/util/function/BiConsumer;+E) BiConsumer top
+future exceptionallyAsync (Ljava/util/function/Function;+E) Function top
+future exceptionallyComposeAsync (Ljava/util/function/Function;+E) Function top
+future completeAsync (Ljava/util/function/Supplier;+E) Supplier top
+thread startVirtualThread (Ljava/lang/Runnable;) Runnable top
+builder start (Ljava/lang/Runnable;) Runnable top
+";
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "executor",
+        &[
+            "java/util/concurrent/Executor",
+            "java/util/concurrent/ExecutorService",
+            "java/util/concurrent/AbstractExecutorService",
+            "java/util/concurrent/ThreadPoolExecutor",
+            "java/util/concurrent/ForkJoinPool",
+            "java/util/concurrent/ScheduledExecutorService",
+            "java/util/concurrent/ScheduledThreadPoolExecutor",
+            "java/util/concurrent/CompletionService",
+            "java/util/concurrent/ExecutorCompletionService",
+        ],
+    ),
+    ("future", &["java/util/concurrent/CompletableFuture", "java/util/concurrent/CompletionStage"]),
+    ("thread", &["java/lang/Thread"]),
+    (
+        "builder",
+        &[
+            "java/lang/Thread$Builder",
+            "java/lang/Thread$Builder$OfVirtual",
+            "java/lang/Thread$Builder$OfPlatform",
+        ],
+    ),
+];
+
+/// Opcodes in front of the call of `wrap` and behind it.
+fn shuffle(over: &str) -> (&'static [u8], &'static [u8]) {
+    match over {
+        "top" => (&[], &[]),
+        "one" => (&[0x5f], &[0x5f]),
+        _ => (&[0x5b, 0x57, 0x5e, 0x58, 0x5f], &[0x5f, 0x5e, 0x58, 0x5d, 0x58]),
+    }
+}
+
+/// Descriptor of the `wrap` that `insn` is to get, and what lies over its task.
+fn handed_over(pool: &Pool, insn: &Insn<'_>) -> Option<(String, &'static str)> {
+    let (10 | 11, entry) = pool.entry(insn.index()) else { return None };
+    let class = pool.class(u16::from_be_bytes([entry[0], entry[1]]));
+    let group = GROUPS.iter().find(|group| group.1.iter().any(|name| name.as_bytes() == class))?.0;
+    let (name, descriptor) = pool.name_and_type(insn.index());
+    let parameters = std::str::from_utf8(descriptor).ok()?.split_inclusive(')').next()?;
+    for line in HANDED_OVER.lines() {
+        let [of, named, takes, interface, over] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+        if of != group || named.as_bytes() != name {
+            continue;
+        }
+        let over = if parameters == takes.replace("+E", "") {
+            over
+        } else if takes.contains("+E") && parameters == takes.replace("+E", "Ljava/util/concurrent/Executor;")
+        {
+            "one"
+        } else {
+            continue;
+        };
+        let package = match interface {
+            "Runnable" => "java/lang",
+            "Callable" => "java/util/concurrent",
+            _ => "java/util/function",
+        };
+        return Some((format!("(L{package}/{interface};)L{package}/{interface};"), over));
+    }
+    None
+}
+
+impl MethodCheck<'_> {
+    /// What stands in front of the call `insn`, the old instruction `i`.
+    pub(super) fn call_probes(&mut self, i: usize, insn: &Insn<'_>) -> Result<(), String> {
+        if !(0xb6..=0xb9).contains(&insn.op()) {
+            return Ok(());
+        }
+        let starts = self.old.pool.name_and_type(insn.index()) == (b"start", b"()V");
+        if self.form.thread_links && starts && insn.op() != op::INVOKESTATIC {
+            self.opcodes(i, &[op::DUP])?;
+            self.hook(i, "ThreadLinks", "starting", "(Ljava/lang/Object;)V")?;
+            self.extra_stack = self.extra_stack.max(1);
+            self.seen.starts += 1;
+        }
+        if self.form.hand_over
+            && let Some((descriptor, over)) = handed_over(self.old.pool, insn)
+        {
+            let (before, behind) = shuffle(over);
+            self.opcodes(i, before)?;
+            self.hook(i, "HandOver", "wrap", &descriptor)?;
+            self.opcodes(i, behind)?;
+            self.extra_stack = self.extra_stack.max(if over == "three" { 2 } else { 0 });
+            self.seen.hand_overs += 1;
+        }
+        Ok(())
+    }
+
+    fn opcodes(&mut self, i: usize, opcodes: &[u8]) -> Result<(), String> {
+        for &opcode in opcodes {
+            let found = self.peek(0);
+            ensure!(found == Some(opcode), "{opcode:#x} expected at new pc {}: {found:x?}", self.position());
+            self.parts.push(Part::Before(i));
+        }
+        Ok(())
+    }
+
+    /// `invokestatic` of a method of the runtime.
+    fn hook(&mut self, i: usize, class: &str, name: &str, descriptor: &str) -> Result<(), String> {
+        let insn = self.new.insns.get(self.parts.len()).ok_or("the code ends")?;
+        let right = insn.op() == op::INVOKESTATIC
+            && self.new.pool.method_class(insn.index()) == format!("instrument/runtime/{class}").as_bytes()
+            && self.new.pool.name_and_type(insn.index()) == (name.as_bytes(), descriptor.as_bytes());
+        ensure!(right, "{class}.{name}{descriptor} expected at new pc {}", insn.pc);
+        self.parts.push(Part::Before(i));
+        Ok(())
+    }
+}

@@ -1,0 +1,285 @@
+package instrument.runtime;
+
+import java.util.Arrays;
+
+/**
+ * Measures what the probes cost, before the first event of the program and again at its end, in the way to record that is in use, on regions that
+ * no reader sees. The probes are called in the shape that is injected, from four methods under a fifth.
+ *
+ * <ol>
+ * <li>A round times the loop of calls without probes and the same with them. The difference is what a pair costs; by what
+ * the recorder has charged to the calls more than they take is the inner part of it, the rest is the outer. Half of the
+ * calls are empty, half do something: processors do a part of a probe's work beside that of the program.
+ * <li>Rounds go on until the time is up. The first ones are interpreted or compiled for the time being, some are
+ * disturbed: those count whose cost is not far from the least.
+ * <li>The medians of those are written as properties, with half the distance of their quartiles.
+ * </ol>
+ */
+final class Calibration {
+    private static final int CALLS = 400;
+    private static final int BODY = 6;
+    private static final int MOST_ROUNDS = 4096;
+    /** Rounds this much dearer than the cheapest were disturbed, or were not compiled yet. */
+    private static final double STEADY = 1.15;
+
+    private static int sink;
+    /** What a pair cost in the calibration that the file has; 0: none was. */
+    private static double cheapest;
+
+    private final ThreadState state;
+    private final double[] charged = new double[MOST_ROUNDS];
+    private final double[] pair = new double[MOST_ROUNDS];
+    private int rounds;
+    private double cost;
+    /** The calls without the probes, at their best. */
+    private double plain = Double.MAX_VALUE;
+
+    private Calibration(ThreadState state) {
+        this.state = state;
+    }
+
+    /** Calibrates in the time that the settings allow; the thread's own state is put back afterwards. */
+    static void start(ProfileFile file, Settings settings) {
+        run(file, settings, settings.calibrate * 1000000L);
+    }
+
+    /**
+     * Calibrates once more when the program ends: by now the compiler has done its best with the probes, as with the program.
+     * Takes a third of the time.
+     */
+    static void end(ProfileFile file, Settings settings) {
+        if (cheapest > 0) {
+            run(file, settings, settings.calibrate * 1000000L / 3);
+        }
+    }
+
+    private static void run(ProfileFile file, Settings settings, long budget) {
+        ThreadState scratch = budget == 0 ? null : Threads.scratch(Thread.currentThread());
+        if (scratch == null) {
+            return;
+        }
+        Calibration calibration = new Calibration(scratch);
+        String found;
+        scratch.mode = ThreadState.RECORDING;
+        ProfilerRuntime.onTrial(scratch);
+        try {
+            found = calibration.measure(settings, budget);
+        } finally {
+            ProfilerRuntime.onTrial(null);
+            scratch.release();
+        }
+        if (cheapest == 0 || calibration.cost < cheapest) {
+            cheapest = calibration.cost;
+            file.write(Format.PROPERTIES, found);
+        }
+    }
+
+    private String measure(Settings settings, long budget) {
+        StringBuilder text = new StringBuilder();
+        boolean sampled = settings.sampled > 1;
+        state.timeAll(true);
+        rounds(budget * (sampled ? 5 : 7) / 10);
+        cost = typical(pair) - plain;
+        double inside = typical(charged);
+        Host.line(text, "calibration.inner", decimal(Math.max(0, inside - plain)));
+        Host.line(text, "calibration.outer", decimal(Math.max(0, cost + plain - inside)));
+        Host.line(text, "calibration.spread", decimal(spread()));
+        Host.line(text, "calibration.rounds", Integer.toString(rounds));
+        if (sampled) {
+            state.timeAll(false);
+            rounds(budget * 2 / 10);
+            // One call in N is timed even so. The time of the others is not measured, so nothing of the cost is inside.
+            double share = 1.0 / settings.sampled;
+            double untimed = (typical(pair) - plain - share * cost) / (1 - share);
+            Host.line(text, "calibration.inner.untimed", "0");
+            Host.line(text, "calibration.outer.untimed", decimal(Math.max(0, untimed)));
+        }
+        Host.line(text, "calibration.clock", decimal(clock(budget / 10)));
+        Host.line(text, "calibration.allocation", decimal(allocation(budget * 2 / 10)));
+        return text.toString();
+    }
+
+    private void rounds(long budget) {
+        rounds = 0;
+        long end = System.nanoTime() + budget;
+        while (rounds < MOST_ROUNDS && System.nanoTime() < end) {
+            round();
+        }
+    }
+
+    private void round() {
+        long began = System.nanoTime();
+        sink += plain(CALLS, began);
+        long between = System.nanoTime();
+        long before = state.charged();
+        long start = System.nanoTime();
+        sink += probed(CALLS, start);
+        long stop = System.nanoTime();
+        long ns = state.charged() - before;
+        if (before >= 0 && ns > 0) {
+            charged[rounds] = (double) ns / CALLS;
+            pair[rounds] = (double) (stop - start) / (CALLS + 1);
+            rounds++;
+        }
+        plain = Math.min(plain, (double) (between - began) / CALLS);
+    }
+
+    /** The median of the steady rounds. */
+    private double typical(double[] values) {
+        double[] steady = steady(values);
+        return steady.length == 0 ? 0 : steady[steady.length / 2];
+    }
+
+    private double spread() {
+        double[] steady = steady(pair);
+        return steady.length == 0 ? 0 : (steady[steady.length * 3 / 4] - steady[steady.length / 4]) / 2;
+    }
+
+    private double[] steady(double[] values) {
+        double least = Double.MAX_VALUE;
+        for (int i = 0; i < rounds; i++) {
+            least = Math.min(least, pair[i]);
+        }
+        double[] steady = new double[rounds];
+        int count = 0;
+        for (int i = 0; i < rounds; i++) {
+            if (pair[i] <= STEADY * least) {
+                steady[count++] = values[i];
+            }
+        }
+        steady = Arrays.copyOf(steady, count);
+        Arrays.sort(steady);
+        return steady;
+    }
+
+    private static double clock(long budget) {
+        double least = Double.MAX_VALUE;
+        for (long end = System.nanoTime() + budget; System.nanoTime() < end;) {
+            long start = System.nanoTime();
+            long sum = 0;
+            for (int i = 0; i < CALLS; i++) {
+                sum += System.nanoTime();
+            }
+            least = Math.min(least, (double) (System.nanoTime() - start) / CALLS);
+            sink += (int) sum;
+        }
+        return least;
+    }
+
+    private static double allocation(long budget) {
+        double least = Double.MAX_VALUE;
+        Object object = new Object();
+        for (long end = System.nanoTime() + budget; System.nanoTime() < end;) {
+            long start = System.nanoTime();
+            for (int i = 0; i < CALLS; i++) {
+                HeapProxy.ObjectAlloc(object);
+            }
+            least = Math.min(least, (double) (System.nanoTime() - start) / CALLS);
+        }
+        return least;
+    }
+
+    /** With two digits, and a point whatever the locale says. */
+    private static String decimal(double ns) {
+        long hundredths = ns >= 1e9 ? 0 : Math.round(ns * 100);
+        return hundredths / 100 + "." + hundredths / 10 % 10 + hundredths % 10;
+    }
+
+    // ---- the shape that is injected ----
+
+    private static int plain(int calls, long seed) {
+        int x = (int) seed;
+        for (int i = 0; i < calls; i += 4) {
+            x = plainD(plainC(plainB(plainA(x))));
+        }
+        return x;
+    }
+
+    /** Some 5 ns. */
+    private static int body(int x) {
+        int y = x;
+        for (int i = 0; i < BODY; i++) {
+            y = y * 31 + i;
+        }
+        return y;
+    }
+
+    private static int plainA(int x) {
+        return x * 31 + 7;
+    }
+
+    private static int plainB(int x) {
+        return x * 17 + 5;
+    }
+
+    private static int plainC(int x) {
+        return body(x);
+    }
+
+    private static int plainD(int x) {
+        return body(x);
+    }
+
+    private static int probed(int calls, long seed) {
+        ProfilerRuntime.methodEntry(0);
+        try {
+            int x = (int) seed;
+            for (int i = 0; i < calls; i += 4) {
+                x = probedD(probedC(probedB(probedA(x))));
+            }
+            ProfilerRuntime.methodExit(0);
+            return x;
+        } catch (Throwable t) {
+            ProfilerRuntime.methodUnwind(0);
+            throw t;
+        }
+    }
+
+    private static int probedA(int x) {
+        ProfilerRuntime.methodEntry(1);
+        try {
+            int y = x * 31 + 7;
+            ProfilerRuntime.methodExit(1);
+            return y;
+        } catch (Throwable t) {
+            ProfilerRuntime.methodUnwind(1);
+            throw t;
+        }
+    }
+
+    private static int probedB(int x) {
+        ProfilerRuntime.methodEntry(2);
+        try {
+            int y = x * 17 + 5;
+            ProfilerRuntime.methodExit(2);
+            return y;
+        } catch (Throwable t) {
+            ProfilerRuntime.methodUnwind(2);
+            throw t;
+        }
+    }
+
+    private static int probedC(int x) {
+        ProfilerRuntime.methodEntry(3);
+        try {
+            int y = body(x);
+            ProfilerRuntime.methodExit(3);
+            return y;
+        } catch (Throwable t) {
+            ProfilerRuntime.methodUnwind(3);
+            throw t;
+        }
+    }
+
+    private static int probedD(int x) {
+        ProfilerRuntime.methodEntry(4);
+        try {
+            int y = body(x);
+            ProfilerRuntime.methodExit(4);
+            return y;
+        } catch (Throwable t) {
+            ProfilerRuntime.methodUnwind(4);
+            throw t;
+        }
+    }
+}

@@ -1,0 +1,396 @@
+package instrument.runtime;
+
+import java.nio.LongBuffer;
+
+/**
+ * Records counts per method, without a clock: shadow stack and one record per method, both in the mapped file. The lower
+ * half of a frame is the place of the id's record in {@link #words}.
+ */
+final class CountsState extends ThreadState {
+    private static final int FIRST_STACK = 56;
+    private static final int FIRST_RECORDS = 24;
+
+    /** The close of the lowest frame ends the recording. */
+    private static final boolean ROOTED = roots != null;
+
+    /** Lookup by id; a slot holds the id's frame without the pending bit. Grows at half full. */
+    private long[] map;
+    /** The block that holds the shadow stack and the records: one buffer, because each costs the probes several loads. */
+    private LongBuffer words;
+    // Indexes in it. The word below the first frame is 0.
+    private int bottom;
+    private int sp;
+    /** End of the stack, first record. */
+    private int limit;
+    private int recordsEnd;
+    private int recordsLimit;
+
+    private Region counts;
+    private final Allocations allocations = new Allocations(Format.ALLOCATIONS, Format.ALLOCATION_WORDS);
+
+    private CountsState(Thread owner) {
+        super(owner);
+    }
+
+    /** Not a constructor: whoever calls this is verified without loading the class. */
+    static ThreadState create(Thread owner) {
+        return new CountsState(owner);
+    }
+
+    // ---- fast paths ----
+
+    @Override
+    boolean enter(int id) {
+        return enter(id, 0);
+    }
+
+    private boolean enter(int id, long pendingBit) {
+        if (mode != RECORDING) {
+            return false;
+        }
+        long frame = map[id & map.length - 1];
+        if ((int) (frame >>> 32) != id + 1) {
+            frame = find(id);
+        }
+        int top = sp;
+        if (frame == 0 || top == limit) {
+            return false;
+        }
+        LongBuffer words = this.words;
+        int at = (int) frame + Format.ENTRIES;
+        words.put(top, frame | pendingBit);
+        words.put(at, words.get(at) + 1);
+        sp = top + 1;
+        return true;
+    }
+
+    @Override
+    boolean enterConstructor(int id) {
+        if (pending < pendingLimit && enter(id, Format.PENDING)) {
+            pending++;
+            return true;
+        }
+        return false;
+    }
+
+    @Override
+    boolean exit(int id) {
+        return close(id, Format.EXITS);
+    }
+
+    @Override
+    boolean unwind(int id) {
+        return close(id, Format.UNWINDS);
+    }
+
+    private boolean close(int id, int column) {
+        if (mode != RECORDING) {
+            return false;
+        }
+        LongBuffer words = this.words;
+        int top = sp - 1;
+        long frame = words.get(top);
+        if ((int) (frame >>> 32) != id + 1 || ROOTED && top == bottom) {
+            return false;
+        }
+        int at = (int) frame + column;
+        words.put(at, words.get(at) + 1);
+        words.put(top, 0);
+        sp = top;
+        return true;
+    }
+
+    @Override
+    boolean superReturned(int id) {
+        if (mode != RECORDING) {
+            return false;
+        }
+        long frame = words.get(sp - 1);
+        if ((int) (frame >>> 32) != (id + 1 | 0x80000000)) {
+            return false;
+        }
+        words.put(sp - 1, frame & ~Format.PENDING);
+        pending--;
+        return true;
+    }
+
+    @Override
+    boolean caught(int id) {
+        return mode == RECORDING && Format.idPlusOne(words.get(sp - 1)) == id + 1;
+    }
+
+    // ---- for the slow paths ----
+
+    @Override
+    int depth() {
+        return sp - bottom;
+    }
+
+    @Override
+    long frame(int index) {
+        return words.get(bottom + index);
+    }
+
+    @Override
+    void setFrame(int index, long frame) {
+        words.put(bottom + index, frame);
+    }
+
+    @Override
+    boolean reserve(int id) {
+        return (find(id) != 0 || add(id)) && (sp != limit || growStack());
+    }
+
+    @Override
+    boolean enterReserved(int id, long pendingBit) {
+        return enter(id, pendingBit);
+    }
+
+    @Override
+    boolean arrived(long eventKind, int number) {
+        return true;
+    }
+
+    @Override
+    void closeTop(int column) {
+        int top = sp - 1;
+        long frame = words.get(top);
+        count(frame, column);
+        words.put(top, 0);
+        sp = top;
+        if (frame < 0) {
+            pending--;
+        }
+    }
+
+    private void count(long frame, int column) {
+        int at = (int) frame + column;
+        words.put(at, words.get(at) + 1);
+    }
+
+    @Override
+    boolean stray(int id) {
+        if (find(id) == 0 && !add(id)) {
+            return false;
+        }
+        count(find(id), Format.STRAY);
+        return true;
+    }
+
+    @Override
+    void closeOldest(int surplus) {
+        int to = bottom;
+        for (int from = bottom; from < sp; from++) {
+            long frame = words.get(from);
+            if (frame < 0 && surplus > 0) {
+                count(frame, Format.ORPHANS);
+                surplus--;
+                pending--;
+            } else {
+                words.put(to++, frame);
+            }
+        }
+        while (sp > to) {
+            words.put(--sp, 0);
+        }
+    }
+
+    @Override
+    boolean allocate(Object object) {
+        int at = allocations.of(this, Format.idPlusOne(words.get(sp - 1)), ClassNames.of(object).number);
+        if (at == 0) {
+            return false;
+        }
+        allocations.count(at, 1, 0);
+        return true;
+    }
+
+    /** There are no contexts here that a link could lead to. */
+    @Override
+    boolean pushLink(int link) {
+        return true;
+    }
+
+    @Override
+    boolean isLink(long frame, int link) {
+        return false;
+    }
+
+    @Override
+    int contextNode() {
+        return 0;
+    }
+
+    // ---- records ----
+
+    /** The id's frame, or 0. */
+    private long find(int id) {
+        long[] map = this.map;
+        for (int i = id;; i++) {
+            long frame = map[i & map.length - 1];
+            if (frame == 0 || (int) (frame >>> 32) == id + 1) {
+                return frame;
+            }
+        }
+    }
+
+    /** A record for an id that has none; false: there is no room. */
+    private boolean add(int id) {
+        int used = (recordsEnd - limit) / Format.RECORD_WORDS;
+        if (recordsEnd == recordsLimit && !grow(limit - bottom, 2 * used)) {
+            return false;
+        }
+        if (2 * (used + 1) > map.length) {
+            long[] larger = new long[2 * map.length];
+            for (int i = 0; i < map.length; i++) {
+                if (map[i] != 0) {
+                    insert(larger, map[i]);
+                }
+            }
+            map = larger;
+        }
+        int at = recordsEnd;
+        words.put(at, id + 1);
+        insert(map, (long) (id + 1) << 32 | at);
+        recordsEnd = at + Format.RECORD_WORDS;
+        return true;
+    }
+
+    private static void insert(long[] map, long frame) {
+        int i = (int) (frame >>> 32) - 1 & map.length - 1;
+        while (map[i] != 0) {
+            i = i + 1 & map.length - 1;
+        }
+        map[i] = frame;
+    }
+
+    private boolean growStack() {
+        int capacity = limit - bottom;
+        return grow(2 * capacity + Format.HEADER_WORDS, (recordsLimit - limit) / Format.RECORD_WORDS);
+    }
+
+    /** Moves stack and records to a larger region; false: there is no room. */
+    private boolean grow(int stackWords, int records) {
+        Region larger = countsRegion(stackWords, records);
+        if (larger == null) {
+            return false;
+        }
+        int first = larger.base + Format.HEADER_WORDS;
+        int used = recordsEnd - limit;
+        // Frames in the stack and in the map say where their records are.
+        long moved = first + stackWords - limit;
+        for (int i = 0; i < sp - bottom; i++) {
+            larger.words.put(first + i, words.get(bottom + i) + moved);
+        }
+        for (int i = 0; i < used; i++) {
+            larger.words.put(first + stackWords + i, words.get(limit + i));
+        }
+        long[] movedMap = new long[map.length];
+        for (int i = 0; i < map.length; i++) {
+            movedMap[i] = map[i] == 0 ? 0 : map[i] + moved;
+        }
+        larger.publish(Format.COUNTS, ordinal);
+        header.put(Format.DATA_AT, larger.fileOffset);
+        Region old = counts;
+        map = movedMap;
+        use(larger, sp - bottom, stackWords, used);
+        Threads.file.release(old);
+        return true;
+    }
+
+    private void use(Region region, int depth, int stackWords, int usedWords) {
+        counts = region;
+        words = region.words;
+        bottom = region.base + Format.HEADER_WORDS;
+        sp = bottom + depth;
+        limit = bottom + stackWords;
+        recordsEnd = limit + usedWords;
+        recordsLimit = region.base + (region.length >> 3);
+    }
+
+    private static Region countsRegion(int stackWords, int records) {
+        long length = 8L * (Format.HEADER_WORDS + stackWords + Format.RECORD_WORDS * (long) records);
+        if (length > 1 << 30) {
+            return null;
+        }
+        // The next power of two: such regions can be used again.
+        Region region = Threads.file.allocate(Integer.highestOneBit((int) length - 1) << 1);
+        if (region != null) {
+            region.put(Format.STACK_WORDS, stackWords);
+        }
+        return region;
+    }
+
+    /** There is no clock. */
+    @Override
+    long charged() {
+        return -1;
+    }
+
+    @Override
+    void timeAll(boolean all) {}
+
+    // ---- life ----
+
+    @Override
+    boolean allocateRegions(int kind) {
+        ProfileFile file = Threads.file;
+        Region newHeader = file.allocate(Format.THREAD_LENGTH);
+        Region newCounts = newHeader == null ? null : countsRegion(FIRST_STACK, FIRST_RECORDS);
+        if (newCounts == null) {
+            return false;
+        }
+        long[] newMap = new long[32];
+        newCounts.publish(Format.COUNTS, ordinal);
+        newHeader.put(Format.DATA_AT, newCounts.fileOffset);
+        newHeader.publish(kind, ordinal);
+        map = newMap;
+        use(newCounts, 0, FIRST_STACK, 0);
+        header = newHeader;
+        return true;
+    }
+
+    @Override
+    void releaseRegions() {
+        Threads.file.release(counts);
+        allocations.release();
+    }
+
+    @Override
+    boolean foldInto(ThreadState ended) {
+        CountsState sum = (CountsState) ended;
+        flag(Format.FOLDING, true);
+        while (sp > bottom) {
+            long frame = words.get(sp - 1);
+            int to = sum.recordOf(Format.idPlusOne(frame) - 1);
+            if (to == 0) {
+                return false;
+            }
+            sum.move(sum.counts, to + Format.OPEN - sum.counts.base, 1, counts, sp - 1 - counts.base);
+            sp--;
+        }
+        for (int at = limit; at < recordsEnd; at += Format.RECORD_WORDS) {
+            int to = sum.recordOf((int) words.get(at) - 1);
+            if (to == 0) {
+                return false;
+            }
+            for (int column = Format.ENTRIES; column <= Format.OPEN; column++) {
+                int target = to + column - sum.counts.base;
+                sum.move(sum.counts, target, words.get(at + column), counts, at + column - counts.base);
+            }
+        }
+        if (!allocations.foldInto(sum, sum.allocations, null)) {
+            return false;
+        }
+        folded(sum);
+        return true;
+    }
+
+    private int recordOf(int id) {
+        long frame = find(id);
+        if (frame == 0) {
+            frame = add(id) ? find(id) : 0;
+        }
+        return (int) frame;
+    }
+}

@@ -1,0 +1,73 @@
+package instrument.runtime;
+
+import java.lang.reflect.Constructor;
+
+/** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives. */
+final class Lifetime implements Runnable {
+    private final ProfileFile file;
+    private final Settings settings;
+    /** True: this is the hook; false: this is the beat. */
+    private final boolean hook;
+
+    private Lifetime(ProfileFile file, Settings settings, boolean hook) {
+        this.file = file;
+        this.settings = settings;
+        this.hook = hook;
+    }
+
+    /** Runs nothing if the virtual machine is shutting down already, or does not let us. */
+    static void start(final ProfileFile file, final Settings settings) {
+        // Loads and links now what the hook needs.
+        Threads.markEnded();
+        try {
+            Privileged.run(new Runnable() {
+                @Override
+                public void run() {
+                    Runtime.getRuntime().addShutdownHook(thread(new Lifetime(file, settings, true)));
+                    if (settings.snapshot > 0) {
+                        Thread beat = thread(new Lifetime(file, settings, false));
+                        beat.setDaemon(true);
+                        beat.start();
+                    }
+                }
+            });
+        } catch (IllegalStateException e) {
+            file.clock(Format.SHUTDOWN);
+        } catch (SecurityException e) {
+            // Then the end of the process is not known.
+        } catch (IllegalThreadStateException e) {
+            // The group of this thread has been destroyed.
+        }
+    }
+
+    /** A thread of our own. Newer virtual machines have a constructor that runs no code of inheritable thread locals. */
+    static Thread thread(Runnable task) {
+        try {
+            Constructor<Thread> plain = Thread.class.getConstructor(
+                ThreadGroup.class, Runnable.class, String.class, long.class, boolean.class);
+            return plain.newInstance(null, task, "instrument", Long.valueOf(0), Boolean.FALSE);
+        } catch (Exception e) {
+            // Java 8.
+        }
+        return new Thread(null, task, "instrument");
+    }
+
+    @Override
+    public void run() {
+        if (hook) {
+            file.clock(Format.SHUTDOWN);
+            Threads.markEnded();
+            Calibration.end(file, settings);
+            return;
+        }
+        while (true) {
+            file.clock(Format.BEAT);
+            Threads.markEnded();
+            try {
+                Thread.sleep(settings.snapshot * 1000L);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package instrument.runtime;
+
+import java.util.Arrays;
+
+/**
+ * The links that one thread has made: from one of its contexts to work in other threads. A context has one link of each
+ * kind, however often it is used; in a trace every use has its own.
+ *
+ * <p>The links of all threads are numbered together. A number is given again when nothing in the file refers to it any more:
+ * the thread that made it was folded into the ended ones, and so was every thread that it started. Numbers of tasks stay,
+ * for they are in the trees of the threads that ran them; there is an end to them.
+ */
+final class Links {
+    // Kinds.
+    static final int START = 1;
+    static final int HAND_OVER = 2;
+
+    /** Most links at one time, and most in a trace, whose events have 26 bits for the number. */
+    private static final int MOST = 1 << 16;
+    private static final int MOST_TRACED = (1 << Format.NUMBER_BITS) - 1;
+    private static final int CHUNK = 4096;
+    private static final int LINKS_IN_CHUNK = (CHUNK - Format.HEADER) / (8 * Format.LINK_WORDS);
+    /** In the place of the number of users: for ever. */
+    private static final int KEPT = 1 << 30;
+
+    private static final Object LOCK = new Object();
+    private static Region[] chunks = new Region[4];
+    private static int last;
+    /** By number: the thread that made it counts as one, if it was not folded, and every thread that it started. */
+    private static int[] users = new int[64];
+    private static int[] free = new int[16];
+    private static int freeCount;
+    private static boolean full;
+
+    /** Keys of this thread's links, 0 where there is none: node, and one bit for the kind. */
+    private int[] keys = new int[8];
+    private int[] numbers = new int[8];
+    private int count;
+
+    /** The number of a link from the topmost context of a thread, which is BUSY; 0: there is no room. */
+    static int make(ThreadState state, int kind) {
+        if (Threads.settings.record == Settings.TRACE) {
+            synchronized (LOCK) {
+                return last < MOST_TRACED ? write(next(), kind, 0, state.ordinal, System.nanoTime()) : none();
+            }
+        }
+        int node = state.contextNode();
+        if (state.links == null) {
+            state.links = new Links();
+        }
+        return state.links.of(node, kind, state.ordinal);
+    }
+
+    /** As {@link #make}, if the link is there already; else 0. */
+    int known(int node, int kind) {
+        int key = node << 1 | kind - 1;
+        for (int i = hash(key);; i++) {
+            int found = keys[i & keys.length - 1];
+            if (found == key || found == 0) {
+                return numbers[i & keys.length - 1];
+            }
+        }
+    }
+
+    private int of(int node, int kind, int ordinal) {
+        int number = known(node, kind);
+        if (number != 0) {
+            return number;
+        }
+        synchronized (LOCK) {
+            if (last - freeCount >= MOST) {
+                return none();
+            }
+            number = write(freeCount > 0 ? free[--freeCount] : next(), kind, node, ordinal, 0);
+            if (number == 0) {
+                return 0;
+            }
+            users[number] = kind == HAND_OVER ? KEPT : 1;
+        }
+        if (2 * (count + 1) > keys.length) {
+            grow();
+        }
+        insert(node << 1 | kind - 1, number);
+        count++;
+        return number;
+    }
+
+    private static int hash(int key) {
+        return key * 0x9E3779B9 >>> 16;
+    }
+
+    private void insert(int key, int number) {
+        int i = hash(key) & keys.length - 1;
+        while (keys[i] != 0) {
+            i = i + 1 & keys.length - 1;
+        }
+        keys[i] = key;
+        numbers[i] = number;
+    }
+
+    private void grow() {
+        int[] oldKeys = keys;
+        int[] oldNumbers = numbers;
+        keys = new int[2 * oldKeys.length];
+        numbers = new int[keys.length];
+        for (int i = 0; i < oldKeys.length; i++) {
+            if (oldKeys[i] != 0) {
+                insert(oldKeys[i], oldNumbers[i]);
+            }
+        }
+    }
+
+    // ---- the file; under the lock ----
+
+    private static int none() {
+        if (!full) {
+            full = true;
+            Log.say("no more links between threads: there are " + last);
+        }
+        return 0;
+    }
+
+    /** A number that was never given; 0: there is no room. */
+    private static int next() {
+        int chunk = last / LINKS_IN_CHUNK;
+        if (chunk == chunks.length) {
+            chunks = Arrays.copyOf(chunks, 2 * chunk);
+        }
+        if (chunks[chunk] == null) {
+            Region region = Threads.file.allocate(CHUNK);
+            if (region == null) {
+                return 0;
+            }
+            region.publish(Format.LINKS, 0);
+            chunks[chunk] = region;
+        }
+        if (last + 1 == users.length) {
+            users = Arrays.copyOf(users, 2 * users.length);
+        }
+        return ++last;
+    }
+
+    private static int write(int number, int kind, int node, int ordinal, long clock) {
+        if (number != 0) {
+            place(number, node, ordinal);
+            Region chunk = chunks[(number - 1) / LINKS_IN_CHUNK];
+            int at = at(number);
+            chunk.put(at + 2, clock);
+            chunk.put(at, (long) kind << 32 | number);
+        }
+        return number;
+    }
+
+    private static void place(int number, int node, int ordinal) {
+        chunks[(number - 1) / LINKS_IN_CHUNK].put(at(number) + 1, (long) ordinal << 32 | node);
+    }
+
+    private static int at(int number) {
+        return Format.HEADER_WORDS + (number - 1) % LINKS_IN_CHUNK * Format.LINK_WORDS;
+    }
+
+    // ---- life ----
+
+    /** One more thread refers to a link that starts threads. */
+    static void use(int number) {
+        synchronized (LOCK) {
+            users[number]++;
+        }
+    }
+
+    /** One fewer. */
+    static void disuse(int number) {
+        synchronized (LOCK) {
+            if (--users[number] == 0) {
+                if (freeCount == free.length) {
+                    free = Arrays.copyOf(free, 2 * freeCount);
+                }
+                free[freeCount++] = number;
+            }
+        }
+    }
+
+    /** A thread was folded: its nodes became those of the ended threads, or none if there are no nodes. */
+    static void folded(ThreadState state, int[] nodes) {
+        Links links = state.links;
+        state.links = null;
+        if (links != null) {
+            for (int i = 0; i < links.keys.length; i++) {
+                int number = links.numbers[i];
+                if (number != 0) {
+                    synchronized (LOCK) {
+                        place(number, nodes == null ? 0 : nodes[links.keys[i] >>> 1], 0);
+                    }
+                    disuse(number);
+                }
+            }
+        }
+        if (state.link != 0) {
+            disuse(state.link);
+            state.link = 0;
+        }
+    }
+}

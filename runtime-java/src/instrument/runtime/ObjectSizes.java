@@ -1,0 +1,121 @@
+package instrument.runtime;
+
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+
+/**
+ * Shallow sizes of objects as HotSpot lays them out, 64 bits, 8-byte alignment: headers of 12 bytes, or 16 without
+ * compressed class pointers; references of 4 bytes, or 8. Arrays are exact. Of other objects the fields are asked for by
+ * reflection, once per class, and for classes of the boot loader only unless {@code instrument.sizes=all}: to ask a class
+ * for its fields loads their classes.
+ */
+final class ObjectSizes {
+    private static final boolean SHORT_REFERENCES = property("java.vm.compressedOopsMode") != null;
+    private static final int VERSION = version();
+    private static final int REFERENCE = SHORT_REFERENCES ? 4 : 8;
+    /** Since 15 class pointers are compressed whatever references are. */
+    private static final int HEADER = SHORT_REFERENCES || VERSION >= 15 ? 12 : 16;
+
+    private ObjectSizes() {}
+
+    /** Of an array class: minus the logarithm of an element's size, minus 1. Of others their size; 0: unknown. */
+    static long of(Class<?> type) {
+        if (!Threads.settings.sizes) {
+            return 0;
+        }
+        if (type.isArray()) {
+            return -1 - Settings.log2(bytes(type.getComponentType()));
+        }
+        if (type.getClassLoader() != null && !Threads.settings.allSizes) {
+            return 0;
+        }
+        try {
+            return end(type) + 7 & -8;
+        } catch (LinkageError e) {
+            // A class of a field is missing.
+            return 0;
+        } catch (RuntimeException e) {
+            return 0;
+        }
+    }
+
+    /** Bytes of an object whose class has this {@link #of}. */
+    static long of(Object object, long size) {
+        if (size >= 0) {
+            return size;
+        }
+        int log = (int) -(size + 1);
+        long base = HEADER + 4;
+        if (VERSION < 23 || log == 3) {
+            base = base + 7 & -8;
+        }
+        return base + ((long) Array.getLength(object) << log) + 7 & -8;
+    }
+
+    /** Where the fields of a class end: the largest come first, smaller ones fill the gap in front of 8-byte ones. */
+    private static long end(Class<?> type) {
+        if (type == null) {
+            return HEADER;
+        }
+        long end = end(type.getSuperclass());
+        long[] fields = new long[9];
+        for (Field field : type.getDeclaredFields()) {
+            if (!Modifier.isStatic(field.getModifiers())) {
+                fields[bytes(field.getType())]++;
+            }
+        }
+        if (type == Throwable.class) {
+            // Its backtrace is hidden from reflection.
+            fields[REFERENCE]++;
+        }
+        if (VERSION < 15) {
+            end = end + 3 & -4;
+        }
+        if (fields[8] > 0) {
+            for (int size = 4; size >= 1; size /= 2) {
+                while (fields[size] > 0 && end % size == 0 && (-end & 7) >= size) {
+                    end += size;
+                    fields[size]--;
+                }
+            }
+            end = end + 7 & -8;
+        }
+        for (int size = 8; size >= 1; size /= 2) {
+            if (fields[size] > 0) {
+                end = (end + size - 1 & -size) + size * fields[size];
+            }
+        }
+        return end;
+    }
+
+    private static int bytes(Class<?> type) {
+        if (!type.isPrimitive()) {
+            return REFERENCE;
+        }
+        if (type == long.class || type == double.class) {
+            return 8;
+        }
+        if (type == int.class || type == float.class) {
+            return 4;
+        }
+        return type == byte.class || type == boolean.class ? 1 : 2;
+    }
+
+    private static int version() {
+        String version = property("java.specification.version");
+        try {
+            return version == null || version.startsWith("1.") ? 8 : Integer.parseInt(version);
+        } catch (NumberFormatException e) {
+            return 8;
+        }
+    }
+
+    private static String property(String key) {
+        try {
+            return System.getProperty(key);
+        } catch (SecurityException e) {
+            return null;
+        }
+    }
+}

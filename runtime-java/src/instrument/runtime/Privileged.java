@@ -1,0 +1,61 @@
+package instrument.runtime;
+
+import java.io.IOException;
+import java.security.AccessController;
+import java.security.PrivilegedAction;
+
+/**
+ * Does what needs permissions with those of the runtime alone: below it on the stack there may be code of the program that
+ * has fewer. Loads what a security manager needs only if there is one, for it is about to leave the JDK.
+ */
+final class Privileged {
+    private Privileged() {}
+
+    static void run(Runnable task) {
+        if (!managed()) {
+            task.run();
+        } else {
+            Managed.run(task);
+        }
+    }
+
+    private static boolean managed() {
+        try {
+            return System.getSecurityManager() != null;
+        } catch (LinkageError e) {
+            return false;
+        }
+    }
+
+    /** The file of this process. */
+    static ProfileFile open(final Settings settings) throws IOException {
+        final ProfileFile[] file = new ProfileFile[1];
+        final IOException[] failure = new IOException[1];
+        run(new Runnable() {
+            @Override
+            public void run() {
+                try {
+                    file[0] = new ProfileFile(settings);
+                } catch (IOException e) {
+                    failure[0] = e;
+                }
+            }
+        });
+        if (failure[0] != null) {
+            throw failure[0];
+        }
+        return file[0];
+    }
+
+    private static final class Managed {
+        static void run(final Runnable task) {
+            AccessController.doPrivileged(new PrivilegedAction<Void>() {
+                @Override
+                public Void run() {
+                    task.run();
+                    return null;
+                }
+            });
+        }
+    }
+}

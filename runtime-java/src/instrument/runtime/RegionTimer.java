@@ -1,0 +1,91 @@
+package instrument.runtime;
+
+import java.util.Arrays;
+
+/** The passages of one thread through one code region. A recursive call is a passage of its own, within the other. */
+final class RegionTimer {
+    /** Open passages of one thread. When there are more, the older half was left unseen: super() may have thrown. */
+    private static final int MOST_OPEN = 4096;
+
+    final int number;
+    final RegionTimer next;
+    private final Region region;
+    private final int ring;
+    /** The clock at the beginning of each open passage. */
+    private long[] begins = new long[8];
+    private int open;
+
+    private RegionTimer(Region region, int number, RegionTimer next) {
+        this.region = region;
+        this.number = number;
+        this.next = next;
+        ring = (region.length - Format.HEADER) / 16;
+    }
+
+    /** A timer that is the first in its thread's list; null: there is no room. */
+    static RegionTimer create(ThreadState state, int number) {
+        // A power of two can be used again when the thread has ended.
+        int length = Integer.highestOneBit(Format.HEADER + 16 * Threads.settings.ring - 1) << 1;
+        Region region = Threads.file.allocate(length);
+        if (region == null) {
+            return null;
+        }
+        region.put(Format.REGION_NUMBER, number);
+        region.put(Format.REGION_MIN, Long.MAX_VALUE);
+        region.publish(Format.REGION_TIMINGS, state.ordinal);
+        return state.timers = new RegionTimer(region, number, state.timers);
+    }
+
+    void begin() {
+        if (open == begins.length) {
+            if (open == MOST_OPEN) {
+                int left = MOST_OPEN / 2;
+                region.put(Format.REGION_LEFT, region.get(Format.REGION_LEFT) + left);
+                System.arraycopy(begins, left, begins, 0, left);
+                open -= left;
+            } else {
+                begins = Arrays.copyOf(begins, 2 * open);
+            }
+        }
+        begins[open] = System.nanoTime();
+        open++;
+    }
+
+    void end(long now) {
+        if (open == 0) {
+            return;
+        }
+        long begin = begins[--open];
+        long ns = now - begin;
+        long passages = region.get(Format.REGION_PASSAGES);
+        int at = Format.HEADER_WORDS + 2 * (int) (passages % ring);
+        region.put(at, begin);
+        region.put(at + 1, ns);
+        region.put(Format.REGION_NS, region.get(Format.REGION_NS) + ns);
+        if (ns < region.get(Format.REGION_MIN)) {
+            region.put(Format.REGION_MIN, ns);
+        }
+        if (ns > region.get(Format.REGION_MAX)) {
+            region.put(Format.REGION_MAX, ns);
+        }
+        region.put(Format.REGION_PASSAGES, passages + 1);
+    }
+
+    void left() {
+        if (open != 0) {
+            open--;
+            region.put(Format.REGION_LEFT, region.get(Format.REGION_LEFT) + 1);
+        }
+    }
+
+    /** Moves the figures; the last passages are forgotten. */
+    void foldInto(RegionTimer to, ThreadState sum) {
+        // To merge these twice does no harm.
+        to.region.put(Format.REGION_MIN, Math.min(to.region.get(Format.REGION_MIN), region.get(Format.REGION_MIN)));
+        to.region.put(Format.REGION_MAX, Math.max(to.region.get(Format.REGION_MAX), region.get(Format.REGION_MAX)));
+        for (int word : new int[] {Format.REGION_PASSAGES, Format.REGION_NS, Format.REGION_LEFT}) {
+            sum.move(to.region, word, region.get(word), region, word);
+        }
+        Threads.file.release(region);
+    }
+}

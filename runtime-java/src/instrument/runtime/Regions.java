@@ -1,0 +1,88 @@
+package instrument.runtime;
+
+/**
+ * How long code regions take: two readings of the clock for each passage, a sum and the last passages in the file. Events of
+ * a thread find its timer of the region. Like entry probes, {@link #begin} lets StackOverflowError through, having recorded nothing.
+ */
+public final class Regions {
+    private Regions() {}
+
+    /** Control enters a region. */
+    public static void begin(int number) {
+        ThreadState state = null;
+        try {
+            state = ProfilerRuntime.current();
+            if (state == null) {
+                state = ProfilerRuntime.newState();
+            }
+            RegionTimer timer = state == null ? null : find(state, number);
+            if (timer == null && state != null) {
+                timer = state.addTimer(number);
+            }
+            if (timer != null) {
+                timer.begin();
+            }
+        } catch (StackOverflowError e) {
+            throw e;
+        } catch (Throwable e) {
+            ProfilerRuntime.failed(state, e);
+        }
+    }
+
+    /** Control leaves a region by itself. */
+    public static void end(int number) {
+        long now = System.nanoTime();
+        ThreadState state = null;
+        try {
+            state = ProfilerRuntime.current();
+            RegionTimer timer = state == null ? null : find(state, number);
+            if (timer != null) {
+                timer.end(now);
+            }
+        } catch (StackOverflowError e) {
+            // The passage stays open until there are too many such.
+        } catch (Throwable e) {
+            ProfilerRuntime.failed(state, e);
+        }
+    }
+
+    /** An exception leaves a region. */
+    public static void left(int number) {
+        ThreadState state = null;
+        try {
+            state = ProfilerRuntime.current();
+            RegionTimer timer = state == null ? null : find(state, number);
+            if (timer != null) {
+                timer.left();
+            }
+        } catch (StackOverflowError e) {
+            // The passage stays open until there are too many such.
+        } catch (Throwable e) {
+            ProfilerRuntime.failed(state, e);
+        }
+    }
+
+    private static RegionTimer find(ThreadState state, int number) {
+        RegionTimer timer = state.timers;
+        while (timer != null && timer.number != number) {
+            timer = timer.next;
+        }
+        return timer;
+    }
+
+    /** Adds the timings of an ended thread to those of all ended ones. */
+    static void folded(ThreadState state, ThreadState sum) {
+        while (state.timers != null) {
+            RegionTimer from = state.timers;
+            RegionTimer to = find(sum, from.number);
+            if (to == null) {
+                to = RegionTimer.create(sum, from.number);
+            }
+            if (to == null) {
+                return;
+            }
+            from.foldInto(to, sum);
+            state.timers = from.next;
+        }
+    }
+}

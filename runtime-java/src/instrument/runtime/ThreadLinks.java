@@ -1,0 +1,153 @@
+package instrument.runtime;
+
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+
+/**
+ * Who started which thread. A thread that is about to be started is remembered with the link from the context that does
+ * it, until its first event fetches the link. If several calls of {@code start()} announce it, the last one counts.
+ */
+public final class ThreadLinks {
+    /** Threads that wait for their first event: more are not remembered. */
+    private static final int MOST = 1 << 16;
+    private static final Object LOCK = new Object();
+    private static final ReferenceQueue<Thread> GONE = new ReferenceQueue<Thread>();
+    private static Waiting[] table = new Waiting[64];
+    private static int count;
+
+    private ThreadLinks() {}
+
+    /** {@code start()} is about to be called on an object, which may be null or no thread. */
+    public static void starting(Object object) {
+        if (!(object instanceof Thread)) {
+            return;
+        }
+        ThreadState state = null;
+        try {
+            state = ProfilerRuntime.current();
+            if (state != null) {
+                state.makeLink(Links.START, (Thread) object);
+            }
+        } catch (StackOverflowError e) {
+            // The thread starts without a link, if it does.
+        } catch (Throwable e) {
+            ProfilerRuntime.failed(state, e);
+        }
+    }
+
+    /** A thread that waits. It may be collected before it has an event, or never have one. */
+    private static final class Waiting extends WeakReference<Thread> {
+        final int hash;
+        int link;
+        Waiting next;
+
+        Waiting(Thread thread, int hash, int link, Waiting next) {
+            super(thread, GONE);
+            this.hash = hash;
+            this.link = link;
+            this.next = next;
+        }
+    }
+
+    /** Remembers the link of a thread. Whoever calls is BUSY. */
+    static void remember(Thread thread, int link) {
+        // Of a thread that runs already, start() will fail.
+        if (thread.isAlive()) {
+            return;
+        }
+        if (Threads.settings.record == Settings.TREE) {
+            Links.use(link);
+        }
+        synchronized (LOCK) {
+            forgetGone();
+            int hash = System.identityHashCode(thread);
+            Waiting known = find(thread, hash);
+            if (known != null) {
+                release(known.link);
+                known.link = link;
+            } else if (count == MOST) {
+                release(link);
+            } else {
+                if (count == table.length) {
+                    grow();
+                }
+                int at = hash & table.length - 1;
+                table[at] = new Waiting(thread, hash, link, table[at]);
+                count++;
+            }
+        }
+    }
+
+    /** The link of a thread, which has its first event; 0: there is none. */
+    static int fetch(Thread thread) {
+        synchronized (LOCK) {
+            Waiting known = count == 0 ? null : find(thread, System.identityHashCode(thread));
+            if (known == null) {
+                return 0;
+            }
+            remove(known);
+            return known.link;
+        }
+    }
+
+    /** Whether {@link #fetch} would find a link. */
+    static boolean isLinked(Thread thread) {
+        synchronized (LOCK) {
+            return count != 0 && find(thread, System.identityHashCode(thread)) != null;
+        }
+    }
+
+    private static Waiting find(Thread thread, int hash) {
+        Waiting waiting = table[hash & table.length - 1];
+        while (waiting != null && waiting.get() != thread) {
+            waiting = waiting.next;
+        }
+        return waiting;
+    }
+
+    private static void forgetGone() {
+        for (Reference<? extends Thread> gone; (gone = GONE.poll()) != null;) {
+            if (remove((Waiting) gone)) {
+                release(((Waiting) gone).link);
+            }
+        }
+    }
+
+    private static void release(int link) {
+        if (Threads.settings.record == Settings.TREE) {
+            Links.disuse(link);
+        }
+    }
+
+    private static boolean remove(Waiting which) {
+        int at = which.hash & table.length - 1;
+        Waiting before = null;
+        for (Waiting waiting = table[at]; waiting != null; before = waiting, waiting = waiting.next) {
+            if (waiting == which) {
+                if (before == null) {
+                    table[at] = waiting.next;
+                } else {
+                    before.next = waiting.next;
+                }
+                count--;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static void grow() {
+        Waiting[] larger = new Waiting[2 * table.length];
+        for (Waiting first : table) {
+            for (Waiting waiting = first; waiting != null;) {
+                Waiting next = waiting.next;
+                int at = waiting.hash & larger.length - 1;
+                waiting.next = larger[at];
+                larger[at] = waiting;
+                waiting = next;
+            }
+        }
+        table = larger;
+    }
+}

@@ -1,0 +1,419 @@
+package instrument.runtime;
+
+import java.nio.LongBuffer;
+
+/**
+ * Records every event, 8 bytes each, in pieces of the mapped file. The events are written as the probes saw them; the shadow
+ * stack here is only for what a reader cannot know: the surplus of pending constructors, and the end of a root method.
+ */
+final class TraceState extends ThreadState {
+    private static final int FIRST_PIECE = 512;
+    private static final int LARGEST_PIECE = 1 << 20;
+    private static final int LARGEST_TRIAL = 1 << 16;
+    /** Words kept at the end of a piece for what may have to go before an event. */
+    private static final int SPARE = 2;
+    private static final long LARGEST_DELTA = (1L << Format.DELTA_BITS) - 1;
+    /** No index is larger. Tells the compiler that none is negative. */
+    private static final int INDEX = (1 << 28) - 1;
+    private static final int LARGEST_NUMBER = (1 << Format.NUMBER_BITS) - 1;
+    private static final long ENTRY = Format.EVENT_ENTRY << 60;
+    private static final long CONSTRUCTOR = Format.EVENT_CONSTRUCTOR << 60;
+    private static final long EXIT = Format.EVENT_EXIT << 60;
+    private static final long UNWIND = EXIT + (1L << 60);
+    private static final long SUPER_RETURNED = Format.EVENT_SUPER_RETURNED << 60;
+    private static final long CAUGHT = Format.EVENT_CAUGHT << 60;
+
+    /** The depth at which a close is not for the fast path, because it ends the recording. */
+    private static final int FLOOR = roots == null ? -1 : 0;
+
+    /** The block that holds the current piece. */
+    private LongBuffer words;
+    /** The next event. */
+    private int next;
+    /** From here on an event is not for the fast path. */
+    private int end;
+    /** The same for an entry: in the middle of the piece, until the next piece is there. */
+    private int entryEnd;
+    /** The clock at the event before. */
+    private long last;
+    private Region piece;
+    /** The next piece, if it is there. */
+    private Region spare;
+    private int pieces;
+
+    /** Frames as {@link ThreadState} has them; the lower half is the number of a link. */
+    private long[] stack = new long[64];
+    private int depth;
+
+    // Of a thread on trial: what was read back.
+    private Region chargedPiece;
+    private int chargedTo;
+    private long charged;
+
+    private TraceState(Thread owner) {
+        super(owner);
+        idMask = LARGEST_NUMBER;
+    }
+
+    /** Not a constructor: whoever calls this is verified without loading the class. */
+    static ThreadState create(Thread owner) {
+        return new TraceState(owner);
+    }
+
+    // ---- fast paths ----
+
+    @Override
+    boolean enter(int id) {
+        return enter(ENTRY, id, 0);
+    }
+
+    @Override
+    boolean enterConstructor(int id) {
+        if (pending < pendingLimit && enter(CONSTRUCTOR, id, Format.PENDING)) {
+            pending++;
+            return true;
+        }
+        return false;
+    }
+
+    private boolean enter(long kind, int id, long pendingBit) {
+        int top = depth;
+        long[] stack = this.stack;
+        if (mode != RECORDING || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
+            return false;
+        }
+        stack[top] = (long) (id + 1) << 32 | pendingBit;
+        depth = top + 1;
+        put(kind, id);
+        return true;
+    }
+
+    @Override
+    boolean exit(int id) {
+        return close(EXIT, id);
+    }
+
+    @Override
+    boolean unwind(int id) {
+        return close(UNWIND, id);
+    }
+
+    private boolean close(long kind, int id) {
+        int top = depth - 1;
+        if (mode != RECORDING || next >= end || top <= FLOOR || (int) (stack[top] >>> 32) != id + 1) {
+            return false;
+        }
+        put(kind, id);
+        depth = top;
+        return true;
+    }
+
+    @Override
+    boolean superReturned(int id) {
+        int top = depth - 1;
+        if (mode != RECORDING || next >= end || top < 0 || (int) (stack[top] >>> 32) != (id + 1 | 0x80000000)) {
+            return false;
+        }
+        put(SUPER_RETURNED, id);
+        stack[top] &= ~Format.PENDING;
+        pending--;
+        return true;
+    }
+
+    @Override
+    boolean caught(int id) {
+        int top = depth - 1;
+        if (mode != RECORDING || next >= end || top < 0 || Format.idPlusOne(stack[top]) != id + 1) {
+            return false;
+        }
+        put(CAUGHT, id);
+        return true;
+    }
+
+    /** The clock is read last, the event is one store. */
+    private void put(long kind, int number) {
+        LongBuffer words = this.words;
+        int at = next & INDEX;
+        long clock = System.nanoTime();
+        long delta = clock - last;
+        if ((delta & ~LARGEST_DELTA) != 0) {
+            delta = far(delta);
+            at = next & INDEX;
+        }
+        words.put(at, kind | (long) number << Format.DELTA_BITS | delta);
+        next = at + 1;
+        last = clock;
+    }
+
+    /** What does not fit an event goes before it. A clock that runs backwards stands still. */
+    private long far(long delta) {
+        if (delta > 0) {
+            words.put(next++, Format.EVENT_CLOCK << 60 | delta & ~LARGEST_DELTA & (1L << 60) - 1);
+        }
+        return delta > 0 ? delta & LARGEST_DELTA : 0;
+    }
+
+    // ---- for the slow paths ----
+
+    @Override
+    int depth() {
+        return depth;
+    }
+
+    @Override
+    long frame(int index) {
+        return stack[index];
+    }
+
+    @Override
+    void setFrame(int index, long frame) {
+        stack[index] = frame;
+    }
+
+    @Override
+    boolean reserve(int id) {
+        if (depth == stack.length) {
+            long began = System.nanoTime();
+            stack = java.util.Arrays.copyOf(stack, 2 * depth);
+            took(began);
+        }
+        if (next >= entryEnd && spare == null) {
+            long began = System.nanoTime();
+            spare = newPiece(nextLength());
+            took(began);
+            entryEnd = end;
+        }
+        return room();
+    }
+
+    @Override
+    boolean enterReserved(int id, long pendingBit) {
+        return pendingBit == 0 ? enter(id) : enter(CONSTRUCTOR, id, Format.PENDING);
+    }
+
+    @Override
+    boolean arrived(long eventKind, int number) {
+        if ((number & ~LARGEST_NUMBER) != 0) {
+            drop();
+            return false;
+        }
+        if (!room()) {
+            stop();
+            drop();
+            return false;
+        }
+        put(eventKind << 60, number);
+        return true;
+    }
+
+    @Override
+    void closeTop(int column) {
+        if (stack[--depth] < 0) {
+            pending--;
+        }
+    }
+
+    /** Its event says it all. */
+    @Override
+    boolean stray(int id) {
+        return true;
+    }
+
+    /** A reader knows no roots: it is told of the end of each frame. */
+    @Override
+    void abandon() {
+        closeOldest(pending);
+        while (depth > 0) {
+            long frame = stack[depth - 1];
+            int idPlusOne = Format.idPlusOne(frame);
+            boolean told = idPlusOne == Format.LINK_FRAME
+                ? arrived(Format.EVENT_LINK_LEFT, (int) frame)
+                : arrived(UNWIND >>> 60, idPlusOne - 1);
+            if (!told) {
+                return;
+            }
+            depth--;
+        }
+    }
+
+    @Override
+    void closeOldest(int surplus) {
+        if (room()) {
+            words.put(next++, Format.EVENT_SURPLUS << 60 | surplus);
+            int to = 0;
+            for (int from = 0; from < depth; from++) {
+                if (stack[from] < 0 && surplus > 0) {
+                    surplus--;
+                    pending--;
+                } else {
+                    stack[to++] = stack[from];
+                }
+            }
+            depth = to;
+        }
+    }
+
+    @Override
+    boolean allocate(Object object) {
+        ClassNames.Entry type = ClassNames.of(object);
+        if (!room()) {
+            return false;
+        }
+        if (type.number > LARGEST_NUMBER) {
+            drop();
+            return true;
+        }
+        long units = Math.min(ObjectSizes.of(object, type.size) >> 3, LARGEST_DELTA);
+        words.put(next++, Format.EVENT_ALLOCATION << 60 | (long) type.number << Format.DELTA_BITS | units);
+        return true;
+    }
+
+    @Override
+    boolean pushLink(int link) {
+        if (!reserve(0) || !arrived(Format.EVENT_LINK_ENTERED, link)) {
+            return false;
+        }
+        stack[depth++] = (long) Format.LINK_FRAME << 32 | link;
+        return true;
+    }
+
+    @Override
+    boolean isLink(long frame, int link) {
+        return frame == ((long) Format.LINK_FRAME << 32 | link);
+    }
+
+    /** Where a link is made, the events tell. */
+    @Override
+    int contextNode() {
+        return 0;
+    }
+
+    // ---- pieces ----
+
+    /**
+     * Room for an event; false: there is none. To get a piece takes more stack than an event may need, so entries get it in
+     * advance: where they overflow the stack, the call did.
+     */
+    private boolean room() {
+        if (next < end) {
+            return true;
+        }
+        long began = System.nanoTime();
+        Region fresh = spare != null ? spare : newPiece(nextLength());
+        if (fresh == null) {
+            return false;
+        }
+        spare = null;
+        use(fresh);
+        took(began);
+        return true;
+    }
+
+    private int nextLength() {
+        return Math.min(2 * piece.length, ordinal == 0 ? LARGEST_TRIAL : LARGEST_PIECE);
+    }
+
+    /** A piece that no reader sees yet, or null. */
+    private static Region newPiece(int length) {
+        Region fresh = Threads.file.allocate(length);
+        if (fresh != null) {
+            fresh.touch();
+        }
+        return fresh;
+    }
+
+    private void use(Region fresh) {
+        // A thread on trial has no number, and no reader must see its pieces.
+        if (ordinal == 0 && piece != null) {
+            Threads.file.release(piece);
+        }
+        fresh.put(Format.PIECE, ++pieces);
+        fresh.put(Format.PIECE_CLOCK, last);
+        fresh.publish(ordinal == 0 ? Format.FREE : Format.TRACE, ordinal);
+        piece = fresh;
+        words = fresh.words;
+        next = fresh.base + Format.HEADER_WORDS;
+        end = fresh.base + (fresh.length >> 3) - SPARE;
+        entryEnd = fresh.base + (fresh.length >> 4);
+    }
+
+    /** The recorder needed time for itself. */
+    private void took(long began) {
+        long ns = System.nanoTime() - began;
+        if (next <= end) {
+            words.put(next++, Format.EVENT_PAUSE << 60 | ns);
+            last += ns;
+            pause(ns);
+        }
+    }
+
+    /** Also as an event; dropped events that follow each other are one. */
+    @Override
+    void drop() {
+        super.drop();
+        if (words == null || next > end) {
+            return;
+        }
+        long before = words.get(next - 1);
+        if (next > piece.base + Format.HEADER_WORDS && before >>> 60 == Format.EVENT_DROPPED) {
+            words.put(next - 1, before + 1);
+        } else {
+            words.put(next++, Format.EVENT_DROPPED << 60 | 1);
+        }
+    }
+
+    /** Sums up the exits since the call before. */
+    @Override
+    long charged() {
+        if (chargedPiece != piece) {
+            chargedPiece = piece;
+            chargedTo = next;
+            return -1;
+        }
+        for (; chargedTo < next; chargedTo++) {
+            long event = words.get(chargedTo);
+            long number = event >>> Format.DELTA_BITS & LARGEST_NUMBER;
+            if (event >>> 60 == Format.EVENT_EXIT && number != 0) {
+                charged += event & LARGEST_DELTA;
+            }
+        }
+        return charged;
+    }
+
+    @Override
+    void timeAll(boolean all) {}
+
+    // ---- life ----
+
+    @Override
+    boolean allocateRegions(int kind) {
+        Region newHeader = Threads.file.allocate(Format.THREAD_LENGTH);
+        last = System.nanoTime();
+        Region first = newHeader == null ? null : newPiece(FIRST_PIECE);
+        if (first == null) {
+            return false;
+        }
+        use(first);
+        newHeader.publish(kind, ordinal);
+        header = newHeader;
+        return true;
+    }
+
+    @Override
+    void releaseRegions() {
+        Threads.file.release(piece);
+        if (spare != null) {
+            Threads.file.release(spare);
+        }
+    }
+
+    @Override
+    boolean folds() {
+        return false;
+    }
+
+    @Override
+    boolean foldInto(ThreadState sum) {
+        return false;
+    }
+}

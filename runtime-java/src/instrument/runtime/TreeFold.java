@@ -1,0 +1,127 @@
+package instrument.runtime;
+
+/**
+ * Moves the tree of an ended thread into the accumulator: nodes are matched by their paths, figures are moved one word at a
+ * time under the accumulator's journal. In between a reader adds up both.
+ *
+ * <ol>
+ * <li>The times of sampled calls are replaced by the estimates that a reader would make of them.
+ * <li>Open frames are popped: each is counted as open, with its time up to the thread's last event.
+ * <li>Callers come before their callees, so one pass over the nodes finds each under the node that its caller became.
+ * </ol>
+ */
+final class TreeFold {
+    /** Words of a node that add up: entries, exits, unwinds, orphans, lost, stray, open. */
+    private static final int[] COUNTS = {1, 2, 8, 9, 10, 11, Format.NODE_OPEN};
+    private static final int[] TIMES = {Format.NODE_NS, Format.NODE_CPU, Format.NODE_OPEN_NS};
+
+    private final TreeState from;
+    private final TreeState to;
+    private final Region source;
+    /** Numbers in the accumulator. */
+    private final int[] nodes;
+
+    TreeFold(TreeState from, TreeState to) {
+        this.from = from;
+        this.to = to;
+        source = from.tree;
+        nodes = new int[from.last + 1];
+    }
+
+    /** False: there was no room; then the rest stays where it is. */
+    boolean run() {
+        if ((source.get(Format.TREE_FLAGS) & Format.SAMPLED) != 0) {
+            estimate();
+        }
+        from.flag(Format.FOLDING, true);
+        closeOpen();
+        for (int node = 1; node <= from.last; node++) {
+            if (!moveNode(node)) {
+                return false;
+            }
+        }
+        if (!from.allocations.foldInto(to, to.allocations, nodes)) {
+            return false;
+        }
+        Links.folded(from, nodes);
+        from.folded(to);
+        return true;
+    }
+
+    private void estimate() {
+        for (int node = 1; node <= from.last; node++) {
+            long closed = get(node, Format.EXITS);
+            for (int column = Format.UNWINDS; column <= Format.LOST; column++) {
+                closed += get(node, Format.nodeColumn(column));
+            }
+            long timed = get(node, Format.NODE_TIMED);
+            double rest = timed == 0 ? 0 : (double) get(node, Format.NODE_NS) / timed * Math.max(0, closed - from.head);
+            put(node, Format.NODE_NS, get(node, Format.NODE_HEAD) + (long) rest);
+            put(node, Format.NODE_HEAD, 0);
+            put(node, Format.NODE_TIMED, 0);
+        }
+        source.put(Format.TREE_FLAGS, source.get(Format.TREE_FLAGS) & ~Format.SAMPLED);
+    }
+
+    private void closeOpen() {
+        int words = (int) source.get(Format.STACK_WORDS);
+        long last = 0;
+        for (int at = Format.HEADER_WORDS + 1; at < Format.HEADER_WORDS + words; at += 2) {
+            last = Math.max(last, source.get(at));
+        }
+        for (int depth = from.depth() - 1; depth >= 0; depth--) {
+            int at = Format.HEADER_WORDS + 2 * depth;
+            int node = (int) source.get(at);
+            long start = source.get(at + 1);
+            if (start != 0) {
+                put(node, Format.NODE_OPEN_NS, get(node, Format.NODE_OPEN_NS) + last - start);
+            }
+            to.replace(source, from.wordOf(node, Format.NODE_OPEN), get(node, Format.NODE_OPEN) + 1, source, at);
+        }
+    }
+
+    private boolean moveNode(int node) {
+        long key = get(node, 0);
+        int caller = (int) (key >>> 32);
+        int consumer = (int) key;
+        int target = caller == 0 || nodes[caller] != 0 ? to.merged(nodes[caller], consumer) : 0;
+        if (target == 0) {
+            return false;
+        }
+        nodes[node] = target;
+        moveWords(COUNTS, node, target);
+        if (!to.isDeeper(target)) {
+            moveTimes(node, target);
+        }
+        return true;
+    }
+
+    private void moveTimes(int node, int target) {
+        // The shortest and the longest stay here: to merge them twice does no harm.
+        int at = to.wordOf(target, Format.NODE_MIN);
+        to.tree.put(at, Math.min(to.tree.get(at), get(node, Format.NODE_MIN)));
+        at = to.wordOf(target, Format.NODE_MAX);
+        to.tree.put(at, Math.max(to.tree.get(at), get(node, Format.NODE_MAX)));
+        double squares = Double.longBitsToDouble(get(node, Format.NODE_SQUARES));
+        if (squares != 0) {
+            at = to.wordOf(target, Format.NODE_SQUARES);
+            long sum = Double.doubleToRawLongBits(squares + Double.longBitsToDouble(to.tree.get(at)));
+            to.replace(to.tree, at, sum, source, from.wordOf(node, Format.NODE_SQUARES));
+        }
+        moveWords(TIMES, node, target);
+    }
+
+    private void moveWords(int[] which, int node, int target) {
+        for (int word : which) {
+            to.move(to.tree, to.wordOf(target, word), get(node, word), source, from.wordOf(node, word));
+        }
+    }
+
+    private long get(int node, int word) {
+        return source.get(from.wordOf(node, word));
+    }
+
+    private void put(int node, int word, long value) {
+        source.put(from.wordOf(node, word), value);
+    }
+}

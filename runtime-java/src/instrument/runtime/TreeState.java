@@ -1,0 +1,608 @@
+package instrument.runtime;
+
+import java.nio.LongBuffer;
+
+/**
+ * Records a calling context tree: shadow stack and nodes, both in the mapped file. A frame is two words, the second one
+ * the clock at its entry; the lower half of the first is the number of its node. The stack is a path in the tree, so a
+ * node has one open frame at most: a call that is open is the node's latest.
+ *
+ * <p>The child for an id is found by a hash of (caller, id) and verified by the first word of the node, whose cache line is
+ * needed anyway. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
+ *
+ * <p>Past the limits of depth and of contexts calls go the slow way: they are counted per method, under the one deeper node,
+ * and not timed. {@link #limit} is the place on the stack from which on that may be so.
+ */
+final class TreeState extends ThreadState {
+    private static final long GOLDEN = 0x9E3779B97F4A7C15L;
+    private static final int FIRST_STACK = 56;
+    private static final int FIRST_NODES = 28;
+    /** The last words of the stack are never used: read as node 0, they are the key of no node. */
+    private static final int SPARE = Format.NODE_WORDS;
+
+    /** No index is larger. Tells the compiler that none is negative. */
+    private static final int INDEX = (1 << 28) - 1;
+
+    // Constants to the compiler: the classes of the runtime are set up after the settings were read.
+    private static final boolean SAMPLED = Threads.settings.sampled > 1;
+    private static final int SAMPLE_SHIFT = 64 - Settings.log2(Threads.settings.sampled);
+    /** The close of the lowest frame ends the recording. */
+    private static final boolean ROOTED = roots != null;
+    private static final boolean CPU = Threads.settings.cpu && CpuClock.start();
+
+    /** Calls of a context that are all timed, if not all are. */
+    long head = Settings.HEAD;
+
+    /** The block that holds stack and nodes. */
+    private LongBuffer words;
+    // Indexes in it. The two words below the first frame are 0.
+    private int bottom;
+    private int sp;
+    /** Number of the topmost frame's node: what an entry needs first. */
+    private int current;
+    /** From here on a frame is not for the fast path. */
+    private int limit;
+    /** End of the stack. */
+    private int stackEnd;
+    /** Of node 0, which is spare words of the stack. */
+    private int nodes;
+    /** Node numbers by hash of the node's key, a quarter full at most. */
+    private int[] table;
+
+    Region tree;
+    /** Number of the last node. */
+    int last;
+    private int lastPossible;
+    /** The lowest frame on the stack that is counted under the deeper node; {@code Integer.MAX_VALUE}: none. */
+    private int lowestDeeper = Integer.MAX_VALUE;
+    /** Number of the deeper node; 0: there is none yet. */
+    int deeper;
+    /** What {@link #reserve} has found: the node is under the deeper one. */
+    private int reservedDeeper;
+    /** The clock when the event arrived that is handled slowly. */
+    private long now;
+    private long cpuNow;
+    /** False: CPU time of this thread is not measured, as of virtual ones. */
+    private boolean measured = true;
+    /** Of the open frames. */
+    private long[] cpuStarts = CPU ? new long[FIRST_STACK / 2] : null;
+
+    final Allocations allocations = new Allocations(Format.TREE_ALLOCATIONS, Format.TREE_ALLOCATION_WORDS);
+
+    private TreeState(Thread owner) {
+        super(owner);
+    }
+
+    /** Not a constructor: whoever calls this is verified without loading the class. */
+    static ThreadState create(Thread owner) {
+        return new TreeState(owner);
+    }
+
+    // ---- fast paths ----
+
+    @Override
+    boolean enter(int id) {
+        return enter(id, 0);
+    }
+
+    private boolean enter(int id, long pendingBit) {
+        if (mode != RECORDING) {
+            return false;
+        }
+        LongBuffer words = this.words;
+        int top = sp & INDEX;
+        long key = (long) current << 32 | id + 1;
+        int[] table = this.table;
+        int node = table[hash(key) & table.length - 1];
+        int at = nodes + (node << Format.LOG_NODE_WORDS) & INDEX;
+        if (words.get(at) != key) {
+            node = find(key);
+            if (node == 0) {
+                return false;
+            }
+            at = nodes + (node << Format.LOG_NODE_WORDS) & INDEX;
+        }
+        if (top >= limit) {
+            return false;
+        }
+        words.put(top, (long) (id + 1) << 32 | node | pendingBit);
+        long entries = words.get(at + Format.ENTRIES);
+        words.put(at + Format.ENTRIES, entries + 1);
+        sp = top + 2;
+        current = node;
+        if (CPU) {
+            cpuStarts[top - bottom >> 1] = cpuClock();
+        }
+        words.put(top + 1, SAMPLED && !timed(entries) ? 0 : System.nanoTime());
+        return true;
+    }
+
+    /** The first calls, then one in N, spread by the golden ratio: no period of the program keeps step with them. */
+    private boolean timed(long entries) {
+        return entries < head || entries * GOLDEN >>> SAMPLE_SHIFT == 0;
+    }
+
+    @Override
+    boolean enterConstructor(int id) {
+        if (pending < pendingLimit && enter(id, Format.PENDING)) {
+            pending++;
+            return true;
+        }
+        return false;
+    }
+
+    @Override
+    boolean exit(int id) {
+        return close(id, Format.EXITS);
+    }
+
+    @Override
+    boolean unwind(int id) {
+        return close(id, Format.UNWINDS);
+    }
+
+    private boolean close(int id, int column) {
+        if (mode != RECORDING) {
+            return false;
+        }
+        long now = SAMPLED ? 0 : System.nanoTime();
+        LongBuffer words = this.words;
+        int top = sp - 2 & INDEX;
+        long frame = words.get(top);
+        if ((int) (frame >>> 32) != id + 1 || ROOTED && top == bottom) {
+            return false;
+        }
+        int at = nodes + ((int) frame << Format.LOG_NODE_WORDS) & INDEX;
+        long start = words.get(top + 1);
+        if (start != 0) {
+            if (SAMPLED) {
+                return closeTimed(column);
+            }
+            time(words, at, now - start);
+            words.put(top + 1, now);
+        }
+        if (CPU) {
+            words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuClock() - cpuStarts[top - bottom >> 1]);
+        }
+        at += Format.nodeColumn(column);
+        words.put(at, words.get(at) + 1);
+        words.put(top, 0);
+        sp = top;
+        current = (int) words.get(top - 2 & INDEX);
+        return true;
+    }
+
+    /** One in many: kept out of the way of the others. */
+    private boolean closeTimed(int column) {
+        now = System.nanoTime();
+        cpuNow = CPU ? cpuClock() : 0;
+        closeTop(column);
+        return true;
+    }
+
+    private void time(LongBuffer words, int at, long ns) {
+        if (SAMPLED) {
+            if (words.get(at + Format.ENTRIES) <= head) {
+                words.put(at + Format.NODE_HEAD, words.get(at + Format.NODE_HEAD) + ns);
+                return;
+            }
+            words.put(at + Format.NODE_TIMED, words.get(at + Format.NODE_TIMED) + 1);
+        }
+        words.put(at + Format.NODE_NS, words.get(at + Format.NODE_NS) + ns);
+        if (ns < words.get(at + Format.NODE_MIN)) {
+            words.put(at + Format.NODE_MIN, ns);
+        }
+        if (ns > words.get(at + Format.NODE_MAX)) {
+            words.put(at + Format.NODE_MAX, ns);
+        }
+        double squares = Double.longBitsToDouble(words.get(at + Format.NODE_SQUARES)) + (double) ns * ns;
+        words.put(at + Format.NODE_SQUARES, Double.doubleToRawLongBits(squares));
+    }
+
+    private long cpuClock() {
+        return measured ? CpuClock.now() : 0;
+    }
+
+    @Override
+    boolean superReturned(int id) {
+        if (mode != RECORDING) {
+            return false;
+        }
+        long frame = words.get(sp - 2);
+        if ((int) (frame >>> 32) != (id + 1 | 0x80000000)) {
+            return false;
+        }
+        words.put(sp - 2, frame & ~Format.PENDING);
+        pending--;
+        return true;
+    }
+
+    @Override
+    boolean caught(int id) {
+        return mode == RECORDING && Format.idPlusOne(words.get(sp - 2)) == id + 1;
+    }
+
+    // ---- for the slow paths ----
+
+    @Override
+    int depth() {
+        return sp - bottom >> 1;
+    }
+
+    @Override
+    long frame(int index) {
+        return words.get(bottom + 2 * index);
+    }
+
+    @Override
+    void setFrame(int index, long frame) {
+        words.put(bottom + 2 * index, frame);
+    }
+
+    @Override
+    boolean arrived(long eventKind, int number) {
+        now = System.nanoTime();
+        if (CPU) {
+            cpuNow = cpuClock();
+        }
+        return true;
+    }
+
+    @Override
+    void closeTop(int column) {
+        int top = sp - 2;
+        long frame = words.get(top);
+        long start = words.get(top + 1);
+        int at = place((int) frame);
+        if (start != 0) {
+            time(words, at, now - start);
+        }
+        if (CPU) {
+            words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuNow - cpuStarts[top - bottom >> 1]);
+        }
+        at += Format.nodeColumn(column);
+        words.put(at, words.get(at) + 1);
+        words.put(top, 0);
+        if (start != 0) {
+            words.put(top + 1, now);
+        }
+        sp = top;
+        current = (int) words.get(top - 2);
+        if (frame < 0) {
+            pending--;
+        }
+    }
+
+    @Override
+    boolean stray(int id) {
+        if (!reserve(id)) {
+            return false;
+        }
+        int node = reservedDeeper != 0 ? reservedDeeper : find(key(contextNode(), id + 1));
+        int at = place(node) + Format.nodeColumn(Format.STRAY);
+        words.put(at, words.get(at) + 1);
+        return true;
+    }
+
+    /** When they failed is not known: their calls are counted, their times are not. */
+    @Override
+    void closeOldest(int surplus) {
+        int to = bottom;
+        for (int from = bottom; from < sp; from += 2) {
+            long frame = words.get(from);
+            if (frame < 0 && surplus > 0) {
+                int at = place((int) frame) + Format.nodeColumn(Format.ORPHANS);
+                words.put(at, words.get(at) + 1);
+                surplus--;
+                pending--;
+            } else {
+                words.put(to + 1, words.get(from + 1));
+                words.put(to, frame);
+                if (CPU) {
+                    cpuStarts[to - bottom >> 1] = cpuStarts[from - bottom >> 1];
+                }
+                to += 2;
+            }
+        }
+        while (sp > to) {
+            sp -= 2;
+            words.put(sp, 0);
+        }
+        current = (int) words.get(sp - 2);
+    }
+
+    @Override
+    boolean allocate(Object object) {
+        ClassNames.Entry type = ClassNames.of(object);
+        int at = allocations.of(this, contextNode(), type.number);
+        if (at == 0) {
+            return false;
+        }
+        allocations.count(at, 1, ObjectSizes.of(object, type.size));
+        return true;
+    }
+
+    @Override
+    boolean pushLink(int link) {
+        if (!reserveKey(contextNode(), Format.LINK | link)) {
+            return false;
+        }
+        push(Format.LINK | link, Format.LINK_FRAME, 0);
+        return true;
+    }
+
+    @Override
+    boolean isLink(long frame, int link) {
+        return (int) (frame >>> 32) == Format.LINK_FRAME && (int) words.get(place((int) frame)) == (Format.LINK | link);
+    }
+
+    @Override
+    int contextNode() {
+        return current;
+    }
+
+    // ---- entering the slow way ----
+
+    @Override
+    boolean reserve(int id) {
+        return reserveKey(contextNode(), id + 1);
+    }
+
+    /** Room on the stack, and a node: of the context, or past the limits of the consumer under the deeper node. */
+    private boolean reserveKey(int caller, int consumer) {
+        int top = sp;
+        if (lowestDeeper >= top) {
+            lowestDeeper = Integer.MAX_VALUE;
+        }
+        if (top == stackEnd && !grow(2 * (stackEnd + SPARE - bottom), last)) {
+            return false;
+        }
+        top = sp;
+        reservedDeeper = 0;
+        boolean past = lowestDeeper != Integer.MAX_VALUE || depth() >= Threads.settings.depth;
+        if (!past && find(key(caller, consumer)) == 0) {
+            if (last < Threads.settings.contexts) {
+                return node(key(caller, consumer)) != 0 && limitTo(Integer.MAX_VALUE);
+            }
+            past = true;
+        }
+        if (!past) {
+            return limitTo(Integer.MAX_VALUE);
+        }
+        if (deeper == 0) {
+            deeper = node(key(0, Format.DEEPER));
+        }
+        reservedDeeper = deeper == 0 ? 0 : node(key(deeper, consumer));
+        if (reservedDeeper == 0) {
+            return false;
+        }
+        lowestDeeper = Math.min(lowestDeeper, sp);
+        return limitTo(lowestDeeper);
+    }
+
+    private boolean limitTo(int index) {
+        limit = (int) Math.min(Math.min(index, stackEnd), bottom + 2L * Threads.settings.depth);
+        return true;
+    }
+
+    @Override
+    boolean enterReserved(int id, long pendingBit) {
+        push(id + 1, id + 1, pendingBit);
+        return true;
+    }
+
+    private void push(int consumer, int idPlusOne, long pendingBit) {
+        int top = sp;
+        boolean untimed = reservedDeeper != 0;
+        int node = untimed ? reservedDeeper : find(key(contextNode(), consumer));
+        int at = place(node) + Format.ENTRIES;
+        words.put(top, (long) idPlusOne << 32 | node | pendingBit);
+        long entries = words.get(at);
+        words.put(at, entries + 1);
+        sp = top + 2;
+        current = node;
+        if (CPU) {
+            cpuStarts[top - bottom >> 1] = cpuClock();
+        }
+        words.put(top + 1, untimed || SAMPLED && !timed(entries) ? 0 : System.nanoTime());
+    }
+
+    // ---- nodes ----
+
+    static long key(int caller, int consumer) {
+        return (long) caller << 32 | consumer & 0xffffffffL;
+    }
+
+    /** The high half of the product is good, and enough for the largest table. */
+    private static int hash(long key) {
+        return (int) (key * GOLDEN >>> 40);
+    }
+
+    private int place(int node) {
+        return nodes + (node << Format.LOG_NODE_WORDS);
+    }
+
+    /** The number of a node, or 0. */
+    private int find(long key) {
+        int[] table = this.table;
+        for (int i = hash(key);; i++) {
+            int node = table[i & table.length - 1];
+            if (node == 0 || words.get(nodes + (node << Format.LOG_NODE_WORDS)) == key) {
+                return node;
+            }
+        }
+    }
+
+    /** The number of a node that is made if there is none yet; 0: there is no room. */
+    int node(long key) {
+        int node = find(key);
+        if (node != 0) {
+            return node;
+        }
+        if (last == lastPossible && !grow(stackEnd + SPARE - bottom, 2 * last)) {
+            return 0;
+        }
+        if (4 * (last + 1) > table.length) {
+            rehash(2 * table.length);
+        }
+        int at = place(last + 1);
+        words.put(at + Format.NODE_MIN, Long.MAX_VALUE);
+        words.put(at, key);
+        last++;
+        insert(last, key);
+        return last;
+    }
+
+    /** The node for an ended thread's node, under the one that its caller became; 0: there is no room. */
+    int merged(int caller, int consumer) {
+        if (consumer == Format.DEEPER) {
+            deeper = node(key(0, Format.DEEPER));
+            return deeper;
+        }
+        boolean past = isDeeper(caller) || last >= Threads.settings.contexts && find(key(caller, consumer)) == 0;
+        if (!past || caller == deeper && deeper != 0) {
+            return node(key(caller, consumer));
+        }
+        if (deeper == 0) {
+            deeper = node(key(0, Format.DEEPER));
+        }
+        return deeper == 0 ? 0 : node(key(deeper, consumer));
+    }
+
+    /** True for the nodes that have no times. */
+    boolean isDeeper(int node) {
+        return deeper != 0 && node != 0 && (int) (words.get(place(node)) >>> 32) == deeper;
+    }
+
+    private void insert(int node, long key) {
+        int i = hash(key);
+        while (table[i & table.length - 1] != 0) {
+            i++;
+        }
+        table[i & table.length - 1] = node;
+    }
+
+    private void rehash(int length) {
+        table = new int[length];
+        for (int node = 1; node <= last; node++) {
+            insert(node, words.get(place(node)));
+        }
+    }
+
+    // ---- regions ----
+
+    /** Moves stack and nodes to a larger region; false: there is no room. The time it takes is taken out of open calls. */
+    private boolean grow(int stackWords, int room) {
+        long began = System.nanoTime();
+        Region larger = treeRegion(stackWords, room);
+        if (larger == null) {
+            return false;
+        }
+        if (CPU) {
+            cpuStarts = java.util.Arrays.copyOf(cpuStarts, stackWords / 2);
+        }
+        LongBuffer to = larger.words;
+        int first = larger.base + Format.HEADER_WORDS;
+        for (int i = 0; i < stackEnd - bottom; i++) {
+            to.put(first + i, words.get(bottom + i));
+        }
+        int firstNode = first + stackWords;
+        for (int i = 0, from = place(1); i < last << Format.LOG_NODE_WORDS; i++) {
+            to.put(firstNode + i, words.get(from + i));
+        }
+        larger.put(Format.TREE_FLAGS, tree.get(Format.TREE_FLAGS));
+        larger.touch();
+        larger.publish(Format.TREE, ordinal);
+        header.put(Format.DATA_AT, larger.fileOffset);
+        Region old = tree;
+        if (lowestDeeper != Integer.MAX_VALUE) {
+            lowestDeeper += first - bottom;
+        }
+        use(larger, sp - bottom, stackWords);
+        Threads.file.release(old);
+        long took = System.nanoTime() - began;
+        for (int at = bottom + 1; at < sp; at += 2) {
+            if (words.get(at) != 0) {
+                words.put(at, words.get(at) + took);
+            }
+        }
+        pause(took);
+        return true;
+    }
+
+    private void use(Region region, int depth, int stackWords) {
+        tree = region;
+        words = region.words;
+        bottom = region.base + Format.HEADER_WORDS;
+        sp = bottom + depth;
+        stackEnd = bottom + stackWords - SPARE;
+        nodes = bottom + stackWords - Format.NODE_WORDS;
+        lastPossible = (region.base + (region.length >> 3) - nodes >> Format.LOG_NODE_WORDS) - 1;
+        limitTo(lowestDeeper);
+    }
+
+    private static Region treeRegion(int stackWords, int nodes) {
+        long length = 8L * (Format.HEADER_WORDS + stackWords + Format.NODE_WORDS * (long) nodes);
+        if (length > 1 << 30) {
+            return null;
+        }
+        Region region = Threads.file.allocate(Integer.highestOneBit((int) length - 1) << 1);
+        if (region != null) {
+            region.put(Format.STACK_WORDS, stackWords);
+        }
+        return region;
+    }
+
+    @Override
+    boolean allocateRegions(int kind) {
+        ProfileFile file = Threads.file;
+        Region newHeader = file.allocate(Format.THREAD_LENGTH);
+        Region newTree = newHeader == null ? null : treeRegion(FIRST_STACK, FIRST_NODES);
+        if (newTree == null) {
+            return false;
+        }
+        measured = CPU && kind != Format.ENDED && CpuClock.measures();
+        // Times of ended threads are estimates already: see TreeFold.
+        boolean sampled = SAMPLED && kind != Format.ENDED;
+        newTree.put(Format.TREE_FLAGS, (sampled ? Format.SAMPLED : 0) | (CPU ? Format.CPU : 0));
+        use(newTree, 0, FIRST_STACK);
+        rehash(128);
+        newTree.publish(Format.TREE, ordinal);
+        newHeader.put(Format.DATA_AT, newTree.fileOffset);
+        newHeader.publish(kind, ordinal);
+        header = newHeader;
+        return true;
+    }
+
+    @Override
+    void releaseRegions() {
+        Threads.file.release(tree);
+        allocations.release();
+    }
+
+    @Override
+    boolean foldInto(ThreadState sum) {
+        return new TreeFold(this, (TreeState) sum).run();
+    }
+
+    /** Offset of a word of a node in the region. */
+    int wordOf(int node, int word) {
+        return place(node) - tree.base + word;
+    }
+
+    @Override
+    long charged() {
+        long ns = 0;
+        for (int node = 1; node <= last; node++) {
+            if (words.get(place(node)) >>> 32 != 0) {
+                ns += words.get(place(node) + Format.NODE_NS) + words.get(place(node) + Format.NODE_HEAD);
+            }
+        }
+        return ns;
+    }
+
+    @Override
+    void timeAll(boolean all) {
+        head = all ? Long.MAX_VALUE : 0;
+    }
+}

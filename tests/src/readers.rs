@@ -1,0 +1,100 @@
+//! Independent readers of the export formats: packages of npm and PyPI in pinned versions, fetched once into
+//! `target/readers`, and the scripts of `tests/readers` that put what they understood into one form.
+//!
+//! As with the corpus, a fetch that fails is a failure.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::machine::{self, Run};
+
+const PYTHON: [&str; 4] =
+    ["jsonschema==4.25.1", "llnl-hatchet==2026.2.0", "perfetto==0.59.1", "protobuf==7.36.2"];
+const NODE: [&str; 3] = ["@tracerbench/trace-model@8.0.0", "pprof-format@2.3.2", "speedscope@1.25.0"];
+const ATTEMPTS: u32 = 3;
+
+/// What a reader understood: by `process/thread/frame/frame..` a context's figures.
+pub type Rows = BTreeMap<String, Vec<f64>>;
+
+/// Runs a script of `tests/readers` on a file or directory.
+pub fn read(script: &str, input: &Path) -> Result<Rows> {
+    read_with(script, input, &[])
+}
+
+/// The same, with additions to its environment.
+pub fn read_with(script: &str, input: &Path, environment: &[(&str, &OsStr)]) -> Result<Rows> {
+    let path = machine::root().join("tests/readers").join(script);
+    let mut command = if script.ends_with(".py") {
+        Command::new(python()?.join("bin/python"))
+    } else {
+        let mut node = Command::new("node");
+        node.env("NODE_PATH", node_packages()?.join("node_modules"));
+        node
+    };
+    let output = command.arg(path).arg(input).envs(environment.iter().copied()).run_quietly()?;
+    serde_json::from_slice(&output.stdout).with_context(|| format!("{script}: not the rows of a profile"))
+}
+
+/// speedscope's schema, as its package carries it.
+pub fn speedscope_schema() -> Result<PathBuf> {
+    Ok(node_packages()?.join("node_modules/speedscope/dist/release/file-format-schema.json"))
+}
+
+fn python() -> Result<PathBuf> {
+    fetched("python", &PYTHON, |directory, packages| {
+        let needed = "Python 3 with its module venv is needed (on Debian: python3-venv)";
+        Command::new("python3").args(["-m", "venv"]).arg(directory).run_quietly().context(needed)?;
+        let mut pip = Command::new(directory.join("bin/python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
+        pip.run_quietly().map(drop)
+    })
+}
+
+fn node_packages() -> Result<PathBuf> {
+    fetched("node", &NODE, |directory, packages| {
+        fs::create_dir_all(directory)?;
+        fs::write(directory.join("package.json"), "{\"private\": true}\n")?;
+        let mut npm = Command::new("npm");
+        npm.current_dir(directory)
+            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
+            .args(packages);
+        npm.run_quietly().context("npm (Node.js) is needed").map(drop)
+    })
+}
+
+/// The directory with these packages, installed unless it is there already.
+fn fetched(name: &str, packages: &[&str], install: impl Fn(&Path, &[&str]) -> Result<()>) -> Result<PathBuf> {
+    // Tests run in parallel; only one of them may fetch.
+    static FETCHING: Mutex<()> = Mutex::new(());
+    let _guard = FETCHING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let directory = machine::target().join("readers").join(name);
+    let stamp = directory.join("installed");
+    let wanted = packages.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(directory);
+    }
+    let mut said = String::new();
+    for attempt in 0..ATTEMPTS {
+        if attempt > 0 {
+            std::thread::sleep(Duration::from_secs(3 << attempt));
+        }
+        if directory.exists() {
+            fs::remove_dir_all(&directory)?;
+        }
+        match install(&directory, packages) {
+            Ok(()) => {
+                fs::write(stamp, wanted)?;
+                return Ok(directory);
+            }
+            Err(error) => said = format!("{error:#}"),
+        }
+    }
+    bail!("fetching {} failed {ATTEMPTS} times: {said}", packages.join(", "))
+}

@@ -1,0 +1,312 @@
+//! What only some ways to record have: times, limits, samples, CPU time, bytes, roots, links, clocks.
+
+mod runtime_support;
+
+use std::collections::BTreeMap;
+
+use instrument_trace::{Profile, TreeConsumer, TreeNode};
+use runtime_support::{Jvm, Run, for_each_jvm, jvms};
+
+fn run(jvm: &Jvm, args: &[&str]) -> Run {
+    Run::new(jvm, args).class("Modes")
+}
+
+/// The nodes of the only thread, by their paths.
+fn contexts(profile: &Profile) -> BTreeMap<Vec<u32>, TreeNode> {
+    assert_eq!(profile.damage, []);
+    assert_eq!(profile.imbalances(), []);
+    let [thread] = &profile.threads[..] else { panic!("{} threads", profile.threads.len()) };
+    let tree = thread.tree.as_ref().unwrap();
+    let mut paths = vec![vec![]];
+    let mut contexts = BTreeMap::new();
+    for node in &tree.nodes {
+        let mut path = paths[node.parent as usize].clone();
+        path.push(match node.consumer {
+            TreeConsumer::Method(id) => id,
+            TreeConsumer::Link(link) => 1000 + link,
+            TreeConsumer::Deeper => 999,
+        });
+        paths.push(path.clone());
+        assert!(contexts.insert(path, *node).is_none(), "a context is there twice");
+    }
+    contexts
+}
+
+fn entries(profile: &Profile) -> BTreeMap<u32, u64> {
+    let mut sum = BTreeMap::new();
+    for thread in &profile.threads {
+        for (&id, method) in &thread.methods {
+            *sum.entry(id).or_default() += method.entries;
+        }
+    }
+    sum
+}
+
+/// The ways to record that have a clock.
+fn for_each_clock(test: impl Fn(&Jvm)) {
+    for_each_jvm(|jvm| {
+        if jvm.record != Some("counts") {
+            test(jvm);
+        }
+    });
+}
+
+fn for_each_tree(test: impl Fn(&Jvm)) {
+    for_each_jvm(|jvm| {
+        if jvm.record == Some("tree") {
+            test(jvm);
+        }
+    });
+}
+
+#[test]
+fn times_are_those_of_the_calls() {
+    for_each_tree(|jvm| {
+        let profile = run(jvm, &["times"]).ok().profile();
+        let contexts = contexts(&profile);
+        let paths: Vec<&[u32]> = contexts.keys().map(Vec::as_slice).collect();
+        assert_eq!(paths, [&[1][..], &[1, 2], &[1, 2, 3], &[4]]);
+        let two = &contexts[&vec![1, 2]];
+        assert_eq!((two.entries, two.closes.exits, two.timed), (3, 3, 0));
+        assert!(two.min >= 5_000_000 && two.max >= 15_000_000 && two.min < two.max, "{two:?}");
+        assert!(two.ns >= 30_000_000 && two.ns >= two.min + two.max, "{two:?}");
+        let mean_square = (two.ns as f64 / 3.0).powi(2);
+        assert!(two.sum_squares / 3.0 >= mean_square && two.sum_squares / 3.0 < 3.0 * mean_square, "{two:?}");
+        assert!(contexts[&vec![1]].ns >= two.ns && two.ns >= contexts[&vec![1, 2, 3]].ns);
+        // The open call: its frame says since when.
+        let thread = &profile.threads[0];
+        assert_eq!(contexts[&vec![4]].ns, 0);
+        assert!(profile.start_clock <= thread.start && thread.start <= thread.stack[0].since);
+        assert!(thread.stack[0].since + 10_000_000 <= profile.shutdown_clock);
+        assert_eq!(thread.last_event, thread.stack[0].since);
+    });
+}
+
+#[test]
+fn past_the_limit_of_depth_calls_are_counted_per_method() {
+    for_each_tree(|jvm| {
+        let run = Run::new(jvm, &["deep", "3000"]).jvm_args(&["-Dinstrument.depth=10"]).ok();
+        let profile = run.profile();
+        let contexts = contexts(&profile);
+        assert_eq!(contexts.len(), 10 + 1 + 2991);
+        assert!(contexts.values().all(|n| n.consumer == TreeConsumer::Deeper || n.entries == 1));
+        let (deep, shallow): (Vec<_>, Vec<_>) = contexts.iter().partition(|(path, _)| path[0] == 999);
+        assert_eq!(deep.len(), 2992);
+        assert!(deep.iter().all(|(path, n)| path.len() <= 2 && n.ns == 0));
+        assert!(shallow.iter().all(|(_, n)| n.ns > 0));
+        assert_eq!(entries(&profile).len(), 3001);
+    });
+}
+
+#[test]
+fn past_the_limit_of_contexts_calls_are_counted_per_method() {
+    for_each_tree(|jvm| {
+        let flags = ["-Dinstrument.contexts=50"];
+        let profile = Run::new(jvm, &["calls"]).jvm_args(&flags).ok().profile();
+        assert!(contexts(&profile).values().all(|n| n.consumer != TreeConsumer::Deeper));
+        let profile = Run::new(jvm, &["nest", "1000"]).jvm_args(&flags).ok().profile();
+        let contexts = contexts(&profile);
+        assert_eq!(contexts.len(), 50 + 1 + 950);
+        assert_eq!(contexts.keys().filter(|path| path[0] == 999).count(), 951);
+        assert_eq!(entries(&profile).values().sum::<u64>(), 1000);
+    });
+}
+
+#[test]
+fn samples_leave_counts_exact() {
+    for_each_tree(|jvm| {
+        let flags = ["-Dinstrument.timing=sampled:60"];
+        let profile = run(jvm, &["sampled", "64016"]).jvm_args(&flags).ok().profile();
+        let contexts = contexts(&profile);
+        let leaf = &contexts[&vec![1, 2]];
+        assert_eq!((leaf.entries, leaf.closes.exits), (64_016, 64_016));
+        assert!(leaf.timed.abs_diff(1000) <= 10, "one in 64: {}", leaf.timed);
+        assert!(leaf.head_ns > 0 && leaf.ns > 0 && leaf.min <= leaf.max);
+        assert!(profile.threads[0].tree.as_ref().unwrap().sampled);
+        assert_eq!(profile.copies[&1].properties["timing"], "sampled:64");
+        assert_eq!(profile.copies[&1].properties["timing.head"], "16");
+        let calibration = profile.calibration().unwrap();
+        assert!(calibration.outer_untimed.is_some_and(|ns| ns > 0.0), "{calibration:?}");
+        // Of ended threads the estimates are kept.
+        let run = Run::new(jvm, &["threads", "1000", "10"]).jvm_args(&flags).ok();
+        let profile = run.profile();
+        assert_eq!(profile.imbalances(), []);
+        assert_eq!(entries(&profile)[&1], 10_000);
+        let ended = profile.threads.iter().find(|t| t.ordinal == 0).unwrap().tree.as_ref().unwrap();
+        assert!(
+            !ended.sampled && ended.nodes[0].ns > 0 && ended.nodes[0].head_ns == 0,
+            "{:?}",
+            ended.nodes[0]
+        );
+    });
+}
+
+#[test]
+fn ended_threads_are_merged_by_path() {
+    for_each_tree(|jvm| {
+        let profile = Run::new(jvm, &["threads", "2000", "10"]).ok().profile();
+        assert_eq!(profile.imbalances(), []);
+        let ended = profile.threads.iter().find(|t| t.ordinal == 0).unwrap().tree.as_ref().unwrap();
+        // leaf; inside > through > thrower
+        assert_eq!(ended.nodes.len(), 4);
+        for node in &ended.nodes {
+            let mean = node.ns as f64 / node.entries as f64;
+            assert!(node.min > 0 && (node.min as f64) < mean && mean < node.max as f64, "{node:?}");
+            assert!(node.sum_squares / node.entries as f64 >= mean * mean, "{node:?}");
+        }
+    });
+}
+
+#[test]
+fn cpu_time() {
+    for_each_tree(|jvm| {
+        let profile = run(jvm, &["cpu"]).jvm_args(&["-Dinstrument.cpu=true"]).ok().profile();
+        let contexts = contexts(&profile);
+        let [all, busy, idle] = [&[1][..], &[1, 2], &[1, 3]].map(|path| &contexts[path]);
+        assert!(busy.cpu_ns > 5_000_000 && busy.cpu_ns <= busy.ns, "{busy:?}");
+        assert!(idle.cpu_ns < idle.ns / 2, "{idle:?}");
+        assert!(all.cpu_ns >= busy.cpu_ns + idle.cpu_ns);
+    });
+    for jvm in jvms().iter().filter(|j| j.version >= 21) {
+        let run = Run::new(jvm, &["virtual", "1000", "3"]).jvm_args(&["-Dinstrument.cpu=true"]).ok();
+        assert_eq!(run.stderr, "instrument: no CPU time is recorded of virtual threads\n");
+        assert_eq!(entries(&run.profile())[&1], 4000);
+    }
+}
+
+#[test]
+fn without_java_management_there_is_no_cpu_time() {
+    let run =
+        run(&jvms()[0], &["cpu"]).jvm_args(&["--limit-modules=java.base", "-Dinstrument.cpu=true"]).ok();
+    assert!(run.stderr.starts_with("instrument: no CPU time is recorded: "), "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    assert!(!run.profile().threads[0].tree.as_ref().unwrap().cpu);
+}
+
+#[test]
+fn bytes_of_arrays_and_objects() {
+    for_each_tree(|jvm| {
+        let aligned = |n: u64| n.next_multiple_of(8);
+        let sum = |header: u64, size: u64| (0..100).map(|i| aligned(header + i * size)).sum::<u64>();
+        let expected = |smaller: u64| {
+            BTreeMap::from([
+                ("[B", sum(16, 1)),
+                ("[J", sum(16, 8)),
+                ("[Ljava.lang.Object;", sum(16, 4)),
+                ("java.lang.Object", 1600),
+                ("java.util.ArrayList", 2400),
+                ("Modes$Smaller", smaller),
+            ])
+        };
+        // Smaller: header 12, byte and gap 4, long 8, int 4, gap 4.
+        for (flags, smaller) in [(&[][..], 0), (&["-Dinstrument.sizes=all"], 3200)] {
+            let profile = run(jvm, &["allocations"]).jvm_args(flags).ok().profile();
+            let names = &profile.copies[&1].class_names;
+            let thread = &profile.threads[0];
+            let bytes = thread.tree_allocations.iter().map(|a| (names[&a.class].as_str(), a.bytes)).collect();
+            assert_eq!(expected(smaller), bytes, "{flags:?}");
+            assert!(thread.tree_allocations.iter().all(|a| a.node == 1 && a.count == 100));
+        }
+    });
+}
+
+#[test]
+fn only_what_roots_call_is_recorded() {
+    for_each_jvm(|jvm| {
+        let profile = run(jvm, &["roots"]).ok().profile();
+        assert_eq!(profile.imbalances(), []);
+        let [thread] = &profile.threads[..] else { panic!("{:?}", profile.threads) };
+        assert_eq!(entries(&profile), [(2, 12), (3, 11), (4, 1), (5, 1)].into());
+        assert_eq!((thread.methods[&2].closes.exits, thread.methods[&2].closes.unwinds), (11, 1));
+        if jvm.record != Some("trace") {
+            assert_eq!(thread.methods[&4].closes.orphans, 1);
+            assert_eq!(thread.stack, []);
+            assert!(thread.methods.values().all(|m| m.stray == 0));
+        }
+    });
+}
+
+#[test]
+fn links_are_contexts() {
+    for_each_tree(|jvm| {
+        let run = run(jvm, &["links"]).ok();
+        assert!(run.stdout.contains("node 1\n"), "{}", run.stdout);
+        let mut profile = run.profile();
+        assert_eq!(profile.imbalances(), []);
+        profile.threads.retain(|t| t.name != "main");
+        let contexts = contexts(&profile);
+        let paths: Vec<&[u32]> = contexts.keys().map(Vec::as_slice).collect();
+        assert_eq!(paths, [&[2][..], &[1007], &[1007, 2], &[1007, 3]]);
+        assert_eq!(contexts[&vec![2]].entries, 2);
+        assert_eq!(contexts[&vec![1007]].closes.exits, 1);
+        assert_eq!(contexts[&vec![1007, 3]].closes.lost, 1);
+    });
+}
+
+#[test]
+fn a_trace_drops_and_counts_what_it_cannot_number() {
+    for jvm in jvms() {
+        let profile = run(&jvm.recording("trace"), &["ids"]).ok().profile();
+        assert_eq!(entries(&profile), [(1, 1), ((1 << 26) - 1, 1)].into());
+        assert_eq!(profile.threads[0].dropped, 4);
+    }
+}
+
+#[test]
+fn the_clock_beats_if_it_is_asked_to() {
+    for_each_clock(|jvm| {
+        let run = run(jvm, &["beats"]).jvm_args(&["-Dinstrument.snapshot=1"]).wait();
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let profile = run.profile();
+        let beats = profile.beat_clock - profile.start_clock;
+        assert!(beats > 1_000_000_000, "{beats}");
+        // halt() is not a shutdown.
+        assert_eq!(profile.shutdown_clock, 0);
+        let ended = profile.threads.iter().find(|t| t.methods.contains_key(&1)).unwrap();
+        assert!(ended.start < ended.end && ended.end <= profile.beat_clock + 1_000_000_000);
+        let main = profile.threads.iter().find(|t| t.name == "main").unwrap();
+        assert_eq!(main.end, 0);
+    });
+}
+
+#[test]
+fn calibration_finds_what_a_pair_costs() {
+    for_each_clock(|jvm| {
+        let profile = Run::new(jvm, &["calls"]).ok().profile();
+        let calibration = profile.calibration().unwrap();
+        let clock = calibration.clock.unwrap();
+        // Loose: the machine may be busy. A pair reads the clock twice.
+        assert!(clock > 1.0 && clock < 10_000.0, "{calibration:?}");
+        assert!(calibration.inner + calibration.outer > clock, "{calibration:?}");
+        assert_eq!(profile.threads.len(), 1, "the trial is seen");
+        let off = Run::new(jvm, &["calls"]).jvm_args(&["-Dinstrument.calibrate=off"]).ok().profile();
+        assert_eq!(off.calibration(), None);
+    });
+}
+
+#[test]
+fn the_process_id_may_stand_in_the_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = format!("-Dinstrument.out={}/a-%p-b.iprof", dir.path().display());
+    Run::new(&jvms()[0], &["calls"]).jvm_args(&[&out]).ok();
+    let file = std::fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap();
+    let profile = runtime_support::parse(&std::fs::read(file.path()).unwrap());
+    assert_eq!(file.file_name().to_str().unwrap(), format!("a-{}-b.iprof", profile.pid));
+}
+
+/// With the permissions of a sandbox the program runs as ever; if the runtime alone may write, it does.
+#[test]
+fn under_a_security_manager() {
+    let Some(jvm) = jvms().into_iter().find(|j| j.version < 18) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let policy = dir.path().join("policy");
+    std::fs::write(&policy, "grant { };\n").unwrap();
+    let flag = format!("-Djava.security.policy=={}", policy.display());
+    let flags = ["-Djava.security.manager", &flag];
+    for args in [["calls"], ["constructors"], ["allocations"]] {
+        let run = Run::new(&jvm, &args).jvm_args(&flags).ok();
+        assert_eq!(run.stdout, "done\n");
+        let errors = run.stderr.lines().filter(|l| !l.starts_with("WARNING")).collect::<Vec<_>>();
+        assert!(errors.len() <= 1 && errors.iter().all(|l| l.starts_with("instrument: ")), "{errors:?}");
+    }
+}

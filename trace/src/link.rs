@@ -1,0 +1,48 @@
+//! Links: work that was caused in one context and done in another.
+
+/// How a link came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LinkKind {
+    /// A thread was started.
+    Start,
+    /// A task was handed over.
+    HandOver,
+    /// A kind that this reader does not know.
+    Other(u32),
+}
+
+/// A link. Its number has a meaning only within its copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// Copy of the runtime that recorded it.
+    pub copy: u32,
+    /// Its number, from 1.
+    pub number: u32,
+    /// How it came to be.
+    pub kind: LinkKind,
+    /// Ordinal of the thread that made it; 0: the ended ones.
+    pub thread: u32,
+    /// Node of that thread's tree; 0: unknown, or the thread's events tell.
+    pub node: u32,
+    /// Clock when it was made; 0: many share this link.
+    pub clock: u64,
+}
+
+impl LinkKind {
+    pub(crate) fn new(number: u32) -> LinkKind {
+        match number {
+            1 => LinkKind::Start,
+            2 => LinkKind::HandOver,
+            other => LinkKind::Other(other),
+        }
+    }
+
+    /// Its number in the file.
+    pub fn number(self) -> u32 {
+        match self {
+            LinkKind::Start => 1,
+            LinkKind::HandOver => 2,
+            LinkKind::Other(other) => other,
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! The reader: a profile as threads and their figures. It never fails on what follows the file header; what it cannot
+//! read it notes as [`Damage`].
+//!
+//! 1. walk the blocks and regions;
+//! 2. finish the moves that valid journals describe;
+//! 3. read the regions of each copy: names, id maps, properties, links, timings;
+//! 4. read each thread region and, through its pointers, its counts or tree and its allocations;
+//! 5. add what is left of threads that were being folded to the ended ones;
+//! 6. hand the pieces of traces to their threads.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::bytes::Bytes;
+use crate::error::{Damage, Error};
+use crate::facts::Copy;
+use crate::format::*;
+use crate::link::{Link, LinkKind};
+use crate::profile::Profile;
+use crate::region_timing::{Passage, RegionTiming};
+use crate::regions::{Region, walk};
+use crate::source::Source;
+use crate::thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind};
+use crate::tree_region;
+
+/// The largest id map or list of properties that is read.
+const LARGEST_DATA: u64 = 1 << 28;
+
+pub(crate) fn read(source: &dyn Source) -> Result<Profile, Error> {
+    let mut bytes = Bytes::new(source)?;
+    let profile = read_bytes(&mut bytes);
+    match bytes.error() {
+        Some(e) => Err(e.into()),
+        None => profile,
+    }
+}
+
+fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
+    let magic = bytes.data(0, 8);
+    if magic != MAGIC[..magic.len()] || magic.is_empty() {
+        return Err(Error::NotAProfile);
+    }
+    if bytes.size() < FILE_HEADER {
+        return Err(Error::NoHeader { length: bytes.size() });
+    }
+    let version = bytes.u32(8);
+    if version != VERSION {
+        return Err(Error::Version { version });
+    }
+    let mut profile = Profile {
+        pid: bytes.u64(24),
+        start_ms: bytes.u64(32),
+        dropped: bytes.u64(48),
+        start_clock: bytes.u64(64),
+        beat_clock: bytes.u64(72),
+        shutdown_clock: bytes.u64(80),
+        ..Profile::default()
+    };
+    let places = walk(bytes, &mut profile.damage);
+    for region in places.regions.iter().filter(|r| r.kind == ENDED) {
+        let [valid, target, value, source] = bytes.words(region.offset + 64);
+        if valid == 1 {
+            bytes.change(source, 0);
+            bytes.change(target, value);
+        }
+    }
+    let by_offset = places.regions.iter().map(|r| (r.offset, *r)).collect();
+    let mut reader = Reader {
+        bytes,
+        places: by_offset,
+        used: HashSet::new(),
+        maps: HashSet::new(),
+        folding: Vec::new(),
+        profile: &mut profile,
+    };
+    for region in &places.regions {
+        reader.region(region);
+    }
+    reader.finish_folding();
+    reader.hand_out(places.pieces);
+    profile.threads.sort_by_key(|t| (t.copy, t.ordinal));
+    profile.regions.sort_by_key(|r| (r.copy, r.number, r.thread));
+    Ok(profile)
+}
+
+struct Reader<'a, 'b> {
+    bytes: &'b Bytes<'a>,
+    places: HashMap<u64, Region>,
+    /// Regions that a thread has claimed: bounds the work on a file that points to one many times.
+    used: HashSet<u64>,
+    /// Id maps seen, with their copies.
+    maps: HashSet<(u32, Vec<u8>)>,
+    /// Threads that were being folded: their figures are partly here and partly in the ended threads of their copy.
+    folding: Vec<Thread>,
+    profile: &'b mut Profile,
+}
+
+impl Reader<'_, '_> {
+    fn damage(&mut self, offset: u64, structure: &'static str, reason: impl Into<String>) {
+        self.profile.damage.push(Damage { offset, structure, reason: reason.into() });
+    }
+
+    fn copy(&mut self, number: u32) -> &mut Copy {
+        self.profile.copies.entry(number).or_default()
+    }
+
+    fn region(&mut self, region: &Region) {
+        match region.kind {
+            THREAD | ENDED => self.thread(region),
+            // Read through the thread that points to them.
+            COUNTS | ALLOCATIONS | TREE | TREE_ALLOCATIONS => {}
+            CLASS_NAMES => self.class_names(region),
+            ID_MAP => {
+                if let Some(data) = self.data(region, "id map")
+                    && self.maps.insert((region.copy, data.clone()))
+                {
+                    self.copy(region.copy).id_maps.push(data);
+                }
+            }
+            PROPERTIES => {
+                if let Some(data) = self.data(region, "properties") {
+                    let text = String::from_utf8_lossy(&data);
+                    let lines = text.lines().filter_map(|l| l.split_once('='));
+                    let properties = lines.map(|(k, v)| (k.to_owned(), unescape(v)));
+                    self.copy(region.copy).properties.extend(properties);
+                }
+            }
+            LINKS => self.links(region),
+            REGION_TIMINGS => self.region_timings(region),
+            kind => *self.profile.skipped.entry(kind).or_default() += 1,
+        }
+    }
+
+    /// The data of an id map or properties region, if all of it is there.
+    fn data(&mut self, region: &Region, structure: &'static str) -> Option<Vec<u8>> {
+        let length = self.bytes.u64(region.offset + 16);
+        if length > region.length.saturating_sub(HEADER) {
+            self.damage(region.offset, structure, "it is cut off");
+            return None;
+        }
+        if length > LARGEST_DATA {
+            self.damage(region.offset, structure, format!("{length} bytes are too many"));
+            return None;
+        }
+        Some(self.bytes.data(region.offset + HEADER, length))
+    }
+
+    fn class_names(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + 8 <= region.end() {
+            let number = self.bytes.u32(at);
+            let length = u64::from(self.bytes.u32(at + 4));
+            if number == 0 {
+                break;
+            }
+            if length > region.end() - at - 8 {
+                self.damage(at, "class name", "it is cut off");
+                break;
+            }
+            let name = self.bytes.text(at + 8, length);
+            self.copy(region.copy).class_names.insert(number, name);
+            at += 8 + length.next_multiple_of(8);
+        }
+    }
+
+    fn links(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + 32 <= region.end() {
+            let [number_kind, node_thread, clock, _] = self.bytes.words(at);
+            if number_kind == 0 {
+                return;
+            }
+            self.profile.links.push(Link {
+                copy: region.copy,
+                number: number_kind as u32,
+                kind: LinkKind::new((number_kind >> 32) as u32),
+                node: node_thread as u32,
+                thread: (node_thread >> 32) as u32,
+                clock,
+            });
+            at += 32;
+        }
+        if at != region.end() {
+            self.damage(at, "link", "it is cut off");
+        }
+    }
+
+    fn region_timings(&mut self, region: &Region) {
+        if region.length < HEADER {
+            return self.damage(region.offset, "region timings", "it is cut off");
+        }
+        let [number, passages, ns, min, max, left_otherwise] = self.bytes.words(region.offset + 16);
+        let length = (region.length - HEADER) / 16;
+        // The ring is as long as its region. If that was cut, what the last passages are cannot be told.
+        let first = passages.saturating_sub(length);
+        let mut last = Vec::new();
+        for passage in first..passages.min(first + length) {
+            let [clock, ns] = self.bytes.words(region.offset + HEADER + 16 * (passage % length));
+            last.push(Passage { clock, ns });
+        }
+        self.profile.regions.push(RegionTiming {
+            copy: region.copy,
+            thread: region.owner,
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            passages,
+            ns,
+            min,
+            max,
+            left_otherwise,
+            last,
+        });
+    }
+
+    fn thread(&mut self, region: &Region) {
+        let at = region.offset;
+        if region.length < THREAD_REGION {
+            return self.damage(at, "thread", "it is cut off");
+        }
+        let [figures, allocations, dropped, flags, extra] = self.bytes.words(at + 16);
+        let kind = if region.kind == THREAD { ThreadKind::Thread } else { ThreadKind::Ended(extra) };
+        let mut thread = Thread {
+            dropped,
+            stopped: flags & STOPPED != 0,
+            in_transition: flags & REPAIRING != 0,
+            ..Thread::new(region.copy, region.owner, kind)
+        };
+        let [start, end, link, pause] = self.bytes.words(at + THREAD_NAME + THREAD_NAME_ROOM);
+        if region.kind == ENDED {
+            thread.pause = pause;
+        } else if extra <= THREAD_NAME_ROOM {
+            thread.name = self.bytes.text(at + THREAD_NAME, extra);
+            (thread.start, thread.end, thread.pause) = (start, end, pause);
+            thread.link = u32::try_from(link).unwrap_or(0);
+        } else {
+            thread.name = self.bytes.text(at + THREAD_NAME, extra.min(THREAD_NAME_ROOM_WITHOUT_CLOCK));
+        }
+        if let Some(region) = self.part(at, figures, [COUNTS, TREE], "counts or tree") {
+            if region.kind == TREE {
+                tree_region::read(
+                    self.bytes,
+                    &region,
+                    flags & FOLDING != 0,
+                    &mut thread,
+                    &mut self.profile.damage,
+                );
+            } else {
+                self.counts(&region, &mut thread);
+            }
+        }
+        if let Some(region) = self.part(at, allocations, [ALLOCATIONS, TREE_ALLOCATIONS], "allocations") {
+            if region.kind == TREE_ALLOCATIONS {
+                tree_region::read_allocations(self.bytes, &region, &mut thread);
+            } else {
+                self.allocations(&region, &mut thread);
+            }
+        }
+        if thread.tree.is_some() {
+            let stray_frames = std::mem::take(&mut thread.methods);
+            thread.sum_up();
+            for (id, method) in stray_frames {
+                thread.methods.entry(id).or_default().add(&method);
+            }
+        }
+        if flags & FOLDING != 0 {
+            self.folding.push(thread);
+        } else {
+            self.profile.threads.push(thread);
+        }
+    }
+
+    fn finish_folding(&mut self) {
+        let ended =
+            self.profile.threads.iter().enumerate().filter(|(_, t)| matches!(t.kind, ThreadKind::Ended(_)));
+        let ended = ended.map(|(i, t)| (t.copy, i)).collect::<HashMap<_, _>>();
+        for mut thread in std::mem::take(&mut self.folding) {
+            let Some(&sum) = ended.get(&thread.copy) else {
+                self.profile.threads.push(Thread { in_transition: true, ..thread });
+                continue;
+            };
+            thread.measure_open(thread.last_event);
+            let numbers = self.profile.threads[sum].absorb(&thread);
+            let links = self.profile.links.iter_mut();
+            for link in links.filter(|l| (l.copy, l.thread) == (thread.copy, thread.ordinal)) {
+                link.thread = 0;
+                link.node = numbers.get(link.node as usize).copied().unwrap_or(0);
+            }
+        }
+    }
+
+    fn hand_out(&mut self, mut pieces: HashMap<(u32, u32), Vec<Piece>>) {
+        for thread in self.profile.threads.iter_mut().filter(|t| t.kind == ThreadKind::Thread) {
+            if let Some(mut pieces) = pieces.remove(&(thread.copy, thread.ordinal)) {
+                pieces.sort_by_key(|piece| piece.number);
+                pieces.shrink_to_fit();
+                thread.pieces = pieces;
+            }
+        }
+        let mut left = pieces.into_values().flatten().map(|piece| piece.offset - HEADER).collect::<Vec<_>>();
+        left.sort_unstable();
+        if let Some(&first) = left.first() {
+            self.damage(first, "trace", format!("the threads of {} pieces are not there", left.len()));
+        }
+    }
+
+    /// The region that a thread points to; 0: none.
+    fn part(&mut self, thread: u64, offset: u64, kinds: [u32; 2], structure: &'static str) -> Option<Region> {
+        if offset == 0 {
+            return None;
+        }
+        let Some(&region) = self.places.get(&offset).filter(|r| kinds.contains(&r.kind)) else {
+            self.damage(thread, structure, format!("there is no such region at {offset:#x}"));
+            return None;
+        };
+        if !self.used.insert(offset) {
+            self.damage(thread, structure, format!("the region at {offset:#x} has another owner"));
+            return None;
+        }
+        Some(region)
+    }
+
+    fn counts(&mut self, region: &Region, thread: &mut Thread) {
+        let words = self.bytes.u64(region.offset + 16);
+        let body = region.offset + HEADER;
+        if words > (region.length - HEADER) / 8 {
+            return self.damage(region.offset, "counts", "the shadow stack is cut off");
+        }
+        for i in 0..words {
+            let frame = self.bytes.u64(body + 8 * i);
+            let id_plus_one = (frame >> 32) as u32 & 0x7fff_ffff;
+            if id_plus_one == 0 {
+                break;
+            }
+            let id = id_plus_one - 1;
+            thread.stack.push(Frame { id, pending: frame >> 63 != 0, ..Frame::default() });
+            thread.methods.entry(id).or_default().open += 1;
+        }
+        let mut at = body + 8 * words;
+        while at + RECORD <= region.end() {
+            let word: [u64; 8] = self.bytes.words(at);
+            let id_plus_one = word[0];
+            if id_plus_one == 0 {
+                return;
+            }
+            let Some(id) = u32::try_from(id_plus_one - 1).ok().filter(|&id| id < 0x7fff_ffff) else {
+                return self.damage(at, "record", format!("method id {}", id_plus_one - 1));
+            };
+            let closes = Closes { exits: word[2], unwinds: word[3], orphans: word[4], lost: word[5] };
+            let method = Method { entries: word[1], closes, stray: word[6], open: word[7] };
+            thread.methods.entry(id).or_default().add(&method);
+            at += RECORD;
+        }
+        if at != region.end() {
+            self.damage(at, "record", "it is cut off");
+        }
+    }
+
+    fn allocations(&mut self, region: &Region, thread: &mut Thread) {
+        let mut at = region.offset + HEADER;
+        while at + 16 <= region.end() {
+            let [class_method, count] = self.bytes.words(at);
+            if class_method == 0 {
+                break;
+            }
+            let method = ((class_method >> 32) as u32).checked_sub(1);
+            thread.allocations.push(Allocation { method, class: class_method as u32, count });
+            at += 16;
+        }
+    }
+}
+
+impl Thread {
+    /// Adds the figures of a thread that ended. Returns the numbers here of its nodes, by their numbers there.
+    fn absorb(&mut self, other: &Thread) -> Vec<u32> {
+        for (id, method) in &other.methods {
+            self.methods.entry(*id).or_default().add(method);
+        }
+        self.allocations.extend(&other.allocations);
+        self.dropped = self.dropped.saturating_add(other.dropped);
+        self.pause = self.pause.saturating_add(other.pause);
+        let Some(tree) = &other.tree else { return Vec::new() };
+        let numbers = self.tree.get_or_insert_default().absorb(tree);
+        self.tree_allocations.extend(other.tree_allocations.iter().map(|made| {
+            let node = numbers.get(made.node as usize).copied().unwrap_or(0);
+            crate::TreeAllocation { node, ..*made }
+        }));
+        numbers
+    }
+}
+
+fn unescape(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match (c, c == '\\') {
+            (_, true) => match chars.next() {
+                Some('n') => text.push('\n'),
+                Some('r') => text.push('\r'),
+                Some(other) => text.push(other),
+                None => text.push('\\'),
+            },
+            (c, false) => text.push(c),
+        }
+    }
+    text
+}

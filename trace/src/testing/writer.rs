@@ -1,0 +1,315 @@
+//! Lays out a profile file.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use super::script::{Recorded, Script};
+use crate::format::*;
+use crate::{Event, Frame, Link, NO_MIN, RegionTiming, Tree, TreeAllocation, TreeConsumer, TreeNode};
+
+/// Id + 1 in the frame of a link.
+const LINK_FRAME: u32 = 0x7fff_ffff;
+
+/// Words of a thread region beside its name.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreadFacts {
+    /// Clock at the first event.
+    pub start: u64,
+    /// Clock when it was first seen to have ended.
+    pub end: u64,
+    /// Link that started it.
+    pub link: u32,
+    /// ns that the recorder took.
+    pub pause: u64,
+    /// Events dropped.
+    pub dropped: u64,
+    /// Flags of the region.
+    pub flags: u64,
+}
+
+/// Writes a profile: one copy of the runtime, one block.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    data: Vec<u8>,
+    properties: BTreeMap<String, String>,
+    threads: u32,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Writer::new()
+    }
+}
+
+impl Writer {
+    /// A file without regions: process 1, started at 1 ms and clock 1,000.
+    pub fn new() -> Writer {
+        let mut data = vec![0; (FILE_HEADER + HEADER) as usize];
+        data[..8].copy_from_slice(&MAGIC);
+        let mut writer = Writer { data, properties: BTreeMap::new(), threads: 0 };
+        writer.word(8, u64::from(VERSION) | FILE_HEADER << 32);
+        writer.word(24, 1);
+        writer.word(32, 1);
+        writer.word(56, 1);
+        writer.word(64, 1000);
+        writer
+    }
+
+    /// Sets a word of the file.
+    pub fn word(&mut self, offset: u64, value: u64) -> &mut Writer {
+        self.data[offset as usize..offset as usize + 8].copy_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    /// A word of the file.
+    pub fn get(&self, offset: u64) -> u64 {
+        u64::from_le_bytes(self.data[offset as usize..offset as usize + 8].try_into().expect("a word"))
+    }
+
+    /// Sets the clock at the beat and at the beginning of the shutdown.
+    pub fn clocks(&mut self, beat: u64, shutdown: u64) -> &mut Writer {
+        self.word(72, beat).word(80, shutdown)
+    }
+
+    /// Adds a property.
+    pub fn property(&mut self, key: &str, value: impl Display) -> &mut Writer {
+        self.properties.insert(key.into(), value.to_string());
+        self
+    }
+
+    /// Adds a region: words 16 to 64 of its header, and its body. Returns its file offset.
+    pub fn region(&mut self, kind: u32, owner: u32, header: &[u64], body: &[u8]) -> u64 {
+        let offset = self.data.len() as u64;
+        self.data.extend_from_slice(&kind.to_le_bytes());
+        self.data.extend_from_slice(&owner.to_le_bytes());
+        let length = (HEADER + body.len() as u64).next_multiple_of(HEADER);
+        self.data.extend_from_slice(&length.to_le_bytes());
+        for i in 0..6 {
+            self.data.extend_from_slice(&header.get(i).copied().unwrap_or(0).to_le_bytes());
+        }
+        self.data.extend_from_slice(body);
+        self.data.resize((offset + length) as usize, 0);
+        offset
+    }
+
+    /// Adds an id map: gzip data.
+    pub fn id_map(&mut self, gzip: &[u8]) -> &mut Writer {
+        self.region(ID_MAP, 0, &[gzip.len() as u64], gzip);
+        self
+    }
+
+    /// Adds class names, by class number.
+    pub fn class_names(&mut self, names: &[(u32, &str)]) -> &mut Writer {
+        let mut body = Vec::new();
+        for (number, name) in names {
+            body.extend_from_slice(&number.to_le_bytes());
+            body.extend_from_slice(&(name.len() as u32).to_le_bytes());
+            body.extend_from_slice(name.as_bytes());
+            body.resize(body.len().next_multiple_of(8), 0);
+        }
+        self.region(CLASS_NAMES, 0, &[], &body);
+        self
+    }
+
+    /// Adds a thread that points to these regions. Returns its file offset.
+    pub fn thread(&mut self, name: &str, facts: &ThreadFacts, figures: u64, allocations: u64) -> u64 {
+        self.threads += 1;
+        let mut body = name.as_bytes()[..name.len().min(THREAD_NAME_ROOM as usize)].to_vec();
+        body.resize(THREAD_NAME_ROOM as usize, 0);
+        for word in [facts.start, facts.end, facts.link.into(), facts.pause] {
+            body.extend_from_slice(&word.to_le_bytes());
+        }
+        let header = [figures, allocations, facts.dropped, facts.flags, name.len() as u64];
+        self.region(THREAD, self.threads, &header, &body)
+    }
+
+    /// Adds a thread that recorded a script as a tree. Returns its ordinal.
+    pub fn tree(&mut self, name: &str, script: &Script) -> u32 {
+        let recorded = script.record();
+        let Recorded { pause, dropped, .. } = recorded;
+        let facts = ThreadFacts { start: script.start, pause, dropped, ..ThreadFacts::default() };
+        self.recorded(name, &facts, &recorded)
+    }
+
+    /// Adds a thread with any tree. Returns its ordinal.
+    pub fn recorded(&mut self, name: &str, facts: &ThreadFacts, recorded: &Recorded) -> u32 {
+        let owner = self.threads + 1;
+        let tree = self.tree_region(owner, &recorded.tree, &recorded.stack, recorded.last_event);
+        let allocations = self.allocations_region(owner, &recorded.allocations);
+        self.thread(name, facts, tree, allocations);
+        owner
+    }
+
+    /// Adds the sum of `threads` threads that ended. Returns the file offset of its region.
+    pub fn ended(&mut self, threads: u64, recorded: &Recorded) -> u64 {
+        let tree = self.tree_region(0, &recorded.tree, &[], 0);
+        let allocations = self.allocations_region(0, &recorded.allocations);
+        let mut body = vec![0; (THREAD_REGION - HEADER) as usize];
+        body[152..160].copy_from_slice(&recorded.pause.to_le_bytes());
+        self.region(ENDED, 0, &[tree, allocations, recorded.dropped, 0, threads], &body)
+    }
+
+    /// Adds a thread that recorded a script as a trace, in pieces of so many events. Returns its ordinal.
+    ///
+    /// # Panics
+    /// On an event that a trace has no room for.
+    pub fn trace(&mut self, name: &str, script: &Script, events_per_piece: usize) -> u32 {
+        let (mut pause, mut dropped) = (0, 0);
+        for (_, event) in &script.steps {
+            match event {
+                Event::Pause(ns) => pause += ns,
+                Event::Dropped(events) => dropped += events,
+                _ => {}
+            }
+        }
+        let facts = ThreadFacts { start: script.start, pause, dropped, ..ThreadFacts::default() };
+        let owner = self.threads + 1;
+        self.thread(name, &facts, 0, 0);
+        let mut clock = script.start;
+        let mut number = 0;
+        let mut piece: Vec<u8> = Vec::new();
+        let mut start = clock;
+        for &(now, event) in &script.steps {
+            // These do not read the clock: the time before them is that of the next event which does.
+            let still =
+                matches!(event, Event::Made { .. } | Event::Surplus(_) | Event::Pause(_) | Event::Dropped(_));
+            let mut ns = if still { 0 } else { now - clock };
+            let mut words = Vec::new();
+            if ns >= 1 << 34 {
+                words.push(Event::Later(ns).encode(0).expect("a wait of less than 36 years"));
+                ns = 0;
+            }
+            words.push(event.encode(ns).expect("an event that has room"));
+            for word in words {
+                if piece.len() == 8 * events_per_piece {
+                    number += 1;
+                    self.region(TRACE, owner, &[number, start], &piece);
+                    piece.clear();
+                    start = clock;
+                }
+                piece.extend_from_slice(&word.to_le_bytes());
+                let (event, ns) = Event::decode(word);
+                clock += ns;
+                if let Event::Later(ns) | Event::Pause(ns) = event {
+                    clock += ns;
+                }
+            }
+        }
+        number += 1;
+        self.region(TRACE, owner, &[number, start], &piece);
+        owner
+    }
+
+    /// Adds links.
+    pub fn links(&mut self, links: &[Link]) -> &mut Writer {
+        let mut body = Vec::new();
+        for link in links {
+            for word in [link.number, link.kind.number(), link.node, link.thread] {
+                body.extend_from_slice(&word.to_le_bytes());
+            }
+            body.extend_from_slice(&link.clock.to_le_bytes());
+            body.extend_from_slice(&[0; 8]);
+        }
+        self.region(LINKS, 0, &[], &body);
+        self
+    }
+
+    /// Adds the timings of a code region; its ring is as long as the list of its passages.
+    pub fn region_timing(&mut self, timing: &RegionTiming) -> &mut Writer {
+        let RegionTiming { passages, ns, min, max, left_otherwise, .. } = *timing;
+        let length = timing.last.len().next_multiple_of(4);
+        let mut body = vec![0; 16 * length];
+        let first = passages - timing.last.len() as u64;
+        for (number, passage) in (first..).zip(&timing.last) {
+            let at = 16 * (number as usize % length);
+            body[at..at + 8].copy_from_slice(&passage.clock.to_le_bytes());
+            body[at + 8..at + 16].copy_from_slice(&passage.ns.to_le_bytes());
+        }
+        let header = [u64::from(timing.number), passages, ns, min, max, left_otherwise];
+        self.region(REGION_TIMINGS, timing.thread, &header, &body);
+        self
+    }
+
+    /// Adds a tree region. Returns its file offset.
+    pub fn tree_region(&mut self, owner: u32, tree: &Tree, stack: &[Frame], last_event: u64) -> u64 {
+        let mut body = Vec::new();
+        let mut word = |word: u64| body.extend_from_slice(&word.to_le_bytes());
+        for frame in stack {
+            let id_plus_one = if frame.link { LINK_FRAME } else { frame.id + 1 };
+            word(u64::from(frame.pending) << 63 | u64::from(id_plus_one) << 32 | u64::from(frame.node));
+            word(frame.since);
+        }
+        // A popped frame, and the free one behind it.
+        [0, last_event, 0, 0].into_iter().for_each(&mut word);
+        let mut open = vec![0; tree.nodes.len() + 1];
+        for frame in stack {
+            if let Some(open) = open.get_mut(frame.node as usize) {
+                *open += 1;
+            }
+        }
+        for (node, open) in tree.nodes.iter().zip(&open[1..]) {
+            node_words(node, node.open.saturating_sub(*open)).into_iter().for_each(&mut word);
+        }
+        let flags = if tree.sampled { SAMPLED } else { 0 } | if tree.cpu { CPU } else { 0 };
+        self.region(TREE, owner, &[2 * (stack.len() as u64 + 2), flags], &body)
+    }
+
+    fn allocations_region(&mut self, owner: u32, allocations: &[TreeAllocation]) -> u64 {
+        if allocations.is_empty() {
+            return 0;
+        }
+        let mut body = Vec::new();
+        for made in allocations {
+            for word in [u64::from(made.node) << 32 | u64::from(made.class), made.count, made.bytes, 0] {
+                body.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        self.region(TREE_ALLOCATIONS, owner, &[], &body)
+    }
+
+    /// The file.
+    pub fn finish(mut self) -> Vec<u8> {
+        let mut text = String::new();
+        for (key, value) in &self.properties {
+            let value = value.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
+            text += &format!("{key}={value}\n");
+        }
+        if !text.is_empty() {
+            self.region(PROPERTIES, 0, &[text.len() as u64], text.as_bytes());
+        }
+        let end = (self.data.len() as u64 + HEADER).next_multiple_of(PAGE);
+        self.data.resize(end as usize, 0);
+        self.word(40, end);
+        self.word(FILE_HEADER, u64::from(BLOCK) | 1 << 32);
+        self.word(FILE_HEADER + 8, end - FILE_HEADER);
+        self.data
+    }
+}
+
+/// `open`: frames that are not on the shadow stack.
+fn node_words(node: &TreeNode, open: u64) -> [u64; 16] {
+    let consumer = match node.consumer {
+        TreeConsumer::Method(id) => id + 1,
+        TreeConsumer::Link(link) => LINK | link,
+        TreeConsumer::Deeper => DEEPER,
+    };
+    let min = node.min.min(NO_MIN);
+    [
+        u64::from(node.parent) << 32 | u64::from(consumer),
+        node.entries,
+        node.closes.exits,
+        node.ns,
+        min,
+        node.max,
+        node.sum_squares.to_bits(),
+        node.timed,
+        node.closes.unwinds,
+        node.closes.orphans,
+        node.closes.lost,
+        node.stray,
+        open,
+        node.cpu_ns,
+        node.head_ns,
+        node.open_ns,
+    ]
+}

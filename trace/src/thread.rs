@@ -1,0 +1,210 @@
+//! The figures of a thread, whatever way they were recorded.
+
+use std::collections::BTreeMap;
+
+use crate::tree::Tree;
+
+/// Whose figures a [`Thread`] has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadKind {
+    /// One thread.
+    Thread,
+    /// The sum of this many threads that ended.
+    Ended(u64),
+}
+
+/// The figures of a thread. Clocks are ns, 0 where they are unknown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thread {
+    /// Copy of the runtime that recorded it.
+    pub copy: u32,
+    /// Number of the thread among those of its copy, from 1; 0 for ended ones.
+    pub ordinal: u32,
+    /// One thread or many.
+    pub kind: ThreadKind,
+    /// Name at the first event; empty for ended ones.
+    pub name: String,
+    /// Clock at the first event.
+    pub start: u64,
+    /// Clock when the thread was first seen to have ended.
+    pub end: u64,
+    /// Number of the link that started it; 0: none.
+    pub link: u32,
+    /// ns that the recorder took for itself; they are left out of every time.
+    pub pause: u64,
+    /// Clock at the last event; of a trace only after it has been replayed.
+    pub last_event: u64,
+    /// Events not recorded.
+    pub dropped: u64,
+    /// Recording stopped before the thread ended.
+    pub stopped: bool,
+    /// The process ended while the shadow stack was being repaired: the law need not hold here.
+    pub in_transition: bool,
+    /// Shadow stack, outermost frame first.
+    pub stack: Vec<Frame>,
+    /// Counts by method id; those of a tree are the sums over its contexts.
+    pub methods: BTreeMap<u32, Method>,
+    /// Objects and arrays made, by method.
+    pub allocations: Vec<Allocation>,
+    /// The calling context tree, if there is one.
+    pub tree: Option<Tree>,
+    /// Objects and arrays made, by node of the tree.
+    pub tree_allocations: Vec<TreeAllocation>,
+    /// Where the events of a trace are, in their order.
+    pub pieces: Vec<Piece>,
+}
+
+/// A frame that was open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Method id; of a link frame the number of the link.
+    pub id: u32,
+    /// A constructor whose super() or this() has not returned.
+    pub pending: bool,
+    /// Not a method: what lies above runs on behalf of a link.
+    pub link: bool,
+    /// Number of its node in the tree; 0: there is no tree.
+    pub node: u32,
+    /// Clock at its entry, moved on by what the recorder took for itself since; 0: this call is not timed.
+    pub since: u64,
+}
+
+/// How a method's frames were closed, and events that fitted none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Closes {
+    /// Normal returns.
+    pub exits: u64,
+    /// Exceptions that left the method.
+    pub unwinds: u64,
+    /// Constructors whose super() or this() threw.
+    pub orphans: u64,
+    /// Frames whose end was not seen.
+    pub lost: u64,
+}
+
+/// The counts of a method.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Method {
+    /// Calls.
+    pub entries: u64,
+    /// Ends of calls.
+    pub closes: Closes,
+    /// Events that fitted no frame; not part of the law.
+    pub stray: u64,
+    /// Frames still open, counted on the shadow stack (and, for threads that ended, when they did), never derived from
+    /// the other counts.
+    pub open: u64,
+}
+
+/// Objects or arrays of a class made under one method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allocation {
+    /// Method on top of the shadow stack.
+    pub method: Option<u32>,
+    /// Number of the class in [`crate::Copy::class_names`].
+    pub class: u32,
+    /// How many.
+    pub count: u64,
+}
+
+/// Objects or arrays of a class made in one context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeAllocation {
+    /// Number of the node of the topmost frame; 0: none.
+    pub node: u32,
+    /// Number of the class in [`crate::Copy::class_names`].
+    pub class: u32,
+    /// How many.
+    pub count: u64,
+    /// Their bytes; classes of unknown size count as 0.
+    pub bytes: u64,
+}
+
+/// A piece of a thread's events: words for [`crate::Event::decode`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// File offset of its first event.
+    pub offset: u64,
+    /// Clock at its beginning.
+    pub clock: u64,
+    /// Its number within the thread, from 1.
+    pub number: u32,
+    /// Room for its events, in bytes.
+    pub length: u32,
+}
+
+impl Thread {
+    pub(crate) fn new(copy: u32, ordinal: u32, kind: ThreadKind) -> Thread {
+        Thread {
+            copy,
+            ordinal,
+            kind,
+            name: String::new(),
+            start: 0,
+            end: 0,
+            link: 0,
+            pause: 0,
+            last_event: 0,
+            dropped: 0,
+            stopped: false,
+            in_transition: false,
+            stack: Vec::new(),
+            methods: BTreeMap::new(),
+            allocations: Vec::new(),
+            tree: None,
+            tree_allocations: Vec::new(),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Adds to [`crate::TreeNode::open_ns`] the time of the frames that are open, up to a clock: [`Thread::last_event`], or
+    /// a later one at which they are known to have been open still. To be called once.
+    pub fn measure_open(&mut self, until: u64) {
+        let Some(tree) = &mut self.tree else { return };
+        for frame in self.stack.iter().filter(|frame| frame.since != 0) {
+            if let Some(node) = tree.node_mut(frame.node) {
+                node.open_ns = node.open_ns.saturating_add(until.saturating_sub(frame.since));
+            }
+        }
+    }
+
+    /// Fills [`Thread::methods`] and [`Thread::allocations`] from the tree and its allocations, which must have been set.
+    pub fn sum_up(&mut self) {
+        let Some(tree) = &self.tree else { return };
+        self.methods = tree.methods();
+        let mut sums: BTreeMap<(Option<u32>, u32), u64> = BTreeMap::new();
+        for made in &self.tree_allocations {
+            let method = tree.node(made.node).and_then(|node| node.consumer.method());
+            let sum = sums.entry((method, made.class)).or_default();
+            *sum = sum.saturating_add(made.count);
+        }
+        let sums = sums.into_iter();
+        self.allocations = sums.map(|((method, class), count)| Allocation { method, class, count }).collect();
+    }
+}
+
+impl Closes {
+    /// All closed frames.
+    pub fn total(&self) -> u64 {
+        self.exits.saturating_add(self.unwinds).saturating_add(self.orphans).saturating_add(self.lost)
+    }
+}
+
+impl Method {
+    /// Adds the counts of `other`.
+    pub fn add(&mut self, other: &Method) {
+        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
+        sum(&mut self.entries, other.entries);
+        sum(&mut self.closes.exits, other.closes.exits);
+        sum(&mut self.closes.unwinds, other.closes.unwinds);
+        sum(&mut self.closes.orphans, other.closes.orphans);
+        sum(&mut self.closes.lost, other.closes.lost);
+        sum(&mut self.stray, other.stray);
+        sum(&mut self.open, other.open);
+    }
+
+    /// Entries minus everything that an entry can have become; 0 if the law holds.
+    pub fn balance(&self) -> i128 {
+        i128::from(self.entries) - i128::from(self.closes.total()) - i128::from(self.open)
+    }
+}
