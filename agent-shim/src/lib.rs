@@ -177,7 +177,7 @@ fn program_name(command: &str) -> Option<String> {
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
-        let recorder = Recorder::find(jni, &agent.settings)?;
+        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk())?;
         let loader = jni.static_method(
             "java/lang/ClassLoader",
             "getPlatformClassLoader",

@@ -14,12 +14,16 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Finds the class, and tells it its settings: lines of KEY=VALUE.
-    pub(crate) fn find(jni: Jni<'_>, settings: &str) -> Option<Recorder> {
+    /// Finds the class, and tells it its settings: lines of KEY=VALUE. `at_once`: it begins before the first event.
+    pub(crate) fn find(jni: Jni<'_>, settings: &str, at_once: bool) -> Option<Recorder> {
         const CLASS: &str = "instrument/runtime/Agent";
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
+        if at_once {
+            let begin = jni.static_method(CLASS, "begin", "([B)V")?;
+            jni.call_with_bytes(&begin, &[]).then_some(())?;
+        }
         Some(Recorder { id_map, waiting: Mutex::default() })
     }
 

@@ -34,6 +34,24 @@ final class Agent {
     }
 
     /**
+     * Begins to record before any class of the JDK is rewritten: what the recorder calls to begin must not call it. Takes an
+     * array as the others do, and looks at nothing in it.
+     */
+    static void begin(byte[] nothing) {
+        ThreadState state = ProfilerRuntime.newState();
+        if (state == null) {
+            return;
+        }
+        int mode = state.mode;
+        state.mode = ThreadState.BUSY;
+        try {
+            Threads.start();
+        } finally {
+            state.mode = mode;
+        }
+    }
+
+    /**
      * A piece of the id map: a gzip file; or nothing, to write what is left. May be called within anything that loads a
      * class, probes included.
      */
