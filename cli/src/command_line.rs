@@ -7,7 +7,13 @@ use std::ffi::{OsStr, OsString};
 
 /// The whole command line's definition, as clap sees it.
 pub(crate) fn command() -> Command {
-    crate::Cli::command().mut_subcommand("rewrite", |rewrite| rewrite.after_help(crate::exit::HELP))
+    let command =
+        crate::Cli::command().mut_subcommand("rewrite", |rewrite| rewrite.after_help(crate::exit::HELP));
+    #[cfg(unix)]
+    let command = command.mut_subcommand("run", |run| {
+        crate::run::WITHOUT_EFFECT.iter().fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(true)))
+    });
+    command
 }
 
 /// Puts `rewrite` before the first word that is neither a global option nor a command.

@@ -22,6 +22,9 @@ pub(crate) enum Exit {
     Negative,
     /// 3: done, but something was skipped under `--strict`.
     Partial,
+    /// As the program ended that was run.
+    #[cfg(unix)]
+    Program(u8),
 }
 
 /// An error that is the user's request and not the world's state: exit code 2.
@@ -47,6 +50,8 @@ pub(crate) fn code(result: anyhow::Result<Exit>, talk: &Talk) -> ExitCode {
         Ok(Exit::Done) => return ExitCode::SUCCESS,
         Ok(Exit::Negative) => return ExitCode::from(1),
         Ok(Exit::Partial) => return ExitCode::from(3),
+        #[cfg(unix)]
+        Ok(Exit::Program(code)) => return ExitCode::from(code),
         Err(error) => error,
     };
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {

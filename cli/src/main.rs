@@ -23,6 +23,8 @@ mod profile_diff;
 mod progress;
 mod report;
 mod rewrite;
+#[cfg(unix)]
+mod run;
 mod runtime;
 mod settings;
 mod source;
@@ -56,6 +58,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Rewrite(Box<rewrite::Opts>),
+    #[cfg(unix)]
+    Run(Box<run::Opts>),
     Dump(dump::Opts),
     Diff(diff::Opts),
     Ids(ids::Opts),
@@ -81,6 +85,8 @@ fn main() -> ExitCode {
     let talk = talk::Talk::new(&cli.talk);
     let result = match cli.command {
         Command::Rewrite(opts) => rewrite::run(*opts, &talk),
+        #[cfg(unix)]
+        Command::Run(opts) => run::run(*opts, &talk),
         Command::Dump(opts) => dump::run(opts, &talk),
         Command::Diff(opts) => diff::run(opts, &talk),
         Command::Ids(opts) => ids::run(&opts, &talk),

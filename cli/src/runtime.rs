@@ -3,9 +3,7 @@
 use crate::settings::{Record, Settings};
 use anyhow::Result;
 use instrument_rewriter::archive::{self, NewEntry};
-
-/// Name and bytes of every class, from `runtime-java/classes`.
-static CLASSES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/runtime_classes.rs"));
+use instrument_runtime::CLASSES;
 
 /// The file that `--runtime classpath` writes.
 pub(crate) const JAR_NAME: &str = "instrument-runtime.jar";

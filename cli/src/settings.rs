@@ -260,6 +260,12 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The include and exclude patterns, as they were given.
+    #[cfg(unix)]
+    pub(crate) fn patterns(&self) -> (&[String], &[String]) {
+        (&self.include, &self.exclude)
+    }
+
     /// The options in effect that leave classes or methods out, as one would type them.
     pub(crate) fn filters(&self) -> String {
         let options = [

@@ -46,6 +46,8 @@ pub struct IdMap {
     /// The methods of classes with more than [`CHAINED`] methods; those of the others are found along their chain, which lies in cache
     /// when the methods of a class come one after another.
     method_table: Table,
+    /// The first id that may be given away, if it is more than 1.
+    first: u32,
     seed: Seed,
     /// What has been parsed, and what it said of things that were updated since.
     parsed: Parsed,
@@ -139,6 +141,11 @@ impl IdMap {
         IdMap::default()
     }
 
+    /// An empty map whose first id is `first`: beside other maps of smaller ids, none of whose numbers it will use.
+    pub fn starting_at(first: u32) -> IdMap {
+        IdMap { first, ..IdMap::default() }
+    }
+
     /// How many bytes of the text that was parsed are whole lines.
     pub fn valid_len(&self) -> usize {
         self.parsed.length
@@ -202,7 +209,7 @@ impl IdMap {
             }
             return Ok(known.id);
         }
-        let id = self.last_id() + 1;
+        let id = (self.last_id() + 1).max(self.first);
         if id > MAX_ID {
             return Err(IdMapFull);
         }

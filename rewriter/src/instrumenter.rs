@@ -263,14 +263,25 @@ impl<'a> Instrumenter<'a> {
         self.runtime = runtime;
     }
 
+    /// The map that ids are taken from.
+    pub fn ids(&mut self) -> &mut IdMap {
+        self.ids
+    }
+
+    /// The ids of the methods admitted since this or [`output_entries`](Self::output_entries) was called: sorted, each once.
+    pub fn take_used(&mut self) -> Vec<u32> {
+        let mut used = std::mem::take(&mut self.used);
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
     /// The entries that the current output needs: the runtime, and the part of the id map that it uses.
     pub fn output_entries(&mut self) -> Vec<NewEntry> {
-        let mut used = std::mem::take(&mut self.used);
+        let used = self.take_used();
         if used.is_empty() {
             return Vec::new();
         }
-        used.sort_unstable();
-        used.dedup();
         let mut text = Vec::new();
         self.ids.write_part(used, &mut text);
         let map =

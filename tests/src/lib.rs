@@ -1,9 +1,11 @@
 //! What the end-to-end tests share: the golden cases, an assembler for classes no compiler writes, the corpus of
 //! real jars, the JVMs, the binary under test, and readers of what it exports.
 
+pub mod agent;
 pub mod assembler;
 pub mod corpus;
 pub mod golden;
+pub mod jre;
 pub mod jvm;
 pub mod machine;
 pub mod readers;

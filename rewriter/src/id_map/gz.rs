@@ -21,7 +21,16 @@ pub enum GzError {
 /// Packs `text`. The same text gives the same bytes: there is no time stamp and no file name in it.
 pub fn compress(text: &[u8]) -> Vec<u8> {
     // The fastest level: a map is packed on one thread while nothing else is left to do.
-    let mut compressor = Compressor::new(CompressionLvl::new(1).unwrap_or_default());
+    pack(text, 1)
+}
+
+/// The form without making it any smaller: for a piece of a map, on whose way a program waits.
+pub fn store(text: &[u8]) -> Vec<u8> {
+    pack(text, 0)
+}
+
+fn pack(text: &[u8], level: i32) -> Vec<u8> {
+    let mut compressor = Compressor::new(CompressionLvl::new(level).unwrap_or_default());
     let mut packed = vec![0; compressor.gzip_compress_bound(text.len())];
     let length = compressor.gzip_compress(text, &mut packed).expect("the bound is large enough");
     packed.truncate(length);
@@ -65,6 +74,7 @@ mod tests {
         assert!(packed.len() < text.len() / 20);
         assert_eq!(decompress(&packed, text.len()).unwrap(), text);
         assert_eq!(decompress(&compress(b""), 0).unwrap(), b"");
+        assert_eq!(decompress(&store(&text), text.len()).unwrap(), text);
     }
 
     #[test]

@@ -71,28 +71,43 @@ impl IdMap {
     /// The first line that is wrong in any other way. Memory is bounded by a small multiple of the text.
     pub fn parse(text: &[u8]) -> Result<IdMap, IdMapError> {
         let mut map = IdMap::new();
+        map.parse_more(text)?;
+        Ok(map)
+    }
+
+    /// Reads what was appended to the text from [`valid_len`](IdMap::valid_len) on: by others, or by ourselves (see
+    /// [`write_new`](IdMap::write_new)), which is how a map learns what of it has been written. What others append comes before any
+    /// id of our own is given.
+    ///
+    /// # Errors
+    /// As [`parse`](IdMap::parse); lines are counted from the beginning of `text`.
+    pub fn parse_more(&mut self, text: &[u8]) -> Result<(), IdMapError> {
         let whole = text.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
-        map.parsed.length = whole;
-        map.parsed.torn = text.len() - whole;
+        self.parsed.torn = text.len() - whole;
         if whole == 0 {
-            let torn_header = HEADER.as_bytes().starts_with(text);
+            let torn_header = self.parsed.header || HEADER.as_bytes().starts_with(text);
             return if torn_header {
-                Ok(map)
+                Ok(())
             } else {
                 Err(IdMapError { line: 1, kind: IdMapErrorKind::NotAnIdMap })
             };
         }
         let mut class = None;
         for (index, line) in text[..whole - 1].split(|&b| b == b'\n').enumerate() {
-            let parsed = if index == 0 { parse_header(line) } else { map.parse_line(line, &mut class) };
+            let parsed = if self.parsed.header {
+                self.parse_line(line, &mut class)
+            } else {
+                self.parsed.header = true;
+                parse_header(line)
+            };
             parsed.map_err(|kind| IdMapError { line: index + 1, kind })?;
         }
-        map.parsed.header = true;
-        map.parsed.classes = map.classes.len() as u32;
-        map.parsed.methods = map.methods.len() as u32;
-        map.parsed.sources.clear();
-        map.parsed.facts.clear();
-        Ok(map)
+        self.parsed.length += whole;
+        self.parsed.classes = self.classes.len() as u32;
+        self.parsed.methods = self.methods.len() as u32;
+        self.parsed.sources.clear();
+        self.parsed.facts.clear();
+        Ok(())
     }
 
     fn parse_line(&mut self, line: &[u8], class: &mut Option<ClassIds>) -> Result<(), IdMapErrorKind> {

@@ -143,6 +143,7 @@ final class Host {
      * loader, so the caller holds no lock.
      */
     static void copyIdMaps(ProfileFile file) throws IOException {
+        Agent.opened(file);
         ClassLoader loader = Host.class.getClassLoader();
         Enumeration<URL> maps =
             loader == null ? ClassLoader.getSystemResources(ID_MAP) : loader.getResources(ID_MAP);

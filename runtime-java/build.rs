@@ -1,10 +1,10 @@
-//! Lists the compiled runtime classes, so that the binary carries them: no JVM is needed to rewrite.
+//! Lists the compiled runtime classes, so that binaries carry them: no JVM is needed to rewrite.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime-java/classes");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("classes");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut classes = Vec::new();
     collect(&root, &mut classes);

@@ -1,0 +1,81 @@
+//! Which classes the agent looks at at all, by their loader and name. What it looks at, the user's filter decides.
+
+/// Who loads a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The boot or platform loader, or a tool of the JDK by its name.
+    Jdk,
+    /// Any other loader.
+    Program,
+}
+
+impl Origin {
+    /// `jdk_loader`: it is the boot loader or the platform loader.
+    pub(crate) fn of(jdk_loader: bool, class: &[u8]) -> Origin {
+        const TOOLS: [&[u8]; 4] = [b"java/", b"jdk/", b"sun/", b"com/sun/tools/"];
+        if jdk_loader || TOOLS.iter().any(|prefix| class.starts_with(prefix)) {
+            Origin::Jdk
+        } else {
+            Origin::Program
+        }
+    }
+}
+
+/// Classes that the JDK makes while the program runs: proxies (`$Proxy7`), accessors, lambdas. They are named after nothing that
+/// anybody wrote, and there may be any number of them. (Hidden classes do not come to an agent.)
+pub(crate) fn is_generated(class: &[u8]) -> bool {
+    const PREFIXES: [&[u8]; 5] =
+        [b"jdk/internal/reflect/", b"sun/reflect/", b"java/lang/invoke/", b"com/sun/proxy/", b"jdk/proxy"];
+    let simple = class.rsplit(|&byte| byte == b'/').next().unwrap_or(class);
+    let proxy = simple.strip_prefix(b"$Proxy");
+    PREFIXES.iter().any(|prefix| class.starts_with(prefix))
+        || proxy.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+        || class.windows(9).any(|part| part == b"$$Lambda$" || part == b"$$Lambda/")
+}
+
+/// Classes of the JDK whose methods a probe calls before it can know that it is called by itself. Probes in them would never end.
+pub(crate) fn is_needed_by_probes(class: &[u8]) -> bool {
+    const PREFIXES: [&[u8]; 7] = [
+        b"java/lang/",
+        b"java/nio/",
+        b"java/util/concurrent/atomic/",
+        b"jdk/internal/",
+        b"sun/misc/",
+        b"sun/nio/",
+        b"java/util/Objects",
+    ];
+    PREFIXES.iter().any(|prefix| class.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_is_generated() {
+        for class in [
+            "com/sun/proxy/$Proxy3",
+            "jdk/proxy2/$Proxy12",
+            "com/acme/$Proxy0",
+            "jdk/internal/reflect/GeneratedMethodAccessor17",
+            "com/acme/Foo$$Lambda$14/0x0000000800c03000",
+            "com/acme/Foo$$Lambda/0x0000000800c03000",
+            "java/lang/invoke/LambdaForm$MH",
+        ] {
+            assert!(is_generated(class.as_bytes()), "{class}");
+        }
+        for class in
+            ["com/acme/$Proxy", "com/acme/$ProxyFactory", "com/acme/Foo$Lambda", "jdk/jfr/Event", "A"]
+        {
+            assert!(!is_generated(class.as_bytes()), "{class}");
+        }
+    }
+
+    #[test]
+    fn origin_is_by_loader_and_by_the_names_of_tools() {
+        assert_eq!(Origin::of(true, b"com/acme/Foo"), Origin::Jdk);
+        assert_eq!(Origin::of(false, b"com/sun/tools/javac/Main"), Origin::Jdk);
+        assert_eq!(Origin::of(false, b"com/sun/mail/smtp/Transport"), Origin::Program);
+        assert_eq!(Origin::of(false, b"javax/servlet/Servlet"), Origin::Program);
+    }
+}

@@ -1,0 +1,530 @@
+//! The few functions of JVMTI and JNI that the agent needs, and safe names for them.
+//!
+//! Both are tables of functions that have only ever grown, so one binary fits every virtual machine since Java 9; a test compares
+//! the positions used here with the headers of a JDK. Everything unsafe of the agent is here and in the exported functions: a
+//! [`Jvmti`] or [`Jni`] can only be made from an environment that the virtual machine passed in, and local references do not
+//! outlive the call that they were made in.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::ptr::{null, null_mut};
+
+/// `jvmtiError`, other than `JVMTI_ERROR_NONE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct JvmtiError(pub(crate) c_int);
+
+impl std::fmt::Display for JvmtiError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "JVMTI error {}", self.0)
+    }
+}
+
+/// An environment: a pointer to a pointer to a table of functions.
+type Environment = *mut *const *const c_void;
+
+/// Events (JVMTI, "Event Index").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum Event {
+    VmInit = 50,
+    VmDeath = 51,
+    ClassFileLoadHook = 54,
+}
+
+/// `jvmtiEventCallbacks`, up to the last event in use: the virtual machine is told how long it is.
+#[repr(C)]
+pub(crate) struct Callbacks {
+    pub(crate) vm_init: unsafe extern "system" fn(Environment, Environment, *mut c_void),
+    pub(crate) vm_death: unsafe extern "system" fn(Environment, Environment),
+    pub(crate) thread_start: Option<unsafe extern "system" fn()>,
+    pub(crate) thread_end: Option<unsafe extern "system" fn()>,
+    pub(crate) class_file_load_hook: ClassFileLoadHook,
+}
+
+/// `jvmtiEventClassFileLoadHook`.
+pub(crate) type ClassFileLoadHook = unsafe extern "system" fn(
+    jvmti: Environment,
+    jni: Environment,
+    redefined: *mut c_void,
+    loader: *mut c_void,
+    name: *const c_char,
+    domain: *mut c_void,
+    length: c_int,
+    data: *const u8,
+    new_length: *mut c_int,
+    new_data: *mut *mut u8,
+);
+
+/// Bits of `jvmtiCapabilities`.
+const CAN_RETRANSFORM_CLASSES: usize = 37;
+
+const JVMTI_VERSION_9: c_int = 0x3009_0000;
+const JVMTI_ENABLE: c_int = 1;
+
+/// Position in the table (from 0), name in the header, and our name for a call of it.
+macro_rules! functions {
+    ($type:ident, $names:ident; $($index:literal $c_name:ident $name:ident($($arg:ident: $arg_type:ty),*) $(-> $result:ty)?;)*) => {
+        #[cfg(test)]
+        const $names: &[(usize, &str)] = &[$(($index, stringify!($c_name))),*];
+        impl $type<'_> {
+            $(
+                /// # Safety
+                /// As the specification says of its arguments.
+                unsafe fn $name(&self, $($arg: $arg_type),*) $(-> $result)? {
+                    type Function = unsafe extern "system" fn(Environment, $($arg_type),*) $(-> $result)?;
+                    // SAFETY: the environment is valid, and this entry of its table is a function of this type.
+                    unsafe {
+                        let function: Function = std::mem::transmute(*(*self.environment).add($index));
+                        function(self.environment, $($arg),*)
+                    }
+                }
+            )*
+        }
+    };
+}
+
+functions! { Jvmti, JVMTI_FUNCTIONS;
+    44 IsModifiableClass raw_is_modifiable_class(class: *mut c_void, result: *mut u8) -> c_int;
+    45 Allocate raw_allocate(size: i64, result: *mut *mut u8) -> c_int;
+    46 Deallocate raw_deallocate(memory: *mut u8) -> c_int;
+    47 GetClassSignature raw_get_class_signature(class: *mut c_void, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
+    56 GetClassLoader raw_get_class_loader(class: *mut c_void, result: *mut *mut c_void) -> c_int;
+    77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
+    121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
+    130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
+    141 AddCapabilities raw_add_capabilities(capabilities: *const [u8; 16]) -> c_int;
+    148 AddToBootstrapClassLoaderSearch raw_add_to_bootstrap_class_loader_search(path: *const c_char) -> c_int;
+    151 RetransformClasses raw_retransform_classes(count: c_int, classes: *const *mut c_void) -> c_int;
+}
+/// The one function with a variable number of arguments.
+const SET_EVENT_NOTIFICATION_MODE: (usize, &str) = (1, "SetEventNotificationMode");
+
+functions! { Jni, JNI_FUNCTIONS;
+    6 FindClass raw_find_class(name: *const c_char) -> *mut c_void;
+    17 ExceptionClear raw_exception_clear();
+    21 NewGlobalRef raw_new_global_ref(object: *mut c_void) -> *mut c_void;
+    22 DeleteGlobalRef raw_delete_global_ref(object: *mut c_void);
+    23 DeleteLocalRef raw_delete_local_ref(object: *mut c_void);
+    24 IsSameObject raw_is_same_object(a: *mut c_void, b: *mut c_void) -> u8;
+    26 EnsureLocalCapacity raw_ensure_local_capacity(count: c_int) -> c_int;
+    113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
+    116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]) -> *mut c_void;
+    143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]);
+    176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
+    208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
+    228 ExceptionCheck raw_exception_check() -> u8;
+}
+
+/// A JVMTI environment, valid for `'a`.
+#[derive(Clone, Copy)]
+pub(crate) struct Jvmti<'a> {
+    environment: Environment,
+    scope: PhantomData<&'a ()>,
+}
+
+/// The JNI environment of the current thread, within the call `'a` from the virtual machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Jni<'a> {
+    environment: Environment,
+    scope: PhantomData<(&'a (), *mut ())>,
+}
+
+/// A local reference, or null.
+pub(crate) struct Object<'a> {
+    reference: *mut c_void,
+    scope: PhantomData<&'a ()>,
+}
+
+/// A global reference, kept for good unless it is given back.
+#[derive(Debug)]
+pub(crate) struct Global(*mut c_void);
+// SAFETY: global references are for any thread (JNI, "Global and Local References").
+unsafe impl Send for Global {}
+// SAFETY: as above.
+unsafe impl Sync for Global {}
+
+/// A static method of a class that is never unloaded.
+#[derive(Debug)]
+pub(crate) struct StaticMethod {
+    class: Global,
+    id: *mut c_void,
+    descriptor: &'static str,
+}
+// SAFETY: method ids are for any thread, as long as their class is there, which the global reference sees to.
+unsafe impl Send for StaticMethod {}
+// SAFETY: as above.
+unsafe impl Sync for StaticMethod {}
+
+fn checked(error: c_int) -> Result<(), JvmtiError> {
+    if error == 0 { Ok(()) } else { Err(JvmtiError(error)) }
+}
+
+impl Jvmti<'static> {
+    /// A new environment of the virtual machine. It lasts as long as the process.
+    ///
+    /// # Safety
+    /// `vm` is a `JavaVM*`.
+    pub(crate) unsafe fn of(vm: *mut c_void) -> Result<Self, JvmtiError> {
+        type GetEnv = unsafe extern "system" fn(*mut c_void, *mut Environment, c_int) -> c_int;
+        let mut environment: Environment = null_mut();
+        // SAFETY: entry 6 of JNIInvokeInterface_ is GetEnv.
+        let result = unsafe {
+            let function: GetEnv = std::mem::transmute(*(*vm.cast::<*const *const c_void>()).add(6));
+            function(vm, &mut environment, JVMTI_VERSION_9)
+        };
+        if result != 0 || environment.is_null() {
+            return Err(JvmtiError(result));
+        }
+        Ok(Jvmti { environment, scope: PhantomData })
+    }
+}
+
+impl<'a> Jvmti<'a> {
+    /// The environment that a callback was given.
+    ///
+    /// # Safety
+    /// `environment` is a `jvmtiEnv*`, valid for `'a`.
+    pub(crate) unsafe fn new(environment: Environment) -> Self {
+        Jvmti { environment, scope: PhantomData }
+    }
+
+    /// Sets the functions that events call.
+    pub(crate) fn set_callbacks(&self, callbacks: &'static Callbacks) -> Result<(), JvmtiError> {
+        // SAFETY: the table is copied.
+        checked(unsafe { self.raw_set_event_callbacks(callbacks, size_of::<Callbacks>() as c_int) })
+    }
+
+    /// Lets an event come, from every thread.
+    pub(crate) fn enable(&self, event: Event) -> Result<(), JvmtiError> {
+        type Function = unsafe extern "C" fn(Environment, c_int, c_int, *mut c_void, ...) -> c_int;
+        // SAFETY: this entry is a function of this type; a null thread means all.
+        checked(unsafe {
+            let function: Function =
+                std::mem::transmute(*(*self.environment).add(SET_EVENT_NOTIFICATION_MODE.0));
+            function(self.environment, JVMTI_ENABLE, event as c_int, null_mut())
+        })
+    }
+
+    /// Asks for the right to retransform classes.
+    pub(crate) fn add_retransformation(&self) -> Result<(), JvmtiError> {
+        let mut capabilities = [0u8; 16];
+        capabilities[CAN_RETRANSFORM_CLASSES / 8] |= 1 << (CAN_RETRANSFORM_CLASSES % 8);
+        // SAFETY: the virtual machine copies the 128 bits.
+        checked(unsafe { self.raw_add_capabilities(&capabilities) })
+    }
+
+    /// Appends a jar to what the boot loader searches.
+    pub(crate) fn add_to_boot_path(&self, jar: &Path) -> Result<(), JvmtiError> {
+        let path = c_string(jar.as_os_str().as_encoded_bytes());
+        // SAFETY: the path is copied.
+        checked(unsafe { self.raw_add_to_bootstrap_class_loader_search(path.as_ptr()) })
+    }
+
+    /// A system property, as it stands.
+    pub(crate) fn system_property(&self, name: &str) -> Option<String> {
+        let name = c_string(name.as_bytes());
+        let mut value = null_mut();
+        // SAFETY: on success the value is a string that was allocated for us.
+        unsafe {
+            checked(self.raw_get_system_property(name.as_ptr(), &mut value)).ok()?;
+            self.take_string(value)
+        }
+    }
+
+    /// Memory that the virtual machine frees, with these bytes in it.
+    pub(crate) fn allocate(&self, bytes: &[u8]) -> Result<*mut u8, JvmtiError> {
+        let mut memory = null_mut();
+        // SAFETY: on success the memory is as large as was asked for.
+        unsafe {
+            checked(self.raw_allocate(bytes.len() as i64, &mut memory))?;
+            memory.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        }
+        Ok(memory)
+    }
+
+    /// Every class that is loaded.
+    pub(crate) fn loaded_classes(&self, jni: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
+        let (mut count, mut classes) = (0, null_mut());
+        // SAFETY: no pointers. It is the most that is granted; beyond, `-Xcheck:jni` complains and nothing else happens.
+        unsafe { jni.raw_ensure_local_capacity(4096) };
+        // SAFETY: on success there are so many local references in memory that was allocated for us.
+        unsafe {
+            checked(self.raw_get_loaded_classes(&mut count, &mut classes))?;
+            let list = std::slice::from_raw_parts(classes, count as usize);
+            let objects = list.iter().map(|&reference| Object { reference, scope: PhantomData }).collect();
+            self.raw_deallocate(classes.cast());
+            Ok(objects)
+        }
+    }
+
+    /// `Lcom/acme/Foo;`
+    pub(crate) fn signature(&self, class: &Object<'a>) -> Option<String> {
+        let mut signature = null_mut();
+        // SAFETY: `class` is a class; on success the signature is a string that was allocated for us.
+        unsafe {
+            checked(self.raw_get_class_signature(class.reference, &mut signature, null_mut())).ok()?;
+            self.take_string(signature)
+        }
+    }
+
+    /// The defining loader, null for the boot loader.
+    pub(crate) fn loader(&self, class: &Object<'a>, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
+        let mut reference = null_mut();
+        // SAFETY: `class` is a class; the result is a local reference.
+        checked(unsafe { self.raw_get_class_loader(class.reference, &mut reference) })?;
+        Ok(Object { reference, scope: PhantomData })
+    }
+
+    /// Whether the class may be retransformed.
+    pub(crate) fn is_modifiable(&self, class: &Object<'a>) -> bool {
+        let mut result = 0;
+        // SAFETY: `class` is a class.
+        checked(unsafe { self.raw_is_modifiable_class(class.reference, &mut result) }).is_ok() && result != 0
+    }
+
+    /// Sends the classes through the load hook again.
+    pub(crate) fn retransform(&self, classes: &[Global]) -> Result<(), JvmtiError> {
+        let references: Vec<*mut c_void> = classes.iter().map(|class| class.0).collect();
+        // SAFETY: all are classes.
+        checked(unsafe { self.raw_retransform_classes(references.len() as c_int, references.as_ptr()) })
+    }
+
+    /// # Safety
+    /// `string` is a C string allocated by the virtual machine for us, or null.
+    unsafe fn take_string(&self, string: *mut c_char) -> Option<String> {
+        if string.is_null() {
+            return None;
+        }
+        // SAFETY: see above; it is copied before it is freed.
+        unsafe {
+            let text = CStr::from_ptr(string).to_string_lossy().into_owned();
+            self.raw_deallocate(string.cast());
+            Some(text)
+        }
+    }
+}
+
+impl<'a> Jni<'a> {
+    /// The environment that a callback was given.
+    ///
+    /// # Safety
+    /// `environment` is the `JNIEnv*` of this thread, valid for `'a`.
+    pub(crate) unsafe fn new(environment: Environment) -> Self {
+        Jni { environment, scope: PhantomData }
+    }
+
+    /// The environment of the current thread.
+    ///
+    /// # Safety
+    /// `vm` is a `JavaVM*`; the thread is attached to it for `'a`.
+    pub(crate) unsafe fn of(vm: *mut c_void) -> Option<Self> {
+        const JNI_VERSION_9: c_int = 0x0009_0000;
+        type GetEnv = unsafe extern "system" fn(*mut c_void, *mut Environment, c_int) -> c_int;
+        let mut environment: Environment = null_mut();
+        // SAFETY: entry 6 of JNIInvokeInterface_ is GetEnv.
+        let result = unsafe {
+            let function: GetEnv = std::mem::transmute(*(*vm.cast::<*const *const c_void>()).add(6));
+            function(vm, &mut environment, JNI_VERSION_9)
+        };
+        (result == 0 && !environment.is_null()).then_some(Jni { environment, scope: PhantomData })
+    }
+
+    /// A static method of a class that the system loader finds.
+    pub(crate) fn static_method(
+        &self,
+        class: &str,
+        name: &str,
+        descriptor: &'static str,
+    ) -> Option<StaticMethod> {
+        let (class, name, text) =
+            (c_string(class.as_bytes()), c_string(name.as_bytes()), c_string(descriptor.as_bytes()));
+        // SAFETY: names are C strings; every result is checked before it is used.
+        unsafe {
+            let local = self.raw_find_class(class.as_ptr());
+            if self.failed() || local.is_null() {
+                return None;
+            }
+            let id = self.raw_get_static_method_id(local, name.as_ptr(), text.as_ptr());
+            if self.failed() || id.is_null() {
+                return None;
+            }
+            let global = Global(self.raw_new_global_ref(local));
+            self.raw_delete_local_ref(local);
+            (!global.0.is_null()).then_some(StaticMethod { class: global, id, descriptor })
+        }
+    }
+
+    /// Calls a static method without parameters that returns an object; a global reference to it.
+    pub(crate) fn call_for_object(&self, method: &StaticMethod) -> Option<Global> {
+        if !method.descriptor.starts_with("()L") {
+            return None;
+        }
+        // SAFETY: the method takes nothing and returns an object.
+        unsafe {
+            let local = self.raw_call_static_object_method(method.class.0, method.id, null());
+            if self.failed() || local.is_null() {
+                return None;
+            }
+            let global = Global(self.raw_new_global_ref(local));
+            self.raw_delete_local_ref(local);
+            (!global.0.is_null()).then_some(global)
+        }
+    }
+
+    /// Calls a static method `([B)V` with these bytes. False: it threw, or there was no memory.
+    pub(crate) fn call_with_bytes(&self, method: &StaticMethod, bytes: &[u8]) -> bool {
+        let Ok(length) = c_int::try_from(bytes.len()) else { return false };
+        if method.descriptor != "([B)V" {
+            return false;
+        }
+        // SAFETY: the array is as long as what is copied into it, and the method takes an array of bytes.
+        unsafe {
+            let array = self.raw_new_byte_array(length);
+            if self.failed() || array.is_null() {
+                return false;
+            }
+            self.raw_set_byte_array_region(array, 0, length, bytes.as_ptr());
+            self.raw_call_static_void_method(method.class.0, method.id, &[array]);
+            let failed = self.failed();
+            self.raw_delete_local_ref(array);
+            !failed
+        }
+    }
+
+    /// Whether both are the same object.
+    pub(crate) fn is_same(&self, object: &Object<'a>, global: &Global) -> bool {
+        // SAFETY: both are references or null.
+        unsafe { self.raw_is_same_object(object.reference, global.0) != 0 }
+    }
+
+    /// A global reference to the same object.
+    pub(crate) fn global(&self, object: &Object<'a>) -> Option<Global> {
+        // SAFETY: a reference or null.
+        let global = Global(unsafe { self.raw_new_global_ref(object.reference) });
+        (!global.0.is_null()).then_some(global)
+    }
+
+    /// Gives a local reference back before the call ends, where there are many.
+    pub(crate) fn forget(&self, object: Object<'a>) {
+        // SAFETY: nobody has the reference any more.
+        unsafe { self.raw_delete_local_ref(object.reference) }
+    }
+
+    /// Gives a global reference back.
+    pub(crate) fn forget_global(&self, global: Global) {
+        // SAFETY: nobody has the reference any more.
+        unsafe { self.raw_delete_global_ref(global.0) }
+    }
+
+    /// Whether a call has thrown; what it has thrown is dropped.
+    fn failed(&self) -> bool {
+        // SAFETY: both may be called at any time.
+        unsafe {
+            let failed = self.raw_exception_check() != 0;
+            if failed {
+                self.raw_exception_clear();
+            }
+            failed
+        }
+    }
+}
+
+impl Object<'_> {
+    /// A reference that a callback was given.
+    ///
+    /// # Safety
+    /// `reference` is null or a reference that is valid for the lifetime.
+    pub(crate) unsafe fn new(reference: *mut c_void) -> Self {
+        Object { reference, scope: PhantomData }
+    }
+
+    /// Whether it refers to nothing.
+    pub(crate) fn is_null(&self) -> bool {
+        self.reference.is_null()
+    }
+}
+
+/// Up to the first zero, if there is one inside.
+fn c_string(bytes: &[u8]) -> CString {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    CString::new(&bytes[..end]).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    /// The headers of every JDK that is installed.
+    fn headers() -> Vec<PathBuf> {
+        let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
+        homes.extend(std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|e| e.path()));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let javac = std::env::split_paths(&path).find_map(|dir| dir.join("javac").canonicalize().ok());
+        homes.extend(javac.and_then(|javac| Some(javac.parent()?.parent()?.to_owned())));
+        homes.retain(|home| home.join("include/jvmti.h").exists());
+        assert!(!homes.is_empty(), "no JDK with include/jvmti.h: set JAVA_HOME");
+        homes.into_iter().map(|home| home.join("include")).collect()
+    }
+
+    /// The members of `struct name`, in order: names of functions, or an empty text for what is reserved.
+    fn members(header: &str, begin: &str) -> Vec<String> {
+        let body = header.split(begin).nth(1).unwrap_or_else(|| panic!("no `{begin}`"));
+        let body = body.split("\n}").next().unwrap();
+        let mut text = String::new();
+        for (index, part) in body.split("/*").enumerate() {
+            text += if index == 0 { part } else { part.split_once("*/").unwrap().1 };
+        }
+        let text: String =
+            text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join(" ");
+        let name = |member: &str| match member.split_once("JNICALL *") {
+            Some((_, rest)) => rest.split(')').next().unwrap().trim().to_owned(),
+            None => member.split_whitespace().last().unwrap_or_default().to_owned(),
+        };
+        text.split(';').filter(|member| !member.trim().is_empty()).map(name).collect()
+    }
+
+    fn check(functions: &[(usize, &str)], members: &[String], what: &str) {
+        for (index, name) in functions {
+            assert_eq!(members.get(*index).map(String::as_str), Some(*name), "{what}, entry {index}");
+        }
+    }
+
+    #[test]
+    fn every_position_is_that_of_the_headers() {
+        for include in headers() {
+            let jvmti = std::fs::read_to_string(include.join("jvmti.h")).unwrap();
+            let jni = std::fs::read_to_string(include.join("jni.h")).unwrap();
+            let what = include.display().to_string();
+            let functions = members(&jvmti, "typedef struct jvmtiInterface_1_ {");
+            check(JVMTI_FUNCTIONS, &functions, &what);
+            check(&[SET_EVENT_NOTIFICATION_MODE], &functions, &what);
+            check(JNI_FUNCTIONS, &members(&jni, "struct JNINativeInterface_ {"), &what);
+            check(&[(6, "GetEnv")], &members(&jni, "struct JNIInvokeInterface_ {"), &what);
+
+            let capabilities = jvmti.split("} jvmtiCapabilities;").next().unwrap();
+            let capabilities = capabilities.rsplit("typedef struct {").next().unwrap();
+            let bits: Vec<&str> = capabilities.lines().filter(|line| line.contains(": 1;")).collect();
+            assert!(bits[CAN_RETRANSFORM_CLASSES].contains(" can_retransform_classes "), "{bits:?}");
+
+            let callbacks: Vec<&str> =
+                jvmti.split("} jvmtiEventCallbacks;").next().unwrap().lines().collect();
+            let start = callbacks.iter().rposition(|line| line.contains("typedef struct {")).unwrap();
+            let names: Vec<&str> = callbacks[start..]
+                .iter()
+                .filter_map(|line| line.trim().strip_suffix(';')?.split(' ').next_back())
+                .collect();
+            assert_eq!(names[..5], ["VMInit", "VMDeath", "ThreadStart", "ThreadEnd", "ClassFileLoadHook"]);
+            for (event, name) in [
+                (Event::VmInit, "JVMTI_EVENT_VM_INIT"),
+                (Event::VmDeath, "JVMTI_EVENT_VM_DEATH"),
+                (Event::ClassFileLoadHook, "JVMTI_EVENT_CLASS_FILE_LOAD_HOOK"),
+            ] {
+                assert!(jvmti.contains(&format!("{name} = {},", event as i32)), "{name}");
+            }
+            assert!(jvmti.contains("JVMTI_VERSION_9   = 0x30090000"));
+            assert!(jvmti.contains("JVMTI_ENABLE = 1"));
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The agent: a thin JVMTI library that rewrites classes as they load.
+//!
+//! ```text
+//! java -agentpath:libinstrument_agent.so=out=/tmp/,include=com.acme.** -jar app.jar
+//! ```
+//!
+//! 1. [`Agent_OnLoad`] reads the [options], puts the Java runtime on the boot path (class data sharing stays on), and waits.
+//! 2. When the virtual machine is initialised, the load hook is turned on, and classes of the JDK that are loaded already are sent
+//!    through it again, if the user asked for them.
+//! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
+//!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
+//!
+//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; a
+//! native recorder, and events of the heap and of monitors, will be further modules beside [`load_hook`], fed by further callbacks.
+
+#![cfg(unix)]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod class_rules;
+mod jvmti;
+mod load_hook;
+mod method_ids;
+mod options;
+mod recorder;
+mod report;
+mod runtime_jar;
+mod talk;
+
+use class_rules::Origin;
+use jvmti::{Callbacks, Event, Global, Jni, Jvmti, Object};
+use load_hook::LoadHook;
+use options::Options;
+use recorder::Recorder;
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::path::Path;
+use std::sync::OnceLock;
+use talk::{contained, say};
+
+/// What lasts from the start on.
+struct Agent {
+    hook: LoadHook,
+    /// What the recorder is told: lines of KEY=VALUE.
+    settings: String,
+    /// Set when the virtual machine is initialised.
+    live: OnceLock<Live>,
+}
+
+/// What can be had only of a virtual machine that is initialised.
+struct Live {
+    recorder: Recorder,
+    platform_loader: Global,
+}
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+static CALLBACKS: Callbacks =
+    Callbacks { vm_init, vm_death, thread_start: None, thread_end: None, class_file_load_hook };
+
+thread_local! {
+    /// Set while this thread is inside the hook: what it loads there is none of the program's business.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The virtual machine starts with the agent (`-agentpath`).
+///
+/// # Safety
+/// Called by the virtual machine, as the JVMTI specification says.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_char, _: *mut c_void) -> c_int {
+    contained("the start of the agent", || {
+        // SAFETY: these are what the virtual machine passed in.
+        let (jvmti, options) = unsafe { (Jvmti::of(vm), text(options)) };
+        if let Err(reason) =
+            jvmti.map_err(|error| error.to_string()).and_then(|jvmti| start(jvmti, &options, false))
+        {
+            say(format_args!("{reason}; the program runs as it is"));
+        }
+    });
+    0
+}
+
+/// The agent is loaded into a virtual machine that runs.
+///
+/// # Safety
+/// Called by the virtual machine, as the JVMTI specification says.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnAttach(
+    vm: *mut c_void,
+    options: *const c_char,
+    _: *mut c_void,
+) -> c_int {
+    contained("the start of the agent", || {
+        // SAFETY: these are what the virtual machine passed in; the thread is attached for as long as this call lasts.
+        let (jvmti, jni, options) = unsafe { (Jvmti::of(vm), Jni::of(vm), text(options)) };
+        let attach = |jvmti: Jvmti<'static>| {
+            let jni = jni.ok_or("no JNI")?;
+            start(jvmti, &options, true)?;
+            if let Some(agent) = AGENT.get() {
+                go_live(agent, jvmti, jni, true);
+            }
+            Ok(())
+        };
+        if let Err(reason) = jvmti.map_err(|error| error.to_string()).and_then(attach) {
+            say(format_args!("{reason}; the program runs on as it is"));
+        }
+    });
+    0
+}
+
+/// The library is about to go; nothing of it has to be given back.
+///
+/// # Safety
+/// Called by the virtual machine, as the JVMTI specification says.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnUnload(_: *mut c_void) {}
+
+/// # Safety
+/// `options` is a C string or null.
+unsafe fn text(options: *const c_char) -> String {
+    if options.is_null() {
+        return String::new();
+    }
+    // SAFETY: see above.
+    unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+}
+
+/// Everything that can be done, and refused, before the virtual machine is initialised.
+fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), String> {
+    if AGENT.get().is_some() {
+        return Err("the agent is loaded already".to_owned());
+    }
+    let options = Options::parse(options)?;
+    let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
+    let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
+    let effective = |key: &str| property(key).or_else(|| given(key));
+    if effective("record").as_deref() == Some("off") {
+        return Ok(());
+    }
+    let mut settings = String::new();
+    for (key, value) in &options.recorder {
+        settings += &format!("{key}={}\n", value.replace('\n', " "));
+    }
+    if effective("name").is_none()
+        && let Some(name) = jvmti.system_property("sun.java.command").as_deref().and_then(program_name)
+    {
+        settings += &format!("name={name}\n");
+    }
+    let hook = LoadHook::new(options)?;
+    let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
+    jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
+    let retransforms = attached || hook.wants_jdk();
+    AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
+    let hook_up = || {
+        if retransforms {
+            jvmti.add_retransformation()?;
+        }
+        jvmti.set_callbacks(&CALLBACKS)?;
+        jvmti.enable(Event::VmInit)?;
+        jvmti.enable(Event::VmDeath)
+    };
+    hook_up().map_err(|error| error.to_string())
+}
+
+/// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
+fn program_name(command: &str) -> Option<String> {
+    let word = command.split(' ').next()?;
+    let name = match word.strip_suffix(".jar") {
+        Some(path) => Path::new(path).file_name()?.to_str()?,
+        None => word.rsplit(['.', '/']).next()?,
+    };
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    (!plain.is_empty()).then_some(plain)
+}
+
+/// The virtual machine is initialised, or was when we came: turns the hook on.
+fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
+    let live = || {
+        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk())?;
+        let loader = jni.static_method(
+            "java/lang/ClassLoader",
+            "getPlatformClassLoader",
+            "()Ljava/lang/ClassLoader;",
+        )?;
+        Some(Live { recorder, platform_loader: jni.call_for_object(&loader)? })
+    };
+    let Some(live) = live() else {
+        say(format_args!("the runtime cannot be called; the program runs as it is"));
+        return;
+    };
+    if agent.live.set(live).is_err() {
+        return;
+    }
+    if let Err(error) = jvmti.enable(Event::ClassFileLoadHook) {
+        say(format_args!("classes cannot be seen as they load: {error}; the program runs as it is"));
+        return;
+    }
+    if attached || agent.hook.wants_jdk() {
+        retransform(agent, jvmti, jni, attached);
+    }
+}
+
+/// Sends the classes through the hook that were loaded before it was there. One that the virtual machine refuses keeps no other back.
+fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
+    let Some(live) = agent.live.get() else { return };
+    let classes = match jvmti.loaded_classes(jni) {
+        Ok(classes) => classes,
+        Err(error) => return say(format_args!("classes that are loaded stay as they are: {error}")),
+    };
+    let name = |class: &Object<'_>| {
+        let signature = jvmti.signature(class)?;
+        // Hidden classes have a dot in theirs.
+        signature.strip_prefix('L')?.strip_suffix(';').filter(|name| !name.contains('.')).map(str::to_owned)
+    };
+    let mut wanted = Vec::new();
+    for class in classes {
+        if let (Some(name), Ok(loader)) = (name(&class), jvmti.loader(&class, jni)) {
+            let origin = live.origin(jni, &loader, name.as_bytes());
+            if (program || origin == Origin::Jdk)
+                && agent.hook.may_want(origin, name.as_bytes())
+                && jvmti.is_modifiable(&class)
+            {
+                wanted.extend(jni.global(&class));
+            }
+            jni.forget(loader);
+        }
+        jni.forget(class);
+    }
+    if !wanted.is_empty() && jvmti.retransform(&wanted).is_err() {
+        let refused = wanted.chunks(1).filter(|class| jvmti.retransform(class).is_err()).count();
+        say(format_args!("{refused} of {} classes that were loaded stay as they are", wanted.len()));
+    }
+    for class in wanted {
+        jni.forget_global(class);
+    }
+}
+
+impl Live {
+    fn origin<'a>(&self, jni: Jni<'a>, loader: &Object<'a>, class: &[u8]) -> Origin {
+        Origin::of(loader.is_null() || jni.is_same(loader, &self.platform_loader), class)
+    }
+}
+
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn vm_init(
+    jvmti: *mut *const *const c_void,
+    jni: *mut *const *const c_void,
+    _: *mut c_void,
+) {
+    contained("the start of the virtual machine", || {
+        // SAFETY: the environments are valid during this call.
+        let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
+        if let Some(agent) = AGENT.get() {
+            go_live(agent, jvmti, jni, false);
+        }
+    });
+}
+
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
+    contained("the end of the virtual machine", || {
+        // SAFETY: the environment is valid during this call.
+        let jni = unsafe { Jni::new(jni) };
+        if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
+            live.recorder.finish(jni);
+        }
+    });
+}
+
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn class_file_load_hook(
+    jvmti: *mut *const *const c_void,
+    jni: *mut *const *const c_void,
+    _redefined: *mut c_void,
+    loader: *mut c_void,
+    name: *const c_char,
+    _domain: *mut c_void,
+    length: c_int,
+    data: *const u8,
+    new_length: *mut c_int,
+    new_data: *mut *mut u8,
+) {
+    let Some((agent, live)) = AGENT.get().and_then(|agent| Some((agent, agent.live.get()?))) else { return };
+    if data.is_null() || length <= 0 || jni.is_null() || INSIDE.replace(true) {
+        return;
+    }
+    // SAFETY: there are `length` bytes; all of what was passed in is valid during this call.
+    let (jvmti, jni, loader, class) = unsafe {
+        let class = std::slice::from_raw_parts(data, length as usize);
+        (Jvmti::new(jvmti), Jni::new(jni), Object::new(loader), class)
+    };
+    let name = if name.is_null() {
+        // Whoever defines the class did not say: it is in the class itself.
+        contained("a class", || load_hook::name_of(class)).flatten().unwrap_or_default()
+    } else {
+        // SAFETY: a C string.
+        unsafe { CStr::from_ptr(name) }.to_bytes()
+    };
+    let rewritten = contained(&String::from_utf8_lossy(name), || {
+        if !agent.hook.wants(live.origin(jni, &loader, name), name) {
+            return None;
+        }
+        let out = agent.hook.rewrite(name, class, |piece| live.recorder.id_map(jni, piece))?;
+        Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
+    });
+    if let Some((bytes, length)) = rewritten.flatten() {
+        // SAFETY: both may be written to; the virtual machine frees the bytes.
+        unsafe {
+            *new_data = bytes;
+            *new_length = length;
+        }
+    }
+    INSIDE.set(false);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program_name;
+
+    #[test]
+    fn a_program_is_called_after_its_jar_or_main_class() {
+        for (command, name) in [
+            ("lib/app-1.2.jar --verbose x", "app-1.2"),
+            ("com.acme.Main a.b", "Main"),
+            ("m.odule/com.acme.Main", "Main"),
+            ("a$b.Café", "Caf_"),
+        ] {
+            assert_eq!(program_name(command).as_deref(), Some(name));
+        }
+        assert_eq!(program_name(""), None);
+    }
+}

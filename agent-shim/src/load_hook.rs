@@ -1,0 +1,237 @@
+//! A class on its way into the virtual machine: looked at, numbered, rewritten. No JVMTI here.
+
+use crate::class_rules::{self, Origin};
+use crate::method_ids::MethodIds;
+use crate::options::Options;
+use crate::report::Report;
+use crate::talk::say;
+use instrument_rewriter::archive::{ClassRewriter, Location};
+use instrument_rewriter::class_file::{ClassFile, mutf8};
+use instrument_rewriter::filter::{ClassVerdict, Filter};
+use instrument_rewriter::instrumenter::{Instrumenter, Runtime};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// Rewrites what is to be rewritten, from any number of threads.
+pub(crate) struct LoadHook {
+    jdk_filter: Option<Filter>,
+    dump: Option<PathBuf>,
+    report: Option<Arc<Mutex<Report>>>,
+    state: RwLock<State>,
+    /// Something went wrong that the next class would meet as well: no class is rewritten any more.
+    stopped: AtomicBool,
+}
+
+struct State {
+    instrumenter: Instrumenter<'static>,
+    ids: MethodIds,
+}
+
+impl LoadHook {
+    /// Opens the files that the options name.
+    ///
+    /// # Errors
+    /// What is wrong with which file.
+    pub(crate) fn new(options: Options) -> Result<LoadHook, String> {
+        let named =
+            |option: &str, path: &Path, error: io::Error| format!("{option}={}: {error}", path.display());
+        let (ids, map) = MethodIds::open(options.ids.as_deref())
+            .map_err(|error| named("ids", options.ids.as_deref().unwrap_or(Path::new("")), error))?;
+        let report = match &options.report {
+            None => None,
+            Some(path) => {
+                let report = Report::create(path).map_err(|error| named("report", path, error))?;
+                Some(Arc::new(Mutex::new(report)))
+            }
+        };
+        if let Some(directory) = &options.dump {
+            fs::create_dir_all(directory).map_err(|error| named("dump", directory, error))?;
+        }
+        // The agent lasts as long as the process.
+        let (filter, map) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
+        let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
+        if let Some(report) = report.clone() {
+            instrumenter.observe(Box::new(move |_, record| {
+                write(&report, |report| report.record(record));
+            }));
+        }
+        Ok(LoadHook {
+            jdk_filter: options.jdk_filter,
+            dump: options.dump,
+            report,
+            state: RwLock::new(State { instrumenter, ids }),
+            stopped: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether classes of the JDK may be rewritten.
+    pub(crate) fn wants_jdk(&self) -> bool {
+        self.jdk_filter.is_some()
+    }
+
+    /// Whether a class is to be looked at.
+    pub(crate) fn may_want(&self, origin: Origin, class: &[u8]) -> bool {
+        self.considers(origin, class) && left(origin, class).is_none()
+    }
+
+    /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
+    pub(crate) fn wants(&self, origin: Origin, class: &[u8]) -> bool {
+        if !self.considers(origin, class) {
+            return false;
+        }
+        let left = left(origin, class);
+        if let (Some(reason), Some(report)) = (left, &self.report) {
+            write(report, |report| report.left(&mutf8::escape(class), reason));
+        }
+        left.is_none()
+    }
+
+    /// Whether anybody asked for it: the program's classes are all asked for, until the filter says otherwise.
+    fn considers(&self, origin: Origin, class: &[u8]) -> bool {
+        let included = |filter: &Filter| !matches!(filter.class(class), ClassVerdict::Skip(_));
+        !self.stopped.load(Relaxed)
+            && (origin == Origin::Program || self.jdk_filter.as_ref().is_some_and(included))
+    }
+
+    /// The new bytes of a class, if it is to have new ones. `piece` takes the part of the id map that nobody has yet, before the class
+    /// can run; it may call anything.
+    pub(crate) fn rewrite(&self, name: &[u8], class: &[u8], piece: impl FnOnce(Vec<u8>)) -> Option<Vec<u8>> {
+        let root = Location::root("");
+        let at = root.entry(name);
+        let mut plan = self.state.read().ok()?.instrumenter.plan(&at, class);
+        let (numbered, new) = {
+            let mut state = self.state.write().ok()?;
+            let State { instrumenter, ids } = &mut *state;
+            let numbered = ids.number(instrumenter, |i| i.ids(), |i| i.admit(&at, &mut plan, class));
+            let used = instrumenter.take_used();
+            (numbered, ids.piece(used, instrumenter.ids()))
+        };
+        if let Err(error) = numbered {
+            if !self.stopped.swap(true, Relaxed) {
+                say(format_args!("no class is rewritten from here on: {error}"));
+            }
+            return None;
+        }
+        if let Some(new) = new {
+            piece(new);
+        }
+        let mut out = Vec::new();
+        let rewritten = self.state.read().ok()?.instrumenter.rewrite(&at, &plan, class, &mut out);
+        self.state.write().ok()?.instrumenter.done(&at, plan, rewritten);
+        if !rewritten {
+            return None;
+        }
+        if let Some(directory) = &self.dump
+            && let Err(error) = dump(directory, name, &out)
+        {
+            say(format_args!("{}: {error}", directory.display()));
+        }
+        Some(out)
+    }
+}
+
+/// Why the rules leave a class as it is, if they do.
+fn left(origin: Origin, class: &[u8]) -> Option<&'static str> {
+    if class_rules::is_generated(class) {
+        Some("generated")
+    } else if origin == Origin::Jdk && class_rules::is_needed_by_probes(class) {
+        Some("needed-by-probes")
+    } else {
+        None
+    }
+}
+
+/// The internal name of a class, from its bytes.
+pub(crate) fn name_of(class: &[u8]) -> Option<&[u8]> {
+    ClassFile::parse(class).ok()?.name().ok()
+}
+
+fn write(report: &Mutex<Report>, write: impl FnOnce(&mut Report) -> io::Result<()>) {
+    let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Err(error) = write(&mut report) {
+        say(format_args!("report: {error}"));
+    }
+}
+
+/// Writes `a/B.class` below the directory; not, if the name would lead out of it.
+fn dump(directory: &Path, name: &[u8], class: &[u8]) -> io::Result<()> {
+    let name = mutf8::escape(name);
+    if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
+        return Ok(());
+    }
+    let path = directory.join(format!("{name}.class"));
+    fs::create_dir_all(path.parent().unwrap_or(directory))?;
+    fs::write(path, class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hook(options: &str) -> LoadHook {
+        LoadHook::new(Options::parse(options).unwrap()).unwrap()
+    }
+
+    fn golden() -> Vec<(String, Vec<u8>)> {
+        let mut classes = Vec::new();
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "class") {
+                    classes.push((path.display().to_string(), fs::read(&path).unwrap()));
+                }
+            }
+        }
+        assert!(classes.len() > 100);
+        classes
+    }
+
+    /// HotSpot lets native code have 80 KiB when Java code has used up its stack, and needs a part of them itself.
+    #[test]
+    fn little_stack_is_enough() {
+        let classes = golden();
+        let run = move || {
+            let hook = hook("transform=method-events:allocation");
+            let rewrite = |(name, class): &(String, Vec<u8>)| {
+                hook.rewrite(name.as_bytes(), class, |piece| assert!(!piece.is_empty())).is_some()
+            };
+            classes.iter().filter(|class| rewrite(class)).count()
+        };
+        let thread = std::thread::Builder::new().stack_size(40 << 10).spawn(run).unwrap();
+        assert!(thread.join().unwrap() > 100);
+    }
+
+    #[test]
+    fn the_rules_come_before_the_filter() {
+        let hook = hook("include=java.util.**:com.acme.**");
+        for (origin, class, wanted) in [
+            (Origin::Program, "com/acme/Foo", true),
+            // Not for the rules to say.
+            (Origin::Program, "org/Other", true),
+            (Origin::Program, "com/acme/$Proxy1", false),
+            (Origin::Jdk, "java/util/HashMap", true),
+            (Origin::Jdk, "java/util/Objects", false),
+            (Origin::Jdk, "javax/print/Doc", false),
+        ] {
+            assert_eq!(hook.may_want(origin, class.as_bytes()), wanted, "{class}");
+        }
+    }
+
+    #[test]
+    fn a_name_does_not_lead_out_of_the_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let inside = directory.path().join("inside");
+        for name in ["../x", "a/../../x", "/x", "a//x", ".x"] {
+            dump(&inside, name.as_bytes(), b"x").unwrap();
+        }
+        assert!(!inside.exists());
+        dump(&inside, b"a/B", b"x").unwrap();
+        assert_eq!(fs::read(inside.join("a/B.class")).unwrap(), b"x");
+    }
+}

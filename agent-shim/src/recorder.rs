@@ -1,0 +1,49 @@
+//! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
+
+use crate::jvmti::{Jni, StaticMethod};
+use std::sync::{Mutex, PoisonError};
+
+/// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
+const STACK: usize = 144 << 10;
+
+/// The recorder, once its class can be called.
+pub(crate) struct Recorder {
+    id_map: StaticMethod,
+    /// Pieces of the id map that it did not take yet.
+    waiting: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Recorder {
+    /// Finds the class, and tells it its settings: lines of KEY=VALUE. `at_once`: it begins before the first event.
+    pub(crate) fn find(jni: Jni<'_>, settings: &str, at_once: bool) -> Option<Recorder> {
+        const CLASS: &str = "instrument/runtime/Agent";
+        let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
+        let configure = jni.static_method(CLASS, "configure", "([B)V")?;
+        jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
+        if at_once {
+            let begin = jni.static_method(CLASS, "begin", "([B)V")?;
+            jni.call_with_bytes(&begin, &[]).then_some(())?;
+        }
+        Some(Recorder { id_map, waiting: Mutex::default() })
+    }
+
+    /// Hands a piece of the id map over, and what has waited before. Where the stack is nearly full it waits for the next class, or the
+    /// end: Java code would fail half-way through what it does.
+    pub(crate) fn id_map(&self, jni: Jni<'_>, piece: Vec<u8>) {
+        // Taken out: what is called may load a class, and come here again.
+        let mut pieces = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        pieces.push(piece);
+        if stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK) {
+            let taken = pieces.iter().take_while(|piece| jni.call_with_bytes(&self.id_map, piece)).count();
+            pieces.drain(..taken);
+        }
+        if !pieces.is_empty() {
+            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).append(&mut pieces);
+        }
+    }
+
+    /// Writes what is left, before the end.
+    pub(crate) fn finish(&self, jni: Jni<'_>) {
+        self.id_map(jni, Vec::new());
+    }
+}

@@ -1,0 +1,288 @@
+//! `instrument run -- java ..`: a program as it is, with the agent, which rewrites its classes as they load.
+//!
+//! 1. Resolve the settings as `rewrite` does, and find the agent's library beside this binary.
+//! 2. Start the command with the library as an option of `java`: right behind that word; or, if the command is something else (a script), in
+//!    `JAVA_TOOL_OPTIONS`, which every virtual machine it starts will obey.
+//! 3. Wait; pass signals on that were sent to us alone.
+//! 4. Say where the profiles are, and end as the command did.
+
+use crate::exit::{Exit, usage};
+use crate::settings::{self, Settings};
+use crate::talk::Talk;
+use anyhow::{Context, Result, anyhow};
+use clap::ValueEnum;
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::{Origin, WithOrigin};
+use signal_hook::low_level::siginfo::{Cause, Sent};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Run a program and rewrite its classes as they load
+///
+/// Nothing is written but the profile: NAME-PID.iprof in the working directory, or where --out says. Options come from the command line, from
+/// INSTRUMENT_* in the environment, from instrument.toml, in this order. The exit code is the program's; 128 + N after signal N.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Opts {
+    /// Where the profile goes: a file, or a directory
+    #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
+    out: Option<PathBuf>,
+
+    /// A directory for the classes as they were rewritten
+    #[arg(long, value_name = "DIRECTORY")]
+    dump: Option<PathBuf>,
+
+    /// The agent's library, if it is neither beside this program nor in ../lib
+    #[arg(long, value_name = "FILE", env = "INSTRUMENT_AGENT", hide_env_values = true)]
+    agent: Option<PathBuf>,
+
+    #[command(flatten)]
+    settings: settings::Opts,
+
+    /// The program: java and its arguments, or a script that starts java
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Options of `rewrite` that say nothing about a run.
+pub(crate) const WITHOUT_EFFECT: [&str; 7] =
+    ["runtime", "strict", "strip_signatures", "threads", "subclasses_of", "roots", "regions"];
+
+const LIBRARY: &str =
+    if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
+const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
+    let settings = Settings::resolve(opts.settings)?;
+    if !settings.subclasses_of.is_empty() {
+        return Err(usage("--subclasses-of needs all classes at once; it is for rewriting only"));
+    }
+    if !settings.roots.is_empty() || !settings.regions.is_empty() {
+        return Err(usage(
+            "--root and --region are not available yet in programs that are not rewritten before",
+        ));
+    }
+    let library = find_library(opts.agent)?;
+    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref())?;
+    let mut argument = OsString::from("-agentpath:");
+    argument.push(&library);
+    argument.push("=");
+    argument.push(&options);
+    let (mut command, is_java) = command(&opts.command, &argument)?;
+
+    let directory = directory_of(opts.out.as_deref());
+    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
+    let started = SystemTime::now();
+    // Before the child is there: no signal may come between.
+    let signals = SignalsInfo::<WithOrigin>::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?;
+    let child = command.spawn().with_context(|| opts.command[0].display().to_string())?;
+    let pid = child.id();
+    let status = wait(child, signals)?;
+
+    let mut profiles = profiles_since(&directory, started, is_java.then_some(pid));
+    profiles.sort();
+    for profile in &profiles {
+        talk.note(format_args!("profile: {}", profile.strip_prefix(".").unwrap_or(profile).display()));
+    }
+    if profiles.is_empty() {
+        talk.warn(format_args!("no profile was written to {}", directory.display()));
+    }
+    Ok(Exit::Program(exit_code(status)))
+}
+
+fn exit_code(status: ExitStatus) -> u8 {
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)) as u8
+}
+
+/// The library: where the user says, beside this program, or in the `lib` beside its folder.
+fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
+    let path = match given {
+        Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
+        None => {
+            let program = std::env::current_exe()?.canonicalize()?;
+            let folder = program.parent().unwrap_or(Path::new("/"));
+            let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
+            let found = places.iter().find(|path| path.is_file());
+            let path = found.ok_or_else(|| {
+                anyhow!(
+                    "{LIBRARY} is neither in {0} nor in {0}/../lib; --agent says where it is",
+                    folder.display()
+                )
+            })?;
+            path.canonicalize()?
+        }
+    };
+    if path.as_os_str().as_encoded_bytes().contains(&b'=') {
+        return Err(usage(format!("{}: java cannot load a library whose path holds `=`", path.display())));
+    }
+    Ok(path)
+}
+
+/// The settings as the agent takes them.
+fn agent_options(settings: &Settings, out: Option<&Path>, dump: Option<&Path>) -> Result<String> {
+    let mut options: Vec<(String, String)> = Vec::new();
+    let (include, exclude) = settings.patterns();
+    options.extend(include.iter().map(|pattern| ("include".to_owned(), pattern.clone())));
+    options.extend(exclude.iter().map(|pattern| ("exclude".to_owned(), pattern.clone())));
+    let names = settings.transforms.iter().filter_map(ValueEnum::to_possible_value);
+    let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
+    options.push(("transform".to_owned(), names.join(":")));
+    let paths = [
+        ("ids", settings.ids.as_deref()),
+        ("report", settings.report.as_deref()),
+        ("out", out),
+        ("dump", dump),
+    ];
+    for (key, path) in paths {
+        let Some(path) = path else { continue };
+        let text = path.to_str().ok_or_else(|| usage(format!("--{key} {}: not UTF-8", path.display())))?;
+        options.push((key.to_owned(), text.to_owned()));
+    }
+    let record = settings.record.to_possible_value();
+    options.extend(record.map(|value| ("record".to_owned(), value.get_name().to_owned())));
+    options.push(("timing".to_owned(), settings.timing.to_string()));
+    let option = |(key, value): &(String, String)| {
+        format!("{key}={}", value.replace('\\', "\\\\").replace(',', "\\,"))
+    };
+    Ok(options.iter().map(option).collect::<Vec<_>>().join(","))
+}
+
+/// The command with the agent, and whether it is `java` itself.
+fn command(words: &[OsString], argument: &OsStr) -> Result<(Command, bool)> {
+    let (program, rest) = words.split_first().ok_or_else(|| usage("there is no command to run"))?;
+    let mut command = Command::new(program);
+    let is_java = Path::new(program).file_stem() == Some(OsStr::new("java"));
+    if is_java {
+        command.arg(argument);
+    } else {
+        command.env(TOOL_OPTIONS, tool_options(std::env::var_os(TOOL_OPTIONS), argument)?);
+    }
+    command.args(rest);
+    Ok((command, is_java))
+}
+
+/// The variable with one more option. The virtual machine splits it at blanks that are not quoted.
+fn tool_options(before: Option<OsString>, argument: &OsStr) -> Result<OsString> {
+    let argument = argument.to_str().ok_or_else(|| usage("the path of the agent is not UTF-8"))?;
+    let quote = ['\'', '"'].into_iter().find(|quote| !argument.contains(*quote));
+    let quote = quote.ok_or_else(|| usage("an option of the agent holds both kinds of quotes"))?;
+    let mut options = before.unwrap_or_default();
+    if !options.is_empty() {
+        options.push(" ");
+    }
+    options.push(format!("{quote}{argument}{quote}"));
+    Ok(options)
+}
+
+/// Waits for the child. What a process has sent to us is sent on; what a terminal sends, the child gets from it as well.
+fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<ExitStatus> {
+    let handle = signals.handle();
+    let pid = Pid::from_child(&child);
+    let forwarder = std::thread::spawn(move || {
+        for Origin { signal, cause, .. } in &mut signals {
+            if matches!(cause, Cause::Sent(Sent::User | Sent::TKill | Sent::Queue))
+                && let Some(signal) = Signal::from_named_raw(signal)
+            {
+                // It may have ended just now.
+                let _ = kill_process(pid, signal);
+            }
+        }
+    });
+    let status = child.wait();
+    handle.close();
+    let _ = forwarder.join();
+    Ok(status?)
+}
+
+/// The folder that profiles go to.
+fn directory_of(out: Option<&Path>) -> PathBuf {
+    match out {
+        None => PathBuf::from("."),
+        Some(path) if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") => path.to_owned(),
+        Some(path) => {
+            path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+        }
+    }
+}
+
+/// Profiles that were begun since `started`: those of one process, or of any.
+fn profiles_since(directory: &Path, started: SystemTime, pid: Option<u32>) -> Vec<PathBuf> {
+    // The clocks of two processes may differ by a tick.
+    let since =
+        started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
+    let ours = |path: &PathBuf| {
+        path.extension() == Some(OsStr::new("iprof"))
+            && head(path).is_some_and(|(process, start)| {
+                u128::from(start) >= since.as_millis() && pid.is_none_or(|pid| u64::from(pid) == process)
+            })
+    };
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(ours).collect()
+}
+
+/// Process id and start of a profile, from the first words of its header.
+fn head(path: &Path) -> Option<(u64, u64)> {
+    let mut words = [0u8; 40];
+    File::open(path).ok()?.read_exact(&mut words).ok()?;
+    let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().unwrap_or_default());
+    words.starts_with(b"\x89IPROF\r\n").then(|| (word(24), word(32)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &Command) -> Vec<&str> {
+        command.get_args().map(|word| word.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_agent_comes_right_behind_java() {
+        let given = ["/jdk/bin/java", "-jar", "a.jar", "-agentpath:x"].map(OsString::from);
+        let (command, is_java) = command(&given, OsStr::new("-agentpath:a=b")).unwrap();
+        assert!(is_java);
+        assert_eq!(words(&command), ["-agentpath:a=b", "-jar", "a.jar", "-agentpath:x"]);
+        assert_eq!(command.get_envs().count(), 0);
+    }
+
+    #[test]
+    fn anything_else_gets_it_from_the_environment() {
+        let (command, is_java) = command(&["./start.sh".into()], OsStr::new("-agentpath:a b=c")).unwrap();
+        assert!(!is_java);
+        assert_eq!(words(&command), [""; 0]);
+        let (_, value) = command.get_envs().next().unwrap();
+        assert!(value.unwrap().to_str().unwrap().ends_with("'-agentpath:a b=c'"));
+        let both = tool_options(Some("-Xmx1g".into()), OsStr::new("-agentpath:it's")).unwrap();
+        assert_eq!(both, "-Xmx1g \"-agentpath:it's\"");
+        assert!(tool_options(None, OsStr::new("'\"")).is_err());
+    }
+
+    #[test]
+    fn only_profiles_of_this_run_are_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, pid: u64, start: u64| {
+            let mut bytes = b"\x89IPROF\r\n".to_vec();
+            bytes.extend([0; 16]);
+            bytes.extend(pid.to_le_bytes());
+            bytes.extend(start.to_le_bytes());
+            fs::write(directory.path().join(name), bytes).unwrap();
+        };
+        write("a.iprof", 7, 2_000);
+        write("b.iprof", 8, 2_000);
+        write("old.iprof", 7, 1_000);
+        write("c.txt", 7, 2_000);
+        fs::write(directory.path().join("short.iprof"), "x").unwrap();
+        let started = UNIX_EPOCH + Duration::from_millis(1_900);
+        assert_eq!(profiles_since(directory.path(), started, Some(7)), [directory.path().join("a.iprof")]);
+        assert_eq!(profiles_since(directory.path(), started, None).len(), 2);
+        assert_eq!(directory_of(Some(Path::new("x/y.iprof"))), Path::new("x"));
+        assert_eq!(directory_of(Some(Path::new("y.iprof"))), Path::new("."));
+        assert_eq!(directory_of(Some(directory.path())), directory.path());
+    }
+}

