@@ -1,8 +1,8 @@
 //! The times of a tree: from what was measured, callees included, to what each context consumed itself.
 //!
 //! 1. inclusive: as measured, or estimated where only some calls were timed, with the frames that were open;
-//! 2. base = inclusive - the callees' inclusive, but not below 0: events that were being written, and estimates, may not fit;
-//! 3. exact base: without the cost of the probes ([`crate::calibration`]), not below 0 either.
+//! 2. exact inclusive: without the cost of the probes, its own and those beneath ([`crate::calibration`]);
+//! 3. of both, base = inclusive - the callees' inclusive, fitted where that would be below 0.
 
 use instrument_trace::{Calibration, Tree, TreeConsumer, TreeNode};
 
@@ -84,31 +84,77 @@ pub(crate) fn times(
     // Callees have higher numbers: theirs are complete when a caller's turn comes.
     for i in (0..count).rev() {
         let times = &mut result.nodes[i];
-        let base = (times.inclusive - callees[i]).round();
-        if base < 0.0 {
-            result.short.0 += 1;
-            result.short.1 -= base;
-        }
-        times.raw = base.max(0.0);
-        times.exact = times.raw;
+        let base = times.inclusive - callees[i];
         times.variance = times.inclusive_variance + times.callees_variance;
-        if let Some(cost) = cost.filter(|_| !deeper[i]) {
-            let allocations = allocations.get(i).copied().unwrap_or(0.0);
-            let exact = calibration::exact(cost, times.raw, own[i], made[i], allocations).round();
-            if exact < 0.0 {
-                result.below_zero.0 += 1;
-                result.below_zero.1 -= exact;
+        times.exact_inclusive += match cost.filter(|_| !deeper[i]) {
+            Some(cost) => {
+                times.noise = calibration::noise(cost, own[i], made[i]);
+                let allocations = allocations.get(i).copied().unwrap_or(0.0);
+                calibration::exact(cost, base, own[i], made[i], allocations)
             }
-            times.exact = exact.max(0.0);
-            times.noise = calibration::noise(cost, own[i], made[i]);
-        }
-        times.exact_inclusive += times.exact;
+            None => base,
+        };
         let exact = times.exact_inclusive;
         if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
             result.nodes[parent].exact_inclusive += exact;
         }
     }
+    let column = |figure: fn(&Times) -> f64| result.nodes.iter().map(figure).collect::<Vec<_>>();
+    let raw = Shares::of(tree, column(|t| t.inclusive), &result.nodes);
+    let exact = Shares::of(tree, column(|t| t.exact_inclusive), &result.nodes);
+    for (i, times) in result.nodes.iter_mut().enumerate() {
+        (times.inclusive, times.raw) = (raw.inclusive[i], raw.base[i]);
+        (times.exact_inclusive, times.exact) = (exact.inclusive[i], exact.base[i]);
+    }
+    (result.short, result.below_zero) = (raw.short, exact.short);
     result
+}
+
+/// Whole ns that fit each other: callees together take no longer than their caller. Events that were being written, estimates
+/// and the correction may have them do so; then whichever is better known decides, and where that is the caller its callees share its
+/// time in proportion. So what is known of long calls is not spoilt by what is not of short ones.
+struct Shares {
+    inclusive: Vec<f64>,
+    base: Vec<f64>,
+    /// Contexts whose callees took longer than they or that took less than nothing, and by how much.
+    short: (u64, f64),
+}
+
+impl Shares {
+    fn of(tree: &Tree, mut inclusive: Vec<f64>, known: &[Times]) -> Shares {
+        let parent = |i: usize| (tree.nodes[i].parent as usize).checked_sub(1);
+        let mut callees = vec![0.0; inclusive.len()];
+        let mut short = (0, 0.0);
+        for i in (0..inclusive.len()).rev() {
+            let missing = (callees[i] - inclusive[i]).round();
+            if missing > 0.0 {
+                short.0 += 1;
+                short.1 += missing;
+                if known[i].inclusive_variance > known[i].callees_variance {
+                    inclusive[i] = callees[i];
+                }
+            }
+            inclusive[i] = inclusive[i].max(0.0);
+            if let Some(parent) = parent(i) {
+                callees[parent] += inclusive[i];
+            }
+        }
+        let mut base = Vec::with_capacity(inclusive.len());
+        for i in 0..inclusive.len() {
+            let Some(parent) = parent(i) else {
+                inclusive[i] = inclusive[i].round();
+                base.push(inclusive[i]);
+                continue;
+            };
+            let whole = inclusive[parent];
+            let share = if callees[parent] > whole { whole / callees[parent] } else { 1.0 };
+            // What rounding may have taken too much is not there for the last of the callees.
+            inclusive[i] = (inclusive[i] * share).round().min(base[parent]);
+            base[parent] -= inclusive[i];
+            base.push(inclusive[i]);
+        }
+        Shares { inclusive, base, short }
+    }
 }
 
 struct Estimate {
@@ -174,7 +220,8 @@ mod tests {
         let tree = tree(vec![node(0, 1, 1000), node(1, 2, 300), node(1, 5, 800), node(3, 5, 100)]);
         let times = times(&tree, Sampling::default(), None, &[]);
         let raw: Vec<_> = times.nodes.iter().map(|t| t.raw).collect();
-        assert_eq!(raw, [0.0, 300.0, 700.0, 100.0]);
+        // 1100 ns of callees share 1000.
+        assert_eq!(raw, [0.0, 273.0, 627.0, 100.0]);
         assert_eq!(times.short, (1, 100.0), "the first called more than it took itself");
         assert_eq!(times.calls, Calls { timed: 13.0, untimed: 0.0 });
     }

@@ -29,6 +29,8 @@ final class Calibration {
     private final ThreadState state;
     private final double[] charged = new double[MOST_ROUNDS];
     private final double[] pair = new double[MOST_ROUNDS];
+    /** Calls that were timed in a round in which not all were. */
+    private final double[] timed = new double[MOST_ROUNDS];
     private int rounds;
     private double cost;
     /** The calls without the probes, at their best. */
@@ -79,33 +81,37 @@ final class Calibration {
     private String measure(Settings settings, long budget) {
         StringBuilder text = new StringBuilder();
         boolean sampled = settings.sampled > 1;
-        state.timeAll(true);
-        rounds(budget * (sampled ? 5 : 7) / 10);
+        Calibration rare = sampled ? new Calibration(state) : null;
+        rounds(budget * 7 / 10, rare);
         cost = typical(pair) - plain;
-        double inside = typical(charged);
-        Host.line(text, "calibration.inner", decimal(Math.max(0, inside - plain)));
-        Host.line(text, "calibration.outer", decimal(Math.max(0, cost + plain - inside)));
+        double inner = typical(charged) - plain;
+        Host.line(text, "calibration.outer", decimal(Math.max(0, cost - inner)));
         Host.line(text, "calibration.spread", decimal(spread()));
         Host.line(text, "calibration.rounds", Integer.toString(rounds));
         if (sampled) {
-            state.timeAll(false);
-            rounds(budget * 2 / 10);
+            inner = rare.rarelyTimed() - plain;
             // One call in N is timed even so. The time of the others is not measured, so nothing of the cost is inside.
             double share = 1.0 / settings.sampled;
-            double untimed = (typical(pair) - plain - share * cost) / (1 - share);
+            double untimed = (rare.typical(rare.pair) - plain - share * cost) / (1 - share);
             Host.line(text, "calibration.inner.untimed", "0");
             Host.line(text, "calibration.outer.untimed", decimal(Math.max(0, untimed)));
         }
+        Host.line(text, "calibration.inner", decimal(Math.max(0, inner)));
         Host.line(text, "calibration.clock", decimal(clock(budget / 10)));
         Host.line(text, "calibration.allocation", decimal(allocation(budget * 2 / 10)));
         return text.toString();
     }
 
-    private void rounds(long budget) {
-        rounds = 0;
+    /** Rounds in which all calls are timed, in turn with rounds in which few are: what is compiled has seen both. */
+    private void rounds(long budget, Calibration rare) {
         long end = System.nanoTime() + budget;
         while (rounds < MOST_ROUNDS && System.nanoTime() < end) {
+            state.timeAll(true);
             round();
+            if (rare != null) {
+                state.timeAll(false);
+                rare.round();
+            }
         }
     }
 
@@ -114,14 +120,16 @@ final class Calibration {
         sink += plain(CALLS, began);
         long between = System.nanoTime();
         long before = state.charged();
+        long timedBefore = state.timedCalls();
         long start = System.nanoTime();
         sink += probed(CALLS, start);
         long stop = System.nanoTime();
         long ns = state.charged() - before;
         if (before >= 0 && ns > 0) {
             charged[rounds] = (double) ns / CALLS;
+            timed[rounds] = state.timedCalls() - timedBefore;
             pair[rounds] = (double) (stop - start) / (CALLS + 1);
-            rounds++;
+            rounds = Math.min(rounds + 1, MOST_ROUNDS - 1);
         }
         plain = Math.min(plain, (double) (between - began) / CALLS);
     }
@@ -130,6 +138,23 @@ final class Calibration {
     private double typical(double[] values) {
         double[] steady = steady(values);
         return steady.length == 0 ? 0 : steady[steady.length / 2];
+    }
+
+    /** What a call is charged with that is one of the few that are timed: the processor did not expect it to be. */
+    private double rarelyTimed() {
+        double least = Double.MAX_VALUE;
+        for (int i = 0; i < rounds; i++) {
+            least = Math.min(least, pair[i]);
+        }
+        double ns = 0;
+        double calls = 0;
+        for (int i = 0; i < rounds; i++) {
+            if (pair[i] <= STEADY * least) {
+                ns += charged[i] * CALLS;
+                calls += timed[i];
+            }
+        }
+        return calls == 0 ? plain : ns / calls;
     }
 
     private double spread() {

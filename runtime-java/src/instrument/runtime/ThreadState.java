@@ -483,6 +483,11 @@ abstract class ThreadState {
     /** For a state on trial: ns charged to its calls below the topmost level so far; -1: this is not known. */
     abstract long charged();
 
+    /** For a state on trial: calls below the topmost level that were timed though not every call was. */
+    long timedCalls() {
+        return 0;
+    }
+
     /** For a state on trial: times every call, or as few as can be. */
     abstract void timeAll(boolean all);
 

@@ -602,6 +602,17 @@ final class TreeState extends ThreadState {
     }
 
     @Override
+    long timedCalls() {
+        long calls = 0;
+        for (int node = 1; node <= last; node++) {
+            if (words.get(place(node)) >>> 32 != 0) {
+                calls += words.get(place(node) + Format.NODE_TIMED);
+            }
+        }
+        return calls;
+    }
+
+    @Override
     void timeAll(boolean all) {
         head = all ? Long.MAX_VALUE : 0;
     }
