@@ -99,9 +99,19 @@ pub(crate) fn times(
             result.nodes[parent].exact_inclusive += exact;
         }
     }
+    // What the correction of a subtree may be off by has one cause: it adds up.
+    let mut noise = result.nodes.iter().map(|t| t.noise).collect::<Vec<_>>();
+    for i in (0..count).rev() {
+        if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
+            noise[parent] += noise[i];
+        }
+    }
     let column = |figure: fn(&Times) -> f64| result.nodes.iter().map(figure).collect::<Vec<_>>();
-    let raw = Shares::of(tree, column(|t| t.inclusive), &result.nodes);
-    let exact = Shares::of(tree, column(|t| t.exact_inclusive), &result.nodes);
+    let sampled = column(|t| t.inclusive_variance);
+    let both =
+        sampled.iter().zip(&noise).map(|(variance, noise)| variance + noise * noise).collect::<Vec<_>>();
+    let raw = Shares::of(tree, column(|t| t.inclusive), &sampled, &sampled);
+    let exact = Shares::of(tree, column(|t| t.exact_inclusive), &sampled, &both);
     for (i, times) in result.nodes.iter_mut().enumerate() {
         (times.inclusive, times.raw) = (raw.inclusive[i], raw.base[i]);
         (times.exact_inclusive, times.exact) = (exact.inclusive[i], exact.base[i]);
@@ -111,49 +121,63 @@ pub(crate) fn times(
 }
 
 /// Whole ns that fit each other: callees together take no longer than their caller. Events that were being written, estimates
-/// and the correction may have them do so; then whichever is better known decides, and where that is the caller its callees share its
-/// time in proportion. So what is known of long calls is not spoilt by what is not of short ones.
+/// and the correction may have them do so. Then whichever is better known decides; where that is the caller, its callees give up
+/// what is too much as they are in doubt, so what is known of long calls is not spoilt by what is not of short ones.
 struct Shares {
     inclusive: Vec<f64>,
     base: Vec<f64>,
-    /// Contexts whose callees took longer than they or that took less than nothing, and by how much.
+    /// Contexts whose callees took longer than they, and by how much.
     short: (u64, f64),
 }
 
 impl Shares {
-    fn of(tree: &Tree, mut inclusive: Vec<f64>, known: &[Times]) -> Shares {
-        let parent = |i: usize| (tree.nodes[i].parent as usize).checked_sub(1);
-        let mut callees = vec![0.0; inclusive.len()];
+    /// `variance` is that of each figure by itself, `doubt` the square of all that it may be off by: the correction errs in a caller
+    /// and its callees alike, so it says nothing about which of them is better known.
+    fn of(tree: &Tree, mut inclusive: Vec<f64>, variance: &[f64], doubt: &[f64]) -> Shares {
+        let count = inclusive.len();
+        // The contexts without a caller are the callees of one more.
+        let parent = |i: usize| (tree.nodes[i].parent as usize).checked_sub(1).unwrap_or(count);
+        let mut callees = vec![Vec::new(); count + 1];
+        for i in 0..count {
+            callees[parent(i)].push(i);
+        }
         let mut short = (0, 0.0);
-        for i in (0..inclusive.len()).rev() {
-            let missing = (callees[i] - inclusive[i]).round();
+        for i in (0..count).rev() {
+            let sum: f64 = callees[i].iter().map(|&c| inclusive[c]).sum();
+            let missing = (sum - inclusive[i]).round();
             if missing > 0.0 {
                 short.0 += 1;
                 short.1 += missing;
-                if known[i].inclusive_variance > known[i].callees_variance {
-                    inclusive[i] = callees[i];
+                if variance[i] > callees[i].iter().map(|&c| variance[c]).sum() {
+                    inclusive[i] = sum;
                 }
             }
-            inclusive[i] = inclusive[i].max(0.0);
-            if let Some(parent) = parent(i) {
-                callees[parent] += inclusive[i];
-            }
+            inclusive[i] = inclusive[i].max(0.0).round();
         }
-        let mut base = Vec::with_capacity(inclusive.len());
-        for i in 0..inclusive.len() {
-            let Some(parent) = parent(i) else {
-                inclusive[i] = inclusive[i].round();
-                base.push(inclusive[i]);
-                continue;
-            };
-            let whole = inclusive[parent];
-            let share = if callees[parent] > whole { whole / callees[parent] } else { 1.0 };
-            // What rounding may have taken too much is not there for the last of the callees.
-            inclusive[i] = (inclusive[i] * share).round().min(base[parent]);
-            base[parent] -= inclusive[i];
-            base.push(inclusive[i]);
+        let mut base = inclusive.clone();
+        for i in 0..count {
+            fit(&callees[i], inclusive[i], &mut inclusive, doubt);
+            base[i] = inclusive[i] - callees[i].iter().map(|&c| inclusive[c]).sum::<f64>();
         }
         Shares { inclusive, base, short }
+    }
+}
+
+/// Takes from `callees` what they have together beyond `whole`: first as they are in doubt, then as they are large.
+fn fit(callees: &[usize], whole: f64, inclusive: &mut [f64], doubt: &[f64]) {
+    let sum = |inclusive: &[f64]| callees.iter().map(|&c| inclusive[c]).sum::<f64>();
+    let excess = sum(inclusive) - whole;
+    let doubts: f64 = callees.iter().map(|&c| doubt[c]).sum();
+    if excess > 0.0 && doubts > 0.0 {
+        for &c in callees {
+            inclusive[c] -= (excess * doubt[c] / doubts).round().min(inclusive[c]);
+        }
+    }
+    let left = sum(inclusive);
+    if left > whole {
+        for &c in callees {
+            inclusive[c] = (inclusive[c] * whole / left).floor();
+        }
     }
 }
 
@@ -221,9 +245,21 @@ mod tests {
         let times = times(&tree, Sampling::default(), None, &[]);
         let raw: Vec<_> = times.nodes.iter().map(|t| t.raw).collect();
         // 1100 ns of callees share 1000.
-        assert_eq!(raw, [0.0, 273.0, 627.0, 100.0]);
+        assert_eq!(raw, [1.0, 272.0, 627.0, 100.0]);
         assert_eq!(times.short, (1, 100.0), "the first called more than it took itself");
         assert_eq!(times.calls, Calls { timed: 13.0, untimed: 0.0 });
+    }
+
+    #[test]
+    fn what_is_in_doubt_gives_way() {
+        let tree = tree(vec![node(0, 1, 1000), node(1, 2, 300), node(1, 5, 800), node(3, 5, 500)]);
+        let inclusive = || vec![1000.0, 300.0, 800.0, 500.0];
+        let of = |variance: &[f64]| Shares::of(&tree, inclusive(), variance, variance);
+        let shares = of(&[0.0, 0.0, 900.0, 0.0]);
+        assert_eq!(shares.inclusive, [1000.0, 300.0, 700.0, 500.0]);
+        assert_eq!((shares.base, shares.short), (vec![0.0, 300.0, 200.0, 500.0], (1, 100.0)));
+        let shares = of(&[9.0, 1.0, 1.0, 0.0]);
+        assert_eq!(shares.inclusive, [1100.0, 300.0, 800.0, 500.0], "the caller is what is known least");
     }
 
     #[test]
