@@ -127,7 +127,7 @@ fn misfits_are_reported_never_hidden() {
 fn killed_at_any_moment() {
     let jvms = jvms();
     let mut entries = Vec::new();
-    for round in 0..20u64 {
+    for round in 0..100u64 {
         let jvm = &jvms[round as usize % jvms.len()];
         let jvm = &jvm.recording(MODES[round as usize / jvms.len() % MODES.len()]);
         let mut run = Run::new(jvm, &["work", "60"]).start();
