@@ -246,6 +246,23 @@
 //! 1380    0                       end of the records
 //! 1940  0 | 0                   end of the block
 //! ```
+//!
+//! The same as a tree, where method 4 had called it, once before for 100 ns and now again (a node is two lines):
+//!
+//! ```text
+//! 1140  tree,    owner 1: 1_00000008 | 1000 | 38 words of stack | ...
+//! 1180    5_00000001 | 5F5E100    frame: id 4, node 1, entered at 100 ms
+//! 1190    6_00000002 | 5F5E200    frame: id 5, node 2, entered 256 ns later
+//! 11a0    0          | 5F5E1F0    no frame; one was closed here at this time
+//! 1340    0_00000005 | 1 | 0 | 0  | 7FFFFFFFFFFFFFFF | 0 | 0 | 0              node 1: id 4, no caller, 1 entry
+//! 1380    0 | 0 | 0 | 0 | 0 | 0 | 0 | 0
+//! 13c0    1_00000006 | 2 | 1 | 64 | 64 | 64 | 40C3880000000000 | 0            node 2: id 5 under node 1, 2 entries, 1 exit, 100 ns
+//! 1400    0 | 0 | 0 | 0 | 0 | 0 | 0 | 0
+//! 1440    0                       end of the nodes
+//! ```
+//!
+//! And as events, in a trace region whose clock begins at 5F5E100: `1000001000000000` entry of 4; `100000140000008C` entry of
+//! 5, 140 ns later; `4000001400000064` its exit after 100 ns; `1000001400000010` entry of 5.
 
 mod bytes;
 mod error;
