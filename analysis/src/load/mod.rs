@@ -195,14 +195,14 @@ impl Sums {
         let (contexts, (short, ns)) = (self.contexts, self.short);
         if short > 0 {
             remarks.push(format!(
-                "{short} of {contexts} contexts took less than what they called, by {} in all; they count as 0",
+                "{short} of {contexts} contexts took less than what they called, by {} in all; the least certain gave way",
                 time(ns)
             ));
         }
         let (below, ns) = self.below_zero;
         if below > 0 {
             remarks.push(format!(
-                "{below} of {contexts} contexts took less than their probes should have cost, by {} in all; they count as 0",
+                "{below} of {contexts} contexts took less than their probes should have cost, by {} in all; the least certain gave way",
                 time(ns)
             ));
         }

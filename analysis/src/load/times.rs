@@ -48,7 +48,7 @@ pub(crate) struct TreeTimes {
     pub(crate) calls: Calls,
     /// Contexts whose callees took longer than they, and by how much.
     pub(crate) short: (u64, f64),
-    /// Contexts whose probes would have cost more than their own time, and by how much.
+    /// The same without the cost of the probes.
     pub(crate) below_zero: (u64, f64),
 }
 
@@ -116,7 +116,10 @@ pub(crate) fn times(
         (times.inclusive, times.raw) = (raw.inclusive[i], raw.base[i]);
         (times.exact_inclusive, times.exact) = (exact.inclusive[i], exact.base[i]);
     }
-    (result.short, result.below_zero) = (raw.short, exact.short);
+    result.short = raw.short;
+    if cost.is_some() {
+        result.below_zero = exact.short;
+    }
     result
 }
 
