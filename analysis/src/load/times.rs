@@ -61,7 +61,7 @@ pub(crate) fn times(
 ) -> TreeTimes {
     let mut result = TreeTimes { nodes: vec![Times::default(); tree.nodes.len()], ..TreeTimes::default() };
     let count = tree.nodes.len();
-    let (mut callees, mut made) = (vec![0.0; count], vec![Calls::default(); count]);
+    let (mut called, mut made) = (vec![0.0; count], vec![Calls::default(); count]);
     let mut own = vec![Calls::default(); count];
     let mut deeper = vec![false; count];
     for (i, node) in tree.nodes.iter().enumerate() {
@@ -76,7 +76,7 @@ pub(crate) fn times(
         times.inclusive = estimate.total;
         times.inclusive_variance = estimate.variance;
         if let Some(parent) = parent {
-            callees[parent] += estimate.total;
+            called[parent] += estimate.total;
             made[parent].add(own[i]);
             result.nodes[parent].callees_variance += estimate.variance;
         }
@@ -84,7 +84,7 @@ pub(crate) fn times(
     // Callees have higher numbers: theirs are complete when a caller's turn comes.
     for i in (0..count).rev() {
         let times = &mut result.nodes[i];
-        let base = times.inclusive - callees[i];
+        let base = times.inclusive - called[i];
         times.variance = times.inclusive_variance + times.callees_variance;
         times.exact_inclusive += match cost.filter(|_| !deeper[i]) {
             Some(cost) => {
@@ -110,8 +110,13 @@ pub(crate) fn times(
     let sampled = column(|t| t.inclusive_variance);
     let both =
         sampled.iter().zip(&noise).map(|(variance, noise)| variance + noise * noise).collect::<Vec<_>>();
-    let raw = Shares::of(tree, column(|t| t.inclusive), &sampled, &sampled);
-    let exact = Shares::of(tree, column(|t| t.exact_inclusive), &sampled, &both);
+    // The contexts without a caller are the callees of one more.
+    let mut callees = vec![Vec::new(); count + 1];
+    for (i, node) in tree.nodes.iter().enumerate() {
+        callees[(node.parent as usize).checked_sub(1).unwrap_or(count)].push(i);
+    }
+    let raw = Shares::of(&callees, column(|t| t.inclusive), &sampled, &sampled);
+    let exact = Shares::of(&callees, column(|t| t.exact_inclusive), &sampled, &both);
     for (i, times) in result.nodes.iter_mut().enumerate() {
         (times.inclusive, times.raw) = (raw.inclusive[i], raw.base[i]);
         (times.exact_inclusive, times.exact) = (exact.inclusive[i], exact.base[i]);
@@ -136,14 +141,8 @@ struct Shares {
 impl Shares {
     /// `variance` is that of each figure by itself, `doubt` the square of all that it may be off by: the correction errs in a caller
     /// and its callees alike, so it says nothing about which of them is better known.
-    fn of(tree: &Tree, mut inclusive: Vec<f64>, variance: &[f64], doubt: &[f64]) -> Shares {
+    fn of(callees: &[Vec<usize>], mut inclusive: Vec<f64>, variance: &[f64], doubt: &[f64]) -> Shares {
         let count = inclusive.len();
-        // The contexts without a caller are the callees of one more.
-        let parent = |i: usize| (tree.nodes[i].parent as usize).checked_sub(1).unwrap_or(count);
-        let mut callees = vec![Vec::new(); count + 1];
-        for i in 0..count {
-            callees[parent(i)].push(i);
-        }
         let mut short = (0, 0.0);
         for i in (0..count).rev() {
             let sum: f64 = callees[i].iter().map(|&c| inclusive[c]).sum();
@@ -255,9 +254,9 @@ mod tests {
 
     #[test]
     fn what_is_in_doubt_gives_way() {
-        let tree = tree(vec![node(0, 1, 1000), node(1, 2, 300), node(1, 5, 800), node(3, 5, 500)]);
         let inclusive = || vec![1000.0, 300.0, 800.0, 500.0];
-        let of = |variance: &[f64]| Shares::of(&tree, inclusive(), variance, variance);
+        let callees = [vec![1, 2], vec![], vec![3], vec![], vec![0]];
+        let of = |variance: &[f64]| Shares::of(&callees, inclusive(), variance, variance);
         let shares = of(&[0.0, 0.0, 900.0, 0.0]);
         assert_eq!(shares.inclusive, [1000.0, 300.0, 700.0, 500.0]);
         assert_eq!((shares.base, shares.short), (vec![0.0, 300.0, 200.0, 500.0], (1, 100.0)));
