@@ -61,11 +61,13 @@ const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let settings = Settings::resolve(opts.settings)?;
     if !settings.subclasses_of.is_empty() {
-        return Err(usage("--subclasses-of needs all classes at once; it is for rewriting only"));
+        return Err(usage(
+            "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
+        ));
     }
     if !settings.roots.is_empty() || !settings.regions.is_empty() {
         return Err(usage(
-            "--root and --region are not available yet in programs that are not rewritten before",
+            "--root and --region are for rewriting: instrument the archive with them, then start the result with java",
         ));
     }
     let library = find_library(opts.agent)?;
