@@ -216,6 +216,60 @@
 //! | 56 | 8 | passages that were left otherwise than over the region's end |
 //! | 64 | 16 each | ring: the clock at its beginning, ns; passage k is at index k mod length |
 //!
+//! ## 13: collections
+//! Garbage collections that stopped the program. Offset 16: number of the first one in the region, from 1. 16 bytes each, up to the
+//! first that begins with 0: clock at its start, clock at its end (0: it did not come).
+//!
+//! ## 14: objects
+//! Biographies, one for each object that was followed. Offset 16: number of the first one in the region, from 1. 32 bytes each; one
+//! whose class is 0 was not finished.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | class number |
+//! | 4 | 4 | ordinal of the thread that made it; 0: unknown |
+//! | 8 | 4 | context, see kind 15; 0: none |
+//! | 12 | 4 | collections that had ended when it was made |
+//! | 16 | 4 | its bytes / 8 |
+//! | 20 | 4 | collections that had ended when it was found to be gone, and 1 more; 0: it was there to the end |
+//! | 24 | 8 | the clock when it was made |
+//!
+//! ## 15: contexts
+//! Chains of callers for figures that outlive the tree of their thread. Offset 16: number of the first one in the region, from 1. 8
+//! bytes each, up to the first that is 0: the context that called it, a lower number, or 0 (4 bytes); id + 1 of the method, or
+//! 7FFFFFFF for *deeper* (4 bytes). Link frames are left out: a chain begins in the thread itself.
+//!
+//! ## 16: waits
+//! Times in which a thread could not go on because of a monitor. 64 bytes each; one whose kind is 0 was not finished.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | kind: 1 to enter a monitor that another thread had, 2 in `Object.wait` |
+//! | 4 | 4 | number of the thread, see kind 17 |
+//! | 8 | 8 | the clock at its beginning |
+//! | 16 | 8 | the clock at its end; 0: it did not come |
+//! | 24 | 4 | number of the monitor, from 1, the same for the same object; 0: unknown |
+//! | 28 | 4 | class number of the monitor |
+//! | 32 | 4 | context, see kind 15; 0: none |
+//! | 36 | 4 | kind 1: number of the thread that had the monitor; 0: unknown |
+//! | 40 | 8 | kind 2: the timeout that was asked for, in ms; 0: none |
+//! | 48 | 4 | flags: 1 the timeout ran out |
+//!
+//! ## 17: Java threads
+//! What the virtual machine knows of its threads, whether they recorded anything or not. 256 bytes each, up to the first that begins
+//! with 0.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | number, from 1 |
+//! | 4 | 4 | ordinal of the thread's region; 0: it recorded nothing so far |
+//! | 8 | 8 | the clock at its start; 0: it was there before the recorder |
+//! | 16 | 8 | the clock at its end; 0: it was there to the end |
+//! | 24 | 4 | number of the thread that started it; 0: unknown |
+//! | 28 | 4 | flags: 1 daemon, 2 virtual |
+//! | 32 | 6 | bytes of its name, of its group's and of its group's parent's (2 each) |
+//! | 40 | 216 | the three, one after another, cut to what fits |
+//!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `command`, `directory`, `host`, `os`,
 //! `java.version`, `java.vm.name`, `java.vm.version`; and what calibration found, in ns as decimal numbers:

@@ -43,6 +43,11 @@ final class Format {
     static final int TRACE = 10;
     static final int LINKS = 11;
     static final int REGION_TIMINGS = 12;
+    static final int COLLECTIONS = 13;
+    static final int OBJECTS = 14;
+    static final int CONTEXTS = 15;
+    static final int WAITS = 16;
+    static final int JAVA_THREADS = 17;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */

@@ -121,6 +121,18 @@ abstract class ThreadState {
     /** The number of the node on top, 0 if there is none. */
     abstract int contextNode();
 
+    /** The number in {@link Contexts} of what is on the stack; 0: nothing. The thread is BUSY. */
+    int context() {
+        int context = 0;
+        for (int i = 0, depth = depth(); i < depth; i++) {
+            int idPlusOne = Format.idPlusOne(frame(i));
+            if (idPlusOne != Format.LINK_FRAME) {
+                context = Contexts.of(context, idPlusOne);
+            }
+        }
+        return context;
+    }
+
     // ---- slow paths ----
 
     /** False: the event is not to be recorded. True: the thread is BUSY; the caller makes it RECORDING again. */

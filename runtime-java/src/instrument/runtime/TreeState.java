@@ -67,6 +67,9 @@ final class TreeState extends ThreadState {
     /** Of the open frames. */
     private long[] cpuStarts = CPU ? new long[FIRST_STACK / 2] : null;
 
+    /** Numbers in {@link Contexts} by node, 0 where nobody asked. */
+    private int[] contexts = new int[1];
+
     final Allocations allocations = new Allocations(Format.TREE_ALLOCATIONS, Format.TREE_ALLOCATION_WORDS);
 
     private TreeState(Thread owner) {
@@ -339,6 +342,40 @@ final class TreeState extends ThreadState {
     @Override
     int contextNode() {
         return current;
+    }
+
+    @Override
+    int context() {
+        return current < contexts.length && contexts[current] != 0 ? contexts[current] : contextOf(current);
+    }
+
+    /** From the nearest caller that has a number down again. */
+    private int contextOf(int node) {
+        if (last >= contexts.length) {
+            contexts = java.util.Arrays.copyOf(contexts, Math.max(last + 1, 2 * contexts.length));
+        }
+        int unknown = 0;
+        int at = node;
+        for (; at != 0 && contexts[at] == 0; at = callerOf(at)) {
+            unknown++;
+        }
+        int context = contexts[at];
+        int[] path = new int[unknown];
+        for (at = node; unknown > 0; at = callerOf(at)) {
+            path[--unknown] = at;
+        }
+        for (int below : path) {
+            int consumer = (int) words.get(place(below));
+            if ((consumer & Format.LINK) == 0) {
+                context = Contexts.of(context, consumer);
+            }
+            contexts[below] = context;
+        }
+        return context;
+    }
+
+    private int callerOf(int node) {
+        return (int) (words.get(place(node)) >>> 32);
     }
 
     // ---- entering the slow way ----
