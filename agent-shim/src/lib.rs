@@ -27,7 +27,7 @@ mod runtime_jar;
 mod talk;
 
 use class_rules::Origin;
-use jvmti::{Callbacks, Event, Global, Jni, Jvmti, Object};
+use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use options::Options;
 use recorder::Recorder;
@@ -54,8 +54,12 @@ struct Live {
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
-static CALLBACKS: Callbacks =
-    Callbacks { vm_init, vm_death, thread_start: None, thread_end: None, class_file_load_hook };
+static CALLBACKS: Callbacks = Callbacks {
+    vm_init: Some(vm_init),
+    vm_death: Some(vm_death),
+    class_file_load_hook: Some(class_file_load_hook),
+    ..Callbacks::NONE
+};
 
 thread_local! {
     /// Set while this thread is inside the hook: what it loads there is none of the program's business.
@@ -153,7 +157,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
         if retransforms {
-            jvmti.add_retransformation()?;
+            jvmti.add_capabilities(&[Capability::RetransformClasses])?;
         }
         jvmti.set_callbacks(&CALLBACKS)?;
         jvmti.enable(Event::VmInit)?;

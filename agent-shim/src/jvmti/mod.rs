@@ -5,6 +5,12 @@
 //! [`Jvmti`] or [`Jni`] can only be made from an environment that the virtual machine passed in, and local references do not
 //! outlive the call that they were made in.
 
+mod events;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use events::{Callbacks, Capability, Event};
+
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::path::Path;
@@ -22,42 +28,6 @@ impl std::fmt::Display for JvmtiError {
 
 /// An environment: a pointer to a pointer to a table of functions.
 type Environment = *mut *const *const c_void;
-
-/// Events (JVMTI, "Event Index").
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub(crate) enum Event {
-    VmInit = 50,
-    VmDeath = 51,
-    ClassFileLoadHook = 54,
-}
-
-/// `jvmtiEventCallbacks`, up to the last event in use: the virtual machine is told how long it is.
-#[repr(C)]
-pub(crate) struct Callbacks {
-    pub(crate) vm_init: unsafe extern "system" fn(Environment, Environment, *mut c_void),
-    pub(crate) vm_death: unsafe extern "system" fn(Environment, Environment),
-    pub(crate) thread_start: Option<unsafe extern "system" fn()>,
-    pub(crate) thread_end: Option<unsafe extern "system" fn()>,
-    pub(crate) class_file_load_hook: ClassFileLoadHook,
-}
-
-/// `jvmtiEventClassFileLoadHook`.
-pub(crate) type ClassFileLoadHook = unsafe extern "system" fn(
-    jvmti: Environment,
-    jni: Environment,
-    redefined: *mut c_void,
-    loader: *mut c_void,
-    name: *const c_char,
-    domain: *mut c_void,
-    length: c_int,
-    data: *const u8,
-    new_length: *mut c_int,
-    new_data: *mut *mut u8,
-);
-
-/// Bits of `jvmtiCapabilities`.
-const CAN_RETRANSFORM_CLASSES: usize = 37;
 
 const JVMTI_VERSION_9: c_int = 0x3009_0000;
 const JVMTI_ENABLE: c_int = 1;
@@ -206,10 +176,12 @@ impl<'a> Jvmti<'a> {
         })
     }
 
-    /// Asks for the right to retransform classes.
-    pub(crate) fn add_retransformation(&self) -> Result<(), JvmtiError> {
+    /// Asks for what has to be asked for; all of it or nothing is granted.
+    pub(crate) fn add_capabilities(&self, wanted: &[Capability]) -> Result<(), JvmtiError> {
         let mut capabilities = [0u8; 16];
-        capabilities[CAN_RETRANSFORM_CLASSES / 8] |= 1 << (CAN_RETRANSFORM_CLASSES % 8);
+        for &capability in wanted {
+            capabilities[capability as usize / 8] |= 1 << (capability as usize % 8);
+        }
         // SAFETY: the virtual machine copies the 128 bits.
         checked(unsafe { self.raw_add_capabilities(&capabilities) })
     }
@@ -449,82 +421,4 @@ impl Object<'_> {
 fn c_string(bytes: &[u8]) -> CString {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     CString::new(&bytes[..end]).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::PathBuf;
-
-    /// The headers of every JDK that is installed.
-    fn headers() -> Vec<PathBuf> {
-        let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
-        homes.extend(std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|e| e.path()));
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let javac = std::env::split_paths(&path).find_map(|dir| dir.join("javac").canonicalize().ok());
-        homes.extend(javac.and_then(|javac| Some(javac.parent()?.parent()?.to_owned())));
-        homes.retain(|home| home.join("include/jvmti.h").exists());
-        assert!(!homes.is_empty(), "no JDK with include/jvmti.h: set JAVA_HOME");
-        homes.into_iter().map(|home| home.join("include")).collect()
-    }
-
-    /// The members of `struct name`, in order: names of functions, or an empty text for what is reserved.
-    fn members(header: &str, begin: &str) -> Vec<String> {
-        let body = header.split(begin).nth(1).unwrap_or_else(|| panic!("no `{begin}`"));
-        let body = body.split("\n}").next().unwrap();
-        let mut text = String::new();
-        for (index, part) in body.split("/*").enumerate() {
-            text += if index == 0 { part } else { part.split_once("*/").unwrap().1 };
-        }
-        let text: String =
-            text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join(" ");
-        let name = |member: &str| match member.split_once("JNICALL *") {
-            Some((_, rest)) => rest.split(')').next().unwrap().trim().to_owned(),
-            None => member.split_whitespace().last().unwrap_or_default().to_owned(),
-        };
-        text.split(';').filter(|member| !member.trim().is_empty()).map(name).collect()
-    }
-
-    fn check(functions: &[(usize, &str)], members: &[String], what: &str) {
-        for (index, name) in functions {
-            assert_eq!(members.get(*index).map(String::as_str), Some(*name), "{what}, entry {index}");
-        }
-    }
-
-    #[test]
-    fn every_position_is_that_of_the_headers() {
-        for include in headers() {
-            let jvmti = std::fs::read_to_string(include.join("jvmti.h")).unwrap();
-            let jni = std::fs::read_to_string(include.join("jni.h")).unwrap();
-            let what = include.display().to_string();
-            let functions = members(&jvmti, "typedef struct jvmtiInterface_1_ {");
-            check(JVMTI_FUNCTIONS, &functions, &what);
-            check(&[SET_EVENT_NOTIFICATION_MODE], &functions, &what);
-            check(JNI_FUNCTIONS, &members(&jni, "struct JNINativeInterface_ {"), &what);
-            check(&[(6, "GetEnv")], &members(&jni, "struct JNIInvokeInterface_ {"), &what);
-
-            let capabilities = jvmti.split("} jvmtiCapabilities;").next().unwrap();
-            let capabilities = capabilities.rsplit("typedef struct {").next().unwrap();
-            let bits: Vec<&str> = capabilities.lines().filter(|line| line.contains(": 1;")).collect();
-            assert!(bits[CAN_RETRANSFORM_CLASSES].contains(" can_retransform_classes "), "{bits:?}");
-
-            let callbacks: Vec<&str> =
-                jvmti.split("} jvmtiEventCallbacks;").next().unwrap().lines().collect();
-            let start = callbacks.iter().rposition(|line| line.contains("typedef struct {")).unwrap();
-            let names: Vec<&str> = callbacks[start..]
-                .iter()
-                .filter_map(|line| line.trim().strip_suffix(';')?.split(' ').next_back())
-                .collect();
-            assert_eq!(names[..5], ["VMInit", "VMDeath", "ThreadStart", "ThreadEnd", "ClassFileLoadHook"]);
-            for (event, name) in [
-                (Event::VmInit, "JVMTI_EVENT_VM_INIT"),
-                (Event::VmDeath, "JVMTI_EVENT_VM_DEATH"),
-                (Event::ClassFileLoadHook, "JVMTI_EVENT_CLASS_FILE_LOAD_HOOK"),
-            ] {
-                assert!(jvmti.contains(&format!("{name} = {},", event as i32)), "{name}");
-            }
-            assert!(jvmti.contains("JVMTI_VERSION_9   = 0x30090000"));
-            assert!(jvmti.contains("JVMTI_ENABLE = 1"));
-        }
-    }
 }

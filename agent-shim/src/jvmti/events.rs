@@ -1,0 +1,107 @@
+//! What the virtual machine can tell, what has to be asked for beforehand, and the functions that it calls.
+
+use super::Environment;
+use std::ffi::{c_char, c_int, c_void};
+
+/// An enum of numbers, and under a test their names in the header.
+macro_rules! numbers {
+    ($(#[$doc:meta])* $type:ident $list:ident; $($name:ident = $number:literal $c_name:literal,)*) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(i32)]
+        pub(crate) enum $type {
+            $($name = $number,)*
+        }
+        #[cfg(test)]
+        pub(super) const $list: &[($type, &str)] = &[$(($type::$name, $c_name)),*];
+    };
+}
+
+numbers! {
+    /// Events (JVMTI, "Event Index").
+    Event EVENTS;
+    VmInit = 50 "VM_INIT",
+    VmDeath = 51 "VM_DEATH",
+    ClassFileLoadHook = 54 "CLASS_FILE_LOAD_HOOK",
+}
+
+numbers! {
+    /// Bits of `jvmtiCapabilities`.
+    Capability CAPABILITIES;
+    RetransformClasses = 37 "can_retransform_classes",
+}
+
+type ThreadEvent = unsafe extern "system" fn(jvmti: Environment, jni: Environment, thread: *mut c_void);
+type MonitorEvent =
+    unsafe extern "system" fn(jvmti: Environment, jni: Environment, thread: *mut c_void, object: *mut c_void);
+/// `jvmtiEventClassFileLoadHook`.
+pub(crate) type ClassFileLoadHook = unsafe extern "system" fn(
+    jvmti: Environment,
+    jni: Environment,
+    redefined: *mut c_void,
+    loader: *mut c_void,
+    name: *const c_char,
+    domain: *mut c_void,
+    length: c_int,
+    data: *const u8,
+    new_length: *mut c_int,
+    new_data: *mut *mut u8,
+);
+
+/// `jvmtiEventCallbacks`, up to the last event in use: the virtual machine is told how long it is.
+#[repr(C)]
+pub(crate) struct Callbacks {
+    pub(crate) vm_init: Option<ThreadEvent>,
+    pub(crate) vm_death: Option<unsafe extern "system" fn(Environment, Environment)>,
+    pub(crate) thread_start: Option<ThreadEvent>,
+    pub(crate) thread_end: Option<ThreadEvent>,
+    pub(crate) class_file_load_hook: Option<ClassFileLoadHook>,
+    pub(crate) unused_55: [usize; 2],
+    pub(crate) vm_start: Option<unsafe extern "system" fn(Environment, Environment)>,
+    pub(crate) unused_58: [usize; 15],
+    pub(crate) monitor_wait: Option<
+        unsafe extern "system" fn(Environment, Environment, *mut c_void, object: *mut c_void, timeout: i64),
+    >,
+    pub(crate) monitor_waited: Option<
+        unsafe extern "system" fn(Environment, Environment, *mut c_void, object: *mut c_void, timed_out: u8),
+    >,
+    pub(crate) monitor_contended_enter: Option<MonitorEvent>,
+    pub(crate) monitor_contended_entered: Option<MonitorEvent>,
+    pub(crate) unused_77: [usize; 4],
+    pub(crate) garbage_collection_start: Option<unsafe extern "system" fn(Environment)>,
+    pub(crate) garbage_collection_finish: Option<unsafe extern "system" fn(Environment)>,
+    pub(crate) object_free: Option<unsafe extern "system" fn(Environment, tag: i64)>,
+    pub(crate) vm_object_alloc: Option<
+        unsafe extern "system" fn(
+            Environment,
+            Environment,
+            thread: *mut c_void,
+            object: *mut c_void,
+            class: *mut c_void,
+            size: i64,
+        ),
+    >,
+}
+
+impl Callbacks {
+    /// Nobody is called.
+    pub(crate) const NONE: Callbacks = Callbacks {
+        vm_init: None,
+        vm_death: None,
+        thread_start: None,
+        thread_end: None,
+        class_file_load_hook: None,
+        unused_55: [0; 2],
+        vm_start: None,
+        unused_58: [0; 15],
+        monitor_wait: None,
+        monitor_waited: None,
+        monitor_contended_enter: None,
+        monitor_contended_entered: None,
+        unused_77: [0; 4],
+        garbage_collection_start: None,
+        garbage_collection_finish: None,
+        object_free: None,
+        vm_object_alloc: None,
+    };
+}

@@ -1,0 +1,76 @@
+//! Positions and numbers, compared with the headers of every JDK that is installed.
+
+use super::*;
+use std::path::PathBuf;
+
+/// The headers of every JDK that is installed.
+fn headers() -> Vec<PathBuf> {
+    let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME").map(PathBuf::from).into_iter().collect();
+    homes.extend(std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|e| e.path()));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let javac = std::env::split_paths(&path).find_map(|dir| dir.join("javac").canonicalize().ok());
+    homes.extend(javac.and_then(|javac| Some(javac.parent()?.parent()?.to_owned())));
+    homes.retain(|home| home.join("include/jvmti.h").exists());
+    assert!(!homes.is_empty(), "no JDK with include/jvmti.h: set JAVA_HOME");
+    homes.into_iter().map(|home| home.join("include")).collect()
+}
+
+/// The members of `struct name`, in order: names of functions, or an empty text for what is reserved.
+fn members(header: &str, begin: &str) -> Vec<String> {
+    let body = header.split(begin).nth(1).unwrap_or_else(|| panic!("no `{begin}`"));
+    let body = body.split("\n}").next().unwrap();
+    let mut text = String::new();
+    for (index, part) in body.split("/*").enumerate() {
+        text += if index == 0 { part } else { part.split_once("*/").unwrap().1 };
+    }
+    let text: String =
+        text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join(" ");
+    let name = |member: &str| match member.split_once("JNICALL *") {
+        Some((_, rest)) => rest.split(')').next().unwrap().trim().to_owned(),
+        None => member.split_whitespace().last().unwrap_or_default().to_owned(),
+    };
+    text.split(';').filter(|member| !member.trim().is_empty()).map(name).collect()
+}
+
+fn check(functions: &[(usize, &str)], members: &[String], what: &str) {
+    for (index, name) in functions {
+        assert_eq!(members.get(*index).map(String::as_str), Some(*name), "{what}, entry {index}");
+    }
+}
+
+#[test]
+fn every_position_is_that_of_the_headers() {
+    for include in headers() {
+        let jvmti = std::fs::read_to_string(include.join("jvmti.h")).unwrap();
+        let jni = std::fs::read_to_string(include.join("jni.h")).unwrap();
+        let what = include.display().to_string();
+        let functions = members(&jvmti, "typedef struct jvmtiInterface_1_ {");
+        check(JVMTI_FUNCTIONS, &functions, &what);
+        check(&[SET_EVENT_NOTIFICATION_MODE], &functions, &what);
+        check(JNI_FUNCTIONS, &members(&jni, "struct JNINativeInterface_ {"), &what);
+        check(&[(6, "GetEnv")], &members(&jni, "struct JNIInvokeInterface_ {"), &what);
+
+        let capabilities = jvmti.split("} jvmtiCapabilities;").next().unwrap();
+        let capabilities = capabilities.rsplit("typedef struct {").next().unwrap();
+        let bits: Vec<&str> = capabilities.lines().filter(|line| line.contains(": 1;")).collect();
+        for (capability, name) in events::CAPABILITIES {
+            assert!(bits[*capability as usize].contains(&format!(" {name} ")), "{name}: {bits:?}");
+        }
+
+        let callbacks: Vec<&str> = jvmti.split("} jvmtiEventCallbacks;").next().unwrap().lines().collect();
+        let start = callbacks.iter().rposition(|line| line.contains("typedef struct {")).unwrap();
+        let names: Vec<&str> = callbacks[start..]
+            .iter()
+            .filter_map(|line| line.trim().strip_suffix(';')?.split(' ').next_back())
+            .collect();
+        for (event, name) in events::EVENTS {
+            let place = *event as usize - 50;
+            assert_eq!(names[place].to_uppercase(), name.replace('_', ""), "callback {place}");
+            assert!(jvmti.contains(&format!("JVMTI_EVENT_{name} = {},", *event as i32)), "{name}");
+        }
+        let member = std::mem::offset_of!(Callbacks, vm_object_alloc) / size_of::<usize>();
+        assert_eq!((member, size_of::<Callbacks>()), (34, 35 * size_of::<usize>()));
+        assert!(jvmti.contains("JVMTI_VERSION_9   = 0x30090000"));
+        assert!(jvmti.contains("JVMTI_ENABLE = 1"));
+    }
+}
