@@ -319,10 +319,12 @@
 //! 5, 140 ns later; `4000001400000064` its exit after 100 ns; `1000001400000010` entry of 5.
 
 mod bytes;
+mod context;
 mod error;
 mod event;
 mod facts;
 mod format;
+mod heap;
 mod law;
 mod link;
 mod profile;
@@ -338,9 +340,11 @@ mod tree_region;
 #[doc(hidden)]
 pub mod testing;
 
+pub use context::{Context, Contexts};
 pub use error::{Damage, Error};
 pub use event::Event;
 pub use facts::{Calibration, Copy, Mode};
+pub use heap::{Collection, Object, ObjectPiece};
 pub use law::Imbalance;
 pub use link::{Link, LinkKind};
 pub use profile::Profile;
