@@ -14,7 +14,8 @@
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
-//! one process only. Header words 32 and 64 give the same moment on both clocks.
+//! one process only. Header words 32 and 64 give the same moment on both clocks. A recorder may read another clock that it has set to
+//! this one beforehand (property `clock`); all times of a file are of one clock.
 //!
 //! # File header, 4096 bytes
 //! | offset | size | |
@@ -317,7 +318,8 @@
 //!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `command`, `directory`, `host`, `os`,
-//! `java.version`, `java.vm.name`, `java.vm.version`; and what calibration found, in ns as decimal numbers:
+//! `java.version`, `java.vm.name`, `java.vm.version`; the clock: `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its
+//! speed, in parts per million, as it was set), `clock.drift` (ns that it was ahead of the monotonic clock in the end); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |
 //! |---|---|
