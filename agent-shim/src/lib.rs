@@ -17,6 +17,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod class_rules;
+mod clock;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -27,6 +28,7 @@ mod runtime_jar;
 mod talk;
 
 use class_rules::Origin;
+use clock::{Pair, Wanted};
 use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use options::Options;
@@ -42,6 +44,8 @@ struct Agent {
     hook: LoadHook,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
+    /// What the recorder's own clock begins with; none: it takes the virtual machine's.
+    clock: Option<Pair>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -150,11 +154,14 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
+    let clock = clock(options.clock);
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
     let retransforms = attached || hook.wants_jdk();
-    AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
+    AGENT
+        .set(Agent { hook, settings, clock, live: OnceLock::new() })
+        .map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
         if retransforms {
             jvmti.add_capabilities(&[Capability::RetransformClasses])?;
@@ -164,6 +171,22 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         jvmti.enable(Event::VmDeath)
     };
     hook_up().map_err(|error| error.to_string())
+}
+
+/// The first readings of the clock that the user wants.
+fn clock(wanted: Wanted) -> Option<Pair> {
+    if wanted == Wanted::Monotonic {
+        return None;
+    }
+    match clock::begin() {
+        Ok(pair) => Some(pair),
+        Err(reason) => {
+            if wanted == Wanted::Counter {
+                say(format_args!("clock=tsc: {reason}; times are those of System.nanoTime()"));
+            }
+            None
+        }
+    }
 }
 
 /// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
@@ -181,7 +204,7 @@ fn program_name(command: &str) -> Option<String> {
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
-        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk())?;
+        let recorder = Recorder::find(jni, agent.clock, &agent.settings, agent.hook.wants_jdk())?;
         let loader = jni.static_method(
             "java/lang/ClassLoader",
             "getPlatformClassLoader",

@@ -7,6 +7,7 @@
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `out`, `name`, `record`, `timing`, .. | for the recorder: system property `instrument.KEY`, unless the program sets that itself |
 //!
 //! A comma or backslash within a value is written with a backslash before it. (`;` cannot separate patterns: it is part of descriptors.)
@@ -15,6 +16,7 @@
 //! The classes of the JDK (the boot and platform loaders') are left alone, unless an include pattern names them: one that begins
 //! with a name, as `java.util.**` does and `**` does not.
 
+use crate::clock::Wanted;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
@@ -34,7 +36,7 @@ const RECORDER_KEYS: [&str; 11] = [
     "snapshot",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 6] = ["include", "exclude", "transform", "ids", "report", "dump"];
+const AGENT_KEYS: [&str; 7] = ["include", "exclude", "transform", "ids", "report", "dump", "clock"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
 /// What the user wants.
@@ -48,6 +50,7 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) clock: Wanted,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
 }
@@ -60,6 +63,7 @@ impl Options {
     pub(crate) fn parse(text: &str) -> Result<Options, String> {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
+        let mut clock = Wanted::default();
         let (mut ids, mut report, mut dump) = (None, None, None);
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
@@ -76,6 +80,13 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "clock" => {
+                    clock = match value {
+                        "tsc" => Wanted::Counter,
+                        "monotonic" => Wanted::Monotonic,
+                        _ => return Err(format!("clock={value}: there are tsc and monotonic")),
+                    }
+                }
                 "record" if !RECORD.contains(&value) => {
                     return Err(format!("record={value}: there are {}", RECORD.join(", ")));
                 }
@@ -105,6 +116,7 @@ impl Options {
             ids,
             report,
             dump,
+            clock,
             recorder,
         })
     }
@@ -192,6 +204,7 @@ mod tests {
             ("out=", "option `out` has no value"),
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
+            ("clock=sundial", "clock=sundial: there are tsc and monotonic"),
             ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
