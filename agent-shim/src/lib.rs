@@ -17,6 +17,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod class_rules;
+mod clock;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -28,6 +29,7 @@ mod runtime_jar;
 mod talk;
 
 use class_rules::Origin;
+use clock::{Pair, Wanted};
 use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use monitors::Owners;
@@ -46,6 +48,8 @@ struct Agent {
     threads: Option<Owners>,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
+    /// What the recorder's own clock begins with; none: it takes the virtual machine's.
+    clock: Option<Pair>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -159,13 +163,14 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
+    let clock = clock(options.clock);
     let threads = options.threads;
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
     let retransforms = attached || hook.wants_jdk();
     AGENT
-        .set(Agent { hook, threads, settings, live: OnceLock::new() })
+        .set(Agent { hook, threads, settings, clock, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
         if retransforms {
@@ -176,6 +181,22 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         jvmti.enable(Event::VmDeath)
     };
     hook_up().map_err(|error| error.to_string())
+}
+
+/// The first readings of the clock that the user wants.
+fn clock(wanted: Wanted) -> Option<Pair> {
+    if wanted == Wanted::Monotonic {
+        return None;
+    }
+    match clock::begin() {
+        Ok(pair) => Some(pair),
+        Err(reason) => {
+            if wanted == Wanted::Counter {
+                say(format_args!("clock=tsc: {reason}; times are those of System.nanoTime()"));
+            }
+            None
+        }
+    }
 }
 
 /// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
@@ -194,7 +215,7 @@ fn program_name(command: &str) -> Option<String> {
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
         let at_once = agent.hook.wants_jdk() || agent.threads.is_some();
-        let recorder = Recorder::find(jni, &agent.settings, at_once)?;
+        let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
         let loader = jni.static_method(
             "java/lang/ClassLoader",
             "getPlatformClassLoader",

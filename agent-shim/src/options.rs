@@ -7,6 +7,7 @@
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `threads` | `on`: threads and their waits for monitors are recorded |
 //! | `owners` | whether the virtual machine is asked who has a monitor: `on` (as long as that takes 2 % of the time or less), `all`, `off` |
 //! | `out`, `name`, `record`, `timing`, .. | for the recorder: system property `instrument.KEY`, unless the program sets that itself |
@@ -17,6 +18,7 @@
 //! The classes of the JDK (the boot and platform loaders') are left alone, unless an include pattern names them: one that begins
 //! with a name, as `java.util.**` does and `**` does not.
 
+use crate::clock::Wanted;
 use crate::monitors::Owners;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::rewrite::Transforms;
@@ -37,8 +39,8 @@ const RECORDER_KEYS: [&str; 11] = [
     "snapshot",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 8] =
-    ["include", "exclude", "transform", "ids", "report", "dump", "threads", "owners"];
+const AGENT_KEYS: [&str; 9] =
+    ["include", "exclude", "transform", "ids", "report", "dump", "clock", "threads", "owners"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
 /// What the user wants.
@@ -52,6 +54,7 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
     pub(crate) threads: Option<Owners>,
     /// Keys and values for the recorder.
@@ -66,6 +69,7 @@ impl Options {
     pub(crate) fn parse(text: &str) -> Result<Options, String> {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
+        let mut clock = Wanted::default();
         let (mut ids, mut report, mut dump) = (None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
@@ -83,6 +87,13 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "clock" => {
+                    clock = match value {
+                        "tsc" => Wanted::Counter,
+                        "monotonic" => Wanted::Monotonic,
+                        _ => return Err(format!("clock={value}: there are tsc and monotonic")),
+                    }
+                }
                 "threads" => threads = choose(key, value, &[("off", false), ("on", true)])?,
                 "owners" => {
                     let all = [("on", Owners::On), ("all", Owners::All), ("off", Owners::Off)];
@@ -117,6 +128,7 @@ impl Options {
             ids,
             report,
             dump,
+            clock,
             threads: threads.then_some(owners),
             recorder,
         })
@@ -221,6 +233,7 @@ mod tests {
             ("out=", "option `out` has no value"),
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
+            ("clock=sundial", "clock=sundial: there are tsc and monotonic"),
             ("threads=yes", "threads=yes: there are off, on"),
             ("owners=1", "owners=1: there are on, all, off"),
             ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),

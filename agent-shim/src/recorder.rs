@@ -1,5 +1,6 @@
 //! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
 
+use crate::clock::{self, Pair};
 use crate::jvmti::{Jni, StaticMethod};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,9 +20,17 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Finds the class, and tells it its settings: lines of KEY=VALUE. `at_once`: it begins before the first event.
-    pub(crate) fn find(jni: Jni<'_>, settings: &str, at_once: bool) -> Option<Recorder> {
+    /// Finds the class, gives it its clock, if there is one that begins with this pair, and tells it its settings: lines of KEY=VALUE.
+    /// `at_once`: it begins before the first event.
+    pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>, settings: &str, at_once: bool) -> Option<Recorder> {
         const CLASS: &str = "instrument/runtime/Agent";
+        if let Some(first) = clock
+            && jni.register_clock("instrument/runtime/Clock", "ticks", clock::ticks)
+            && let Some(lines) = clock::settle(first)
+        {
+            let clock = jni.static_method(CLASS, "clock", "([B)V")?;
+            jni.call_with_bytes(&clock, lines.as_bytes()).then_some(())?;
+        }
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;

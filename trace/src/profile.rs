@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Damage, Error};
 use crate::facts::{Calibration, Copy, Mode};
+use crate::heap::{Collection, ObjectPiece};
 use crate::link::Link;
 use crate::reader;
 use crate::region_timing::RegionTiming;
@@ -33,6 +34,10 @@ pub struct Profile {
     pub links: Vec<Link>,
     /// Timings of code regions, by copy, region and thread.
     pub regions: Vec<RegionTiming>,
+    /// Garbage collections, by copy and number.
+    pub collections: Vec<Collection>,
+    /// Where the biographies of objects are, by copy and number: [`Profile::for_each_object`].
+    pub objects: Vec<ObjectPiece>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.

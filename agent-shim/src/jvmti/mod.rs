@@ -31,7 +31,7 @@ impl std::fmt::Display for JvmtiError {
 }
 
 /// An environment: a pointer to a pointer to a table of functions.
-type Environment = *mut *const *const c_void;
+pub(crate) type Environment = *mut *const *const c_void;
 
 const JVMTI_VERSION_9: c_int = 0x3009_0000;
 const JVMTI_ENABLE: c_int = 1;
@@ -93,6 +93,7 @@ functions! { Jni, JNI_FUNCTIONS;
     143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const i64);
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
     208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
+    215 RegisterNatives raw_register_natives(class: *mut c_void, methods: *const NativeMethod, count: c_int) -> c_int;
     219 GetJavaVM raw_get_java_vm(vm: *mut *mut c_void) -> c_int;
     228 ExceptionCheck raw_exception_check() -> u8;
 }
@@ -136,6 +137,14 @@ pub(crate) struct StaticMethod {
 unsafe impl Send for StaticMethod {}
 // SAFETY: as above.
 unsafe impl Sync for StaticMethod {}
+
+/// `JNINativeMethod`.
+#[repr(C)]
+struct NativeMethod {
+    name: *const c_char,
+    descriptor: *const c_char,
+    function: *const c_void,
+}
 
 fn checked(error: c_int) -> Result<(), JvmtiError> {
     if error == 0 { Ok(()) } else { Err(JvmtiError(error)) }
@@ -335,6 +344,33 @@ impl<'a> Jni<'a> {
             let global = Global(self.raw_new_global_ref(local));
             self.raw_delete_local_ref(local);
             (!global.0.is_null()).then_some(StaticMethod { class: global, id, descriptor })
+        }
+    }
+
+    /// Gives `static native long NAME()` of a class that the system loader finds its code. False: there is no such class or method.
+    pub(crate) fn register_clock(
+        &self,
+        class: &str,
+        name: &str,
+        function: extern "system" fn(Environment, *mut c_void) -> i64,
+    ) -> bool {
+        let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
+        let method = NativeMethod {
+            name: name.as_ptr(),
+            descriptor: c"()J".as_ptr(),
+            function: function as *const c_void,
+        };
+        // SAFETY: names are C strings, the class is checked before it is used, and the function is what a static native method with
+        // this descriptor has to be. It lasts: the library is not unloaded.
+        unsafe {
+            let local = self.raw_find_class(class.as_ptr());
+            if self.failed() || local.is_null() {
+                return false;
+            }
+            let result = self.raw_register_natives(local, &method, 1);
+            let failed = self.failed();
+            self.raw_delete_local_ref(local);
+            result == 0 && !failed
         }
     }
 

@@ -27,6 +27,25 @@ pub struct ThreadFacts {
     pub flags: u64,
 }
 
+/// The biography of an object. Times and threads that do not matter are left 0.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Life {
+    /// Class number.
+    pub class: u32,
+    /// Ordinal of the thread that made it.
+    pub thread: u32,
+    /// Context.
+    pub context: u32,
+    /// Its bytes, a multiple of 8.
+    pub bytes: u64,
+    /// Collections that had ended when it was made.
+    pub born: u32,
+    /// Collections that had ended when it was found to be gone.
+    pub gone: Option<u32>,
+    /// Clock when it was made.
+    pub clock: u64,
+}
+
 /// Writes a profile: one copy of the runtime, one block.
 #[derive(Debug, Clone)]
 pub struct Writer {
@@ -227,6 +246,36 @@ impl Writer {
         }
         let header = [u64::from(timing.number), passages, ns, min, max, left_otherwise];
         self.region(REGION_TIMINGS, timing.thread, &header, &body);
+        self
+    }
+
+    /// Adds collections from number `first` on: clocks at their start and end.
+    pub fn collections(&mut self, first: u64, collections: &[(u64, u64)]) -> &mut Writer {
+        let words = collections.iter().flat_map(|&(start, end)| [start, end]);
+        let body = words.flat_map(u64::to_le_bytes).collect::<Vec<_>>();
+        self.region(COLLECTIONS, 0, &[first], &body);
+        self
+    }
+
+    /// Adds contexts from number `first` on: their callers and the ids of their methods; `None` is *deeper*.
+    pub fn contexts(&mut self, first: u64, contexts: &[(u32, Option<u32>)]) -> &mut Writer {
+        let words = contexts.iter().flat_map(|&(caller, id)| [caller, id.map_or(DEEPER, |id| id + 1)]);
+        let body = words.flat_map(u32::to_le_bytes).collect::<Vec<_>>();
+        self.region(CONTEXTS, 0, &[first], &body);
+        self
+    }
+
+    /// Adds biographies from number `first` on.
+    pub fn objects(&mut self, first: u64, lives: &[Life]) -> &mut Writer {
+        let mut body = Vec::with_capacity(OBJECT as usize * lives.len());
+        for life in lives {
+            let gone = life.gone.map_or(0, |gone| gone + 1);
+            for half in [life.class, life.thread, life.context, life.born, (life.bytes / 8) as u32, gone] {
+                body.extend_from_slice(&half.to_le_bytes());
+            }
+            body.extend_from_slice(&life.clock.to_le_bytes());
+        }
+        self.region(OBJECTS, 0, &[first], &body);
         self
     }
 

@@ -90,6 +90,10 @@ final class Lifetime implements Runnable {
             file.clock(Format.SHUTDOWN);
             Threads.markEnded();
             Calibration.end(file, settings);
+            String drift = Clock.drift();
+            if (drift != null) {
+                file.write(Format.PROPERTIES, drift);
+            }
             return;
         }
         while (true) {

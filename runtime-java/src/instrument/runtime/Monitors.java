@@ -26,7 +26,7 @@ final class Monitors {
 
     /** The clock of the profile. */
     static long now() {
-        return System.nanoTime();
+        return Clock.now();
     }
 
     /** The current thread is about to wait. Monitor, thread and owner have the numbers that the agent gave them. */

@@ -90,7 +90,7 @@ final class Threads {
             ordinals++;
             states[count++] = state;
         }
-        state.header.put(Format.THREAD_START, System.nanoTime());
+        state.header.put(Format.THREAD_START, Clock.now());
         state.header.put(Format.THREAD_LINK, state.link);
         state.header.put(Format.HEADER, name, name.length);
         state.header.put(Format.THREAD_EXTRA, name.length);
@@ -137,7 +137,7 @@ final class Threads {
             return false;
         }
         if (state.header.get(Format.THREAD_END) == 0) {
-            state.header.put(Format.THREAD_END, System.nanoTime());
+            state.header.put(Format.THREAD_END, Clock.now());
         }
         return true;
     }
