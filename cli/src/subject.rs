@@ -11,6 +11,7 @@ use crate::names::Names;
 use crate::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::load::{self, CallTimes, Loaded, Process};
+use instrument_analysis::waits::{self, Waits};
 use instrument_analysis::{Arcflow, Kind, input, replay};
 use instrument_trace::{Profile, ThreadKind};
 use wildmatch::WildMatch;
@@ -52,6 +53,8 @@ pub(crate) struct ProfileFile {
     pub(crate) path: PathBuf,
     pub(crate) profile: Profile,
     pub(crate) names: Names,
+    /// What its threads waited for, if that was recorded.
+    pub(crate) waits: Option<Waits>,
     /// Its process is still writing: the figures are of this moment, and may be torn.
     pub(crate) is_live: bool,
 }
@@ -89,7 +92,8 @@ impl ProfileFile {
             profile.beat_clock = profile.beat_clock.max(now(&profile));
         }
         let names = Names::new(&profile, number, several);
-        Ok(ProfileFile { path: path.to_owned(), profile, names, is_live })
+        let waits = waits::gather(&file, &profile).with_context(name)?;
+        Ok(ProfileFile { path: path.to_owned(), profile, names, waits, is_live })
     }
 
     /// What does not fit, in words.
@@ -243,13 +247,17 @@ fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn
         .zip(labels)
         .map(|(file, name)| {
             let names = &file.names;
-            (&mut file.profile, name, move |copy: u32, id: u32| names.method(copy, id))
+            let waits = file.waits.as_ref();
+            (&mut file.profile, name, waits, move |copy: u32, id: u32| names.method(copy, id))
         })
         .collect();
     let mut methods = methods;
     let mut processes: Vec<_> = methods
         .iter_mut()
-        .map(|(profile, name, methods)| Process { profile, name: std::mem::take(name), methods })
+        .map(|(profile, name, waits, methods)| {
+            let waits = *waits;
+            Process { profile, name: std::mem::take(name), methods, waits }
+        })
         .collect();
     load::load(&mut processes, &load::Options { links, lifetimes, thread: Some(thread) })
 }
