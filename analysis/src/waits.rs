@@ -1,7 +1,7 @@
 //! What threads waited for, summed up: by monitor, by thread, by context. Memory is bounded by these, not by the number of waits; past
 //! a limit monitors are told apart by their class only.
 
-use instrument_trace::{Error, Profile, Source, Wait, WaitKind};
+use instrument_trace::{Error, JavaThread, Profile, Source, ThreadKind, Wait, WaitKind};
 
 use crate::model::HashMap;
 
@@ -11,6 +11,9 @@ const MOST_MONITORS: usize = 1 << 18;
 const MOST_NAMED: usize = 1 << 20;
 /// In the place of the number of a monitor: all past the limit.
 pub const OTHERS: u32 = u32::MAX;
+
+/// The name of a thread that is not in the file.
+pub(crate) const UNKNOWN_THREAD: &str = "(unknown thread)";
 
 /// Waits of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -123,21 +126,54 @@ impl Both {
     }
 }
 
-/// Sums up the waits of a profile; none if nobody looked for any. Those that did not end count up to the end of their thread, or
+/// Sums up the waits of the threads that are wanted by name; none if nobody looked for any. Those that did not end count up to the end of their thread, or
 /// to the last moment of the process that is known.
 ///
 /// # Errors
 /// When the source fails.
-pub fn gather(source: &impl Source, profile: &Profile) -> Result<Option<Waits>, Error> {
+pub fn gather(
+    source: &impl Source,
+    profile: &Profile,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Option<Waits>, Error> {
     if profile.waits.is_empty() && profile.java_threads.is_empty() {
         return Ok(None);
     }
     let mut waits = Waits { end: end(source, profile)?, ..Waits::default() };
+    let names = names(profile);
+    let wanted = |number| wanted(names.get(&number).map_or(UNKNOWN_THREAD, String::as_str));
+    let mut known: HashMap<(u32, u32), bool> = HashMap::default();
     profile.for_each_wait(source, |wait| {
-        let ns = until(profile, wait, waits.end).saturating_sub(wait.start);
-        waits.add(wait, ns);
+        let number = (wait.copy, wait.thread);
+        if *known.entry(number).or_insert_with(|| wanted(number)) {
+            let ns = until(profile, wait, waits.end).saturating_sub(wait.start);
+            waits.add(wait, ns);
+        }
     })?;
     Ok(Some(waits))
+}
+
+/// Names of the Java threads of a profile, by copy and number: those by which the threads that have recorded something can be told
+/// apart, and for others the plain ones.
+pub fn names(profile: &Profile) -> HashMap<(u32, u32), String> {
+    let recorded = profile.threads.iter().zip(crate::load::thread_names(profile));
+    let recorded = recorded.filter(|(thread, _)| thread.kind == ThreadKind::Thread);
+    let recorded: HashMap<_, _> =
+        recorded.map(|(thread, name)| ((thread.copy, thread.ordinal), name)).collect();
+    let name = |thread: &JavaThread| match recorded.get(&(thread.copy, thread.ordinal)) {
+        Some(name) if thread.ordinal != 0 => name.clone(),
+        _ => plain_name(thread).to_owned(),
+    };
+    profile.java_threads.iter().map(|thread| ((thread.copy, thread.number), name(thread))).collect()
+}
+
+/// A thread's own name, or words for it.
+pub(crate) fn plain_name(thread: &JavaThread) -> &str {
+    match thread.name.as_str() {
+        "" if thread.virtual_thread => "(virtual threads)",
+        "" => "(no name)",
+        name => name,
+    }
 }
 
 /// The clock at the end of a wait; `last`: of the process.

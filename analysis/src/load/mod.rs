@@ -262,7 +262,8 @@ impl Loading<'_, '_> {
             let threads: Vec<_> = threads.map(|(name, &at)| name.is_some().then_some(at)).collect();
             let wanted = |name: &str| self.options.thread.is_none_or(|wants| wants(name));
             let method = process.methods;
-            let placing = waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
+            let placing =
+                waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
             waiting::add(&mut self.loaded.model, columns, &placing, waits);
         }
     }

@@ -4,7 +4,7 @@ use instrument_trace::{Profile, ThreadKind, TreeConsumer};
 
 use super::MethodNames;
 use crate::model::{Arcflow, HashMap, Kind, NodeId};
-use crate::waits::Waits;
+use crate::waits::{UNKNOWN_THREAD, Waits, plain_name};
 
 /// What is needed to find the place of a wait.
 pub(crate) struct Placing<'a> {
@@ -92,12 +92,7 @@ impl<'a> Threads<'a> {
         let place = match recorded {
             Some(&index) => self.placing.threads[index],
             None => {
-                let name = match java {
-                    Some(thread) if thread.name.is_empty() && thread.virtual_thread => "(virtual threads)",
-                    Some(thread) if thread.name.is_empty() => "(no name)",
-                    Some(thread) => &thread.name,
-                    None => "(unknown thread)",
-                };
+                let name = java.map_or(UNKNOWN_THREAD, plain_name);
                 (self.placing.wanted)(name).then(|| {
                     let consumer = model.consumer(name);
                     let place = model.child(self.placing.process, Kind::Thread, consumer);
