@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::aligned::Aligned;
 use super::text::{percent, printable, quantity};
-use super::{Error, Format, Options, machine, xtree};
+use super::{Error, Format, Options, Show, machine, xtree};
 use crate::model::{Arcflow, HashMap};
-use crate::waits::{Both, Monitor, MonitorWaits, OTHERS, Sum, Waits};
+use crate::waits::{Both, Monitor, MonitorWaits, OTHERS, Sum, UNKNOWN_THREAD, Waits, plain_name};
 
 /// Rows of text unless asked for otherwise.
 const TOP: usize = 20;
@@ -92,7 +92,8 @@ pub fn write(
 fn contexts(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Result<(), Error> {
     let resources = RESOURCES.map(str::to_owned);
     let top = options.top.or((options.format == Format::Text).then_some(TOP));
-    xtree::write(out, model, &Options { resources: &resources, top, ..*options })
+    let show = if options.show == Show::Both { Show::Absolute } else { options.show };
+    xtree::write(out, model, &Options { resources: &resources, top, show, ..*options })
 }
 
 fn columns(kind: &str) -> String {
@@ -137,7 +138,7 @@ fn cells(sum: &Sum) -> [String; 4] {
 
 impl Process<'_> {
     fn thread(&self, copy: u32, number: u32) -> &str {
-        self.threads.get(&(copy, number)).map_or("(unknown)", String::as_str)
+        self.threads.get(&(copy, number)).map_or(UNKNOWN_THREAD, String::as_str)
     }
 
     /// `com.acme.Foo #12`
@@ -158,7 +159,7 @@ impl Process<'_> {
         shortened(monitors, options)
     }
 
-    /// The threads that waited longest first. Text has only those that waited at all.
+    /// The threads that waited longest first.
     fn thread_list(&self, options: &Options<'_>) -> (Vec<(&JavaThread, Both)>, usize) {
         let waits = |thread: &JavaThread| {
             self.waits.threads.get(&(thread.copy, thread.number)).copied().unwrap_or_default()
@@ -231,7 +232,12 @@ impl Process<'_> {
     fn by_name(&self, copy: u32, sums: impl Iterator<Item = (u32, Sum)>) -> Vec<(&str, Sum, u64)> {
         let mut names: BTreeMap<&str, (Sum, u64)> = BTreeMap::new();
         for (number, sum) in sums.filter(|(_, sum)| sum.times > 0) {
-            let of = names.entry(self.thread(copy, number)).or_default();
+            let name = match self.profile.java_thread(copy, number) {
+                Some(thread) => plain_name(thread),
+                None if number == 0 => "(unknown)",
+                None => UNKNOWN_THREAD,
+            };
+            let of = names.entry(name).or_default();
             of.0.merge(&sum);
             of.1 += 1;
         }
