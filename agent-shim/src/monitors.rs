@@ -80,7 +80,11 @@ thread_local! {
 
 /// Begins to record. The virtual machine is initialised and the recorder has begun.
 pub(crate) fn start(jni: Jni<'_>, owners: Owners) {
-    if let Err(reason) = begin(jni, owners) {
+    // The recorder's own locks are none of the program's.
+    INSIDE.set(true);
+    let begun = begin(jni, owners);
+    INSIDE.set(false);
+    if let Err(reason) = begun {
         say(format_args!("threads are not recorded: {reason}"));
     }
 }
