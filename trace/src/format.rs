@@ -19,6 +19,8 @@ pub(crate) const TREE_ALLOCATIONS: u32 = 9;
 pub(crate) const TRACE: u32 = 10;
 pub(crate) const LINKS: u32 = 11;
 pub(crate) const REGION_TIMINGS: u32 = 12;
+pub(crate) const CONNECTIONS: u32 = 18;
+pub(crate) const REMOTE_CALLS: u32 = 19;
 
 pub(crate) const STOPPED: u64 = 1;
 pub(crate) const REPAIRING: u64 = 2;
@@ -30,6 +32,8 @@ pub(crate) const THREAD_NAME_ROOM: u64 = 128;
 pub(crate) const THREAD_NAME_ROOM_WITHOUT_CLOCK: u64 = 192;
 pub(crate) const THREAD_REGION: u64 = 256;
 pub(crate) const RECORD: u64 = 64;
+pub(crate) const CONNECTION: u64 = 64;
+pub(crate) const REMOTE_CALL: u64 = 128;
 
 pub(crate) const SAMPLED: u64 = 1;
 pub(crate) const CPU: u64 = 2;
