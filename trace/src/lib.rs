@@ -257,15 +257,15 @@
 //! | 48 | 4 | flags: 1 the timeout ran out |
 //!
 //! ## 17: Java threads
-//! What the virtual machine knows of its threads, whether they recorded anything or not. 256 bytes each, up to the first that begins
-//! with 0.
+//! What the virtual machine knows of its threads, whether they recorded anything or not. 256 bytes each, in no certain order; one whose
+//! number is 0 was not finished. A virtual thread is met at its first wait; its end is not known.
 //!
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 4 | number, from 1 |
 //! | 4 | 4 | ordinal of the thread's region; 0: it recorded nothing so far |
-//! | 8 | 8 | the clock at its start; 0: it was there before the recorder |
-//! | 16 | 8 | the clock at its end; 0: it was there to the end |
+//! | 8 | 8 | the clock at its start, of a virtual thread at its first wait; 0: it was there before the recorder |
+//! | 16 | 8 | the clock at its end; 0: it was there to the end, or is virtual |
 //! | 24 | 4 | number of the thread that started it; 0: unknown |
 //! | 28 | 4 | flags: 1 daemon, 2 virtual |
 //! | 32 | 6 | bytes of its name, of its group's and of its group's parent's (2 each) |
@@ -372,6 +372,7 @@ mod event;
 mod facts;
 mod format;
 mod heap;
+mod java_thread;
 mod law;
 mod link;
 mod profile;
@@ -383,6 +384,7 @@ mod source;
 mod thread;
 mod tree;
 mod tree_region;
+mod wait;
 
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -393,6 +395,7 @@ pub use error::{Damage, Error};
 pub use event::Event;
 pub use facts::{Calibration, Copy, Mode};
 pub use heap::{Collection, Object, ObjectPiece};
+pub use java_thread::JavaThread;
 pub use law::Imbalance;
 pub use link::{Link, LinkKind};
 pub use profile::Profile;
@@ -401,3 +404,4 @@ pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Sid
 pub use source::Source;
 pub use thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind, TreeAllocation};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
+pub use wait::{Wait, WaitKind, WaitPiece};

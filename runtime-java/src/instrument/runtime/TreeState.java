@@ -376,6 +376,36 @@ final class TreeState extends ThreadState {
         return context;
     }
 
+    @Override
+    Chain newChain(int node) {
+        if (node < contexts.length && contexts[node] != 0) {
+            return new Chain(node, contexts[node]);
+        }
+        int length = 0;
+        for (int at = node; at != 0; at = callerOf(at)) {
+            length += isLink(at) ? 0 : 1;
+        }
+        int[] consumers = new int[length];
+        for (int at = node; at != 0; at = callerOf(at)) {
+            if (!isLink(at)) {
+                consumers[--length] = (int) words.get(place(at));
+            }
+        }
+        return new Chain(node, consumers);
+    }
+
+    @Override
+    void contextIs(int node, int context) {
+        if (node >= contexts.length) {
+            contexts = java.util.Arrays.copyOf(contexts, Math.max(last + 1, 2 * contexts.length));
+        }
+        contexts[node] = context;
+    }
+
+    private boolean isLink(int node) {
+        return ((int) words.get(place(node)) & Format.LINK) != 0;
+    }
+
     private int callerOf(int node) {
         return (int) (words.get(place(node)) >>> 32);
     }
