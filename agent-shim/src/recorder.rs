@@ -6,6 +6,11 @@ use std::sync::{Mutex, PoisonError};
 /// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
 const STACK: usize = 144 << 10;
 
+/// Whether Java code can be called.
+pub(crate) fn enough_stack() -> bool {
+    stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK)
+}
+
 /// The recorder, once its class can be called.
 pub(crate) struct Recorder {
     id_map: StaticMethod,
@@ -33,7 +38,7 @@ impl Recorder {
         // Taken out: what is called may load a class, and come here again.
         let mut pieces = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         pieces.push(piece);
-        if stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK) {
+        if enough_stack() {
             let taken = pieces.iter().take_while(|piece| jni.call_with_bytes(&self.id_map, piece)).count();
             pieces.drain(..taken);
         }
