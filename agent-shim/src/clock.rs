@@ -77,7 +77,7 @@ impl Line {
     #[inline(always)]
     fn at(ticks: i64, start: i64, ns: i64, ns_per_tick: i64) -> i64 {
         // 128 bits hold any product of the two.
-        ns.wrapping_add((i128::from(ticks.wrapping_sub(start)) * i128::from(ns_per_tick) >> SHIFT) as i64)
+        ns.wrapping_add(((i128::from(ticks.wrapping_sub(start)) * i128::from(ns_per_tick)) >> SHIFT) as i64)
     }
 }
 

@@ -16,6 +16,8 @@
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod boot_probes;
+mod class_loaders;
 mod class_rules;
 mod clock;
 mod jvmti;
@@ -28,9 +30,11 @@ mod report;
 mod runtime_jar;
 mod talk;
 
+use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
 use clock::{Pair, Wanted};
-use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
+use instrument_rewriter::transform::hooks::Reach;
+use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use monitors::Owners;
 use options::Options;
@@ -39,7 +43,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
-use talk::{contained, say};
+use talk::{contained, say, say_once};
 
 /// What lasts from the start on.
 struct Agent {
@@ -57,7 +61,7 @@ struct Agent {
 /// What can be had only of a virtual machine that is initialised.
 struct Live {
     recorder: Recorder,
-    platform_loader: Global,
+    loaders: ClassLoaders,
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
@@ -216,12 +220,7 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
         let at_once = agent.hook.wants_jdk() || agent.threads.is_some();
         let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
-        let loader = jni.static_method(
-            "java/lang/ClassLoader",
-            "getPlatformClassLoader",
-            "()Ljava/lang/ClassLoader;",
-        )?;
-        Some(Live { recorder, platform_loader: jni.call_for_object(&loader)? })
+        Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni)? })
     };
     let Some(live) = live() else {
         say(format_args!("the runtime cannot be called; the program runs as it is"));
@@ -279,7 +278,28 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
 
 impl Live {
     fn origin<'a>(&self, jni: Jni<'a>, loader: &Object<'a>, class: &[u8]) -> Origin {
-        Origin::of(loader.is_null() || jni.is_same(loader, &self.platform_loader), class)
+        Origin::of(self.loaders.is_of_the_jdk(jni, loader), class)
+    }
+
+    /// How a class will reach the runtime, if it can. While its loader is asked, this thread is not inside the hook: what the loader does
+    /// is the program's business.
+    fn reach(&self, agent: &Agent, jni: Jni<'_>, loader: &Object<'_>, name: &[u8]) -> Option<Reach> {
+        if !agent.hook.may_change(name) {
+            return Some(Reach::Direct);
+        }
+        INSIDE.set(false);
+        let reach = self.loaders.reach(jni, loader);
+        INSIDE.set(true);
+        match reach {
+            Ok(reach) => Some(reach),
+            Err(unreachable) => {
+                let name = agent.hook.left_unreachable(name, unreachable.reason());
+                if unreachable == Unreachable::News {
+                    say_once(format_args!("{name} stays as it is: its class loader hides what probes call"));
+                }
+                None
+            }
+        }
     }
 }
 
@@ -345,7 +365,8 @@ unsafe extern "system" fn class_file_load_hook(
         if !agent.hook.wants(live.origin(jni, &loader, name), name) {
             return None;
         }
-        let out = agent.hook.rewrite(name, class, |piece| live.recorder.id_map(jni, piece))?;
+        let reach = live.reach(agent, jni, &loader, name)?;
+        let out = agent.hook.rewrite(name, class, reach, |piece| live.recorder.id_map(jni, piece))?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

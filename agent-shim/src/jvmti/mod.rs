@@ -6,12 +6,14 @@
 //! outlive the call that they were made in.
 
 mod events;
+mod loading;
 mod monitors;
 #[cfg(test)]
 mod tests;
 mod values;
 
 pub(crate) use events::{Callbacks, Capability, Event};
+pub(crate) use loading::{Answer, Method, Weak};
 use monitors::MonitorUsage;
 pub(crate) use values::Value;
 
@@ -67,6 +69,7 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     56 GetClassLoader raw_get_class_loader(class: *mut c_void, result: *mut *mut c_void) -> c_int;
     58 GetObjectMonitorUsage raw_get_object_monitor_usage(object: *mut c_void, usage: *mut MonitorUsage) -> c_int;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
+    93 AddModuleReads raw_add_module_reads(module: *mut c_void, to: *mut c_void) -> c_int;
     105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
     106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
@@ -79,23 +82,33 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
 const SET_EVENT_NOTIFICATION_MODE: (usize, &str) = (1, "SetEventNotificationMode");
 
 functions! { Jni, JNI_FUNCTIONS;
+    5 DefineClass raw_define_class(name: *const c_char, loader: *mut c_void, bytes: *const u8, length: c_int) -> *mut c_void;
     6 FindClass raw_find_class(name: *const c_char) -> *mut c_void;
+    15 ExceptionOccurred raw_exception_occurred() -> *mut c_void;
     17 ExceptionClear raw_exception_clear();
     21 NewGlobalRef raw_new_global_ref(object: *mut c_void) -> *mut c_void;
     22 DeleteGlobalRef raw_delete_global_ref(object: *mut c_void);
     23 DeleteLocalRef raw_delete_local_ref(object: *mut c_void);
     24 IsSameObject raw_is_same_object(a: *mut c_void, b: *mut c_void) -> u8;
     26 EnsureLocalCapacity raw_ensure_local_capacity(count: c_int) -> c_int;
+    31 GetObjectClass raw_get_object_class(object: *mut c_void) -> *mut c_void;
+    32 IsInstanceOf raw_is_instance_of(object: *mut c_void, class: *mut c_void) -> u8;
+    33 GetMethodID raw_get_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
+    36 CallObjectMethodA raw_call_object_method(object: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
     113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
-    116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]) -> *mut c_void;
+    116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
     119 CallStaticBooleanMethodA raw_call_static_boolean_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> u8;
     134 CallStaticLongMethodA raw_call_static_long_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> i64;
     143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const i64);
+    167 NewStringUTF raw_new_string_utf(text: *const c_char) -> *mut c_void;
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
     208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
     215 RegisterNatives raw_register_natives(class: *mut c_void, methods: *const NativeMethod, count: c_int) -> c_int;
     219 GetJavaVM raw_get_java_vm(vm: *mut *mut c_void) -> c_int;
+    226 NewWeakGlobalRef raw_new_weak_global_ref(object: *mut c_void) -> *mut c_void;
+    227 DeleteWeakGlobalRef raw_delete_weak_global_ref(object: *mut c_void);
     228 ExceptionCheck raw_exception_check() -> u8;
+    233 GetModule raw_get_module(class: *mut c_void) -> *mut c_void;
 }
 
 /// A JVMTI environment, valid for `'a`.
