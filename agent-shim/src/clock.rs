@@ -5,7 +5,9 @@
 //!    ("invariant TSC"), and the kernel's clock source is that counter, which it goes on watching.
 //! 2. A [`Pair`] of readings of both clocks is taken when the agent is loaded, and another when the virtual machine is initialised. The
 //!    line through the two is the clock.
-//! 3. Its constants never change after that, so all words of a file share one base, and time never runs backwards. What the kernel
+//! 3. A reading waits for nothing: the processor may take it some ten ns before what stands in front of it is done, and the counter of
+//!    some goes on in steps of 10 ns. Both are the same for an entry as for an exit, and what a pair costs is calibrated with this clock.
+//! 4. Its constants never change after that, so all words of a file share one base, and time never runs backwards. What the kernel
 //!    corrects of its own clock later is not followed: the recorder writes how much that was when the program ends (`clock.drift`).
 
 use crate::jvmti::Environment;
