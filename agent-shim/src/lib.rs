@@ -17,6 +17,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod class_rules;
+mod heap;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -58,6 +59,10 @@ static CALLBACKS: Callbacks = Callbacks {
     vm_init: Some(vm_init),
     vm_death: Some(vm_death),
     class_file_load_hook: Some(class_file_load_hook),
+    garbage_collection_start: Some(heap::garbage_collection_start),
+    garbage_collection_finish: Some(heap::garbage_collection_finish),
+    object_free: Some(heap::object_free),
+    vm_object_alloc: Some(heap::vm_object_alloc),
     ..Callbacks::NONE
 };
 
@@ -134,7 +139,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if AGENT.get().is_some() {
         return Err("the agent is loaded already".to_owned());
     }
-    let options = Options::parse(options)?;
+    let mut options = Options::parse(options)?;
     let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
     let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
     let effective = |key: &str| property(key).or_else(|| given(key));
@@ -150,15 +155,20 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
+    let mut capabilities = Vec::new();
+    if let Some(heap) = options.heap.take() {
+        capabilities = heap::capabilities(&heap);
+        heap::claim(jvmti, heap);
+    }
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    let retransforms = attached || hook.wants_jdk();
+    if capabilities.is_empty() && (attached || hook.wants_jdk()) {
+        capabilities.push(Capability::RetransformClasses);
+    }
     AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
-        if retransforms {
-            jvmti.add_capabilities(&[Capability::RetransformClasses])?;
-        }
+        jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
         jvmti.enable(Event::VmInit)?;
         jvmti.enable(Event::VmDeath)
@@ -181,7 +191,8 @@ fn program_name(command: &str) -> Option<String> {
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
-        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk())?;
+        heap::register(jni).then_some(())?;
+        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk() || heap::is_on())?;
         let loader = jni.static_method(
             "java/lang/ClassLoader",
             "getPlatformClassLoader",
@@ -202,6 +213,17 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     }
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);
+    }
+    if heap::is_on() {
+        let rewritten = jni.class("java/lang/Object").is_some_and(|object| {
+            let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
+            jni.forget_global(object);
+            done
+        });
+        match rewritten {
+            true => heap::begin(jni),
+            false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
+        }
     }
 }
 
@@ -269,6 +291,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
         if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
+            heap::end();
             live.recorder.finish(jni);
         }
     });

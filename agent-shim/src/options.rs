@@ -5,6 +5,8 @@
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
+//! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
+//! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
 //! | `out`, `name`, `record`, `timing`, .. | for the recorder: system property `instrument.KEY`, unless the program sets that itself |
@@ -15,12 +17,13 @@
 //! The classes of the JDK (the boot and platform loaders') are left alone, unless an include pattern names them: one that begins
 //! with a name, as `java.util.**` does and `**` does not.
 
+use crate::heap::Classes;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
 /// Keys that the recorder knows.
-const RECORDER_KEYS: [&str; 11] = [
+const RECORDER_KEYS: [&str; 12] = [
     "out",
     "name",
     "record",
@@ -32,9 +35,12 @@ const RECORDER_KEYS: [&str; 11] = [
     "sizes",
     "calibrate",
     "snapshot",
+    "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 6] = ["include", "exclude", "transform", "ids", "report", "dump"];
+const AGENT_KEYS: [&str; 8] =
+    ["include", "exclude", "transform", "ids", "report", "dump", "heap-include", "heap-exclude"];
+const HEAP: [&str; 2] = ["counts", "objects"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
 /// What the user wants.
@@ -48,8 +54,18 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    /// The classes whose objects are recorded; none: objects are not.
+    pub(crate) heap: Option<Heap>,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
+}
+
+/// What is to be known of objects.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    pub(crate) classes: Classes,
+    /// Each gets a biography.
+    pub(crate) biographies: bool,
 }
 
 impl Options {
@@ -61,6 +77,7 @@ impl Options {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
         let (mut ids, mut report, mut dump) = (None, None, None);
+        let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
             let (key, value) =
@@ -76,6 +93,11 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "heap-include" => heap_include.push(value.to_owned()),
+                "heap-exclude" => heap_exclude.push(value.to_owned()),
+                "heap" if !HEAP.contains(&value) => {
+                    return Err(format!("heap={value}: there are {}", HEAP.join(", ")));
+                }
                 "record" if !RECORD.contains(&value) => {
                     return Err(format!("record={value}: there are {}", RECORD.join(", ")));
                 }
@@ -97,17 +119,31 @@ impl Options {
             true => None,
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
+        let heap = heap(&recorder, &heap_include, &heap_exclude)?;
         let usual = Transforms { method_events: true, thread_links: true, ..Transforms::default() };
-        Ok(Options {
-            filter,
-            jdk_filter,
-            transforms: transforms.unwrap_or(usual),
-            ids,
-            report,
-            dump,
-            recorder,
-        })
+        let mut transforms = transforms.unwrap_or(usual);
+        if heap.is_some() {
+            if transforms.allocation {
+                return Err("heap sees what transform=allocation sees, and more: one of them".to_owned());
+            }
+            transforms.array_allocation = true;
+        }
+        Ok(Options { filter, jdk_filter, transforms, heap, ids, report, dump, recorder })
     }
+}
+
+fn heap(
+    recorder: &[(&'static str, String)],
+    include: &[String],
+    exclude: &[String],
+) -> Result<Option<Heap>, String> {
+    let Some((_, level)) = recorder.iter().find(|(key, _)| *key == "heap") else {
+        return match include.is_empty() && exclude.is_empty() {
+            true => Ok(None),
+            false => Err("heap-include and heap-exclude go with heap=counts or heap=objects".to_owned()),
+        };
+    };
+    Ok(Some(Heap { classes: Classes::new(include, exclude)?, biographies: level == "objects" }))
 }
 
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
@@ -118,9 +154,10 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
             "thread-links" => transforms.thread_links = true,
             "hand-over" => transforms.hand_over = true,
             "allocation" => transforms.allocation = true,
+            "array-allocation" => transforms.array_allocation = true,
             _ => {
                 return Err(format!(
-                    "transform={name}: there are method-events, thread-links, hand-over and allocation"
+                    "transform={name}: there are method-events, thread-links, hand-over, allocation and array-allocation"
                 ));
             }
         }
@@ -193,6 +230,11 @@ mod tests {
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
             ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
+            ("heap=all", "heap=all: there are counts, objects"),
+            ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
+            ("heap=counts,heap-exclude=a.B#c", "heap patterns are about classes"),
+            ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
+            ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {

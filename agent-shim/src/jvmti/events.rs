@@ -23,11 +23,19 @@ numbers! {
     VmInit = 50 "VM_INIT",
     VmDeath = 51 "VM_DEATH",
     ClassFileLoadHook = 54 "CLASS_FILE_LOAD_HOOK",
+    GarbageCollectionStart = 81 "GARBAGE_COLLECTION_START",
+    GarbageCollectionFinish = 82 "GARBAGE_COLLECTION_FINISH",
+    ObjectFree = 83 "OBJECT_FREE",
+    VmObjectAlloc = 84 "VM_OBJECT_ALLOC",
 }
 
 numbers! {
     /// Bits of `jvmtiCapabilities`.
     Capability CAPABILITIES;
+    TagObjects = 0 "can_tag_objects",
+    GenerateVmObjectAllocEvents = 29 "can_generate_vm_object_alloc_events",
+    GenerateGarbageCollectionEvents = 31 "can_generate_garbage_collection_events",
+    GenerateObjectFreeEvents = 32 "can_generate_object_free_events",
     RetransformClasses = 37 "can_retransform_classes",
 }
 
