@@ -20,6 +20,7 @@ mod boot_probes;
 mod class_loaders;
 mod class_rules;
 mod clock;
+mod heap;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -70,6 +71,10 @@ static CALLBACKS: Callbacks = Callbacks {
     vm_init: Some(vm_init),
     vm_death: Some(vm_death),
     class_file_load_hook: Some(class_file_load_hook),
+    garbage_collection_start: Some(heap::garbage_collection_start),
+    garbage_collection_finish: Some(heap::garbage_collection_finish),
+    object_free: Some(heap::object_free),
+    vm_object_alloc: Some(heap::vm_object_alloc),
     ..Callbacks::NONE
 };
 
@@ -151,7 +156,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if AGENT.get().is_some() {
         return Err("the agent is loaded already".to_owned());
     }
-    let options = Options::parse(options)?;
+    let mut options = Options::parse(options)?;
     let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
     let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
     let effective = |key: &str| property(key).or_else(|| given(key));
@@ -169,17 +174,22 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     }
     let clock = clock(options.clock);
     let threads = options.threads;
+    let mut capabilities = Vec::new();
+    if let Some(heap) = options.heap.take() {
+        capabilities = heap::capabilities(&heap);
+        heap::claim(jvmti, heap);
+    }
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    let retransforms = attached || hook.wants_jdk();
+    if capabilities.is_empty() && (attached || hook.wants_jdk()) {
+        capabilities.push(Capability::RetransformClasses);
+    }
     AGENT
         .set(Agent { hook, threads, settings, clock, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
-        if retransforms {
-            jvmti.add_capabilities(&[Capability::RetransformClasses])?;
-        }
+        jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
         jvmti.enable(Event::VmInit)?;
         jvmti.enable(Event::VmDeath)
@@ -218,7 +228,8 @@ fn program_name(command: &str) -> Option<String> {
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
-        let at_once = agent.hook.wants_jdk() || agent.threads.is_some();
+        heap::register(jni).then_some(())?;
+        let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
         let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
         Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni)? })
     };
@@ -238,6 +249,17 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     }
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);
+    }
+    if heap::is_on() {
+        let rewritten = jni.class("java/lang/Object").is_some_and(|object| {
+            let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
+            jni.forget_global(object);
+            done
+        });
+        match rewritten {
+            true => heap::begin(jni),
+            false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
+        }
     }
 }
 
@@ -326,6 +348,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
         if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
+            heap::end();
             live.recorder.finish(jni);
         }
     });

@@ -1,6 +1,7 @@
 //! A class on its way into the virtual machine: looked at, numbered, rewritten. No JVMTI here.
 
 use crate::class_rules::{self, Origin};
+use crate::heap;
 use crate::method_ids::MethodIds;
 use crate::options::Options;
 use crate::report::Report;
@@ -9,6 +10,7 @@ use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::instrumenter::{Instrumenter, Runtime};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
 use std::fs;
 use std::io;
@@ -22,6 +24,8 @@ pub(crate) struct LoadHook {
     jdk_filter: Option<Filter>,
     dump: Option<PathBuf>,
     report: Option<Arc<Mutex<Report>>>,
+    /// The constructor of `java.lang.Object` is rewritten.
+    object_init: bool,
     state: RwLock<State>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
@@ -65,6 +69,7 @@ impl LoadHook {
             jdk_filter: options.jdk_filter,
             dump: options.dump,
             report,
+            object_init: heap::is_on(),
             state: RwLock::new(State { instrumenter, ids }),
             stopped: AtomicBool::new(false),
         })
@@ -82,6 +87,9 @@ impl LoadHook {
 
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
     pub(crate) fn wants(&self, origin: Origin, class: &[u8]) -> bool {
+        if self.object_init && origin == Origin::Jdk && class == heap::OBJECT {
+            return true;
+        }
         if !self.considers(origin, class) {
             return false;
         }
@@ -122,6 +130,9 @@ impl LoadHook {
         reach: Reach,
         piece: impl FnOnce(Vec<u8>),
     ) -> Option<Vec<u8>> {
+        if self.object_init && name == heap::OBJECT {
+            return rewrite_object(class);
+        }
         let root = Location::root("");
         let at = root.entry(name);
         let mut plan = self.state.read().ok()?.instrumenter.plan(&at, class);
@@ -155,6 +166,14 @@ impl LoadHook {
         }
         Some(out)
     }
+}
+
+/// No method of `java.lang.Object` has an id: none tells when it is called.
+fn rewrite_object(class: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut rewriter = PlainRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
+    let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
+    matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)
 }
 
 /// Why the rules leave a class as it is, if they do.
