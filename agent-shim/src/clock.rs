@@ -114,6 +114,15 @@ pub(crate) extern "system" fn ticks(_jni: Environment, _class: *mut c_void) -> i
     Line::at(counter::read(), TICKS.load(Relaxed), NS.load(Relaxed), NS_PER_TICK.load(Relaxed))
 }
 
+/// The clock of the profile, for native code.
+pub(crate) fn now() -> i64 {
+    let ns_per_tick = NS_PER_TICK.load(Relaxed);
+    if ns_per_tick == 0 {
+        return monotonic();
+    }
+    Line::at(counter::read(), TICKS.load(Relaxed), NS.load(Relaxed), ns_per_tick)
+}
+
 fn monotonic() -> i64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec * 1_000_000_000 + now.tv_nsec
