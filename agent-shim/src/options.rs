@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
+//! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
+//! | `region` | times a code region, as `--region` does; may be repeated. Without `transform` nothing else is inserted |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
@@ -15,7 +17,8 @@
 //! The classes of the JDK (the boot and platform loaders') are left alone, unless an include pattern names them: one that begins
 //! with a name, as `java.util.**` does and `**` does not.
 
-use instrument_rewriter::filter::Filter;
+use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
@@ -34,7 +37,7 @@ const RECORDER_KEYS: [&str; 11] = [
     "snapshot",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 6] = ["include", "exclude", "transform", "ids", "report", "dump"];
+const AGENT_KEYS: [&str; 8] = ["include", "exclude", "transform", "root", "region", "ids", "report", "dump"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
 /// What the user wants.
@@ -45,6 +48,9 @@ pub(crate) struct Options {
     /// For the classes of the JDK; none: they stay as they are.
     pub(crate) jdk_filter: Option<Filter>,
     pub(crate) transforms: Transforms,
+    /// Patterns, one each.
+    pub(crate) roots: Vec<String>,
+    pub(crate) regions: Vec<Region>,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
@@ -60,6 +66,7 @@ impl Options {
     pub(crate) fn parse(text: &str) -> Result<Options, String> {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
+        let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
         let (mut ids, mut report, mut dump) = (None, None, None);
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
@@ -73,6 +80,14 @@ impl Options {
                 "include" => include.push(value.to_owned()),
                 "exclude" => exclude.push(value.to_owned()),
                 "transform" => transforms = Some(parse_transforms(value)?),
+                "root" => roots.extend(parse_roots(value)?),
+                "region" => {
+                    let region = Region::parse(value).map_err(|error| format!("region={value}: {error}"))?;
+                    if regions.iter().any(|other| other.number == region.number) {
+                        return Err(format!("region={value}: there is one that cannot be told from it"));
+                    }
+                    regions.push(region);
+                }
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
@@ -97,17 +112,30 @@ impl Options {
             true => None,
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
-        let usual = Transforms { method_events: true, thread_links: true, ..Transforms::default() };
+        // A region costs next to nothing, unless everything around it is recorded.
+        let events = regions.is_empty();
+        let usual = Transforms { method_events: events, thread_links: events, ..Transforms::default() };
         Ok(Options {
             filter,
             jdk_filter,
             transforms: transforms.unwrap_or(usual),
+            roots,
+            regions,
             ids,
             report,
             dump,
             recorder,
         })
     }
+}
+
+/// Patterns that are joined with `:`, or with `,` as the recorder's setting takes them.
+pub(crate) fn parse_roots(value: &str) -> Result<Vec<String>, String> {
+    let patterns: Vec<String> = value.split([':', ',']).map(|pattern| pattern.trim().to_owned()).collect();
+    for pattern in &patterns {
+        MethodQuery::new(pattern).map_err(|error| format!("root={value}: {error}"))?;
+    }
+    Ok(patterns)
 }
 
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
@@ -193,7 +221,10 @@ mod tests {
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
             ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
-            (r"out=a\b", "a backslash"),
+            ("root=a..b", "root=a..b: "),
+            ("region=Foo", "region=Foo: "),
+            ("region=Foo:1,region=Foo:1", "cannot be told"),
+            (r"out=a", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {
             let error = Options::parse(text).expect_err(text);

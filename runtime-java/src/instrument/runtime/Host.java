@@ -63,6 +63,9 @@ final class Host {
             line(text, "limit.contexts", Integer.toString(settings.contexts));
         }
         line(text, "roots", settings.roots);
+        if (Agent.regions != null) {
+            text.append(Agent.regions);
+        }
         for (Map.Entry<String, String> region : regions().entrySet()) {
             line(text, region.getKey(), region.getValue());
         }
