@@ -163,7 +163,16 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if effective("record").as_deref() == Some("off") {
         return Ok(());
     }
+    if let Some(roots) = property("roots").or_else(|| std::env::var("INSTRUMENT_ROOTS").ok()) {
+        options.roots = options::parse_roots(&roots)?;
+    }
     let mut settings = String::new();
+    if !options.roots.is_empty() {
+        settings += &format!("roots={}\n", options.roots.join(","));
+    }
+    for region in &options.regions {
+        settings += &format!("region.{}={}\n", region.number, region.name);
+    }
     for (key, value) in &options.recorder {
         settings += &format!("{key}={}\n", value.replace('\n', " "));
     }
@@ -347,9 +356,11 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
     contained("the end of the virtual machine", || {
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
-        if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
+        if let Some(agent) = AGENT.get()
+            && let Some(live) = agent.live.get()
+        {
             heap::end();
-            live.recorder.finish(jni);
+            live.recorder.finish(jni, &agent.hook.missed());
         }
     });
 }
@@ -389,7 +400,7 @@ unsafe extern "system" fn class_file_load_hook(
             return None;
         }
         let reach = live.reach(agent, jni, &loader, name)?;
-        let out = agent.hook.rewrite(name, class, reach, |piece| live.recorder.id_map(jni, piece))?;
+        let out = agent.hook.rewrite(name, class, reach, |news| live.recorder.tell(jni, news))?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

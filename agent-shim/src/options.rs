@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
+//! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
+//! | `region` | times a code region, as `--region` does; may be repeated. Without `transform` nothing else is inserted |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
 //! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
@@ -23,7 +25,8 @@
 use crate::clock::Wanted;
 use crate::heap::Classes;
 use crate::monitors::Owners;
-use instrument_rewriter::filter::Filter;
+use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
@@ -43,10 +46,12 @@ const RECORDER_KEYS: [&str; 12] = [
     "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 11] = [
+const AGENT_KEYS: [&str; 13] = [
     "include",
     "exclude",
     "transform",
+    "root",
+    "region",
     "ids",
     "report",
     "dump",
@@ -67,6 +72,9 @@ pub(crate) struct Options {
     /// For the classes of the JDK; none: they stay as they are.
     pub(crate) jdk_filter: Option<Filter>,
     pub(crate) transforms: Transforms,
+    /// Patterns, one each.
+    pub(crate) roots: Vec<String>,
+    pub(crate) regions: Vec<Region>,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
@@ -96,6 +104,7 @@ impl Options {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
         let mut clock = Wanted::default();
+        let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
         let (mut ids, mut report, mut dump) = (None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -111,6 +120,14 @@ impl Options {
                 "include" => include.push(value.to_owned()),
                 "exclude" => exclude.push(value.to_owned()),
                 "transform" => transforms = Some(parse_transforms(value)?),
+                "root" => roots.extend(parse_roots(value)?),
+                "region" => {
+                    let region = Region::parse(value).map_err(|error| format!("region={value}: {error}"))?;
+                    if regions.iter().any(|other| other.number == region.number) {
+                        return Err(format!("region={value}: there is one that cannot be told from it"));
+                    }
+                    regions.push(region);
+                }
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
@@ -153,7 +170,9 @@ impl Options {
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
         let heap = heap(&recorder, &heap_include, &heap_exclude)?;
-        let usual = Transforms { method_events: true, thread_links: true, ..Transforms::default() };
+        // A region costs next to nothing, unless everything around it is recorded.
+        let events = regions.is_empty();
+        let usual = Transforms { method_events: events, thread_links: events, ..Transforms::default() };
         let mut transforms = transforms.unwrap_or(usual);
         if heap.is_some() {
             if transforms.allocation {
@@ -166,6 +185,8 @@ impl Options {
             jdk_filter,
             transforms,
             heap,
+            roots,
+            regions,
             ids,
             report,
             dump,
@@ -196,6 +217,15 @@ fn heap(
         };
     };
     Ok(Some(Heap { classes: Classes::new(include, exclude)?, biographies: level == "objects" }))
+}
+
+/// Patterns that are joined with `:`, or with `,` as the recorder's setting takes them.
+pub(crate) fn parse_roots(value: &str) -> Result<Vec<String>, String> {
+    let patterns: Vec<String> = value.split([':', ',']).map(|pattern| pattern.trim().to_owned()).collect();
+    for pattern in &patterns {
+        MethodQuery::new(pattern).map_err(|error| format!("root={value}: {error}"))?;
+    }
+    Ok(patterns)
 }
 
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
@@ -298,6 +328,9 @@ mod tests {
             ("heap=counts,heap-exclude=a.B#c", "heap patterns are about classes"),
             ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
             ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
+            ("root=a..b", "root=a..b: "),
+            ("region=Foo", "region=Foo: "),
+            ("region=Foo:1,region=Foo:1", "cannot be told"),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {

@@ -25,6 +25,8 @@ mod report;
 mod rewrite;
 #[cfg(unix)]
 mod run;
+#[cfg(unix)]
+mod run_report;
 mod runtime;
 mod settings;
 mod source;

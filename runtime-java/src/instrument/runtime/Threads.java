@@ -46,7 +46,7 @@ final class Threads {
             synchronized (LOCK) {
                 if (settings == null) {
                     if (roots != null) {
-                        ThreadState.roots = roots;
+                        Roots.publish(roots);
                     }
                     settings = read;
                 }
