@@ -19,6 +19,7 @@ pub(crate) const TREE_ALLOCATIONS: u32 = 9;
 pub(crate) const TRACE: u32 = 10;
 pub(crate) const LINKS: u32 = 11;
 pub(crate) const REGION_TIMINGS: u32 = 12;
+pub(crate) const PAUSES: u32 = 20;
 
 pub(crate) const STOPPED: u64 = 1;
 pub(crate) const REPAIRING: u64 = 2;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Damage, Error};
 use crate::facts::{Calibration, Copy, Mode};
 use crate::link::Link;
+use crate::pause::Pause;
 use crate::reader;
 use crate::region_timing::RegionTiming;
 use crate::source::Source;
@@ -33,6 +34,8 @@ pub struct Profile {
     pub links: Vec<Link>,
     /// Timings of code regions, by copy, region and thread.
     pub regions: Vec<RegionTiming>,
+    /// When recording was paused, in the order of the file.
+    pub pauses: Vec<Pause>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.

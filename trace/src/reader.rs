@@ -15,6 +15,7 @@ use crate::error::{Damage, Error};
 use crate::facts::Copy;
 use crate::format::*;
 use crate::link::{Link, LinkKind};
+use crate::pause::Pause;
 use crate::profile::Profile;
 use crate::region_timing::{Passage, RegionTiming};
 use crate::regions::{Region, walk};
@@ -126,6 +127,7 @@ impl Reader<'_, '_> {
             }
             LINKS => self.links(region),
             REGION_TIMINGS => self.region_timings(region),
+            PAUSES => self.pauses(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -208,6 +210,18 @@ impl Reader<'_, '_> {
             left_otherwise,
             last,
         });
+    }
+
+    fn pauses(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + 16 <= region.end() {
+            let [start, end] = self.bytes.words(at);
+            if start == 0 {
+                return;
+            }
+            self.profile.pauses.push(Pause { start, end });
+            at += 16;
+        }
     }
 
     fn thread(&mut self, region: &Region) {

@@ -48,6 +48,7 @@ final class Format {
     static final int CONTEXTS = 15;
     static final int WAITS = 16;
     static final int JAVA_THREADS = 17;
+    static final int PAUSES = 20;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -147,6 +148,7 @@ final class Format {
     static final long EVENT_LINK_MADE = 11;
     static final long EVENT_PAUSE = 12;
     static final long EVENT_DROPPED = 13;
+    static final long EVENT_GONE = 14;
     static final long EVENT_CLOCK = 15;
     /** Bits of the number of an event, and of its ns. */
     static final int NUMBER_BITS = 26;
