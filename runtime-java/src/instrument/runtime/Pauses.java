@@ -71,7 +71,7 @@ final class Pauses {
                 return;
             }
             Pauses before = known;
-            long now = System.nanoTime();
+            long now = Clock.now();
             if (on) {
                 write(now);
                 known = new Pauses(before.ended, now, before.count + 1);

@@ -51,7 +51,7 @@ final class RegionTimer {
                 begins = Arrays.copyOf(begins, 2 * open);
             }
         }
-        long now = System.nanoTime();
+        long now = Clock.now();
         pauses[open] = Pauses.ns(now);
         begins[open] = Pauses.isOn() ? 0 : now;
         open++;

@@ -72,6 +72,11 @@ abstract class ThreadState {
     Links links;
     /** Of code regions. */
     RegionTimer timers;
+    /** Number of the thread in {@link JavaThreads}; 0: not known. */
+    int javaThread;
+    /** What the thread waits for; null: nothing. */
+    Wait wait;
+    private Chain lastChain;
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
@@ -156,6 +161,39 @@ abstract class ThreadState {
         return context;
     }
 
+    /** What is on the stack; null: nothing. As {@link #context} without a lock: somebody else finds the number. The thread is BUSY. */
+    final Chain chain() {
+        int node = contextNode();
+        if (lastChain != null && lastChain.node == node && node != 0) {
+            return lastChain;
+        }
+        if (lastChain != null && lastChain.isKnown()) {
+            contextIs(lastChain.node, lastChain.context());
+        }
+        lastChain = depth() == 0 ? null : newChain(node);
+        return lastChain;
+    }
+
+    /** A chain of what is on the stack. */
+    Chain newChain(int node) {
+        int most = Math.min(depth(), Threads.settings.depth);
+        int[] consumers = new int[most + 1];
+        int count = 0;
+        for (int i = 0; i < most; i++) {
+            int idPlusOne = Format.idPlusOne(frame(i));
+            if (idPlusOne != Format.LINK_FRAME) {
+                consumers[count++] = idPlusOne;
+            }
+        }
+        if (most < depth()) {
+            consumers[count++] = Format.DEEPER;
+        }
+        return new Chain(node, java.util.Arrays.copyOf(consumers, count));
+    }
+
+    /** The number of a node's context has been found. */
+    void contextIs(int node, int context) {}
+
     // ---- slow paths ----
 
     /**
@@ -222,7 +260,7 @@ abstract class ThreadState {
     }
 
     /** A call begins during a pause. With roots it is of interest only below one. */
-    private void mute(int id, long pendingBit) {
+    final void mute(int id, long pendingBit) {
         if (mode == BUSY || mode == STOPPED || mode == OFF) {
             return;
         }
@@ -692,35 +730,6 @@ abstract class ThreadState {
     /** False: what an ended thread has recorded stays where it is. */
     boolean folds() {
         return true;
-    }
-
-    /** Runs every path once, on regions that no reader sees, and gives them back. */
-    final void exercise() {
-        tryOut();
-        for (int id = 0; id < 100; id++) {
-            enterSlowly(id, id == 0 ? 0 : Format.PENDING);
-        }
-        superReturnedSlowly(98);
-        caughtSlowly(97);
-        superReturned(97);
-        superReturnedSlowly(97);
-        exit(97);
-        closeSlowly(0, Format.UNWINDS);
-        closeSlowly(0, Format.UNWINDS);
-        enterSlowly(1, 0);
-        exit(1);
-        allocated(new Object());
-        enterLink(1);
-        linkMade(1);
-        leaveLink(1);
-        takeOut(1);
-        mute(2, 0);
-        enterSlowly(1, 0);
-        mute(3, Format.PENDING);
-        superReturnedSlowly(3);
-        closeSlowly(2, Format.EXITS);
-        mode = STOPPED;
-        release();
     }
 
     /** Records on trial, whether there is a pause or not. */

@@ -131,7 +131,7 @@ final class TraceState extends ThreadState {
 
     /** The clock is read last, the event is one store. */
     private void put(long kind, int number) {
-        put(kind, number, System.nanoTime());
+        put(kind, number, Clock.now());
     }
 
     private void put(long kind, int number, long clock) {
@@ -144,7 +144,7 @@ final class TraceState extends ThreadState {
         }
         words.put(at, kind | (long) number << Format.DELTA_BITS | delta);
         next = at + 1;
-        last = clock;
+        last = Math.max(last, clock);
     }
 
     /** What does not fit an event goes before it. A clock that runs backwards stands still. */
@@ -175,12 +175,12 @@ final class TraceState extends ThreadState {
     @Override
     boolean reserve(int id) {
         if (depth == stack.length) {
-            long began = System.nanoTime();
+            long began = Clock.now();
             stack = java.util.Arrays.copyOf(stack, 2 * depth);
             took(began);
         }
         if (next >= entryEnd && spare == null) {
-            long began = System.nanoTime();
+            long began = Clock.now();
             spare = newPiece(nextLength());
             took(began);
             entryEnd = end;
@@ -206,7 +206,7 @@ final class TraceState extends ThreadState {
             drop();
             return false;
         }
-        long now = System.nanoTime();
+        long now = Clock.now();
         put(eventKind << 60, number, now - notRecorded(paused(now), now));
         return true;
     }
@@ -220,7 +220,7 @@ final class TraceState extends ThreadState {
 
     @Override
     void takeOut(long ns) {
-        long out = notRecorded(ns, System.nanoTime());
+        long out = notRecorded(ns, Clock.now());
         // Without room the next event fails, too.
         if (out > 0 && room()) {
             words.put(next++, Format.EVENT_PAUSE << 60 | out);
@@ -334,7 +334,7 @@ final class TraceState extends ThreadState {
         if (next < end) {
             return true;
         }
-        long began = System.nanoTime();
+        long began = Clock.now();
         Region fresh = spare != null ? spare : newPiece(nextLength());
         if (fresh == null) {
             return false;
@@ -375,7 +375,7 @@ final class TraceState extends ThreadState {
 
     /** The recorder needed time for itself. */
     private void took(long began) {
-        long ns = System.nanoTime() - began;
+        long ns = Clock.now() - began;
         if (next <= end) {
             words.put(next++, Format.EVENT_PAUSE << 60 | ns);
             last += ns;
@@ -424,7 +424,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean allocateRegions(int kind) {
         Region newHeader = Threads.file.allocate(Format.THREAD_LENGTH);
-        last = System.nanoTime();
+        last = Clock.now();
         Region first = newHeader == null ? null : newPiece(FIRST_PIECE);
         if (first == null) {
             return false;
