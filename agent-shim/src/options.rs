@@ -7,6 +7,7 @@
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
 //! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `threads` | `on`: threads and their waits for monitors are recorded |
 //! | `owners` | whether the virtual machine is asked who has a monitor: `on` (as long as that takes 2 % of the time or less), `all`, `off` |
@@ -39,9 +40,22 @@ const RECORDER_KEYS: [&str; 11] = [
     "snapshot",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 9] =
-    ["include", "exclude", "transform", "ids", "report", "dump", "clock", "threads", "owners"];
+const AGENT_KEYS: [&str; 10] =
+    ["include", "exclude", "transform", "ids", "report", "dump", "ctl", "clock", "threads", "owners"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
+
+/// Whether requests to the program are answered, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux says who asks"))]
+pub(crate) enum Requests {
+    /// In the directory of the user.
+    #[default]
+    Usual,
+    /// Nowhere.
+    Off,
+    /// At this path.
+    At(PathBuf),
+}
 
 /// What the user wants.
 #[derive(Debug)]
@@ -54,6 +68,7 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) ctl: Requests,
     pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
     pub(crate) threads: Option<Owners>,
@@ -70,6 +85,7 @@ impl Options {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
         let mut clock = Wanted::default();
+        let mut ctl = Requests::default();
         let (mut ids, mut report, mut dump) = (None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
@@ -87,6 +103,8 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "ctl" if value == "off" => ctl = Requests::Off,
+                "ctl" => ctl = Requests::At(PathBuf::from(value)),
                 "clock" => {
                     clock = match value {
                         "tsc" => Wanted::Counter,
@@ -128,6 +146,7 @@ impl Options {
             ids,
             report,
             dump,
+            ctl,
             clock,
             threads: threads.then_some(owners),
             recorder,

@@ -35,7 +35,12 @@ numbers! {
     /// Bits of `jvmtiCapabilities`.
     Capability CAPABILITIES;
     TagObjects = 0 "can_tag_objects",
+    GetOwnedMonitorInfo = 5 "can_get_owned_monitor_info",
+    GetCurrentContendedMonitor = 6 "can_get_current_contended_monitor",
     GetMonitorInfo = 7 "can_get_monitor_info",
+    GetSourceFileName = 11 "can_get_source_file_name",
+    GetLineNumbers = 12 "can_get_line_numbers",
+    GetThreadCpuTime = 23 "can_get_thread_cpu_time",
     GenerateMonitorEvents = 28 "can_generate_monitor_events",
     RetransformClasses = 37 "can_retransform_classes",
     // Since 21.

@@ -317,11 +317,6 @@ abstract class ThreadState {
     /** Muted frames may have come or gone. */
     private void covered() {
         cover(Math.max(roots == null ? 0 : 1, muted == null ? 0 : muted.covered()));
-    }
-
-    /** Muted frames have gone. */
-    private void uncovered() {
-        covered();
         outside();
     }
 
@@ -421,7 +416,7 @@ abstract class ThreadState {
         int place = mutedFor(id + 1, 0xffffffff);
         if (place >= 0) {
             muted.truncate(place);
-            uncovered();
+            covered();
             return;
         }
         if (!begin(id)) {
@@ -445,7 +440,7 @@ abstract class ThreadState {
         int place = mutedFor(id + 1 | 0x80000000, 0xffffffff);
         if (place >= 0) {
             muted.ready(place);
-            uncovered();
+            covered();
             return;
         }
         if (!begin(id)) {
@@ -468,7 +463,7 @@ abstract class ThreadState {
 
     final void caughtSlowly(int id) {
         if (mutedFor(id + 1, 0x7fffffff) >= 0) {
-            uncovered();
+            covered();
             return;
         }
         if (!begin(id)) {

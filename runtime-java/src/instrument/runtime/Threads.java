@@ -142,6 +142,13 @@ final class Threads {
         return true;
     }
 
+    /** How many threads have recorded something so far. */
+    static int attached() {
+        synchronized (LOCK) {
+            return ordinals;
+        }
+    }
+
     /** Writes when threads ended. */
     static void markEnded() {
         synchronized (LOCK) {
