@@ -20,6 +20,8 @@ mod boot_probes;
 mod class_loaders;
 mod class_rules;
 mod clock;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod heap;
 mod jvmti;
 mod load_hook;
@@ -38,7 +40,7 @@ use instrument_rewriter::transform::hooks::Reach;
 use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use monitors::Owners;
-use options::Options;
+use options::{Options, Requests};
 use recorder::Recorder;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -51,6 +53,10 @@ struct Agent {
     hook: LoadHook,
     /// Threads and their waits are recorded.
     threads: Option<Owners>,
+    /// Requests to the program are answered.
+    ctl: Requests,
+    /// What the user has told the agent.
+    told: String,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
     /// What the recorder's own clock begins with; none: it takes the virtual machine's.
@@ -156,6 +162,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if AGENT.get().is_some() {
         return Err("the agent is loaded already".to_owned());
     }
+    let told = options.to_owned();
     let mut options = Options::parse(options)?;
     let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
     let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
@@ -182,7 +189,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         settings += &format!("name={name}\n");
     }
     let clock = clock(options.clock);
-    let threads = options.threads;
+    let (threads, ctl) = (options.threads, options.ctl.clone());
     let mut capabilities = Vec::new();
     if let Some(heap) = options.heap.take() {
         capabilities = heap::capabilities(&heap);
@@ -195,8 +202,12 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         capabilities.push(Capability::RetransformClasses);
     }
     AGENT
-        .set(Agent { hook, threads, settings, clock, live: OnceLock::new() })
+        .set(Agent { hook, threads, ctl, told, settings, clock, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
+    #[cfg(target_os = "linux")]
+    if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
+        ctl::prepare(jvmti);
+    }
     let hook_up = || {
         jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
@@ -256,6 +267,8 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if let Some(owners) = agent.threads {
         monitors::start(jni, owners);
     }
+    #[cfg(target_os = "linux")]
+    ctl::start(jvmti, jni, &agent.ctl);
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);
     }
@@ -354,6 +367,8 @@ unsafe extern "system" fn vm_init(
 /// Called by the virtual machine.
 unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
     contained("the end of the virtual machine", || {
+        #[cfg(target_os = "linux")]
+        ctl::stop();
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
         if let Some(agent) = AGENT.get()

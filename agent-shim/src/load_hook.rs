@@ -144,6 +144,13 @@ impl LoadHook {
             && (origin == Origin::Program || self.jdk_filter.as_ref().is_some_and(included))
     }
 
+    /// The id of a method, if it was rewritten, in this run or in another that shares its ids.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn method_id(&self, class: &str, name: &str, descriptor: &str) -> Option<u32> {
+        let mut state = self.state.write().ok()?;
+        state.instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+    }
+
     /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
     pub(crate) fn rewrite(
         &self,

@@ -11,6 +11,7 @@
 //! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
 //! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `threads` | `on`: threads and their waits for monitors are recorded |
 //! | `owners` | whether the virtual machine is asked who has a monitor: `on` (as long as that takes 2 % of the time or less), `all`, `off` |
@@ -46,7 +47,7 @@ const RECORDER_KEYS: [&str; 12] = [
     "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 13] = [
+const AGENT_KEYS: [&str; 14] = [
     "include",
     "exclude",
     "transform",
@@ -55,6 +56,7 @@ const AGENT_KEYS: [&str; 13] = [
     "ids",
     "report",
     "dump",
+    "ctl",
     "heap-include",
     "heap-exclude",
     "clock",
@@ -63,6 +65,19 @@ const AGENT_KEYS: [&str; 13] = [
 ];
 const HEAP: [&str; 2] = ["counts", "objects"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
+
+/// Whether requests to the program are answered, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux says who asks"))]
+pub(crate) enum Requests {
+    /// In the directory of the user.
+    #[default]
+    Usual,
+    /// Nowhere.
+    Off,
+    /// At this path.
+    At(PathBuf),
+}
 
 /// What the user wants.
 #[derive(Debug)]
@@ -78,6 +93,7 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) ctl: Requests,
     pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
     pub(crate) threads: Option<Owners>,
@@ -105,6 +121,7 @@ impl Options {
         let mut transforms = None;
         let mut clock = Wanted::default();
         let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
+        let mut ctl = Requests::default();
         let (mut ids, mut report, mut dump) = (None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -131,6 +148,8 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "ctl" if value == "off" => ctl = Requests::Off,
+                "ctl" => ctl = Requests::At(PathBuf::from(value)),
                 "clock" => {
                     clock = match value {
                         "tsc" => Wanted::Counter,
@@ -190,6 +209,7 @@ impl Options {
             ids,
             report,
             dump,
+            ctl,
             clock,
             threads: threads.then_some(owners),
             recorder,

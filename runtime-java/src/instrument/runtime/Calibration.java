@@ -56,13 +56,20 @@ final class Calibration {
     }
 
     private static void run(ProfileFile file, Settings settings, long budget) {
+        // A pause would make the probes cheap.
+        synchronized (Pauses.LOCK) {
+            runAlone(file, settings, budget);
+        }
+    }
+
+    private static void runAlone(ProfileFile file, Settings settings, long budget) {
         ThreadState scratch = budget == 0 ? null : Threads.scratch(Thread.currentThread());
         if (scratch == null) {
             return;
         }
         Calibration calibration = new Calibration(scratch);
         String found;
-        scratch.mode = ThreadState.RECORDING;
+        scratch.tryOut();
         ProfilerRuntime.onTrial(scratch);
         try {
             found = calibration.measure(settings, budget);

@@ -145,6 +145,13 @@ final class Threads {
         return true;
     }
 
+    /** How many threads have recorded something so far. */
+    static int attached() {
+        synchronized (LOCK) {
+            return ordinals;
+        }
+    }
+
     /** Writes when threads ended. */
     static void markEnded() {
         synchronized (LOCK) {
@@ -200,7 +207,7 @@ final class Threads {
         ProfilerRuntime.exceptionCaught(0);
         ThreadState scratch = scratch(null);
         if (scratch != null) {
-            scratch.exercise();
+            Rehearsal.run(scratch);
         }
     }
 
