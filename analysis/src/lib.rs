@@ -7,6 +7,7 @@
 //! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
 //! | [`load`] | profiles, read into the model |
 //! | [`calibration`] | what the probes cost, taken out of what they measured |
+//! | [`waits`] | what threads waited for |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
@@ -26,5 +27,6 @@ pub mod replay;
 pub mod report;
 mod signature;
 pub mod uncertainty;
+pub mod waits;
 
 pub use model::{Arcflow, Kind, NodeId, Resource};

@@ -17,6 +17,7 @@ mod id_file;
 mod ids;
 mod input;
 mod man;
+mod monitors;
 mod names;
 mod output;
 mod profile_diff;
@@ -71,6 +72,7 @@ enum Command {
     Xarc(xarc::Opts),
     Stats(stats::Opts),
     Threads(threads::Opts),
+    Monitors(monitors::Opts),
     Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
@@ -98,6 +100,7 @@ fn main() -> ExitCode {
         Command::Xarc(opts) => xarc::run(&opts, &talk),
         Command::Stats(opts) => stats::run(&opts, &talk),
         Command::Threads(opts) => threads::run(&opts, &talk),
+        Command::Monitors(opts) => monitors::run(&opts, &talk),
         Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),

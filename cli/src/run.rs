@@ -59,11 +59,43 @@ pub(crate) struct Opts {
     agent: Option<PathBuf>,
 
     #[command(flatten)]
+    waits: Waits,
+
+    #[command(flatten)]
     settings: settings::Opts,
 
     /// The program: java and its arguments, or a script that starts java
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+/// What is recorded of threads.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+struct Waits {
+    /// Record threads, and what they wait for: monitors that others have, and Object.wait
+    #[arg(long, env = "INSTRUMENT_MONITORS", hide_env_values = true)]
+    monitors: bool,
+
+    /// Ask the virtual machine, which stops all threads to tell, who has a monitor: as long as that takes 2 % of the time, always, or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "on", requires = "monitors")]
+    owners: Owners,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Owners {
+    On,
+    All,
+    Off,
+}
+
+impl Waits {
+    /// As the agent takes it: what comes behind other options.
+    fn options(&self) -> String {
+        let owners = self.owners.to_possible_value();
+        let owners = owners.map(|value| format!(",threads=on,owners={}", value.get_name()));
+        owners.filter(|_| self.monitors).unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -93,6 +125,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = report.transpose()?;
     let library = find_library(opts.agent)?;
     let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.clock)?;
+    let options = options + &opts.waits.options();
     let mut argument = OsString::from("-agentpath:");
     argument.push(&library);
     argument.push("=");

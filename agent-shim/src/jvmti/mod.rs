@@ -165,7 +165,7 @@ pub(crate) struct Jvmti<'a> {
     scope: PhantomData<&'a ()>,
 }
 
-// SAFETY: an environment is for any thread (JVMTI, "Environments").
+// SAFETY: an environment is for any thread (JVMTI, "Environments"); this one lasts.
 unsafe impl Send for Jvmti<'static> {}
 // SAFETY: as above.
 unsafe impl Sync for Jvmti<'static> {}
@@ -475,14 +475,28 @@ impl<'a> Jni<'a> {
         name: &str,
         function: extern "system" fn(Environment, *mut c_void) -> i64,
     ) -> bool {
+        // SAFETY: the function is what a static native method with this descriptor has to be.
+        unsafe { self.register(class, name, c"()J", function as *const c_void) }
+    }
+
+    /// Registers a static native method that takes an object and returns an int.
+    pub(crate) fn register_question(
+        &self,
+        class: &str,
+        name: &str,
+        function: unsafe extern "system" fn(Environment, *mut c_void, *mut c_void) -> c_int,
+    ) -> bool {
+        // SAFETY: as above.
+        unsafe { self.register(class, name, c"(Ljava/lang/Object;)I", function as *const c_void) }
+    }
+
+    /// # Safety
+    /// The function is what a static native method with this descriptor has to be.
+    unsafe fn register(&self, class: &str, name: &str, descriptor: &CStr, function: *const c_void) -> bool {
         let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
-        let method = NativeMethod {
-            name: name.as_ptr(),
-            descriptor: c"()J".as_ptr(),
-            function: function as *const c_void,
-        };
-        // SAFETY: names are C strings, the class is checked before it is used, and the function is what a static native method with
-        // this descriptor has to be. It lasts: the library is not unloaded.
+        let method = NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function };
+        // SAFETY: names are C strings, the class is checked before it is used, and the function is what is said above. It lasts: the
+        // library is not unloaded.
         unsafe {
             let local = self.raw_find_class(class.as_ptr());
             if self.failed() || local.is_null() {

@@ -7,6 +7,7 @@
 //! | `cpu` | ns | CPU time, if it was recorded; as measured |
 //! | `allocations`, `bytes` | | objects and arrays made, and their size if it was recorded |
 //! | `unwinds` | | calls that an exception left, or whose end was not seen |
+//! | `contended`, `waiting` | ns | waited to enter a monitor, and in `Object.wait`, where threads were recorded |
 //!
 //! Profiles of counts have no contexts: their methods stand below their thread. Frames that were open count up to the last moment
 //! at which they are known to have been so: the thread's last event if it ended; else the shutdown of the virtual machine; else
@@ -14,12 +15,14 @@
 
 mod place;
 mod times;
+mod waiting;
 
 use instrument_trace::{Profile, Thread, ThreadKind, Tree};
 
 use crate::calibration::{self, Calls};
 use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
 use crate::uncertainty::companions;
+use crate::waits::Waits;
 use place::{Places, Placing, place};
 use times::{Sampling, TreeTimes, times};
 
@@ -34,6 +37,8 @@ pub struct Process<'a> {
     pub name: String,
     /// Names of methods.
     pub methods: MethodNames<'a>,
+    /// What its threads waited for, if that was recorded.
+    pub waits: Option<&'a Waits>,
 }
 
 /// What goes into the model, and how.
@@ -118,6 +123,7 @@ struct Columns {
     allocations: usize,
     bytes: Option<usize>,
     unwinds: usize,
+    waits: Option<(usize, usize)>,
     noise: Option<usize>,
     variance: Option<(usize, usize)>,
 }
@@ -168,6 +174,8 @@ fn resources(processes: &[Process<'_>]) -> (Vec<Resource>, Columns) {
     let allocations = add("allocations", "", true).unwrap_or_default();
     let bytes = add("bytes", "bytes", has_times);
     let unwinds = add("unwinds", "", true).unwrap_or_default();
+    let has_waits = processes.iter().any(|process| process.waits.is_some());
+    let waits = add("contended", "ns", has_waits).zip(add("waiting", "ns", has_waits));
     let [noise, variance, cum_variance] = companions("wall", "ns");
     let noise = add(&noise.name, &noise.unit, corrected);
     let sampled = trees().any(|tree| tree.sampled);
@@ -176,7 +184,7 @@ fn resources(processes: &[Process<'_>]) -> (Vec<Resource>, Columns) {
     // Without trees nothing is written to `wall`.
     let wall = wall.unwrap_or(usize::MAX);
     let variance = variance.zip(cum_variance);
-    (resources, Columns { wall, raw, cpu, allocations, bytes, unwinds, noise, variance })
+    (resources, Columns { wall, raw, cpu, allocations, bytes, unwinds, waits, noise, variance })
 }
 
 /// What had to be clamped, over all threads.
@@ -248,6 +256,15 @@ impl Loading<'_, '_> {
                 Some(tree) => self.tree(profile, thread, tree, &places, i, &ends[i]),
                 None => self.counts(thread, at, process.methods),
             }
+        }
+        if let (Some(columns), Some(waits)) = (self.columns.waits, process.waits) {
+            let threads = names.iter().zip(&places.threads);
+            let threads: Vec<_> = threads.map(|(name, &at)| name.is_some().then_some(at)).collect();
+            let wanted = |name: &str| self.options.thread.is_none_or(|wants| wants(name));
+            let method = process.methods;
+            let placing =
+                waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
+            waiting::add(&mut self.loaded.model, columns, &placing, waits);
         }
     }
 
