@@ -10,39 +10,51 @@
 //! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
-//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; a
-//! native recorder, and events of the heap and of monitors, will be further modules beside [`load_hook`], fed by further callbacks.
+//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
+//! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`].
 
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod boot_probes;
+mod class_loaders;
 mod class_rules;
+mod clock;
 mod heap;
 mod jvmti;
 mod load_hook;
 mod method_ids;
+mod monitors;
 mod options;
 mod recorder;
 mod report;
 mod runtime_jar;
 mod talk;
 
+use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
-use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
+use clock::{Pair, Wanted};
+use instrument_rewriter::transform::hooks::Reach;
+use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
+use monitors::Owners;
 use options::Options;
 use recorder::Recorder;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
-use talk::{contained, say};
+use talk::{contained, say, say_once};
 
 /// What lasts from the start on.
 struct Agent {
     hook: LoadHook,
+    /// Threads and their waits are recorded.
+    threads: Option<Owners>,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
+    /// What the recorder's own clock begins with; none: it takes the virtual machine's.
+    clock: Option<Pair>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -50,7 +62,7 @@ struct Agent {
 /// What can be had only of a virtual machine that is initialised.
 struct Live {
     recorder: Recorder,
-    platform_loader: Global,
+    loaders: ClassLoaders,
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
@@ -69,6 +81,11 @@ static CALLBACKS: Callbacks = Callbacks {
 thread_local! {
     /// Set while this thread is inside the hook: what it loads there is none of the program's business.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside the load hook.
+fn is_loading() -> bool {
+    INSIDE.get()
 }
 
 /// The virtual machine starts with the agent (`-agentpath`).
@@ -155,6 +172,8 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
+    let clock = clock(options.clock);
+    let threads = options.threads;
     let mut capabilities = Vec::new();
     if let Some(heap) = options.heap.take() {
         capabilities = heap::capabilities(&heap);
@@ -166,7 +185,9 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if capabilities.is_empty() && (attached || hook.wants_jdk()) {
         capabilities.push(Capability::RetransformClasses);
     }
-    AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
+    AGENT
+        .set(Agent { hook, threads, settings, clock, live: OnceLock::new() })
+        .map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
         jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
@@ -174,6 +195,22 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         jvmti.enable(Event::VmDeath)
     };
     hook_up().map_err(|error| error.to_string())
+}
+
+/// The first readings of the clock that the user wants.
+fn clock(wanted: Wanted) -> Option<Pair> {
+    if wanted == Wanted::Monotonic {
+        return None;
+    }
+    match clock::begin() {
+        Ok(pair) => Some(pair),
+        Err(reason) => {
+            if wanted == Wanted::Counter {
+                say(format_args!("clock=tsc: {reason}; times are those of System.nanoTime()"));
+            }
+            None
+        }
+    }
 }
 
 /// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
@@ -192,13 +229,9 @@ fn program_name(command: &str) -> Option<String> {
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
         heap::register(jni).then_some(())?;
-        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk() || heap::is_on())?;
-        let loader = jni.static_method(
-            "java/lang/ClassLoader",
-            "getPlatformClassLoader",
-            "()Ljava/lang/ClassLoader;",
-        )?;
-        Some(Live { recorder, platform_loader: jni.call_for_object(&loader)? })
+        let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
+        let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
+        Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni)? })
     };
     let Some(live) = live() else {
         say(format_args!("the runtime cannot be called; the program runs as it is"));
@@ -210,6 +243,9 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if let Err(error) = jvmti.enable(Event::ClassFileLoadHook) {
         say(format_args!("classes cannot be seen as they load: {error}; the program runs as it is"));
         return;
+    }
+    if let Some(owners) = agent.threads {
+        monitors::start(jni, owners);
     }
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);
@@ -264,7 +300,28 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
 
 impl Live {
     fn origin<'a>(&self, jni: Jni<'a>, loader: &Object<'a>, class: &[u8]) -> Origin {
-        Origin::of(loader.is_null() || jni.is_same(loader, &self.platform_loader), class)
+        Origin::of(self.loaders.is_of_the_jdk(jni, loader), class)
+    }
+
+    /// How a class will reach the runtime, if it can. While its loader is asked, this thread is not inside the hook: what the loader does
+    /// is the program's business.
+    fn reach(&self, agent: &Agent, jni: Jni<'_>, loader: &Object<'_>, name: &[u8]) -> Option<Reach> {
+        if !agent.hook.may_change(name) {
+            return Some(Reach::Direct);
+        }
+        INSIDE.set(false);
+        let reach = self.loaders.reach(jni, loader);
+        INSIDE.set(true);
+        match reach {
+            Ok(reach) => Some(reach),
+            Err(unreachable) => {
+                let name = agent.hook.left_unreachable(name, unreachable.reason());
+                if unreachable == Unreachable::News {
+                    say_once(format_args!("{name} stays as it is: its class loader hides what probes call"));
+                }
+                None
+            }
+        }
     }
 }
 
@@ -331,7 +388,8 @@ unsafe extern "system" fn class_file_load_hook(
         if !agent.hook.wants(live.origin(jni, &loader, name), name) {
             return None;
         }
-        let out = agent.hook.rewrite(name, class, |piece| live.recorder.id_map(jni, piece))?;
+        let reach = live.reach(agent, jni, &loader, name)?;
+        let out = agent.hook.rewrite(name, class, reach, |piece| live.recorder.id_map(jni, piece))?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

@@ -11,6 +11,7 @@ use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::instrumenter::{Instrumenter, Runtime};
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, Transforms};
+use instrument_rewriter::transform::hooks::Reach;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Rewrites what is to be rewritten, from any number of threads.
 pub(crate) struct LoadHook {
+    filter: &'static Filter,
     jdk_filter: Option<Filter>,
     dump: Option<PathBuf>,
     report: Option<Arc<Mutex<Report>>>,
@@ -55,7 +57,7 @@ impl LoadHook {
             fs::create_dir_all(directory).map_err(|error| named("dump", directory, error))?;
         }
         // The agent lasts as long as the process.
-        let (filter, map) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
+        let (filter, map): (&Filter, _) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
         let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {
@@ -63,6 +65,7 @@ impl LoadHook {
             }));
         }
         Ok(LoadHook {
+            filter,
             jdk_filter: options.jdk_filter,
             dump: options.dump,
             report,
@@ -97,6 +100,20 @@ impl LoadHook {
         left.is_none()
     }
 
+    /// Whether the filter lets any of its methods through.
+    pub(crate) fn may_change(&self, class: &[u8]) -> bool {
+        !matches!(self.filter.class(class), ClassVerdict::Skip(_))
+    }
+
+    /// The class stays as it is because of its loader; its name for people.
+    pub(crate) fn left_unreachable(&self, class: &[u8], reason: &'static str) -> String {
+        let class = mutf8::escape(class);
+        if let Some(report) = &self.report {
+            write(report, |report| report.left(&class, reason));
+        }
+        class.replace('/', ".")
+    }
+
     /// Whether anybody asked for it: the program's classes are all asked for, until the filter says otherwise.
     fn considers(&self, origin: Origin, class: &[u8]) -> bool {
         let included = |filter: &Filter| !matches!(filter.class(class), ClassVerdict::Skip(_));
@@ -106,13 +123,20 @@ impl LoadHook {
 
     /// The new bytes of a class, if it is to have new ones. `piece` takes the part of the id map that nobody has yet, before the class
     /// can run; it may call anything.
-    pub(crate) fn rewrite(&self, name: &[u8], class: &[u8], piece: impl FnOnce(Vec<u8>)) -> Option<Vec<u8>> {
+    pub(crate) fn rewrite(
+        &self,
+        name: &[u8],
+        class: &[u8],
+        reach: Reach,
+        piece: impl FnOnce(Vec<u8>),
+    ) -> Option<Vec<u8>> {
         if self.object_init && name == heap::OBJECT {
             return rewrite_object(class);
         }
         let root = Location::root("");
         let at = root.entry(name);
         let mut plan = self.state.read().ok()?.instrumenter.plan(&at, class);
+        plan.call(reach);
         let (numbered, new) = {
             let mut state = self.state.write().ok()?;
             let State { instrumenter, ids } = &mut *state;
@@ -218,7 +242,8 @@ mod tests {
         let run = move || {
             let hook = hook("transform=method-events:allocation");
             let rewrite = |(name, class): &(String, Vec<u8>)| {
-                hook.rewrite(name.as_bytes(), class, |piece| assert!(!piece.is_empty())).is_some()
+                hook.rewrite(name.as_bytes(), class, Reach::Direct, |piece| assert!(!piece.is_empty()))
+                    .is_some()
             };
             classes.iter().filter(|class| rewrite(class)).count()
         };

@@ -13,12 +13,12 @@
 mod classes;
 mod records;
 
-use crate::jvmti::{Capability, Event, Jni, Jvmti, NativeMethod, Object, StaticMethod};
+use crate::clock;
+use crate::jvmti::{Capability, Event, Jni, Jvmti, NativeMethod, Object, StaticMethod, Value};
 use crate::options;
 use crate::talk::{contained, say};
 pub(crate) use classes::Classes;
 use records::Records;
-use rustix::time::{ClockId, clock_gettime};
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
@@ -151,12 +151,6 @@ pub(crate) fn end() {
     }
 }
 
-/// The clock of the profile, in ns.
-fn clock() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 // ---- native methods; class and environment are arguments that none has use for ----
 
 /// `static native boolean follows(String type)`.
@@ -205,7 +199,7 @@ unsafe extern "system" fn made(
         let pair = |low: u64, high: u64| low & 0xffff_ffff | high << 32;
         record[1].store(pair(context as u64, ended), Relaxed);
         record[2].store(u64::from(units as u32), Relaxed);
-        record[3].store(clock(), Relaxed);
+        record[3].store(clock::now() as u64, Relaxed);
         // The class makes it a record.
         record[0].store(pair(class as u64, thread as u64), Release);
     }
@@ -255,7 +249,7 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
         if let Some(java) = HEAP.get().and_then(|heap| heap.java.get())
             && !jni.has_thrown()
         {
-            jni.call_with_object(&java.made, &object);
+            jni.call(&java.made, &[Value::Object(&object)]);
         }
     });
 }
@@ -279,7 +273,7 @@ pub(crate) unsafe extern "system" fn garbage_collection_start(_: *mut *const *co
     let Some(heap) = HEAP.get() else { return };
     let number = heap.collections.take().unwrap_or(0);
     if let Some(record) = heap.collections.get(number) {
-        record[0].store(clock(), Relaxed);
+        record[0].store(clock::now() as u64, Relaxed);
     }
     heap.current.store(number, Relaxed);
 }
@@ -291,7 +285,7 @@ pub(crate) unsafe extern "system" fn garbage_collection_start(_: *mut *const *co
 pub(crate) unsafe extern "system" fn garbage_collection_finish(_: *mut *const *const c_void) {
     let Some(heap) = HEAP.get() else { return };
     if let Some(record) = heap.collections.get(heap.current.swap(0, Relaxed)) {
-        record[1].store(clock(), Relaxed);
+        record[1].store(clock::now() as u64, Relaxed);
     }
     heap.ended.fetch_add(1, Relaxed);
 }

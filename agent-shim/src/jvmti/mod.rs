@@ -6,10 +6,16 @@
 //! outlive the call that they were made in.
 
 mod events;
+mod loading;
+mod monitors;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub(crate) use events::{Callbacks, Capability, Event};
+pub(crate) use loading::{Answer, Method, Weak};
+use monitors::MonitorUsage;
+pub(crate) use values::Value;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -28,7 +34,7 @@ impl std::fmt::Display for JvmtiError {
 }
 
 /// An environment: a pointer to a pointer to a table of functions.
-type Environment = *mut *const *const c_void;
+pub(crate) type Environment = *mut *const *const c_void;
 
 const JVMTI_VERSION_9: c_int = 0x3009_0000;
 const JVMTI_ENABLE: c_int = 1;
@@ -57,12 +63,15 @@ macro_rules! functions {
 }
 
 functions! { Jvmti, JVMTI_FUNCTIONS;
+    3 GetAllThreads raw_get_all_threads(count: *mut c_int, threads: *mut *mut *mut c_void) -> c_int;
     44 IsModifiableClass raw_is_modifiable_class(class: *mut c_void, result: *mut u8) -> c_int;
     45 Allocate raw_allocate(size: i64, result: *mut *mut u8) -> c_int;
     46 Deallocate raw_deallocate(memory: *mut u8) -> c_int;
     47 GetClassSignature raw_get_class_signature(class: *mut c_void, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
     56 GetClassLoader raw_get_class_loader(class: *mut c_void, result: *mut *mut c_void) -> c_int;
+    58 GetObjectMonitorUsage raw_get_object_monitor_usage(object: *mut c_void, usage: *mut MonitorUsage) -> c_int;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
+    93 AddModuleReads raw_add_module_reads(module: *mut c_void, to: *mut c_void) -> c_int;
     105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
     106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
@@ -76,25 +85,38 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
 const SET_EVENT_NOTIFICATION_MODE: (usize, &str) = (1, "SetEventNotificationMode");
 
 functions! { Jni, JNI_FUNCTIONS;
+    5 DefineClass raw_define_class(name: *const c_char, loader: *mut c_void, bytes: *const u8, length: c_int) -> *mut c_void;
     6 FindClass raw_find_class(name: *const c_char) -> *mut c_void;
+    15 ExceptionOccurred raw_exception_occurred() -> *mut c_void;
     17 ExceptionClear raw_exception_clear();
     21 NewGlobalRef raw_new_global_ref(object: *mut c_void) -> *mut c_void;
     22 DeleteGlobalRef raw_delete_global_ref(object: *mut c_void);
     23 DeleteLocalRef raw_delete_local_ref(object: *mut c_void);
     24 IsSameObject raw_is_same_object(a: *mut c_void, b: *mut c_void) -> u8;
     26 EnsureLocalCapacity raw_ensure_local_capacity(count: c_int) -> c_int;
+    31 GetObjectClass raw_get_object_class(object: *mut c_void) -> *mut c_void;
+    32 IsInstanceOf raw_is_instance_of(object: *mut c_void, class: *mut c_void) -> u8;
+    33 GetMethodID raw_get_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
+    36 CallObjectMethodA raw_call_object_method(object: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
     113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
-    116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]) -> *mut c_void;
-    143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]);
+    116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
+    119 CallStaticBooleanMethodA raw_call_static_boolean_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> u8;
+    134 CallStaticLongMethodA raw_call_static_long_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> i64;
+    143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const i64);
     164 GetStringLength raw_get_string_length(string: *mut c_void) -> c_int;
+    167 NewStringUTF raw_new_string_utf(text: *const c_char) -> *mut c_void;
     168 GetStringUTFLength raw_get_string_utf_length(string: *mut c_void) -> c_int;
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
     208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
     215 RegisterNatives raw_register_natives(class: *mut c_void, methods: *const NativeMethod, count: c_int) -> c_int;
+    219 GetJavaVM raw_get_java_vm(vm: *mut *mut c_void) -> c_int;
     221 GetStringUTFRegion raw_get_string_utf_region(string: *mut c_void, start: c_int, length: c_int, buffer: *mut u8);
+    226 NewWeakGlobalRef raw_new_weak_global_ref(object: *mut c_void) -> *mut c_void;
+    227 DeleteWeakGlobalRef raw_delete_weak_global_ref(object: *mut c_void);
     228 ExceptionCheck raw_exception_check() -> u8;
     230 GetDirectBufferAddress raw_get_direct_buffer_address(buffer: *mut c_void) -> *mut c_void;
     231 GetDirectBufferCapacity raw_get_direct_buffer_capacity(buffer: *mut c_void) -> i64;
+    233 GetModule raw_get_module(class: *mut c_void) -> *mut c_void;
 }
 
 /// A JVMTI environment, valid for `'a`.
@@ -300,14 +322,14 @@ impl<'a> Jvmti<'a> {
         checked(unsafe { self.raw_is_modifiable_class(class.reference, &mut result) }).is_ok() && result != 0
     }
 
-    /// The tag of an object; 0: it has none.
+    /// The tag of an object in this environment; 0: it has none.
     pub(crate) fn tag(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
         let mut tag = 0;
         // SAFETY: `object` is an object.
         checked(unsafe { self.raw_get_tag(object.reference, &mut tag) }).map(|()| tag)
     }
 
-    /// Tags an object.
+    /// Gives an object a tag, for as long as it lives.
     pub(crate) fn set_tag(&self, object: &Object<'_>, tag: i64) -> Result<(), JvmtiError> {
         // SAFETY: `object` is an object.
         checked(unsafe { self.raw_set_tag(object.reference, tag) })
@@ -407,6 +429,33 @@ impl<'a> Jni<'a> {
         }
     }
 
+    /// Gives `static native long NAME()` of a class that the system loader finds its code. False: there is no such class or method.
+    pub(crate) fn register_clock(
+        &self,
+        class: &str,
+        name: &str,
+        function: extern "system" fn(Environment, *mut c_void) -> i64,
+    ) -> bool {
+        let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
+        let method = NativeMethod {
+            name: name.as_ptr(),
+            descriptor: c"()J".as_ptr(),
+            function: function as *const c_void,
+        };
+        // SAFETY: names are C strings, the class is checked before it is used, and the function is what a static native method with
+        // this descriptor has to be. It lasts: the library is not unloaded.
+        unsafe {
+            let local = self.raw_find_class(class.as_ptr());
+            if self.failed() || local.is_null() {
+                return false;
+            }
+            let result = self.raw_register_natives(local, &method, 1);
+            let failed = self.failed();
+            self.raw_delete_local_ref(local);
+            result == 0 && !failed
+        }
+    }
+
     /// Calls a static method without parameters that returns an object; a global reference to it.
     pub(crate) fn call_for_object(&self, method: &StaticMethod) -> Option<Global> {
         if !method.descriptor.starts_with("()L") {
@@ -437,21 +486,11 @@ impl<'a> Jni<'a> {
                 return false;
             }
             self.raw_set_byte_array_region(array, 0, length, bytes.as_ptr());
-            self.raw_call_static_void_method(method.class.0, method.id, &[array]);
+            self.raw_call_static_void_method(method.class.0, method.id, &(array as i64));
             let failed = self.failed();
             self.raw_delete_local_ref(array);
             !failed
         }
-    }
-
-    /// Calls a static method `(Ljava/lang/Object;)V`. False: it threw.
-    pub(crate) fn call_with_object(&self, method: &StaticMethod, object: &Object<'_>) -> bool {
-        if method.descriptor != "(Ljava/lang/Object;)V" {
-            return false;
-        }
-        // SAFETY: the method takes an object.
-        unsafe { self.raw_call_static_void_method(method.class.0, method.id, &[object.reference]) };
-        !self.failed()
     }
 
     /// Whether something was thrown: then hardly anything may be called.

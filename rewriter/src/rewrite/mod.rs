@@ -28,6 +28,7 @@ use crate::error::ClassError;
 use crate::filter::RUNTIME_PACKAGE;
 use crate::region::{Region, RegionFault};
 use crate::transform::call_sites::CallSites;
+use crate::transform::hooks::Reach;
 use crate::transform::regions::Located;
 use constant_pool_appender::ConstantPoolAppender;
 use method::{MethodRewriter, Request};
@@ -160,6 +161,7 @@ pub struct RegionReport {
 #[derive(Debug, Default)]
 pub struct ClassRewriter {
     transforms: Transforms,
+    reach: Reach,
     offsets: Vec<u32>,
     appender: ConstantPoolAppender,
     method: MethodRewriter,
@@ -180,6 +182,11 @@ impl ClassRewriter {
     /// A rewriter that applies `transforms` and times `regions`.
     pub fn with_regions(transforms: Transforms, regions: Arc<[Region]>) -> Self {
         Self { transforms, regions, ..Self::default() }
+    }
+
+    /// How the classes from now on call the runtime.
+    pub fn call(&mut self, reach: Reach) {
+        self.reach = reach;
     }
 
     /// What became of the regions that lie in the last class.
@@ -234,7 +241,7 @@ impl ClassRewriter {
         // An index behind the pool's end would name what is appended there.
         let mut wanted = self.locate_regions(class.name()?, class);
         let (bytes, pool) = (class.bytes, &class.pool);
-        self.appender.reset(pool);
+        self.appender.reset(pool, self.reach);
         self.calls.begin_class(pool, &self.transforms);
         self.methods.clear();
         let mut copied = class.methods_start();

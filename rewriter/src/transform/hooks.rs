@@ -2,6 +2,8 @@
 //!
 //! The Java side is `runtime-java/`; a test compares the two.
 
+use crate::filter::RUNTIME_PACKAGE;
+
 /// A method of the runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -62,8 +64,26 @@ pub const THREAD_LINKS: &str = "instrument/runtime/ThreadLinks";
 pub const HAND_OVER: &str = "instrument/runtime/HandOver";
 /// Internal name of the class that times code regions.
 pub const REGIONS: &str = "instrument/runtime/Regions";
-/// The classes that injected code calls.
-pub const OWNERS: [&str; 5] = [PROFILER_RUNTIME, HEAP_PROXY, THREAD_LINKS, HAND_OVER, REGIONS];
+
+/// Internal name of a class that an agent defines beside `java.lang.Object`: a method for every hook, which calls the hook. Every
+/// class loader finds it, whatever it thinks of other packages: `defineClass` makes it ask the boot loader for all of `java.*`.
+pub const BOOT_PROBES: &str = "java/lang/InstrumentProbes";
+
+/// What injected code names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// The runtime itself.
+    #[default]
+    Direct,
+    /// [`BOOT_PROBES`], which calls the runtime.
+    Boot,
+}
+
+/// Whether a class that names this class was rewritten, by this version or any other: what injected code calls has always been, and
+/// will always be, a class of the runtime's package or [`BOOT_PROBES`].
+pub fn is_owner(class: &[u8]) -> bool {
+    class.starts_with(RUNTIME_PACKAGE.as_bytes()) || class == BOOT_PROBES.as_bytes()
+}
 
 /// Descriptor of the method and region events: the method id, or the number of the region.
 pub const METHOD_EVENT: &str = "(I)V";
@@ -137,6 +157,14 @@ impl Hook {
     /// Internal name of the class that declares it.
     pub const fn owner(self) -> &'static str {
         self.row().0
+    }
+
+    /// Internal name of the class that injected code names.
+    pub const fn owner_by(self, reach: Reach) -> &'static str {
+        match reach {
+            Reach::Direct => self.owner(),
+            Reach::Boot => BOOT_PROBES,
+        }
     }
 
     /// Its descriptor; all hooks are static.
