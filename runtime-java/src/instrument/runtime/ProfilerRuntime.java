@@ -145,7 +145,11 @@ public final class ProfilerRuntime {
         if (state != null && state.thread.get() == thread) {
             return state;
         }
-        state = LOCAL.of(thread);
+        return unplaced(thread);
+    }
+
+    private static ThreadState unplaced(Thread thread) {
+        ThreadState state = LOCAL.of(thread);
         if (state != null && (state.misses++ & 0xffff) == 0) {
             place(state);
         }
