@@ -13,6 +13,7 @@ mod dump;
 mod engine;
 mod exit;
 mod export;
+mod heap;
 mod id_file;
 mod ids;
 mod input;
@@ -69,6 +70,7 @@ enum Command {
     Xarc(xarc::Opts),
     Stats(stats::Opts),
     Threads(threads::Opts),
+    Heap(heap::Opts),
     Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         Command::Xarc(opts) => xarc::run(&opts, &talk),
         Command::Stats(opts) => stats::run(&opts, &talk),
         Command::Threads(opts) => threads::run(&opts, &talk),
+        Command::Heap(opts) => heap::run(&opts, &talk),
         Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),

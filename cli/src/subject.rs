@@ -10,6 +10,7 @@ use crate::exit::usage;
 use crate::names::Names;
 use crate::talk::Talk;
 use anyhow::{Context, Result};
+use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::load::{self, CallTimes, Loaded, Process};
 use instrument_analysis::{Arcflow, Kind, input, replay};
 use instrument_trace::{Profile, ThreadKind};
@@ -52,6 +53,8 @@ pub(crate) struct ProfileFile {
     pub(crate) path: PathBuf,
     pub(crate) profile: Profile,
     pub(crate) names: Names,
+    /// Its biographies of objects, if there are any.
+    pub(crate) biographies: Option<Biographies>,
     /// Its process is still writing: the figures are of this moment, and may be torn.
     pub(crate) is_live: bool,
 }
@@ -83,13 +86,14 @@ impl ProfileFile {
         let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
         let mut profile = Profile::open(&file).with_context(name)?;
         replay::profile(&file, &mut profile).with_context(name)?;
+        let biographies = Biographies::read(&profile, &file).with_context(name)?;
         let is_live = maps(profile.pid, path);
         if is_live {
             // What is open now has been open until now.
             profile.beat_clock = profile.beat_clock.max(now(&profile));
         }
         let names = Names::new(&profile, number, several);
-        Ok(ProfileFile { path: path.to_owned(), profile, names, is_live })
+        Ok(ProfileFile { path: path.to_owned(), profile, names, biographies, is_live })
     }
 
     /// What does not fit, in words.
@@ -116,6 +120,7 @@ impl ProfileFile {
         for (kind, count) in &profile.skipped {
             remarks.push(format!("{count} regions of the unknown kind {kind} were skipped"));
         }
+        remarks.extend(self.biographies.iter().flat_map(Biographies::remarks));
         remarks.extend(profile.damage.iter().map(ToString::to_string));
         remarks
     }
@@ -243,13 +248,19 @@ fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn
         .zip(labels)
         .map(|(file, name)| {
             let names = &file.names;
-            (&mut file.profile, name, move |copy: u32, id: u32| names.method(copy, id))
+            let methods = move |copy: u32, id: u32| names.method(copy, id);
+            (&mut file.profile, name, methods, file.biographies.as_ref())
         })
         .collect();
     let mut methods = methods;
     let mut processes: Vec<_> = methods
         .iter_mut()
-        .map(|(profile, name, methods)| Process { profile, name: std::mem::take(name), methods })
+        .map(|(profile, name, methods, biographies)| Process {
+            profile,
+            name: std::mem::take(name),
+            methods,
+            biographies: *biographies,
+        })
         .collect();
     load::load(&mut processes, &load::Options { links, lifetimes, thread: Some(thread) })
 }
