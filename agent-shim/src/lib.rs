@@ -10,16 +10,18 @@
 //! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
-//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; a
-//! native recorder, and events of the heap and of monitors, will be further modules beside [`load_hook`], fed by further callbacks.
+//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
+//! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`].
 
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod class_rules;
+mod clock;
 mod jvmti;
 mod load_hook;
 mod method_ids;
+mod monitors;
 mod options;
 mod recorder;
 mod report;
@@ -27,8 +29,10 @@ mod runtime_jar;
 mod talk;
 
 use class_rules::Origin;
+use clock::{Pair, Wanted};
 use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
 use load_hook::LoadHook;
+use monitors::Owners;
 use options::Options;
 use recorder::Recorder;
 use std::cell::Cell;
@@ -40,8 +44,12 @@ use talk::{contained, say};
 /// What lasts from the start on.
 struct Agent {
     hook: LoadHook,
+    /// Threads and their waits are recorded.
+    threads: Option<Owners>,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
+    /// What the recorder's own clock begins with; none: it takes the virtual machine's.
+    clock: Option<Pair>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -64,6 +72,11 @@ static CALLBACKS: Callbacks = Callbacks {
 thread_local! {
     /// Set while this thread is inside the hook: what it loads there is none of the program's business.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside the load hook.
+fn is_loading() -> bool {
+    INSIDE.get()
 }
 
 /// The virtual machine starts with the agent (`-agentpath`).
@@ -150,11 +163,15 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
+    let clock = clock(options.clock);
+    let threads = options.threads;
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
     let retransforms = attached || hook.wants_jdk();
-    AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
+    AGENT
+        .set(Agent { hook, threads, settings, clock, live: OnceLock::new() })
+        .map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
         if retransforms {
             jvmti.add_capabilities(&[Capability::RetransformClasses])?;
@@ -164,6 +181,22 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         jvmti.enable(Event::VmDeath)
     };
     hook_up().map_err(|error| error.to_string())
+}
+
+/// The first readings of the clock that the user wants.
+fn clock(wanted: Wanted) -> Option<Pair> {
+    if wanted == Wanted::Monotonic {
+        return None;
+    }
+    match clock::begin() {
+        Ok(pair) => Some(pair),
+        Err(reason) => {
+            if wanted == Wanted::Counter {
+                say(format_args!("clock=tsc: {reason}; times are those of System.nanoTime()"));
+            }
+            None
+        }
+    }
 }
 
 /// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
@@ -181,7 +214,8 @@ fn program_name(command: &str) -> Option<String> {
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
-        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk())?;
+        let at_once = agent.hook.wants_jdk() || agent.threads.is_some();
+        let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
         let loader = jni.static_method(
             "java/lang/ClassLoader",
             "getPlatformClassLoader",
@@ -199,6 +233,9 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if let Err(error) = jvmti.enable(Event::ClassFileLoadHook) {
         say(format_args!("classes cannot be seen as they load: {error}; the program runs as it is"));
         return;
+    }
+    if let Some(owners) = agent.threads {
+        monitors::start(jni, owners);
     }
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);

@@ -7,6 +7,9 @@
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
+//! | `threads` | `on`: threads and their waits for monitors are recorded |
+//! | `owners` | whether the virtual machine is asked who has a monitor: `on` (as long as that takes 2 % of the time or less), `all`, `off` |
 //! | `out`, `name`, `record`, `timing`, .. | for the recorder: system property `instrument.KEY`, unless the program sets that itself |
 //!
 //! A comma or backslash within a value is written with a backslash before it. (`;` cannot separate patterns: it is part of descriptors.)
@@ -15,6 +18,8 @@
 //! The classes of the JDK (the boot and platform loaders') are left alone, unless an include pattern names them: one that begins
 //! with a name, as `java.util.**` does and `**` does not.
 
+use crate::clock::Wanted;
+use crate::monitors::Owners;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
@@ -34,7 +39,8 @@ const RECORDER_KEYS: [&str; 11] = [
     "snapshot",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 6] = ["include", "exclude", "transform", "ids", "report", "dump"];
+const AGENT_KEYS: [&str; 9] =
+    ["include", "exclude", "transform", "ids", "report", "dump", "clock", "threads", "owners"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
 /// What the user wants.
@@ -48,6 +54,9 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) clock: Wanted,
+    /// Threads and their waits are recorded.
+    pub(crate) threads: Option<Owners>,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
 }
@@ -60,7 +69,9 @@ impl Options {
     pub(crate) fn parse(text: &str) -> Result<Options, String> {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
+        let mut clock = Wanted::default();
         let (mut ids, mut report, mut dump) = (None, None, None);
+        let (mut threads, mut owners) = (false, Owners::On);
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
             let (key, value) =
@@ -76,6 +87,18 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "clock" => {
+                    clock = match value {
+                        "tsc" => Wanted::Counter,
+                        "monotonic" => Wanted::Monotonic,
+                        _ => return Err(format!("clock={value}: there are tsc and monotonic")),
+                    }
+                }
+                "threads" => threads = choose(key, value, &[("off", false), ("on", true)])?,
+                "owners" => {
+                    let all = [("on", Owners::On), ("all", Owners::All), ("off", Owners::Off)];
+                    owners = choose(key, value, &all)?;
+                }
                 "record" if !RECORD.contains(&value) => {
                     return Err(format!("record={value}: there are {}", RECORD.join(", ")));
                 }
@@ -105,9 +128,19 @@ impl Options {
             ids,
             report,
             dump,
+            clock,
+            threads: threads.then_some(owners),
             recorder,
         })
     }
+}
+
+/// What a word stands for.
+fn choose<T: Copy>(key: &str, value: &str, all: &[(&str, T)]) -> Result<T, String> {
+    all.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let words: Vec<&str> = all.iter().map(|(word, _)| *word).collect();
+        format!("{key}={value}: there are {}", words.join(", "))
+    })
 }
 
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
@@ -175,6 +208,14 @@ mod tests {
     }
 
     #[test]
+    fn threads_are_recorded_if_asked_for() {
+        let threads = |text: &str| Options::parse(text).unwrap().threads;
+        assert_eq!(threads("owners=all"), None);
+        assert_eq!(threads("threads=on"), Some(Owners::On));
+        assert_eq!(threads("threads=on,owners=off"), Some(Owners::Off));
+    }
+
+    #[test]
     fn only_patterns_that_begin_with_a_name_are_about_the_jdk() {
         assert!(Options::parse("include=**").unwrap().jdk_filter.is_none());
         let options = Options::parse("include=**Service:java.util.**,exclude=java.util.zip.**").unwrap();
@@ -192,6 +233,9 @@ mod tests {
             ("out=", "option `out` has no value"),
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
+            ("clock=sundial", "clock=sundial: there are tsc and monotonic"),
+            ("threads=yes", "threads=yes: there are off, on"),
+            ("owners=1", "owners=1: there are on, all, off"),
             ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),

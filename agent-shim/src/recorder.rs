@@ -1,10 +1,16 @@
 //! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
 
+use crate::clock::{self, Pair};
 use crate::jvmti::{Jni, StaticMethod};
 use std::sync::{Mutex, PoisonError};
 
 /// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
 const STACK: usize = 144 << 10;
+
+/// Whether this thread has stack enough to call Java code.
+pub(crate) fn has_stack() -> bool {
+    stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK)
+}
 
 /// The recorder, once its class can be called.
 pub(crate) struct Recorder {
@@ -14,9 +20,17 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Finds the class, and tells it its settings: lines of KEY=VALUE. `at_once`: it begins before the first event.
-    pub(crate) fn find(jni: Jni<'_>, settings: &str, at_once: bool) -> Option<Recorder> {
+    /// Finds the class, gives it its clock, if there is one that begins with this pair, and tells it its settings: lines of KEY=VALUE.
+    /// `at_once`: it begins before the first event.
+    pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>, settings: &str, at_once: bool) -> Option<Recorder> {
         const CLASS: &str = "instrument/runtime/Agent";
+        if let Some(first) = clock
+            && jni.register_clock("instrument/runtime/Clock", "ticks", clock::ticks)
+            && let Some(lines) = clock::settle(first)
+        {
+            let clock = jni.static_method(CLASS, "clock", "([B)V")?;
+            jni.call_with_bytes(&clock, lines.as_bytes()).then_some(())?;
+        }
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
@@ -33,7 +47,7 @@ impl Recorder {
         // Taken out: what is called may load a class, and come here again.
         let mut pieces = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         pieces.push(piece);
-        if stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK) {
+        if has_stack() {
             let taken = pieces.iter().take_while(|piece| jni.call_with_bytes(&self.id_map, piece)).count();
             pieces.drain(..taken);
         }

@@ -132,6 +132,15 @@ fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<()> {
     if let Some(cost) = profile.calibration() {
         how += &format!(", {:.1} + {:.1} ns a call taken out", cost.inner, cost.outer);
     }
+    if let Some(clock) = file.property("clock") {
+        how += &format!(", clock {clock}");
+        if let Some(error) = file.property("clock.error") {
+            how += &format!(" within {error} ppm");
+        }
+        if let Some(drift) = file.property("clock.drift").and_then(|ns| ns.parse::<i64>().ok()) {
+            how += &format!(", {} off at the end", quantity(drift.unsigned_abs() as f64, "ns"));
+        }
+    }
     fact(out, "recorded", &how)?;
     let threads = profile.threads.iter().filter(|t| t.kind == ThreadKind::Thread).count();
     let ended = file.ended_threads();

@@ -12,6 +12,7 @@ use crate::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::load::{self, CallTimes, Loaded, Process};
+use instrument_analysis::waits::{self, Waits};
 use instrument_analysis::{Arcflow, Kind, input, replay};
 use instrument_trace::{Profile, ThreadKind};
 use wildmatch::WildMatch;
@@ -55,6 +56,8 @@ pub(crate) struct ProfileFile {
     pub(crate) names: Names,
     /// Its biographies of objects, if there are any.
     pub(crate) biographies: Option<Biographies>,
+    /// What its threads waited for, if that was recorded.
+    pub(crate) waits: Option<Waits>,
     /// Its process is still writing: the figures are of this moment, and may be torn.
     pub(crate) is_live: bool,
 }
@@ -93,7 +96,8 @@ impl ProfileFile {
             profile.beat_clock = profile.beat_clock.max(now(&profile));
         }
         let names = Names::new(&profile, number, several);
-        Ok(ProfileFile { path: path.to_owned(), profile, names, biographies, is_live })
+        let waits = waits::gather(&file, &profile).with_context(name)?;
+        Ok(ProfileFile { path: path.to_owned(), profile, names, biographies, waits, is_live })
     }
 
     /// What does not fit, in words.
@@ -249,17 +253,16 @@ fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn
         .map(|(file, name)| {
             let names = &file.names;
             let methods = move |copy: u32, id: u32| names.method(copy, id);
-            (&mut file.profile, name, methods, file.biographies.as_ref())
+            (&mut file.profile, name, methods, file.biographies.as_ref(), file.waits.as_ref())
         })
         .collect();
     let mut methods = methods;
     let mut processes: Vec<_> = methods
         .iter_mut()
-        .map(|(profile, name, methods, biographies)| Process {
-            profile,
-            name: std::mem::take(name),
-            methods,
+        .map(|(profile, name, methods, biographies, waits)| Process {
             biographies: *biographies,
+            waits: *waits,
+            ..Process::new(profile, std::mem::take(name), methods)
         })
         .collect();
     load::load(&mut processes, &load::Options { links, lifetimes, thread: Some(thread) })

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use crate::error::{Damage, Error};
 use crate::facts::{Calibration, Copy, Mode};
 use crate::heap::{Collection, ObjectPiece};
+use crate::java_thread::JavaThread;
 use crate::link::Link;
 use crate::reader;
 use crate::region_timing::RegionTiming;
 use crate::source::Source;
 use crate::thread::Thread;
+use crate::wait::WaitPiece;
 
 /// One profile file. Clocks are ns, 0 where they are unknown.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +40,10 @@ pub struct Profile {
     pub collections: Vec<Collection>,
     /// Where the biographies of objects are, by copy and number: [`Profile::for_each_object`].
     pub objects: Vec<ObjectPiece>,
+    /// Threads of the virtual machine, by copy and number.
+    pub java_threads: Vec<JavaThread>,
+    /// Where waits are, in the order of the file: [`Profile::for_each_wait`].
+    pub waits: Vec<WaitPiece>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.

@@ -3,7 +3,7 @@
 //!
 //! 1. walk the blocks and regions;
 //! 2. finish the moves that valid journals describe;
-//! 3. read the regions of each copy: names, id maps, properties, links, timings, collections, contexts; note where objects are;
+//! 3. read the regions of each copy: names, id maps, properties, links, timings, collections, contexts, Java threads; note where objects and waits are;
 //! 4. read each thread region and, through its pointers, its counts or tree and its allocations;
 //! 5. add what is left of threads that were being folded to the ended ones;
 //! 6. hand the pieces of traces to their threads.
@@ -22,6 +22,7 @@ use crate::regions::{Region, walk};
 use crate::source::Source;
 use crate::thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind};
 use crate::tree_region;
+use crate::wait::{WaitPiece, read_java_threads};
 
 /// The largest id map or list of properties that is read.
 const LARGEST_DATA: u64 = 1 << 28;
@@ -86,6 +87,8 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
     profile.collections.sort_by_key(|c| (c.copy, c.number));
     profile.collections.dedup_by_key(|c| (c.copy, c.number));
     profile.objects.sort_by_key(|piece| (piece.copy, piece.first));
+    profile.java_threads.sort_by_key(|t| (t.copy, t.number));
+    profile.java_threads.dedup_by_key(|t| (t.copy, t.number));
     profile.regions.sort_by_key(|r| (r.copy, r.number, r.thread));
     Ok(profile)
 }
@@ -139,6 +142,8 @@ impl Reader<'_, '_> {
             COLLECTIONS => {
                 read_collections(self.bytes, region, &mut self.profile.collections, &mut self.profile.damage);
             }
+            JAVA_THREADS => read_java_threads(self.bytes, region, &mut self.profile.java_threads),
+            WAITS => self.profile.waits.push(WaitPiece::new(region)),
             OBJECTS => self.profile.objects.push(ObjectPiece::new(self.bytes, region)),
             CONTEXTS => {
                 let room = self.context_room.get(&region.copy).copied().unwrap_or(0);

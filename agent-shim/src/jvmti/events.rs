@@ -22,13 +22,24 @@ numbers! {
     Event EVENTS;
     VmInit = 50 "VM_INIT",
     VmDeath = 51 "VM_DEATH",
+    ThreadStart = 52 "THREAD_START",
+    ThreadEnd = 53 "THREAD_END",
     ClassFileLoadHook = 54 "CLASS_FILE_LOAD_HOOK",
+    MonitorWait = 73 "MONITOR_WAIT",
+    MonitorWaited = 74 "MONITOR_WAITED",
+    MonitorContendedEnter = 75 "MONITOR_CONTENDED_ENTER",
+    MonitorContendedEntered = 76 "MONITOR_CONTENDED_ENTERED",
 }
 
 numbers! {
     /// Bits of `jvmtiCapabilities`.
     Capability CAPABILITIES;
+    TagObjects = 0 "can_tag_objects",
+    GetMonitorInfo = 7 "can_get_monitor_info",
+    GenerateMonitorEvents = 28 "can_generate_monitor_events",
     RetransformClasses = 37 "can_retransform_classes",
+    // Since 21.
+    SupportVirtualThreads = 44 "can_support_virtual_threads",
 }
 
 type ThreadEvent = unsafe extern "system" fn(jvmti: Environment, jni: Environment, thread: *mut c_void);

@@ -6,10 +6,14 @@
 //! outlive the call that they were made in.
 
 mod events;
+mod monitors;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub(crate) use events::{Callbacks, Capability, Event};
+use monitors::MonitorUsage;
+pub(crate) use values::Value;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -27,7 +31,7 @@ impl std::fmt::Display for JvmtiError {
 }
 
 /// An environment: a pointer to a pointer to a table of functions.
-type Environment = *mut *const *const c_void;
+pub(crate) type Environment = *mut *const *const c_void;
 
 const JVMTI_VERSION_9: c_int = 0x3009_0000;
 const JVMTI_ENABLE: c_int = 1;
@@ -55,12 +59,16 @@ macro_rules! functions {
 }
 
 functions! { Jvmti, JVMTI_FUNCTIONS;
+    3 GetAllThreads raw_get_all_threads(count: *mut c_int, threads: *mut *mut *mut c_void) -> c_int;
     44 IsModifiableClass raw_is_modifiable_class(class: *mut c_void, result: *mut u8) -> c_int;
     45 Allocate raw_allocate(size: i64, result: *mut *mut u8) -> c_int;
     46 Deallocate raw_deallocate(memory: *mut u8) -> c_int;
     47 GetClassSignature raw_get_class_signature(class: *mut c_void, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
     56 GetClassLoader raw_get_class_loader(class: *mut c_void, result: *mut *mut c_void) -> c_int;
+    58 GetObjectMonitorUsage raw_get_object_monitor_usage(object: *mut c_void, usage: *mut MonitorUsage) -> c_int;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
+    105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
+    106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
     130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
     141 AddCapabilities raw_add_capabilities(capabilities: *const [u8; 16]) -> c_int;
@@ -80,9 +88,13 @@ functions! { Jni, JNI_FUNCTIONS;
     26 EnsureLocalCapacity raw_ensure_local_capacity(count: c_int) -> c_int;
     113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]) -> *mut c_void;
-    143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]);
+    119 CallStaticBooleanMethodA raw_call_static_boolean_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> u8;
+    134 CallStaticLongMethodA raw_call_static_long_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> i64;
+    143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const i64);
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
     208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
+    215 RegisterNatives raw_register_natives(class: *mut c_void, methods: *const NativeMethod, count: c_int) -> c_int;
+    219 GetJavaVM raw_get_java_vm(vm: *mut *mut c_void) -> c_int;
     228 ExceptionCheck raw_exception_check() -> u8;
 }
 
@@ -125,6 +137,14 @@ pub(crate) struct StaticMethod {
 unsafe impl Send for StaticMethod {}
 // SAFETY: as above.
 unsafe impl Sync for StaticMethod {}
+
+/// `JNINativeMethod`.
+#[repr(C)]
+struct NativeMethod {
+    name: *const c_char,
+    descriptor: *const c_char,
+    function: *const c_void,
+}
 
 fn checked(error: c_int) -> Result<(), JvmtiError> {
     if error == 0 { Ok(()) } else { Err(JvmtiError(error)) }
@@ -327,6 +347,33 @@ impl<'a> Jni<'a> {
         }
     }
 
+    /// Gives `static native long NAME()` of a class that the system loader finds its code. False: there is no such class or method.
+    pub(crate) fn register_clock(
+        &self,
+        class: &str,
+        name: &str,
+        function: extern "system" fn(Environment, *mut c_void) -> i64,
+    ) -> bool {
+        let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
+        let method = NativeMethod {
+            name: name.as_ptr(),
+            descriptor: c"()J".as_ptr(),
+            function: function as *const c_void,
+        };
+        // SAFETY: names are C strings, the class is checked before it is used, and the function is what a static native method with
+        // this descriptor has to be. It lasts: the library is not unloaded.
+        unsafe {
+            let local = self.raw_find_class(class.as_ptr());
+            if self.failed() || local.is_null() {
+                return false;
+            }
+            let result = self.raw_register_natives(local, &method, 1);
+            let failed = self.failed();
+            self.raw_delete_local_ref(local);
+            result == 0 && !failed
+        }
+    }
+
     /// Calls a static method without parameters that returns an object; a global reference to it.
     pub(crate) fn call_for_object(&self, method: &StaticMethod) -> Option<Global> {
         if !method.descriptor.starts_with("()L") {
@@ -357,7 +404,7 @@ impl<'a> Jni<'a> {
                 return false;
             }
             self.raw_set_byte_array_region(array, 0, length, bytes.as_ptr());
-            self.raw_call_static_void_method(method.class.0, method.id, &[array]);
+            self.raw_call_static_void_method(method.class.0, method.id, &(array as i64));
             let failed = self.failed();
             self.raw_delete_local_ref(array);
             !failed

@@ -5,7 +5,10 @@ use std::fmt::Display;
 
 use super::script::{Recorded, Script};
 use crate::format::*;
-use crate::{Event, Frame, Link, NO_MIN, RegionTiming, Tree, TreeAllocation, TreeConsumer, TreeNode};
+use crate::{
+    Event, Frame, JavaThread, Link, NO_MIN, RegionTiming, Tree, TreeAllocation, TreeConsumer, TreeNode, Wait,
+    WaitKind,
+};
 
 /// Id + 1 in the frame of a link.
 const LINK_FRAME: u32 = 0x7fff_ffff;
@@ -276,6 +279,57 @@ impl Writer {
             body.extend_from_slice(&life.clock.to_le_bytes());
         }
         self.region(OBJECTS, 0, &[first], &body);
+        self
+    }
+
+    /// Adds waits.
+    pub fn waits(&mut self, waits: &[Wait]) -> &mut Writer {
+        let mut body = Vec::with_capacity(WAIT as usize * waits.len());
+        for wait in waits {
+            let kind = match wait.kind {
+                WaitKind::Contended => 1,
+                WaitKind::Waiting => 2,
+                WaitKind::Other(other) => other,
+            };
+            let half = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+            for word in [
+                half(kind, wait.thread),
+                wait.start,
+                wait.end,
+                half(wait.monitor, wait.class),
+                half(wait.context, wait.owner),
+                wait.timeout,
+                if wait.timed_out { u64::from(TIMED_OUT) } else { 0 },
+                0,
+            ] {
+                body.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        self.region(WAITS, 0, &[], &body);
+        self
+    }
+
+    /// Adds Java threads; their texts are short enough.
+    pub fn java_threads(&mut self, threads: &[JavaThread]) -> &mut Writer {
+        let mut body = Vec::with_capacity(JAVA_THREAD as usize * threads.len());
+        for (thread, end) in threads.iter().zip((1..).map(|n| n * JAVA_THREAD as usize)) {
+            let flags =
+                if thread.daemon { DAEMON } else { 0 } | if thread.virtual_thread { VIRTUAL } else { 0 };
+            let texts = [&thread.name, &thread.group, &thread.group_parent];
+            let lengths = texts.iter().rev().fold(0, |all, text| all << 16 | text.len() as u64);
+            for word in [
+                u64::from(thread.number) | u64::from(thread.ordinal) << 32,
+                thread.start,
+                thread.end,
+                u64::from(thread.starter) | u64::from(flags) << 32,
+                lengths,
+            ] {
+                body.extend_from_slice(&word.to_le_bytes());
+            }
+            texts.iter().for_each(|text| body.extend_from_slice(text.as_bytes()));
+            body.resize(end, 0);
+        }
+        self.region(JAVA_THREADS, 0, &[], &body);
         self
     }
 

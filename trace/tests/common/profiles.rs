@@ -28,6 +28,7 @@ pub(crate) fn read(data: &[u8]) -> bool {
     assert!(frames <= words && methods <= words && allocations * 2 <= words, "more figures than words");
     assert!(profile.damage.len() <= data.len() / 16, "{} damages", profile.damage.len());
     check_heap(&profile, data);
+    check_waits(&profile, data);
     let (imbalances, in_flight) = (profile.imbalances(), profile.in_flight());
     assert!(in_flight <= profile.threads.len() && imbalances.len() + in_flight <= methods + contexts);
     let _ = (profile.mode(), profile.calibration());
@@ -58,6 +59,17 @@ fn check_heap(profile: &Profile, data: &[u8]) {
     };
     profile.for_each_object(&data.to_vec(), visit).expect("data in memory");
     assert!(objects * 4 <= words, "{objects} objects");
+}
+
+/// No more is read than there is room for, and numbers find their threads.
+fn check_waits(profile: &Profile, data: &[u8]) {
+    assert!(profile.java_threads.len() * 256 <= data.len() && profile.waits.len() * 64 <= data.len());
+    for thread in &profile.java_threads {
+        assert!(profile.java_thread(thread.copy, thread.number) == Some(thread) && thread.number != 0);
+    }
+    let mut waits = 0;
+    profile.for_each_wait(&data.to_vec(), |_| waits += 1).expect("data in memory");
+    assert!(waits * 64 <= data.len(), "{waits} waits");
 }
 
 /// Frames have methods or contexts, contexts lie behind their callers, and what is summed up is what is there.

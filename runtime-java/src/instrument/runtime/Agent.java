@@ -17,6 +17,11 @@ final class Agent {
 
     private Agent() {}
 
+    /** The agent's clock is registered: what it says of it, as lines of KEY=VALUE. Nothing has read a clock before. */
+    static void clock(byte[] lines) throws UnsupportedEncodingException {
+        Clock.registered(new String(lines, "UTF-8"));
+    }
+
     /**
      * What the agent was told for the recorder: lines of KEY=VALUE. What the program was started with goes before it. No
      * class is rewritten yet: a probe must not find the recorder half initialised because it was called from there.

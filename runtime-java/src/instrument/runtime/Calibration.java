@@ -104,8 +104,8 @@ final class Calibration {
 
     /** Rounds in which all calls are timed, in turn with rounds in which few are: what is compiled has seen both. */
     private void rounds(long budget, Calibration rare) {
-        long end = System.nanoTime() + budget;
-        while (rounds < MOST_ROUNDS && System.nanoTime() < end) {
+        long end = Clock.now() + budget;
+        while (rounds < MOST_ROUNDS && Clock.now() < end) {
             state.timeAll(true);
             round();
             if (rare != null) {
@@ -116,14 +116,14 @@ final class Calibration {
     }
 
     private void round() {
-        long began = System.nanoTime();
+        long began = Clock.now();
         sink += plain(CALLS, began);
-        long between = System.nanoTime();
+        long between = Clock.now();
         long before = state.charged();
         long timedBefore = state.timedCalls();
-        long start = System.nanoTime();
+        long start = Clock.now();
         sink += probed(CALLS, start);
-        long stop = System.nanoTime();
+        long stop = Clock.now();
         long ns = state.charged() - before;
         if (before >= 0 && ns > 0) {
             charged[rounds] = (double) ns / CALLS;
@@ -181,13 +181,13 @@ final class Calibration {
 
     private static double clock(long budget) {
         double least = Double.MAX_VALUE;
-        for (long end = System.nanoTime() + budget; System.nanoTime() < end;) {
-            long start = System.nanoTime();
+        for (long end = Clock.now() + budget; Clock.now() < end;) {
+            long start = Clock.now();
             long sum = 0;
             for (int i = 0; i < CALLS; i++) {
-                sum += System.nanoTime();
+                sum += Clock.now();
             }
-            least = Math.min(least, (double) (System.nanoTime() - start) / CALLS);
+            least = Math.min(least, (double) (Clock.now() - start) / CALLS);
             sink += (int) sum;
         }
         return least;
@@ -196,12 +196,12 @@ final class Calibration {
     private static double allocation(long budget) {
         double least = Double.MAX_VALUE;
         Object object = new Object();
-        for (long end = System.nanoTime() + budget; System.nanoTime() < end;) {
-            long start = System.nanoTime();
+        for (long end = Clock.now() + budget; Clock.now() < end;) {
+            long start = Clock.now();
             for (int i = 0; i < CALLS; i++) {
                 HeapProxy.ObjectAlloc(object);
             }
-            least = Math.min(least, (double) (System.nanoTime() - start) / CALLS);
+            least = Math.min(least, (double) (Clock.now() - start) / CALLS);
         }
         return least;
     }

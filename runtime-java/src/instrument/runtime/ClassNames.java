@@ -31,6 +31,11 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         return INSTANCE.get(object.getClass());
     }
 
+    /** The entry of a class. */
+    static Entry ofClass(Class<?> type) {
+        return INSTANCE.get(type);
+    }
+
     @Override
     protected synchronized Entry computeValue(Class<?> type) {
         long size = ObjectSizes.of(type);

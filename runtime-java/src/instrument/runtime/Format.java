@@ -48,6 +48,8 @@ final class Format {
     static final int CONTEXTS = 15;
     static final int WAITS = 16;
     static final int JAVA_THREADS = 17;
+    static final int CONNECTIONS = 18;
+    static final int REMOTE_CALLS = 19;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */

@@ -62,6 +62,7 @@ final class Host {
             line(text, "limit.depth", Integer.toString(settings.depth));
             line(text, "limit.contexts", Integer.toString(settings.contexts));
         }
+        text.append(Clock.properties());
         line(text, "roots", settings.roots);
         for (Map.Entry<String, String> region : regions().entrySet()) {
             line(text, region.getKey(), region.getValue());

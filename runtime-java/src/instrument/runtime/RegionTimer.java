@@ -47,7 +47,7 @@ final class RegionTimer {
                 begins = Arrays.copyOf(begins, 2 * open);
             }
         }
-        begins[open] = System.nanoTime();
+        begins[open] = Clock.now();
         open++;
     }
 

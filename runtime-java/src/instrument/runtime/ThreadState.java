@@ -55,6 +55,11 @@ abstract class ThreadState {
     Links links;
     /** Of code regions. */
     RegionTimer timers;
+    /** Number of the thread in {@link JavaThreads}; 0: not known. */
+    int javaThread;
+    /** What the thread waits for; null: nothing. */
+    Wait wait;
+    private Chain lastChain;
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
@@ -132,6 +137,39 @@ abstract class ThreadState {
         }
         return context;
     }
+
+    /** What is on the stack; null: nothing. As {@link #context} without a lock: somebody else finds the number. The thread is BUSY. */
+    final Chain chain() {
+        int node = contextNode();
+        if (lastChain != null && lastChain.node == node && node != 0) {
+            return lastChain;
+        }
+        if (lastChain != null && lastChain.isKnown()) {
+            contextIs(lastChain.node, lastChain.context());
+        }
+        lastChain = depth() == 0 ? null : newChain(node);
+        return lastChain;
+    }
+
+    /** A chain of what is on the stack. */
+    Chain newChain(int node) {
+        int most = Math.min(depth(), Threads.settings.depth);
+        int[] consumers = new int[most + 1];
+        int count = 0;
+        for (int i = 0; i < most; i++) {
+            int idPlusOne = Format.idPlusOne(frame(i));
+            if (idPlusOne != Format.LINK_FRAME) {
+                consumers[count++] = idPlusOne;
+            }
+        }
+        if (most < depth()) {
+            consumers[count++] = Format.DEEPER;
+        }
+        return new Chain(node, java.util.Arrays.copyOf(consumers, count));
+    }
+
+    /** The number of a node's context has been found. */
+    void contextIs(int node, int context) {}
 
     // ---- slow paths ----
 

@@ -134,7 +134,7 @@ final class TraceState extends ThreadState {
     private void put(long kind, int number) {
         LongBuffer words = this.words;
         int at = next & INDEX;
-        long clock = System.nanoTime();
+        long clock = Clock.now();
         long delta = clock - last;
         if ((delta & ~LARGEST_DELTA) != 0) {
             delta = far(delta);
@@ -142,7 +142,7 @@ final class TraceState extends ThreadState {
         }
         words.put(at, kind | (long) number << Format.DELTA_BITS | delta);
         next = at + 1;
-        last = clock;
+        last = Math.max(last, clock);
     }
 
     /** What does not fit an event goes before it. A clock that runs backwards stands still. */
@@ -173,12 +173,12 @@ final class TraceState extends ThreadState {
     @Override
     boolean reserve(int id) {
         if (depth == stack.length) {
-            long began = System.nanoTime();
+            long began = Clock.now();
             stack = java.util.Arrays.copyOf(stack, 2 * depth);
             took(began);
         }
         if (next >= entryEnd && spare == null) {
-            long began = System.nanoTime();
+            long began = Clock.now();
             spare = newPiece(nextLength());
             took(began);
             entryEnd = end;
@@ -298,7 +298,7 @@ final class TraceState extends ThreadState {
         if (next < end) {
             return true;
         }
-        long began = System.nanoTime();
+        long began = Clock.now();
         Region fresh = spare != null ? spare : newPiece(nextLength());
         if (fresh == null) {
             return false;
@@ -339,7 +339,7 @@ final class TraceState extends ThreadState {
 
     /** The recorder needed time for itself. */
     private void took(long began) {
-        long ns = System.nanoTime() - began;
+        long ns = Clock.now() - began;
         if (next <= end) {
             words.put(next++, Format.EVENT_PAUSE << 60 | ns);
             last += ns;
@@ -388,7 +388,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean allocateRegions(int kind) {
         Region newHeader = Threads.file.allocate(Format.THREAD_LENGTH);
-        last = System.nanoTime();
+        last = Clock.now();
         Region first = newHeader == null ? null : newPiece(FIRST_PIECE);
         if (first == null) {
             return false;

@@ -116,7 +116,7 @@ final class TreeState extends ThreadState {
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuClock();
         }
-        words.put(top + 1, SAMPLED && !timed(entries) ? 0 : System.nanoTime());
+        words.put(top + 1, SAMPLED && !timed(entries) ? 0 : Clock.now());
         return true;
     }
 
@@ -148,7 +148,7 @@ final class TreeState extends ThreadState {
         if (mode != RECORDING) {
             return false;
         }
-        long now = SAMPLED ? 0 : System.nanoTime();
+        long now = SAMPLED ? 0 : Clock.now();
         LongBuffer words = this.words;
         int top = sp - 2 & INDEX;
         long frame = words.get(top);
@@ -177,13 +177,15 @@ final class TreeState extends ThreadState {
 
     /** One in many: kept out of the way of the others. */
     private boolean closeTimed(int column) {
-        now = System.nanoTime();
+        now = Clock.now();
         cpuNow = CPU ? cpuClock() : 0;
         closeTop(column);
         return true;
     }
 
-    private void time(LongBuffer words, int at, long ns) {
+    private void time(LongBuffer words, int at, long measured) {
+        // Some processors' clocks differ by a little.
+        long ns = Math.max(0, measured);
         if (SAMPLED) {
             if (words.get(at + Format.ENTRIES) <= head) {
                 words.put(at + Format.NODE_HEAD, words.get(at + Format.NODE_HEAD) + ns);
@@ -244,7 +246,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean arrived(long eventKind, int number) {
-        now = System.nanoTime();
+        now = Clock.now();
         if (CPU) {
             cpuNow = cpuClock();
         }
@@ -374,6 +376,36 @@ final class TreeState extends ThreadState {
         return context;
     }
 
+    @Override
+    Chain newChain(int node) {
+        if (node < contexts.length && contexts[node] != 0) {
+            return new Chain(node, contexts[node]);
+        }
+        int length = 0;
+        for (int at = node; at != 0; at = callerOf(at)) {
+            length += isLink(at) ? 0 : 1;
+        }
+        int[] consumers = new int[length];
+        for (int at = node; at != 0; at = callerOf(at)) {
+            if (!isLink(at)) {
+                consumers[--length] = (int) words.get(place(at));
+            }
+        }
+        return new Chain(node, consumers);
+    }
+
+    @Override
+    void contextIs(int node, int context) {
+        if (node >= contexts.length) {
+            contexts = java.util.Arrays.copyOf(contexts, Math.max(last + 1, 2 * contexts.length));
+        }
+        contexts[node] = context;
+    }
+
+    private boolean isLink(int node) {
+        return ((int) words.get(place(node)) & Format.LINK) != 0;
+    }
+
     private int callerOf(int node) {
         return (int) (words.get(place(node)) >>> 32);
     }
@@ -441,7 +473,7 @@ final class TreeState extends ThreadState {
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuClock();
         }
-        words.put(top + 1, untimed || SAMPLED && !timed(entries) ? 0 : System.nanoTime());
+        words.put(top + 1, untimed || SAMPLED && !timed(entries) ? 0 : Clock.now());
     }
 
     // ---- nodes ----
@@ -530,7 +562,7 @@ final class TreeState extends ThreadState {
 
     /** Moves stack and nodes to a larger region; false: there is no room. The time it takes is taken out of open calls. */
     private boolean grow(int stackWords, int room) {
-        long began = System.nanoTime();
+        long began = Clock.now();
         Region larger = treeRegion(stackWords, room);
         if (larger == null) {
             return false;
@@ -557,7 +589,7 @@ final class TreeState extends ThreadState {
         }
         use(larger, sp - bottom, stackWords);
         Threads.file.release(old);
-        long took = System.nanoTime() - began;
+        long took = Clock.now() - began;
         for (int at = bottom + 1; at < sp; at += 2) {
             if (words.get(at) != 0) {
                 words.put(at, words.get(at) + took);
