@@ -13,6 +13,7 @@ mod dump;
 mod engine;
 mod exit;
 mod export;
+mod heap;
 mod id_file;
 mod ids;
 mod input;
@@ -26,6 +27,8 @@ mod report;
 mod rewrite;
 #[cfg(unix)]
 mod run;
+#[cfg(unix)]
+mod run_report;
 mod runtime;
 mod settings;
 mod source;
@@ -71,6 +74,7 @@ enum Command {
     Stats(stats::Opts),
     Threads(threads::Opts),
     Monitors(monitors::Opts),
+    Heap(heap::Opts),
     Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
@@ -99,6 +103,7 @@ fn main() -> ExitCode {
         Command::Stats(opts) => stats::run(&opts, &talk),
         Command::Threads(opts) => threads::run(&opts, &talk),
         Command::Monitors(opts) => monitors::run(&opts, &talk),
+        Command::Heap(opts) => heap::run(&opts, &talk),
         Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),

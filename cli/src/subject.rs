@@ -10,6 +10,7 @@ use crate::exit::usage;
 use crate::names::Names;
 use crate::talk::Talk;
 use anyhow::{Context, Result};
+use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::load::{self, CallTimes, Loaded, Process};
 use instrument_analysis::waits::{self, Waits};
 use instrument_analysis::{Arcflow, Kind, input, replay};
@@ -53,6 +54,8 @@ pub(crate) struct ProfileFile {
     pub(crate) path: PathBuf,
     pub(crate) profile: Profile,
     pub(crate) names: Names,
+    /// Its biographies of objects, if there are any.
+    pub(crate) biographies: Option<Biographies>,
     /// What its threads waited for, if that was recorded.
     pub(crate) waits: Option<Waits>,
     /// Its process is still writing: the figures are of this moment, and may be torn.
@@ -92,13 +95,14 @@ impl ProfileFile {
         let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
         let mut profile = Profile::open(&file).with_context(name)?;
         replay::profile(&file, &mut profile).with_context(name)?;
+        let biographies = Biographies::read(&profile, &file).with_context(name)?;
         let is_live = maps(profile.pid, path);
         if is_live {
             // What is open now has been open until now.
             profile.beat_clock = profile.beat_clock.max(now(&profile));
         }
         let names = Names::new(&profile, number, several);
-        Ok(ProfileFile { path: path.to_owned(), profile, names, waits: None, is_live })
+        Ok(ProfileFile { path: path.to_owned(), profile, names, biographies, waits: None, is_live })
     }
 
     /// Sums up what the threads waited for that are wanted.
@@ -133,6 +137,7 @@ impl ProfileFile {
         for (kind, count) in &profile.skipped {
             remarks.push(format!("{count} regions of the unknown kind {kind} were skipped"));
         }
+        remarks.extend(self.biographies.iter().flat_map(Biographies::remarks));
         remarks.extend(profile.damage.iter().map(ToString::to_string));
         remarks
     }
@@ -261,16 +266,17 @@ fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn
         .zip(labels)
         .map(|(file, name)| {
             let names = &file.names;
-            let waits = file.waits.as_ref();
-            (&mut file.profile, name, waits, move |copy: u32, id: u32| names.method(copy, id))
+            let methods = move |copy: u32, id: u32| names.method(copy, id);
+            (&mut file.profile, name, methods, file.biographies.as_ref(), file.waits.as_ref())
         })
         .collect();
     let mut methods = methods;
     let mut processes: Vec<_> = methods
         .iter_mut()
-        .map(|(profile, name, waits, methods)| {
-            let waits = *waits;
-            Process { profile, name: std::mem::take(name), methods, waits }
+        .map(|(profile, name, methods, biographies, waits)| Process {
+            biographies: *biographies,
+            waits: *waits,
+            ..Process::new(profile, std::mem::take(name), methods)
         })
         .collect();
     load::load(&mut processes, &load::Options { links, lifetimes, thread: Some(thread) })

@@ -16,9 +16,11 @@ use crate::facts::Copy;
 use crate::format::*;
 use crate::heap::{ObjectPiece, read_collections};
 use crate::link::{Link, LinkKind};
+use crate::pause::Pause;
 use crate::profile::Profile;
 use crate::region_timing::{Passage, RegionTiming};
 use crate::regions::{Region, walk};
+use crate::remote::{Connection, RemoteCalls};
 use crate::source::Source;
 use crate::thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind};
 use crate::tree_region;
@@ -90,6 +92,7 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
     profile.java_threads.sort_by_key(|t| (t.copy, t.number));
     profile.java_threads.dedup_by_key(|t| (t.copy, t.number));
     profile.regions.sort_by_key(|r| (r.copy, r.number, r.thread));
+    profile.connections.sort_by_key(|c| (c.copy, c.number));
     Ok(profile)
 }
 
@@ -150,6 +153,9 @@ impl Reader<'_, '_> {
                 let contexts = &mut self.profile.copies.entry(region.copy).or_default().contexts;
                 contexts.read(self.bytes, region, room, &mut self.profile.damage);
             }
+            CONNECTIONS => self.connections(region),
+            REMOTE_CALLS => self.remote_calls(region),
+            PAUSES => self.pauses(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -208,6 +214,27 @@ impl Reader<'_, '_> {
         }
     }
 
+    fn connections(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + CONNECTION <= region.end() {
+            let words = self.bytes.words(at);
+            if words[0] == 0 {
+                return;
+            }
+            self.profile.connections.push(Connection::decode(region.copy, &words));
+            at += CONNECTION;
+        }
+        if at != region.end() {
+            self.damage(at, "connection", "it is cut off");
+        }
+    }
+
+    /// Notes where they are; they are read by [`Profile::visit_remote_calls`].
+    fn remote_calls(&mut self, region: &Region) {
+        let (offset, length) = (region.offset + HEADER, region.length.saturating_sub(HEADER));
+        self.profile.remote_calls.push(RemoteCalls { copy: region.copy, offset, length });
+    }
+
     fn region_timings(&mut self, region: &Region) {
         if region.length < HEADER {
             return self.damage(region.offset, "region timings", "it is cut off");
@@ -232,6 +259,18 @@ impl Reader<'_, '_> {
             left_otherwise,
             last,
         });
+    }
+
+    fn pauses(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + 16 <= region.end() {
+            let [start, end] = self.bytes.words(at);
+            if start == 0 {
+                return;
+            }
+            self.profile.pauses.push(Pause { start, end });
+            at += 16;
+        }
     }
 
     fn thread(&mut self, region: &Region) {

@@ -56,13 +56,20 @@ final class Calibration {
     }
 
     private static void run(ProfileFile file, Settings settings, long budget) {
+        // A pause would make the probes cheap.
+        synchronized (Pauses.LOCK) {
+            runAlone(file, settings, budget);
+        }
+    }
+
+    private static void runAlone(ProfileFile file, Settings settings, long budget) {
         ThreadState scratch = budget == 0 ? null : Threads.scratch(Thread.currentThread());
         if (scratch == null) {
             return;
         }
         Calibration calibration = new Calibration(scratch);
         String found;
-        scratch.mode = ThreadState.RECORDING;
+        scratch.tryOut();
         ProfilerRuntime.onTrial(scratch);
         try {
             found = calibration.measure(settings, budget);
@@ -183,14 +190,19 @@ final class Calibration {
         double least = Double.MAX_VALUE;
         for (long end = Clock.now() + budget; Clock.now() < end;) {
             long start = Clock.now();
-            long sum = 0;
-            for (int i = 0; i < CALLS; i++) {
-                sum += Clock.now();
-            }
+            sink += readings();
             least = Math.min(least, (double) (Clock.now() - start) / CALLS);
-            sink += (int) sum;
         }
         return least;
+    }
+
+    /** Not a part of the loop around it: what is called often is compiled soon. */
+    private static int readings() {
+        long sum = 0;
+        for (int i = 0; i < CALLS; i++) {
+            sum += Clock.now();
+        }
+        return (int) sum;
     }
 
     private static double allocation(long budget) {
@@ -198,12 +210,16 @@ final class Calibration {
         Object object = new Object();
         for (long end = Clock.now() + budget; Clock.now() < end;) {
             long start = Clock.now();
-            for (int i = 0; i < CALLS; i++) {
-                HeapProxy.ObjectAlloc(object);
-            }
+            allocations(object);
             least = Math.min(least, (double) (Clock.now() - start) / CALLS);
         }
         return least;
+    }
+
+    private static void allocations(Object object) {
+        for (int i = 0; i < CALLS; i++) {
+            HeapProxy.ObjectAlloc(object);
+        }
     }
 
     /** With two digits, and a point whatever the locale says. */

@@ -40,7 +40,7 @@ final class Monitors {
             if (state == null) {
                 state = ProfilerRuntime.newState();
             }
-            if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF) {
+            if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF || state.isPaused()) {
                 return;
             }
             if (state.wait != null) {
@@ -59,7 +59,7 @@ final class Monitors {
             state.mode = ThreadState.BUSY;
             try {
                 JavaThreads.met(state, thread, clock);
-                Chain chain = mode == ThreadState.RECORDING ? state.chain() : null;
+                Chain chain = mode == state.live ? state.chain() : null;
                 Wait wait = new Wait(kind, thread, clock, number, monitor, timeout, chain);
                 if (Scribe.leave(wait)) {
                     state.wait = wait;

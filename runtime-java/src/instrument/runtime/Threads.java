@@ -46,11 +46,14 @@ final class Threads {
             synchronized (LOCK) {
                 if (settings == null) {
                     if (roots != null) {
-                        ThreadState.roots = roots;
+                        Roots.publish(roots);
                     }
                     settings = read;
                 }
             }
+            ThreadState nowhere = newState(null);
+            nowhere.mode = ThreadState.OFF;
+            LocalState.nowhere = nowhere;
         } finally {
             CONFIGURING.remove();
         }
@@ -142,6 +145,13 @@ final class Threads {
         return true;
     }
 
+    /** How many threads have recorded something so far. */
+    static int attached() {
+        synchronized (LOCK) {
+            return ordinals;
+        }
+    }
+
     /** Writes when threads ended. */
     static void markEnded() {
         synchronized (LOCK) {
@@ -197,7 +207,7 @@ final class Threads {
         ProfilerRuntime.exceptionCaught(0);
         ThreadState scratch = scratch(null);
         if (scratch != null) {
-            scratch.exercise();
+            Rehearsal.run(scratch);
         }
     }
 
