@@ -4,7 +4,11 @@
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
+//! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
+//! | `region` | times a code region, as `--region` does; may be repeated. Without `transform` nothing else is inserted |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
+//! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
+//! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
 //! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
@@ -20,13 +24,15 @@
 //! with a name, as `java.util.**` does and `**` does not.
 
 use crate::clock::Wanted;
+use crate::heap::Classes;
 use crate::monitors::Owners;
-use instrument_rewriter::filter::Filter;
+use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
 /// Keys that the recorder knows.
-const RECORDER_KEYS: [&str; 11] = [
+const RECORDER_KEYS: [&str; 12] = [
     "out",
     "name",
     "record",
@@ -38,10 +44,26 @@ const RECORDER_KEYS: [&str; 11] = [
     "sizes",
     "calibrate",
     "snapshot",
+    "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 10] =
-    ["include", "exclude", "transform", "ids", "report", "dump", "ctl", "clock", "threads", "owners"];
+const AGENT_KEYS: [&str; 14] = [
+    "include",
+    "exclude",
+    "transform",
+    "root",
+    "region",
+    "ids",
+    "report",
+    "dump",
+    "ctl",
+    "heap-include",
+    "heap-exclude",
+    "clock",
+    "threads",
+    "owners",
+];
+const HEAP: [&str; 2] = ["counts", "objects"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
 /// Whether requests to the program are answered, and where.
@@ -65,6 +87,9 @@ pub(crate) struct Options {
     /// For the classes of the JDK; none: they stay as they are.
     pub(crate) jdk_filter: Option<Filter>,
     pub(crate) transforms: Transforms,
+    /// Patterns, one each.
+    pub(crate) roots: Vec<String>,
+    pub(crate) regions: Vec<Region>,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
@@ -72,8 +97,18 @@ pub(crate) struct Options {
     pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
     pub(crate) threads: Option<Owners>,
+    /// The classes whose objects are recorded; none: objects are not.
+    pub(crate) heap: Option<Heap>,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
+}
+
+/// What is to be known of objects.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    pub(crate) classes: Classes,
+    /// Each gets a biography.
+    pub(crate) biographies: bool,
 }
 
 impl Options {
@@ -85,9 +120,11 @@ impl Options {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
         let mut clock = Wanted::default();
+        let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
         let mut ctl = Requests::default();
         let (mut ids, mut report, mut dump) = (None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
+        let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
             let (key, value) =
@@ -100,6 +137,14 @@ impl Options {
                 "include" => include.push(value.to_owned()),
                 "exclude" => exclude.push(value.to_owned()),
                 "transform" => transforms = Some(parse_transforms(value)?),
+                "root" => roots.extend(parse_roots(value)?),
+                "region" => {
+                    let region = Region::parse(value).map_err(|error| format!("region={value}: {error}"))?;
+                    if regions.iter().any(|other| other.number == region.number) {
+                        return Err(format!("region={value}: there is one that cannot be told from it"));
+                    }
+                    regions.push(region);
+                }
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
@@ -116,6 +161,11 @@ impl Options {
                 "owners" => {
                     let all = [("on", Owners::On), ("all", Owners::All), ("off", Owners::Off)];
                     owners = choose(key, value, &all)?;
+                }
+                "heap-include" => heap_include.push(value.to_owned()),
+                "heap-exclude" => heap_exclude.push(value.to_owned()),
+                "heap" if !HEAP.contains(&value) => {
+                    return Err(format!("heap={value}: there are {}", HEAP.join(", ")));
                 }
                 "record" if !RECORD.contains(&value) => {
                     return Err(format!("record={value}: there are {}", RECORD.join(", ")));
@@ -138,11 +188,24 @@ impl Options {
             true => None,
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
-        let usual = Transforms { method_events: true, thread_links: true, ..Transforms::default() };
+        let heap = heap(&recorder, &heap_include, &heap_exclude)?;
+        // A region costs next to nothing, unless everything around it is recorded.
+        let events = regions.is_empty();
+        let usual = Transforms { method_events: events, thread_links: events, ..Transforms::default() };
+        let mut transforms = transforms.unwrap_or(usual);
+        if heap.is_some() {
+            if transforms.allocation {
+                return Err("heap sees what transform=allocation sees, and more: one of them".to_owned());
+            }
+            transforms.array_allocation = true;
+        }
         Ok(Options {
             filter,
             jdk_filter,
-            transforms: transforms.unwrap_or(usual),
+            transforms,
+            heap,
+            roots,
+            regions,
             ids,
             report,
             dump,
@@ -162,6 +225,29 @@ fn choose<T: Copy>(key: &str, value: &str, all: &[(&str, T)]) -> Result<T, Strin
     })
 }
 
+fn heap(
+    recorder: &[(&'static str, String)],
+    include: &[String],
+    exclude: &[String],
+) -> Result<Option<Heap>, String> {
+    let Some((_, level)) = recorder.iter().find(|(key, _)| *key == "heap") else {
+        return match include.is_empty() && exclude.is_empty() {
+            true => Ok(None),
+            false => Err("heap-include and heap-exclude go with heap=counts or heap=objects".to_owned()),
+        };
+    };
+    Ok(Some(Heap { classes: Classes::new(include, exclude)?, biographies: level == "objects" }))
+}
+
+/// Patterns that are joined with `:`, or with `,` as the recorder's setting takes them.
+pub(crate) fn parse_roots(value: &str) -> Result<Vec<String>, String> {
+    let patterns: Vec<String> = value.split([':', ',']).map(|pattern| pattern.trim().to_owned()).collect();
+    for pattern in &patterns {
+        MethodQuery::new(pattern).map_err(|error| format!("root={value}: {error}"))?;
+    }
+    Ok(patterns)
+}
+
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
     let mut transforms = Transforms::default();
     for name in value.split(':') {
@@ -170,9 +256,10 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
             "thread-links" => transforms.thread_links = true,
             "hand-over" => transforms.hand_over = true,
             "allocation" => transforms.allocation = true,
+            "array-allocation" => transforms.array_allocation = true,
             _ => {
                 return Err(format!(
-                    "transform={name}: there are method-events, thread-links, hand-over and allocation"
+                    "transform={name}: there are method-events, thread-links, hand-over, allocation and array-allocation"
                 ));
             }
         }
@@ -256,6 +343,14 @@ mod tests {
             ("threads=yes", "threads=yes: there are off, on"),
             ("owners=1", "owners=1: there are on, all, off"),
             ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
+            ("heap=all", "heap=all: there are counts, objects"),
+            ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
+            ("heap=counts,heap-exclude=a.B#c", "heap patterns are about classes"),
+            ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
+            ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
+            ("root=a..b", "root=a..b: "),
+            ("region=Foo", "region=Foo: "),
+            ("region=Foo:1,region=Foo:1", "cannot be told"),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {

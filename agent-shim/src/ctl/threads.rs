@@ -1,7 +1,7 @@
 //! Threads: what they are, what they do, and which monitors they have and want.
 
 use super::answer::{Asked, java_name, reason};
-use crate::jvmti::{Frame, Method, Object, Stack};
+use crate::jvmti::{Frame, MethodId, Object, Stack};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -61,7 +61,12 @@ impl<'a> Asked<'a> {
         Ok(self.one_thread(stack, true, &mut HashMap::new()))
     }
 
-    fn one_thread(self, stack: &Stack<'a>, with_stack: bool, methods: &mut HashMap<Method, Known>) -> Value {
+    fn one_thread(
+        self,
+        stack: &Stack<'a>,
+        with_stack: bool,
+        methods: &mut HashMap<MethodId, Known>,
+    ) -> Value {
         let thread = &stack.thread;
         let mut all = Map::new();
         all.insert("id".into(), self.thread_id(thread).into());
@@ -99,7 +104,7 @@ impl<'a> Asked<'a> {
         all.into()
     }
 
-    fn frame(self, frame: &Frame, methods: &mut HashMap<Method, Known>) -> Value {
+    fn frame(self, frame: &Frame, methods: &mut HashMap<MethodId, Known>) -> Value {
         let known = methods.entry(frame.method).or_insert_with(|| self.known(frame.method));
         let line = known.lines.iter().filter(|(start, _)| *start <= frame.location).max();
         let mut all = Map::new();
@@ -116,7 +121,7 @@ impl<'a> Asked<'a> {
         all.into()
     }
 
-    fn known(self, method: Method) -> Known {
+    fn known(self, method: MethodId) -> Known {
         let class = self.jvmti.declaring_class(method, self.jni).ok();
         let signature = class.as_ref().and_then(|class| self.jvmti.signature(class));
         let file = class.as_ref().and_then(|class| self.jvmti.class_source(class));

@@ -51,7 +51,7 @@ pub(super) struct RawLine {
 
 /// A method, as long as its class is there; later, questions about it fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Method(*mut c_void);
+pub(crate) struct MethodId(*mut c_void);
 
 /// A field of a class.
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +60,7 @@ pub(crate) struct Field(*mut c_void);
 /// A place in a method.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
-    pub(crate) method: Method,
+    pub(crate) method: MethodId,
     /// -1: it is native.
     pub(crate) location: i64,
 }
@@ -133,7 +133,7 @@ impl<'a> Jvmti<'a> {
                     state: stack.state as u32,
                     frames: frames
                         .iter()
-                        .map(|frame| Frame { method: Method(frame.method), location: frame.location })
+                        .map(|frame| Frame { method: MethodId(frame.method), location: frame.location })
                         .collect(),
                 }
             };
@@ -265,12 +265,12 @@ impl<'a> Jvmti<'a> {
     }
 
     /// The methods that a class declares; an error while it is not linked.
-    pub(crate) fn class_methods(&self, class: &Object<'_>) -> Result<Vec<Method>, JvmtiError> {
+    pub(crate) fn class_methods(&self, class: &Object<'_>) -> Result<Vec<MethodId>, JvmtiError> {
         let (mut count, mut methods) = (0, null_mut());
         // SAFETY: `class` is a class; on success there are so many methods in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_class_methods(class.reference, &mut count, &mut methods))?;
-            Ok(self.take_list(methods, count).into_iter().map(Method).collect())
+            Ok(self.take_list(methods, count).into_iter().map(MethodId).collect())
         }
     }
 
@@ -307,7 +307,7 @@ impl<'a> Jvmti<'a> {
     }
 
     /// Name, descriptor and access flags of a method.
-    pub(crate) fn method(&self, method: Method) -> Result<(String, String, u32), JvmtiError> {
+    pub(crate) fn method(&self, method: MethodId) -> Result<(String, String, u32), JvmtiError> {
         let (mut name, mut descriptor, mut modifiers) = (null_mut(), null_mut(), 0);
         // SAFETY: it was a method when we were told; on success texts are strings that were allocated for us.
         unsafe {
@@ -319,7 +319,7 @@ impl<'a> Jvmti<'a> {
     }
 
     /// The class that declares a method.
-    pub(crate) fn declaring_class(&self, method: Method, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
+    pub(crate) fn declaring_class(&self, method: MethodId, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
         let mut reference = null_mut();
         // SAFETY: it was a method when we were told; the result is a local reference.
         checked(unsafe { self.raw_get_method_declaring_class(method.0, &mut reference) })?;
@@ -327,7 +327,7 @@ impl<'a> Jvmti<'a> {
     }
 
     /// Where the lines of a method begin: location and line.
-    pub(crate) fn lines(&self, method: Method) -> Vec<(i64, i32)> {
+    pub(crate) fn lines(&self, method: MethodId) -> Vec<(i64, i32)> {
         let (mut count, mut table) = (0, null_mut());
         // SAFETY: it was a method when we were told; on success there are so many entries in memory that was allocated for us.
         unsafe {

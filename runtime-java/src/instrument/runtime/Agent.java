@@ -14,6 +14,8 @@ final class Agent {
     /** Held while pieces are written, by threads that are not inside the runtime otherwise. */
     private static final Object WRITING = new Object();
     private static volatile ProfileFile file;
+    /** Lines KEY=VALUE: the names of the code regions. Null: there is no agent. */
+    static volatile String regions;
 
     private Agent() {}
 
@@ -29,13 +31,18 @@ final class Agent {
     static void configure(byte[] lines) throws UnsupportedEncodingException {
         ProfilerRuntime.current();
         String text = new String(lines, "UTF-8");
+        StringBuilder names = new StringBuilder();
         for (int start = 0, end; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
             int equals = text.indexOf('=', start);
-            String key = "instrument." + text.substring(start, equals);
-            if (System.getProperty(key) == null) {
-                System.setProperty(key, text.substring(equals + 1, end));
+            String key = text.substring(start, equals);
+            String value = text.substring(equals + 1, end);
+            if (key.startsWith("region.")) {
+                names.append(key).append('=').append(value).append('\n');
+            } else if (System.getProperty("instrument." + key) == null) {
+                System.setProperty("instrument." + key, value);
             }
         }
+        regions = names.toString();
     }
 
     /**
@@ -130,6 +137,20 @@ final class Agent {
             writeKept();
         } finally {
             state.mode = mode;
+        }
+    }
+
+    /** Methods of a class that is about to be rewritten are roots: their ids, four bytes each. */
+    static void roots(byte[] ids) {
+        Roots.add(ids);
+    }
+
+    /** The program ends; these patterns match no method that was rewritten as it was loaded. */
+    static void missed(byte[] lines) throws UnsupportedEncodingException {
+        for (String pattern : new String(lines, "UTF-8").split("\n")) {
+            if (!Roots.isFound(pattern)) {
+                Log.say("no method that was loaded matches the root " + pattern);
+            }
         }
     }
 

@@ -201,12 +201,12 @@ final class CountsState extends ThreadState {
 
     @Override
     boolean allocate(Object object) {
-        int at = allocations.of(this, Format.idPlusOne(words.get(sp - 1)), ClassNames.of(object).number);
-        if (at == 0) {
-            return false;
-        }
-        allocations.count(at, 1, 0);
-        return true;
+        return allocations.count(this, object, Format.idPlusOne(words.get(sp - 1)));
+    }
+
+    @Override
+    boolean allocateAgain(Object object) {
+        return mode == recording && missed == 0 && allocations.countAgain(object, Format.idPlusOne(words.get(sp - 1)));
     }
 
     @Override

@@ -220,6 +220,10 @@ final class JavaThreads {
                     return false;
                 }
                 int at = at(number);
+                if (start != 0 && chunk.get(at + 1) != 0) {
+                    // It was seen to begin.
+                    return true;
+                }
                 int used = 0;
                 long lengths = 0;
                 for (int i = 0; i < names.length; i++) {

@@ -134,6 +134,9 @@ abstract class ThreadState {
     /** Records an allocation. */
     abstract boolean allocate(Object object);
 
+    /** The fast path of {@link #allocated}: true if the object was recorded, or is not to be. */
+    abstract boolean allocateAgain(Object object);
+
     /** The lowest so many frames are not for the fast paths to close. */
     abstract void cover(int frames);
 
@@ -324,6 +327,10 @@ abstract class ThreadState {
 
     /** The thread's first event. */
     private void arrive() {
+        if (Thread.currentThread().getName() == null) {
+            // A thread of native code: its Thread is still being constructed.
+            return;
+        }
         mode = BUSY;
         try {
             if (!Threads.start()) {
@@ -559,7 +566,7 @@ abstract class ThreadState {
         }
         boolean room;
         try {
-            room = allocate(object);
+            room = HeapProxy.biographies && !begins(object) || allocate(object);
         } finally {
             if (mode == BUSY) {
                 mode = live;
@@ -573,6 +580,12 @@ abstract class ThreadState {
             missed = 0;
             header.put(Format.THREAD_DROPPED, dropped);
         }
+    }
+
+    /** Begins the biography of an object. False: it has one, or is not to have one. */
+    private boolean begins(Object object) {
+        ClassNames.Entry type = ClassNames.of(object);
+        return type.number != 0 && HeapEvents.begin(object, type, this);
     }
 
     // ---- links ----

@@ -46,11 +46,14 @@ final class Threads {
             synchronized (LOCK) {
                 if (settings == null) {
                     if (roots != null) {
-                        ThreadState.roots = roots;
+                        Roots.publish(roots);
                     }
                     settings = read;
                 }
             }
+            ThreadState nowhere = newState(null);
+            nowhere.mode = ThreadState.OFF;
+            LocalState.nowhere = nowhere;
         } finally {
             CONFIGURING.remove();
         }

@@ -44,6 +44,8 @@ final class TraceState extends ThreadState {
     /** So many frames are not for the fast paths to close. */
     private int covered = roots == null ? 0 : 1;
 
+    private final RecentClasses recent = new RecentClasses();
+
     // Of a thread on trial: what was read back.
     private Region chargedPiece;
     private int chargedTo;
@@ -292,6 +294,12 @@ final class TraceState extends ThreadState {
     @Override
     boolean allocate(Object object) {
         ClassNames.Entry type = ClassNames.of(object);
+        if (type.number <= LARGEST_NUMBER) {
+            recent.add(type, object.getClass(), 0, 0);
+        }
+        if (type.number == 0) {
+            return true;
+        }
         if (!room()) {
             return false;
         }
@@ -299,9 +307,27 @@ final class TraceState extends ThreadState {
             drop();
             return true;
         }
-        long units = Math.min(ObjectSizes.of(object, type.size) >> 3, LARGEST_DELTA);
-        words.put(next++, Format.EVENT_ALLOCATION << 60 | (long) type.number << Format.DELTA_BITS | units);
+        put(object, type);
         return true;
+    }
+
+    @Override
+    boolean allocateAgain(Object object) {
+        int i = mode == recording && missed == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
+        if (i < 0) {
+            return false;
+        }
+        ClassNames.Entry type = recent.entry(i);
+        if (type.number != 0) {
+            put(object, type);
+        }
+        return true;
+    }
+
+    private void put(Object object, ClassNames.Entry type) {
+        long units = Math.min(ObjectSizes.of(object, type.size) >> 3, LARGEST_DELTA);
+        words.put(next, Format.EVENT_ALLOCATION << 60 | (long) type.number << Format.DELTA_BITS | units);
+        next++;
     }
 
     @Override
