@@ -11,7 +11,8 @@
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
 //! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
-//! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`].
+//! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`]; requests of users to the
+//! running program are `ctl`.
 
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]

@@ -8,6 +8,8 @@ mod command_line;
 mod completions;
 mod config;
 mod counts;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod diff;
 mod dump;
 mod engine;
@@ -64,6 +66,8 @@ enum Command {
     Rewrite(Box<rewrite::Opts>),
     #[cfg(unix)]
     Run(Box<run::Opts>),
+    #[cfg(target_os = "linux")]
+    Ctl(ctl::Opts),
     Dump(dump::Opts),
     Diff(diff::Opts),
     Ids(ids::Opts),
@@ -93,6 +97,8 @@ fn main() -> ExitCode {
         Command::Rewrite(opts) => rewrite::run(*opts, &talk),
         #[cfg(unix)]
         Command::Run(opts) => run::run(*opts, &talk),
+        #[cfg(target_os = "linux")]
+        Command::Ctl(opts) => ctl::run(&opts, &talk),
         Command::Dump(opts) => dump::run(opts, &talk),
         Command::Diff(opts) => diff::run(opts, &talk),
         Command::Ids(opts) => ids::run(&opts, &talk),

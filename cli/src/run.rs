@@ -161,7 +161,7 @@ fn exit_code(status: ExitStatus) -> u8 {
 }
 
 /// The library: where the user says, beside this program, or in the `lib` beside its folder.
-fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
+pub(crate) fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
     let path = match given {
         Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
         None => {

@@ -23,7 +23,7 @@
 //! | `classes` | `pattern`; `instances`: count them | `classes` |
 //! | `class` | `name`, or `id` of the object | `classes`: all of this name, with fields and methods, and their ids in the profile |
 //! | `object` | `id` | class, size, monitor |
-//! | `monitors` | | `monitors`: those that a thread has or waits for |
+//! | `monitors` | | `monitors`: those that a thread has (`only_contended`: it is not told which) or waits to enter; before Java 23 also those that one waits in |
 //! | `monitor` | `id` of the object | who has it, who waits |
 //! | `snapshot` | `file`, an absolute path | the profile is copied there as it is at one moment |
 //! | `pause`, `resume` | | recording stands still, or goes on |
