@@ -302,6 +302,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         {
             live.recorder.finish(jni, &agent.hook.missed());
         }
+        runtime_jar::remove();
     });
 }
 

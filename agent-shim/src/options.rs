@@ -224,7 +224,7 @@ mod tests {
             ("root=a..b", "root=a..b: "),
             ("region=Foo", "region=Foo: "),
             ("region=Foo:1,region=Foo:1", "cannot be told"),
-            (r"out=a", "a backslash"),
+            (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {
             let error = Options::parse(text).expect_err(text);
