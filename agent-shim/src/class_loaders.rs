@@ -7,7 +7,7 @@
 
 use crate::boot_probes;
 use crate::jvmti::{Answer, Global, Jni, Jvmti, Method, Object, StaticMethod, Weak};
-use crate::recorder::enough_stack;
+use crate::recorder::has_stack;
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, PROFILER_RUNTIME, Reach};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
@@ -74,7 +74,7 @@ impl ClassLoaders {
         let descriptor = "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
         let for_name = jni.static_method("java/lang/Class", "forName", descriptor)?;
         let app = loader("getSystemClassLoader").filter(|system| {
-            let class = jni.class_of(system);
+            let class = jni.class_of_global(system);
             jvmti.signature(&class).as_deref() == Some(APP_LOADER)
         });
         let (class, reach) = match define(jvmti, jni) {
@@ -115,7 +115,7 @@ impl ClassLoaders {
         }
         let is_being_asked =
             ASKING.with_borrow(|asking| asking.iter().any(|asked| jni.is_same(loader, asked)));
-        if is_being_asked || !enough_stack() {
+        if is_being_asked || !has_stack() {
             return Err(Unreachable::Unknown);
         }
         let Some(asked) = jni.global(loader) else { return Err(Unreachable::Unknown) };

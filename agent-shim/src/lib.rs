@@ -10,8 +10,8 @@
 //! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
-//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; a
-//! native recorder, and events of the heap and of monitors, will be further modules beside [`load_hook`], fed by further callbacks.
+//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
+//! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`].
 
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -19,9 +19,14 @@
 mod boot_probes;
 mod class_loaders;
 mod class_rules;
+mod clock;
+#[cfg(target_os = "linux")]
+mod ctl;
+mod heap;
 mod jvmti;
 mod load_hook;
 mod method_ids;
+mod monitors;
 mod options;
 mod recorder;
 mod report;
@@ -30,10 +35,12 @@ mod talk;
 
 use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
+use clock::{Pair, Wanted};
 use instrument_rewriter::transform::hooks::Reach;
 use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
-use options::Options;
+use monitors::Owners;
+use options::{Options, Requests};
 use recorder::Recorder;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -44,8 +51,16 @@ use talk::{contained, say, say_once};
 /// What lasts from the start on.
 struct Agent {
     hook: LoadHook,
+    /// Threads and their waits are recorded.
+    threads: Option<Owners>,
+    /// Requests to the program are answered.
+    ctl: Requests,
+    /// What the user has told the agent.
+    told: String,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
+    /// What the recorder's own clock begins with; none: it takes the virtual machine's.
+    clock: Option<Pair>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -62,12 +77,21 @@ static CALLBACKS: Callbacks = Callbacks {
     vm_init: Some(vm_init),
     vm_death: Some(vm_death),
     class_file_load_hook: Some(class_file_load_hook),
+    garbage_collection_start: Some(heap::garbage_collection_start),
+    garbage_collection_finish: Some(heap::garbage_collection_finish),
+    object_free: Some(heap::object_free),
+    vm_object_alloc: Some(heap::vm_object_alloc),
     ..Callbacks::NONE
 };
 
 thread_local! {
     /// Set while this thread is inside the hook: what it loads there is none of the program's business.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside the load hook.
+fn is_loading() -> bool {
+    INSIDE.get()
 }
 
 /// The virtual machine starts with the agent (`-agentpath`).
@@ -138,6 +162,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if AGENT.get().is_some() {
         return Err("the agent is loaded already".to_owned());
     }
+    let told = options.to_owned();
     let mut options = Options::parse(options)?;
     let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
     let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
@@ -163,20 +188,49 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
+    let clock = clock(options.clock);
+    let (threads, ctl) = (options.threads, options.ctl.clone());
+    let mut capabilities = Vec::new();
+    if let Some(heap) = options.heap.take() {
+        capabilities = heap::capabilities(&heap);
+        heap::claim(jvmti, heap);
+    }
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    let retransforms = attached || hook.wants_jdk();
-    AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
+    if capabilities.is_empty() && (attached || hook.wants_jdk()) {
+        capabilities.push(Capability::RetransformClasses);
+    }
+    AGENT
+        .set(Agent { hook, threads, ctl, told, settings, clock, live: OnceLock::new() })
+        .map_err(|_| "the agent is loaded already")?;
+    #[cfg(target_os = "linux")]
+    if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
+        ctl::prepare(jvmti);
+    }
     let hook_up = || {
-        if retransforms {
-            jvmti.add_capabilities(&[Capability::RetransformClasses])?;
-        }
+        jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
         jvmti.enable(Event::VmInit)?;
         jvmti.enable(Event::VmDeath)
     };
     hook_up().map_err(|error| error.to_string())
+}
+
+/// The first readings of the clock that the user wants.
+fn clock(wanted: Wanted) -> Option<Pair> {
+    if wanted == Wanted::Monotonic {
+        return None;
+    }
+    match clock::begin() {
+        Ok(pair) => Some(pair),
+        Err(reason) => {
+            if wanted == Wanted::Counter {
+                say(format_args!("clock=tsc: {reason}; times are those of System.nanoTime()"));
+            }
+            None
+        }
+    }
 }
 
 /// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
@@ -194,7 +248,9 @@ fn program_name(command: &str) -> Option<String> {
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
-        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk())?;
+        heap::register(jni).then_some(())?;
+        let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
+        let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
         Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni)? })
     };
     let Some(live) = live() else {
@@ -208,8 +264,24 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
         say(format_args!("classes cannot be seen as they load: {error}; the program runs as it is"));
         return;
     }
+    if let Some(owners) = agent.threads {
+        monitors::start(jni, owners);
+    }
+    #[cfg(target_os = "linux")]
+    ctl::start(jvmti, jni, &agent.ctl);
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);
+    }
+    if heap::is_on() {
+        let rewritten = jni.class("java/lang/Object").is_some_and(|object| {
+            let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
+            jni.forget_global(object);
+            done
+        });
+        match rewritten {
+            true => heap::begin(jni),
+            false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
+        }
     }
 }
 
@@ -295,11 +367,14 @@ unsafe extern "system" fn vm_init(
 /// Called by the virtual machine.
 unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
     contained("the end of the virtual machine", || {
+        #[cfg(target_os = "linux")]
+        ctl::stop();
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
         if let Some(agent) = AGENT.get()
             && let Some(live) = agent.live.get()
         {
+            heap::end();
             live.recorder.finish(jni, &agent.hook.missed());
         }
         runtime_jar::remove();

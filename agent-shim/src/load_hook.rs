@@ -1,6 +1,7 @@
 //! A class on its way into the virtual machine: looked at, numbered, rewritten. No JVMTI here.
 
 use crate::class_rules::{self, Origin};
+use crate::heap;
 use crate::method_ids::MethodIds;
 use crate::options::Options;
 use crate::report::Report;
@@ -10,7 +11,7 @@ use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
 use instrument_rewriter::instrumenter::{Instrumenter, RegionRecord, Runtime};
 use instrument_rewriter::region::Region;
-use instrument_rewriter::rewrite::Transforms;
+use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
 use std::fs;
 use std::io;
@@ -24,6 +25,8 @@ pub(crate) struct LoadHook {
     jdk_filter: Option<Filter>,
     dump: Option<PathBuf>,
     report: Option<Arc<Mutex<Report>>>,
+    /// The constructor of `java.lang.Object` is rewritten.
+    object_init: bool,
     state: RwLock<State>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
@@ -85,6 +88,7 @@ impl LoadHook {
             jdk_filter: options.jdk_filter,
             dump: options.dump,
             report,
+            object_init: heap::is_on(),
             state: RwLock::new(State { instrumenter, ids }),
             stopped: AtomicBool::new(false),
             roots: options.roots,
@@ -106,6 +110,9 @@ impl LoadHook {
 
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
     pub(crate) fn wants(&self, origin: Origin, class: &[u8]) -> bool {
+        if self.object_init && origin == Origin::Jdk && class == heap::OBJECT {
+            return true;
+        }
         if !self.considers(origin, class) {
             return false;
         }
@@ -137,6 +144,13 @@ impl LoadHook {
             && (origin == Origin::Program || self.jdk_filter.as_ref().is_some_and(included))
     }
 
+    /// The id of a method, if it was rewritten, in this run or in another that shares its ids.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn method_id(&self, class: &str, name: &str, descriptor: &str) -> Option<u32> {
+        let mut state = self.state.write().ok()?;
+        state.instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+    }
+
     /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
     pub(crate) fn rewrite(
         &self,
@@ -145,6 +159,9 @@ impl LoadHook {
         reach: Reach,
         tell: impl FnOnce(News),
     ) -> Option<Vec<u8>> {
+        if self.object_init && name == heap::OBJECT {
+            return rewrite_object(class);
+        }
         if self.only_regions && !self.regions.iter().any(|region| region.class() == name) {
             return None;
         }
@@ -185,6 +202,14 @@ impl LoadHook {
         }
         Some(out)
     }
+}
+
+/// No method of `java.lang.Object` has an id: none tells when it is called.
+fn rewrite_object(class: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut rewriter = PlainRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
+    let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
+    matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)
 }
 
 impl LoadHook {

@@ -1,5 +1,6 @@
 //! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
 
+use crate::clock::{self, Pair};
 use crate::jvmti::{Jni, StaticMethod};
 use crate::load_hook::News;
 use std::sync::{Mutex, PoisonError};
@@ -7,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 /// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
 const STACK: usize = 144 << 10;
 
-/// Whether Java code can be called.
-pub(crate) fn enough_stack() -> bool {
+/// Whether this thread has stack enough to call Java code.
+pub(crate) fn has_stack() -> bool {
     stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK)
 }
 
@@ -22,9 +23,17 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Finds the class, and tells it its settings: lines of KEY=VALUE. `at_once`: it begins before the first event.
-    pub(crate) fn find(jni: Jni<'_>, settings: &str, at_once: bool) -> Option<Recorder> {
+    /// Finds the class, gives it its clock, if there is one that begins with this pair, and tells it its settings: lines of KEY=VALUE.
+    /// `at_once`: it begins before the first event.
+    pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>, settings: &str, at_once: bool) -> Option<Recorder> {
         const CLASS: &str = "instrument/runtime/Agent";
+        if let Some(first) = clock
+            && jni.register_clock("instrument/runtime/Clock", "ticks", clock::ticks)
+            && let Some(lines) = clock::settle(first)
+        {
+            let clock = jni.static_method(CLASS, "clock", "([B)V")?;
+            jni.call_with_bytes(&clock, lines.as_bytes()).then_some(())?;
+        }
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let roots = jni.static_method(CLASS, "roots", "([B)V")?;
         let missed = jni.static_method(CLASS, "missed", "([B)V")?;
@@ -43,7 +52,7 @@ impl Recorder {
         if let Some(map) = news.map {
             self.id_map(jni, map);
         }
-        if !news.roots.is_empty() && enough_stack() {
+        if !news.roots.is_empty() && has_stack() {
             let bytes: Vec<u8> = news.roots.iter().flat_map(|id| id.to_be_bytes()).collect();
             jni.call_with_bytes(&self.roots, &bytes);
         }
@@ -55,7 +64,7 @@ impl Recorder {
         // Taken out: what is called may load a class, and come here again.
         let mut pieces = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         pieces.push(piece);
-        if enough_stack() {
+        if has_stack() {
             let taken = pieces.iter().take_while(|piece| jni.call_with_bytes(&self.id_map, piece)).count();
             pieces.drain(..taken);
         }

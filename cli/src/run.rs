@@ -50,9 +50,16 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "DIRECTORY")]
     dump: Option<PathBuf>,
 
+    /// The clock of the probes: the processor's counter, where the system tells the time by it, or System.nanoTime()
+    #[arg(long, value_name = "CLOCK", env = "INSTRUMENT_CLOCK", hide_env_values = true)]
+    clock: Option<Clock>,
+
     /// The agent's library, if it is neither beside this program nor in ../lib
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_AGENT", hide_env_values = true)]
     agent: Option<PathBuf>,
+
+    #[command(flatten)]
+    waits: Waits,
 
     #[command(flatten)]
     settings: settings::Opts,
@@ -60,6 +67,41 @@ pub(crate) struct Opts {
     /// The program: java and its arguments, or a script that starts java
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+/// What is recorded of threads.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+struct Waits {
+    /// Record threads, and what they wait for: monitors that others have, and Object.wait
+    #[arg(long, env = "INSTRUMENT_MONITORS", hide_env_values = true)]
+    monitors: bool,
+
+    /// Ask the virtual machine, which stops all threads to tell, who has a monitor: as long as that takes 2 % of the time, always, or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "on", requires = "monitors")]
+    owners: Owners,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Owners {
+    On,
+    All,
+    Off,
+}
+
+impl Waits {
+    /// As the agent takes it: what comes behind other options.
+    fn options(&self) -> String {
+        let owners = self.owners.to_possible_value();
+        let owners = owners.map(|value| format!(",threads=on,owners={}", value.get_name()));
+        owners.filter(|_| self.monitors).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Clock {
+    Tsc,
+    Monotonic,
 }
 
 /// Options of `rewrite` that say nothing about a run.
@@ -82,7 +124,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
     let library = find_library(opts.agent)?;
-    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref())?;
+    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.clock)?;
+    let options = options + &opts.waits.options();
     let mut argument = OsString::from("-agentpath:");
     argument.push(&library);
     argument.push("=");
@@ -142,7 +185,12 @@ fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
 }
 
 /// The settings as the agent takes them.
-fn agent_options(settings: &Settings, out: Option<&Path>, dump: Option<&Path>) -> Result<String> {
+fn agent_options(
+    settings: &Settings,
+    out: Option<&Path>,
+    dump: Option<&Path>,
+    clock: Option<Clock>,
+) -> Result<String> {
     let mut options: Vec<(String, String)> = Vec::new();
     let (include, exclude) = settings.patterns();
     options.extend(include.iter().map(|pattern| ("include".to_owned(), pattern.clone())));
@@ -170,6 +218,8 @@ fn agent_options(settings: &Settings, out: Option<&Path>, dump: Option<&Path>) -
     }
     let record = settings.record.to_possible_value();
     options.extend(record.map(|value| ("record".to_owned(), value.get_name().to_owned())));
+    let clock = clock.and_then(|clock| clock.to_possible_value());
+    options.extend(clock.map(|value| ("clock".to_owned(), value.get_name().to_owned())));
     options.push(("timing".to_owned(), settings.timing.to_string()));
     let option = |(key, value): &(String, String)| {
         format!("{key}={}", value.replace('\\', "\\\\").replace(',', "\\,"))

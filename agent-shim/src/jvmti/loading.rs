@@ -72,7 +72,7 @@ impl<'a> Jni<'a> {
     }
 
     /// The class of an object, which is not null.
-    pub(crate) fn class_of(&self, object: &Global) -> Object<'a> {
+    pub(crate) fn class_of_global(&self, object: &Global) -> Object<'a> {
         // SAFETY: a global reference that was made of an object; the result is a local reference.
         let reference = unsafe { self.raw_get_object_class(object.0) };
         Object { reference, scope: PhantomData }
@@ -85,7 +85,7 @@ impl<'a> Jni<'a> {
         }
         // SAFETY: the object has the method, which takes a string.
         unsafe {
-            let local = self.raw_call_object_method(object.reference, find.id, &[name.0]);
+            let local = self.raw_call_object_method(object.reference, find.id, &(name.0 as i64));
             if self.failed() || local.is_null() {
                 return false;
             }
@@ -99,8 +99,8 @@ impl<'a> Jni<'a> {
         if for_name.descriptor != "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;" {
             return Answer::Failed;
         }
-        let arguments = [name.0, null_mut(), loader.reference];
-        // SAFETY: the method takes a string, a boolean (null is false) and a loader.
+        let arguments = [name.0 as i64, 0, loader.reference as i64];
+        // SAFETY: the method takes a string, a boolean (0 is false) and a loader.
         unsafe {
             let local = self.raw_call_static_object_method(for_name.class.0, for_name.id, arguments.as_ptr());
             let thrown = self.raw_exception_occurred();

@@ -48,6 +48,10 @@ pub struct Transforms {
     pub method_events: bool,
     /// [`allocation`](crate::transform::allocation).
     pub allocation: bool,
+    /// Its part for arrays and copies.
+    pub array_allocation: bool,
+    /// Its part for `java.lang.Object`.
+    pub object_init: bool,
     /// [`thread_links`](crate::transform::thread_links).
     pub thread_links: bool,
     /// [`hand_over`](crate::transform::hand_over).
@@ -56,10 +60,28 @@ pub struct Transforms {
 
 impl Transforms {
     /// None of them.
-    pub const NONE: Self =
-        Self { method_events: false, allocation: false, thread_links: false, hand_over: false };
+    pub const NONE: Self = Self {
+        method_events: false,
+        allocation: false,
+        array_allocation: false,
+        object_init: false,
+        thread_links: false,
+        hand_over: false,
+    };
     /// All of them.
-    pub const ALL: Self = Self { method_events: true, allocation: true, thread_links: true, hand_over: true };
+    pub const ALL: Self = Self {
+        method_events: true,
+        allocation: true,
+        array_allocation: true,
+        object_init: true,
+        thread_links: true,
+        hand_over: true,
+    };
+
+    /// Whether arrays and copies are told of.
+    pub(crate) fn makes_arrays_tell(&self) -> bool {
+        self.allocation || self.array_allocation
+    }
 }
 
 /// A method that is about to be rewritten: what a caller needs to choose its id.
@@ -220,7 +242,7 @@ impl ClassRewriter {
         let mut wanted = self.locate_regions(class.name()?, class);
         let (bytes, pool) = (class.bytes, &class.pool);
         self.appender.reset(pool, self.reach);
-        self.calls.begin_class(pool, self.transforms.thread_links, self.transforms.hand_over);
+        self.calls.begin_class(pool, &self.transforms);
         self.methods.clear();
         let mut copied = class.methods_start();
         let mut rewritten = 0;

@@ -20,10 +20,16 @@ pub enum Hook {
     SuperReturned,
     /// In front of every exception handler of the method.
     ExceptionCaught,
-    /// Behind every array creation.
+    /// Behind whatever makes one array.
     ArrayAlloc,
-    /// Behind the constructor call of a `new`.
+    /// Behind whatever makes an array of new arrays.
+    MultiArrayAlloc,
+    /// Behind the constructor call of a `new`, and behind `Object.clone` called by `super`.
     ObjectAlloc,
+    /// Behind a virtual call of `Object.clone`.
+    CloneAlloc,
+    /// In `java.lang.Object.<init>`.
+    EarlyObjectAlloc,
     /// In front of every call of a method `start()V`.
     Starting,
     /// In front of a call that hands over a `Runnable`.
@@ -86,7 +92,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -94,7 +100,10 @@ impl Hook {
         Self::SuperReturned,
         Self::ExceptionCaught,
         Self::ArrayAlloc,
+        Self::MultiArrayAlloc,
         Self::ObjectAlloc,
+        Self::CloneAlloc,
+        Self::EarlyObjectAlloc,
         Self::Starting,
         Self::WrapRunnable,
         Self::WrapCallable,
@@ -122,7 +131,10 @@ impl Hook {
             Self::SuperReturned => (PROFILER_RUNTIME, "superReturned", METHOD_EVENT),
             Self::ExceptionCaught => (PROFILER_RUNTIME, "exceptionCaught", METHOD_EVENT),
             Self::ArrayAlloc => (HEAP_PROXY, "ArrayAlloc", OBJECT_EVENT),
+            Self::MultiArrayAlloc => (HEAP_PROXY, "MultiArrayAlloc", OBJECT_EVENT),
             Self::ObjectAlloc => (HEAP_PROXY, "ObjectAlloc", OBJECT_EVENT),
+            Self::CloneAlloc => (HEAP_PROXY, "CloneAlloc", OBJECT_EVENT),
+            Self::EarlyObjectAlloc => (HEAP_PROXY, "EarlyObjectAlloc", OBJECT_EVENT),
             Self::Starting => (THREAD_LINKS, "starting", OBJECT_EVENT),
             Self::WrapRunnable => wrap!("java/lang/Runnable"),
             Self::WrapCallable => wrap!("java/util/concurrent/Callable"),

@@ -19,6 +19,11 @@ final class Agent {
 
     private Agent() {}
 
+    /** The agent's clock is registered: what it says of it, as lines of KEY=VALUE. Nothing has read a clock before. */
+    static void clock(byte[] lines) throws UnsupportedEncodingException {
+        Clock.registered(new String(lines, "UTF-8"));
+    }
+
     /**
      * What the agent was told for the recorder: lines of KEY=VALUE. What the program was started with goes before it. No
      * class is rewritten yet: a probe must not find the recorder half initialised because it was called from there.
@@ -57,6 +62,54 @@ final class Agent {
             state.mode = mode;
         }
     }
+
+    // ---- requests to the running program, from the agent's own thread ----
+
+    /** The thread that answers them. */
+    static Thread thread() {
+        Thread thread = Lifetime.thread(null);
+        thread.setName("instrument ctl");
+        return thread;
+    }
+
+    /** That thread has begun. */
+    static void began() {
+        ProfilerRuntime.leaveOut();
+    }
+
+    /** Pauses or resumes recording. */
+    static void pause(boolean on) {
+        Pauses.set(on);
+    }
+
+    /** Writes that the process lives, and which threads ended. */
+    static void beat() {
+        ProfileFile profile = Threads.file;
+        if (profile != null) {
+            profile.clock(Format.BEAT);
+            Threads.markEnded();
+        }
+    }
+
+    /** What can be told of the recording, as lines of KEY=VALUE, escaped as properties are. */
+    static byte[] status() throws UnsupportedEncodingException {
+        StringBuilder text = new StringBuilder();
+        Settings settings = Threads.settings;
+        ProfileFile profile = Threads.file;
+        if (settings != null) {
+            text.append(Host.properties(settings));
+        }
+        if (profile != null) {
+            Host.line(text, "file", profile.path());
+            Host.line(text, "threads", Integer.toString(Threads.attached()));
+        }
+        Host.line(text, "recording", Pauses.isOn() ? "paused" : "on");
+        Host.line(text, "pauses", Integer.toString(Pauses.count()));
+        Host.line(text, "paused.ns", Long.toString(Pauses.ns(Clock.now())));
+        return text.toString().getBytes("UTF-8");
+    }
+
+    // ---- the id map ----
 
     /**
      * A piece of the id map: a gzip file; or nothing, to write what is left. May be called within anything that loads a

@@ -62,6 +62,7 @@ final class Host {
             line(text, "limit.depth", Integer.toString(settings.depth));
             line(text, "limit.contexts", Integer.toString(settings.contexts));
         }
+        text.append(Clock.properties());
         line(text, "roots", settings.roots);
         if (Agent.regions != null) {
             text.append(Agent.regions);
