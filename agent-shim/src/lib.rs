@@ -378,6 +378,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
             heap::end();
             live.recorder.finish(jni, &agent.hook.missed());
         }
+        runtime_jar::remove();
     });
 }
 

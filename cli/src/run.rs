@@ -202,14 +202,17 @@ fn agent_options(
     }
     options.extend(settings.roots.iter().map(|root| ("root".to_owned(), root.clone())));
     options.extend(settings.regions.iter().map(|region| ("region".to_owned(), region.name.clone())));
+    // A script may change the folder; the slash of one that does not exist yet has to stay.
+    let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
     let paths = [
         ("ids", settings.ids.as_deref()),
         ("report", settings.report.as_deref()),
-        ("out", out),
+        ("out", Some(&*out)),
         ("dump", dump),
     ];
     for (key, path) in paths {
         let Some(path) = path else { continue };
+        let path = std::env::current_dir()?.join(path);
         let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
         options.push((key.to_owned(), text.to_owned()));
     }

@@ -56,6 +56,24 @@ fn a_report_follows_what_the_program_has_printed() -> Result<()> {
 }
 
 #[test]
+fn a_script_may_change_the_folder() -> Result<()> {
+    let (_folder, path) = program()?;
+    let java = Jdk::default_kit()?.home.join("bin/java").display().to_string();
+    let script = format!("mkdir elsewhere && cd elsewhere && {java} -cp {path} Program");
+    for (options, place) in [(&[][..], "profile: Program-"), (&["-o", "new/"], "profile: new/Program-")] {
+        let mut command = subject::call()?;
+        command.arg("run").args(options).args(["--agent".into(), agent::library()?]);
+        let outcome = finish({
+            command.args(["--ids", "ids", "--", "sh", "-c", &script]);
+            command
+        })?;
+        ensure!(outcome.code == Some(0) && outcome.stderr.contains(place), "{}", outcome.stderr);
+        ensure!(outcome.folder.path().join("ids").exists());
+    }
+    Ok(())
+}
+
+#[test]
 fn roots_are_found_as_classes_load() -> Result<()> {
     let (_folder, path) = program()?;
     for jre in jre::all()? {
