@@ -79,7 +79,7 @@ impl Line {
     #[inline(always)]
     fn at(ticks: i64, start: i64, ns: i64, ns_per_tick: i64) -> i64 {
         // 128 bits hold any product of the two.
-        ns.wrapping_add((i128::from(ticks.wrapping_sub(start)) * i128::from(ns_per_tick) >> SHIFT) as i64)
+        ns.wrapping_add(((i128::from(ticks.wrapping_sub(start)) * i128::from(ns_per_tick)) >> SHIFT) as i64)
     }
 }
 
@@ -140,7 +140,7 @@ mod counter {
     /// Processor manuals: leaf 80000007h, EDX bit 8.
     pub(super) fn is_invariant() -> bool {
         const LEAF: u32 = 0x8000_0007;
-        __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & 1 << 8 != 0
+        __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & (1 << 8) != 0
     }
 
     #[inline(always)]

@@ -14,6 +14,8 @@ final class Agent {
     /** Held while pieces are written, by threads that are not inside the runtime otherwise. */
     private static final Object WRITING = new Object();
     private static volatile ProfileFile file;
+    /** Classes are rewritten as they load: a program is waiting to start while anything is done at the first event. */
+    static boolean present;
 
     private Agent() {}
 
@@ -28,6 +30,7 @@ final class Agent {
      */
     static void configure(byte[] lines) throws UnsupportedEncodingException {
         ProfilerRuntime.current();
+        present = true;
         String text = new String(lines, "UTF-8");
         for (int start = 0, end; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
             int equals = text.indexOf('=', start);
