@@ -339,7 +339,7 @@
 //! | `calibration.rounds` | rounds measured |
 //!
 //! A key that comes again replaces the one before: the recorder calibrates once more when the program ends, and writes what it
-//! found if that is less.
+//! found if that is less. Under the agent the first time is 2 s after the start: of a program that was killed before nothing is known.
 //!
 //! # Example
 //! A thread `main` that is inside its method 5, having called it twice (words as hexadecimal numbers):

@@ -16,6 +16,8 @@ final class Agent {
     private static volatile ProfileFile file;
     /** Lines KEY=VALUE: the names of the code regions. Null: there is no agent. */
     static volatile String regions;
+    /** Classes are rewritten as they load: a program is waiting to start while anything is done at the first event. */
+    static boolean present;
 
     private Agent() {}
 
@@ -30,6 +32,7 @@ final class Agent {
      */
     static void configure(byte[] lines) throws UnsupportedEncodingException {
         ProfilerRuntime.current();
+        present = true;
         String text = new String(lines, "UTF-8");
         StringBuilder names = new StringBuilder();
         for (int start = 0, end; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {

@@ -186,7 +186,9 @@ final class Threads {
                 Log.say("the profile has no id map: " + e);
             }
             warmUp();
-            Calibration.start(file, settings);
+            if (!Agent.present) {
+                Calibration.start(file, settings);
+            }
             Lifetime.start(file, settings);
         }
         return file != null;
