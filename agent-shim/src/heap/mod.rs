@@ -45,6 +45,8 @@ struct Heap {
     collections: Records<2>,
     /// Number of the collection that is under way; 0: there is no record of it.
     current: AtomicU64,
+    /// Collections that have begun.
+    begun: AtomicU64,
     /// Collections that have ended.
     ended: AtomicU64,
     java: OnceLock<Java>,
@@ -81,6 +83,7 @@ pub(crate) fn claim(jvmti: Jvmti<'static>, heap: options::Heap) {
         objects: Records::new(),
         collections: Records::new(),
         current: AtomicU64::new(0),
+        begun: AtomicU64::new(0),
         ended: AtomicU64::new(0),
         java: OnceLock::new(),
     };
@@ -261,7 +264,8 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
 pub(crate) unsafe extern "system" fn object_free(_: *mut *const *const c_void, tag: i64) {
     let Some(heap) = HEAP.get() else { return };
     if let Some(record) = heap.objects.get(tag as u64) {
-        record[2].fetch_or((heap.ended.load(Relaxed) + 1) << 32, Relaxed);
+        // Before 17 that is found out within the collection, which is as good as ended.
+        record[2].fetch_or((heap.begun.load(Relaxed) + 1) << 32, Relaxed);
     }
 }
 
@@ -271,6 +275,7 @@ pub(crate) unsafe extern "system" fn object_free(_: *mut *const *const c_void, t
 /// Called by the virtual machine.
 pub(crate) unsafe extern "system" fn garbage_collection_start(_: *mut *const *const c_void) {
     let Some(heap) = HEAP.get() else { return };
+    heap.begun.fetch_add(1, Relaxed);
     let number = heap.collections.take().unwrap_or(0);
     if let Some(record) = heap.collections.get(number) {
         record[0].store(clock::now() as u64, Relaxed);
