@@ -5,7 +5,9 @@
 //!    ("invariant TSC"), and the kernel's clock source is that counter, which it goes on watching.
 //! 2. A [`Pair`] of readings of both clocks is taken when the agent is loaded, and another when the virtual machine is initialised. The
 //!    line through the two is the clock.
-//! 3. Its constants never change after that, so all words of a file share one base, and time never runs backwards. What the kernel
+//! 3. A reading waits for nothing: the processor may take it some ten ns before what stands in front of it is done, and the counter of
+//!    some goes on in steps of 10 ns. Both are the same for an entry as for an exit, and what a pair costs is calibrated with this clock.
+//! 4. Its constants never change after that, so all words of a file share one base, and time never runs backwards. What the kernel
 //!    corrects of its own clock later is not followed: the recorder writes how much that was when the program ends (`clock.drift`).
 
 use crate::jvmti::Environment;
@@ -77,7 +79,7 @@ impl Line {
     #[inline(always)]
     fn at(ticks: i64, start: i64, ns: i64, ns_per_tick: i64) -> i64 {
         // 128 bits hold any product of the two.
-        ns.wrapping_add((i128::from(ticks.wrapping_sub(start)) * i128::from(ns_per_tick) >> SHIFT) as i64)
+        ns.wrapping_add(((i128::from(ticks.wrapping_sub(start)) * i128::from(ns_per_tick)) >> SHIFT) as i64)
     }
 }
 
@@ -110,6 +112,15 @@ pub(crate) fn settle(first: Pair) -> Option<String> {
 /// `static native long instrument.runtime.Clock.ticks()`.
 pub(crate) extern "system" fn ticks(_jni: Environment, _class: *mut c_void) -> i64 {
     Line::at(counter::read(), TICKS.load(Relaxed), NS.load(Relaxed), NS_PER_TICK.load(Relaxed))
+}
+
+/// The clock of the profile, for native code.
+pub(crate) fn now() -> i64 {
+    let ns_per_tick = NS_PER_TICK.load(Relaxed);
+    if ns_per_tick == 0 {
+        return monotonic();
+    }
+    Line::at(counter::read(), TICKS.load(Relaxed), NS.load(Relaxed), ns_per_tick)
 }
 
 fn monotonic() -> i64 {

@@ -16,8 +16,11 @@
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod boot_probes;
+mod class_loaders;
 mod class_rules;
 mod clock;
+mod heap;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -28,9 +31,11 @@ mod report;
 mod runtime_jar;
 mod talk;
 
+use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
 use clock::{Pair, Wanted};
-use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
+use instrument_rewriter::transform::hooks::Reach;
+use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use monitors::Owners;
 use options::Options;
@@ -39,7 +44,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
-use talk::{contained, say};
+use talk::{contained, say, say_once};
 
 /// What lasts from the start on.
 struct Agent {
@@ -57,7 +62,7 @@ struct Agent {
 /// What can be had only of a virtual machine that is initialised.
 struct Live {
     recorder: Recorder,
-    platform_loader: Global,
+    loaders: ClassLoaders,
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
@@ -66,6 +71,10 @@ static CALLBACKS: Callbacks = Callbacks {
     vm_init: Some(vm_init),
     vm_death: Some(vm_death),
     class_file_load_hook: Some(class_file_load_hook),
+    garbage_collection_start: Some(heap::garbage_collection_start),
+    garbage_collection_finish: Some(heap::garbage_collection_finish),
+    object_free: Some(heap::object_free),
+    vm_object_alloc: Some(heap::vm_object_alloc),
     ..Callbacks::NONE
 };
 
@@ -147,7 +156,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if AGENT.get().is_some() {
         return Err("the agent is loaded already".to_owned());
     }
-    let options = Options::parse(options)?;
+    let mut options = Options::parse(options)?;
     let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
     let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
     let effective = |key: &str| property(key).or_else(|| given(key));
@@ -165,17 +174,22 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     }
     let clock = clock(options.clock);
     let threads = options.threads;
+    let mut capabilities = Vec::new();
+    if let Some(heap) = options.heap.take() {
+        capabilities = heap::capabilities(&heap);
+        heap::claim(jvmti, heap);
+    }
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    let retransforms = attached || hook.wants_jdk();
+    if capabilities.is_empty() && (attached || hook.wants_jdk()) {
+        capabilities.push(Capability::RetransformClasses);
+    }
     AGENT
         .set(Agent { hook, threads, settings, clock, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
-        if retransforms {
-            jvmti.add_capabilities(&[Capability::RetransformClasses])?;
-        }
+        jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
         jvmti.enable(Event::VmInit)?;
         jvmti.enable(Event::VmDeath)
@@ -214,14 +228,10 @@ fn program_name(command: &str) -> Option<String> {
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let live = || {
-        let at_once = agent.hook.wants_jdk() || agent.threads.is_some();
+        heap::register(jni).then_some(())?;
+        let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
         let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
-        let loader = jni.static_method(
-            "java/lang/ClassLoader",
-            "getPlatformClassLoader",
-            "()Ljava/lang/ClassLoader;",
-        )?;
-        Some(Live { recorder, platform_loader: jni.call_for_object(&loader)? })
+        Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni)? })
     };
     let Some(live) = live() else {
         say(format_args!("the runtime cannot be called; the program runs as it is"));
@@ -239,6 +249,17 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     }
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);
+    }
+    if heap::is_on() {
+        let rewritten = jni.class("java/lang/Object").is_some_and(|object| {
+            let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
+            jni.forget_global(object);
+            done
+        });
+        match rewritten {
+            true => heap::begin(jni),
+            false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
+        }
     }
 }
 
@@ -279,7 +300,28 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
 
 impl Live {
     fn origin<'a>(&self, jni: Jni<'a>, loader: &Object<'a>, class: &[u8]) -> Origin {
-        Origin::of(loader.is_null() || jni.is_same(loader, &self.platform_loader), class)
+        Origin::of(self.loaders.is_of_the_jdk(jni, loader), class)
+    }
+
+    /// How a class will reach the runtime, if it can. While its loader is asked, this thread is not inside the hook: what the loader does
+    /// is the program's business.
+    fn reach(&self, agent: &Agent, jni: Jni<'_>, loader: &Object<'_>, name: &[u8]) -> Option<Reach> {
+        if !agent.hook.may_change(name) {
+            return Some(Reach::Direct);
+        }
+        INSIDE.set(false);
+        let reach = self.loaders.reach(jni, loader);
+        INSIDE.set(true);
+        match reach {
+            Ok(reach) => Some(reach),
+            Err(unreachable) => {
+                let name = agent.hook.left_unreachable(name, unreachable.reason());
+                if unreachable == Unreachable::News {
+                    say_once(format_args!("{name} stays as it is: its class loader hides what probes call"));
+                }
+                None
+            }
+        }
     }
 }
 
@@ -306,6 +348,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
         if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
+            heap::end();
             live.recorder.finish(jni);
         }
     });
@@ -345,7 +388,8 @@ unsafe extern "system" fn class_file_load_hook(
         if !agent.hook.wants(live.origin(jni, &loader, name), name) {
             return None;
         }
-        let out = agent.hook.rewrite(name, class, |piece| live.recorder.id_map(jni, piece))?;
+        let reach = live.reach(agent, jni, &loader, name)?;
+        let out = agent.hook.rewrite(name, class, reach, |piece| live.recorder.id_map(jni, piece))?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

@@ -1,6 +1,7 @@
 //! A class on its way into the virtual machine: looked at, numbered, rewritten. No JVMTI here.
 
 use crate::class_rules::{self, Origin};
+use crate::heap;
 use crate::method_ids::MethodIds;
 use crate::options::Options;
 use crate::report::Report;
@@ -9,6 +10,8 @@ use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::instrumenter::{Instrumenter, Runtime};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, Transforms};
+use instrument_rewriter::transform::hooks::Reach;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,9 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Rewrites what is to be rewritten, from any number of threads.
 pub(crate) struct LoadHook {
+    filter: &'static Filter,
     jdk_filter: Option<Filter>,
     dump: Option<PathBuf>,
     report: Option<Arc<Mutex<Report>>>,
+    /// The constructor of `java.lang.Object` is rewritten.
+    object_init: bool,
     state: RwLock<State>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
@@ -51,7 +57,7 @@ impl LoadHook {
             fs::create_dir_all(directory).map_err(|error| named("dump", directory, error))?;
         }
         // The agent lasts as long as the process.
-        let (filter, map) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
+        let (filter, map): (&Filter, _) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
         let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {
@@ -59,9 +65,11 @@ impl LoadHook {
             }));
         }
         Ok(LoadHook {
+            filter,
             jdk_filter: options.jdk_filter,
             dump: options.dump,
             report,
+            object_init: heap::is_on(),
             state: RwLock::new(State { instrumenter, ids }),
             stopped: AtomicBool::new(false),
         })
@@ -79,6 +87,9 @@ impl LoadHook {
 
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
     pub(crate) fn wants(&self, origin: Origin, class: &[u8]) -> bool {
+        if self.object_init && origin == Origin::Jdk && class == heap::OBJECT {
+            return true;
+        }
         if !self.considers(origin, class) {
             return false;
         }
@@ -87,6 +98,20 @@ impl LoadHook {
             write(report, |report| report.left(&mutf8::escape(class), reason));
         }
         left.is_none()
+    }
+
+    /// Whether the filter lets any of its methods through.
+    pub(crate) fn may_change(&self, class: &[u8]) -> bool {
+        !matches!(self.filter.class(class), ClassVerdict::Skip(_))
+    }
+
+    /// The class stays as it is because of its loader; its name for people.
+    pub(crate) fn left_unreachable(&self, class: &[u8], reason: &'static str) -> String {
+        let class = mutf8::escape(class);
+        if let Some(report) = &self.report {
+            write(report, |report| report.left(&class, reason));
+        }
+        class.replace('/', ".")
     }
 
     /// Whether anybody asked for it: the program's classes are all asked for, until the filter says otherwise.
@@ -98,10 +123,20 @@ impl LoadHook {
 
     /// The new bytes of a class, if it is to have new ones. `piece` takes the part of the id map that nobody has yet, before the class
     /// can run; it may call anything.
-    pub(crate) fn rewrite(&self, name: &[u8], class: &[u8], piece: impl FnOnce(Vec<u8>)) -> Option<Vec<u8>> {
+    pub(crate) fn rewrite(
+        &self,
+        name: &[u8],
+        class: &[u8],
+        reach: Reach,
+        piece: impl FnOnce(Vec<u8>),
+    ) -> Option<Vec<u8>> {
+        if self.object_init && name == heap::OBJECT {
+            return rewrite_object(class);
+        }
         let root = Location::root("");
         let at = root.entry(name);
         let mut plan = self.state.read().ok()?.instrumenter.plan(&at, class);
+        plan.call(reach);
         let (numbered, new) = {
             let mut state = self.state.write().ok()?;
             let State { instrumenter, ids } = &mut *state;
@@ -131,6 +166,14 @@ impl LoadHook {
         }
         Some(out)
     }
+}
+
+/// No method of `java.lang.Object` has an id: none tells when it is called.
+fn rewrite_object(class: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut rewriter = PlainRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
+    let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
+    matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)
 }
 
 /// Why the rules leave a class as it is, if they do.
@@ -199,7 +242,8 @@ mod tests {
         let run = move || {
             let hook = hook("transform=method-events:allocation");
             let rewrite = |(name, class): &(String, Vec<u8>)| {
-                hook.rewrite(name.as_bytes(), class, |piece| assert!(!piece.is_empty())).is_some()
+                hook.rewrite(name.as_bytes(), class, Reach::Direct, |piece| assert!(!piece.is_empty()))
+                    .is_some()
             };
             classes.iter().filter(|class| rewrite(class)).count()
         };

@@ -5,6 +5,8 @@
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
+//! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
+//! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
 //! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
@@ -19,13 +21,14 @@
 //! with a name, as `java.util.**` does and `**` does not.
 
 use crate::clock::Wanted;
+use crate::heap::Classes;
 use crate::monitors::Owners;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
 /// Keys that the recorder knows.
-const RECORDER_KEYS: [&str; 11] = [
+const RECORDER_KEYS: [&str; 12] = [
     "out",
     "name",
     "record",
@@ -37,10 +40,23 @@ const RECORDER_KEYS: [&str; 11] = [
     "sizes",
     "calibrate",
     "snapshot",
+    "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 9] =
-    ["include", "exclude", "transform", "ids", "report", "dump", "clock", "threads", "owners"];
+const AGENT_KEYS: [&str; 11] = [
+    "include",
+    "exclude",
+    "transform",
+    "ids",
+    "report",
+    "dump",
+    "heap-include",
+    "heap-exclude",
+    "clock",
+    "threads",
+    "owners",
+];
+const HEAP: [&str; 2] = ["counts", "objects"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
 /// What the user wants.
@@ -57,8 +73,18 @@ pub(crate) struct Options {
     pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
     pub(crate) threads: Option<Owners>,
+    /// The classes whose objects are recorded; none: objects are not.
+    pub(crate) heap: Option<Heap>,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
+}
+
+/// What is to be known of objects.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    pub(crate) classes: Classes,
+    /// Each gets a biography.
+    pub(crate) biographies: bool,
 }
 
 impl Options {
@@ -72,6 +98,7 @@ impl Options {
         let mut clock = Wanted::default();
         let (mut ids, mut report, mut dump) = (None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
+        let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
             let (key, value) =
@@ -99,6 +126,11 @@ impl Options {
                     let all = [("on", Owners::On), ("all", Owners::All), ("off", Owners::Off)];
                     owners = choose(key, value, &all)?;
                 }
+                "heap-include" => heap_include.push(value.to_owned()),
+                "heap-exclude" => heap_exclude.push(value.to_owned()),
+                "heap" if !HEAP.contains(&value) => {
+                    return Err(format!("heap={value}: there are {}", HEAP.join(", ")));
+                }
                 "record" if !RECORD.contains(&value) => {
                     return Err(format!("record={value}: there are {}", RECORD.join(", ")));
                 }
@@ -120,11 +152,20 @@ impl Options {
             true => None,
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
+        let heap = heap(&recorder, &heap_include, &heap_exclude)?;
         let usual = Transforms { method_events: true, thread_links: true, ..Transforms::default() };
+        let mut transforms = transforms.unwrap_or(usual);
+        if heap.is_some() {
+            if transforms.allocation {
+                return Err("heap sees what transform=allocation sees, and more: one of them".to_owned());
+            }
+            transforms.array_allocation = true;
+        }
         Ok(Options {
             filter,
             jdk_filter,
-            transforms: transforms.unwrap_or(usual),
+            transforms,
+            heap,
             ids,
             report,
             dump,
@@ -143,6 +184,20 @@ fn choose<T: Copy>(key: &str, value: &str, all: &[(&str, T)]) -> Result<T, Strin
     })
 }
 
+fn heap(
+    recorder: &[(&'static str, String)],
+    include: &[String],
+    exclude: &[String],
+) -> Result<Option<Heap>, String> {
+    let Some((_, level)) = recorder.iter().find(|(key, _)| *key == "heap") else {
+        return match include.is_empty() && exclude.is_empty() {
+            true => Ok(None),
+            false => Err("heap-include and heap-exclude go with heap=counts or heap=objects".to_owned()),
+        };
+    };
+    Ok(Some(Heap { classes: Classes::new(include, exclude)?, biographies: level == "objects" }))
+}
+
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
     let mut transforms = Transforms::default();
     for name in value.split(':') {
@@ -151,9 +206,10 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
             "thread-links" => transforms.thread_links = true,
             "hand-over" => transforms.hand_over = true,
             "allocation" => transforms.allocation = true,
+            "array-allocation" => transforms.array_allocation = true,
             _ => {
                 return Err(format!(
-                    "transform={name}: there are method-events, thread-links, hand-over and allocation"
+                    "transform={name}: there are method-events, thread-links, hand-over, allocation and array-allocation"
                 ));
             }
         }
@@ -237,6 +293,11 @@ mod tests {
             ("threads=yes", "threads=yes: there are off, on"),
             ("owners=1", "owners=1: there are on, all, off"),
             ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
+            ("heap=all", "heap=all: there are counts, objects"),
+            ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
+            ("heap=counts,heap-exclude=a.B#c", "heap patterns are about classes"),
+            ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
+            ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {

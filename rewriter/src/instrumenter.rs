@@ -14,6 +14,7 @@ use crate::rewrite::{
     Transforms, module_info,
 };
 use crate::survey::{Survey, SurveyBuffers};
+use crate::transform::hooks::Reach;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -154,6 +155,7 @@ const WITHOUT_CODE: u32 = u32::MAX;
 pub struct Plan {
     survey: Result<Survey, ClassError>,
     verdict: Verdict,
+    reach: Reach,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
     result: OnceLock<(Outcome, Vec<MethodReport>)>,
@@ -352,6 +354,7 @@ impl<'a> Instrumenter<'a> {
         let mut rewriter = lock(&self.rewriters)
             .pop()
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
+        rewriter.call(plan.reach);
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let choose = |_: &MethodRef<'_>| match ids.next() {
             None | Some(&LEFT) => Choice::Leave,
@@ -371,6 +374,11 @@ impl<'a> Instrumenter<'a> {
 }
 
 impl Plan {
+    /// How the class will call the runtime.
+    pub fn call(&mut self, reach: Reach) {
+        self.reach = reach;
+    }
+
     /// Why the class as a whole was left as it is, if it was.
     fn skipped(&self, rewritten: bool) -> Option<&'static str> {
         match (&self.survey, self.verdict, self.result.get()) {
@@ -472,6 +480,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         Plan {
             survey,
             verdict,
+            reach: Reach::Direct,
             ids: Vec::new(),
             result: OnceLock::new(),
             regions: OnceLock::new(),

@@ -22,6 +22,8 @@ pub(crate) const REGION_TIMINGS: u32 = 12;
 pub(crate) const COLLECTIONS: u32 = 13;
 pub(crate) const OBJECTS: u32 = 14;
 pub(crate) const CONTEXTS: u32 = 15;
+pub(crate) const CONNECTIONS: u32 = 18;
+pub(crate) const REMOTE_CALLS: u32 = 19;
 pub(crate) const WAITS: u32 = 16;
 pub(crate) const JAVA_THREADS: u32 = 17;
 
@@ -35,6 +37,8 @@ pub(crate) const THREAD_NAME_ROOM: u64 = 128;
 pub(crate) const THREAD_NAME_ROOM_WITHOUT_CLOCK: u64 = 192;
 pub(crate) const THREAD_REGION: u64 = 256;
 pub(crate) const RECORD: u64 = 64;
+pub(crate) const CONNECTION: u64 = 64;
+pub(crate) const REMOTE_CALL: u64 = 128;
 
 /// Bytes of a collection.
 pub(crate) const COLLECTION: u64 = 16;

@@ -19,6 +19,7 @@ use crate::link::{Link, LinkKind};
 use crate::profile::Profile;
 use crate::region_timing::{Passage, RegionTiming};
 use crate::regions::{Region, walk};
+use crate::remote::{Connection, RemoteCalls};
 use crate::source::Source;
 use crate::thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind};
 use crate::tree_region;
@@ -90,6 +91,7 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
     profile.java_threads.sort_by_key(|t| (t.copy, t.number));
     profile.java_threads.dedup_by_key(|t| (t.copy, t.number));
     profile.regions.sort_by_key(|r| (r.copy, r.number, r.thread));
+    profile.connections.sort_by_key(|c| (c.copy, c.number));
     Ok(profile)
 }
 
@@ -150,6 +152,8 @@ impl Reader<'_, '_> {
                 let contexts = &mut self.profile.copies.entry(region.copy).or_default().contexts;
                 contexts.read(self.bytes, region, room, &mut self.profile.damage);
             }
+            CONNECTIONS => self.connections(region),
+            REMOTE_CALLS => self.remote_calls(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -206,6 +210,27 @@ impl Reader<'_, '_> {
         if at != region.end() {
             self.damage(at, "link", "it is cut off");
         }
+    }
+
+    fn connections(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + CONNECTION <= region.end() {
+            let words = self.bytes.words(at);
+            if words[0] == 0 {
+                return;
+            }
+            self.profile.connections.push(Connection::decode(region.copy, &words));
+            at += CONNECTION;
+        }
+        if at != region.end() {
+            self.damage(at, "connection", "it is cut off");
+        }
+    }
+
+    /// Notes where they are; they are read by [`Profile::visit_remote_calls`].
+    fn remote_calls(&mut self, region: &Region) {
+        let (offset, length) = (region.offset + HEADER, region.length.saturating_sub(HEADER));
+        self.profile.remote_calls.push(RemoteCalls { copy: region.copy, offset, length });
     }
 
     fn region_timings(&mut self, region: &Region) {

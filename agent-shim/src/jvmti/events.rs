@@ -29,16 +29,23 @@ numbers! {
     MonitorWaited = 74 "MONITOR_WAITED",
     MonitorContendedEnter = 75 "MONITOR_CONTENDED_ENTER",
     MonitorContendedEntered = 76 "MONITOR_CONTENDED_ENTERED",
+    GarbageCollectionStart = 81 "GARBAGE_COLLECTION_START",
+    GarbageCollectionFinish = 82 "GARBAGE_COLLECTION_FINISH",
+    ObjectFree = 83 "OBJECT_FREE",
+    VmObjectAlloc = 84 "VM_OBJECT_ALLOC",
 }
 
 numbers! {
     /// Bits of `jvmtiCapabilities`.
     Capability CAPABILITIES;
+    // Since 21.
     TagObjects = 0 "can_tag_objects",
     GetMonitorInfo = 7 "can_get_monitor_info",
     GenerateMonitorEvents = 28 "can_generate_monitor_events",
+    GenerateVmObjectAllocEvents = 29 "can_generate_vm_object_alloc_events",
+    GenerateGarbageCollectionEvents = 31 "can_generate_garbage_collection_events",
+    GenerateObjectFreeEvents = 32 "can_generate_object_free_events",
     RetransformClasses = 37 "can_retransform_classes",
-    // Since 21.
     SupportVirtualThreads = 44 "can_support_virtual_threads",
 }
 

@@ -39,19 +39,6 @@ impl<'a> Jvmti<'a> {
         }
     }
 
-    /// The tag of an object in this environment; 0: it has none.
-    pub(crate) fn tag(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
-        let mut tag = 0;
-        // SAFETY: a reference that is not null; the result is written to `tag`.
-        checked(unsafe { self.raw_get_tag(object.reference, &mut tag) }).map(|()| tag)
-    }
-
-    /// Gives an object a tag, for as long as it lives.
-    pub(crate) fn set_tag(&self, object: &Object<'_>, tag: i64) -> Result<(), JvmtiError> {
-        // SAFETY: a reference that is not null.
-        checked(unsafe { self.raw_set_tag(object.reference, tag) })
-    }
-
     /// The thread that has a monitor, if one has. The virtual machine stops all threads to tell.
     pub(crate) fn monitor_owner(
         &self,

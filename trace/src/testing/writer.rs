@@ -6,8 +6,8 @@ use std::fmt::Display;
 use super::script::{Recorded, Script};
 use crate::format::*;
 use crate::{
-    Event, Frame, JavaThread, Link, NO_MIN, RegionTiming, Tree, TreeAllocation, TreeConsumer, TreeNode, Wait,
-    WaitKind,
+    Connection, Event, Frame, JavaThread, Link, NO_MIN, RegionTiming, RemoteCall, Tree, TreeAllocation,
+    TreeConsumer, TreeNode, Wait, WaitKind,
 };
 
 /// Id + 1 in the frame of a link.
@@ -233,6 +233,22 @@ impl Writer {
             body.extend_from_slice(&[0; 8]);
         }
         self.region(LINKS, 0, &[], &body);
+        self
+    }
+
+    /// Adds connections.
+    pub fn connections(&mut self, connections: &[Connection]) -> &mut Writer {
+        let body: Vec<u8> =
+            connections.iter().flat_map(Connection::encode).flat_map(u64::to_le_bytes).collect();
+        self.region(CONNECTIONS, 0, &[], &body);
+        self
+    }
+
+    /// Adds remote calls; `None` is one that was not finished.
+    pub fn remote_calls(&mut self, calls: &[Option<RemoteCall>]) -> &mut Writer {
+        let encode = |call: &Option<RemoteCall>| call.as_ref().map_or([0; 16], RemoteCall::encode);
+        let body: Vec<u8> = calls.iter().flat_map(encode).flat_map(u64::to_le_bytes).collect();
+        self.region(REMOTE_CALLS, 0, &[], &body);
         self
     }
 

@@ -183,14 +183,19 @@ final class Calibration {
         double least = Double.MAX_VALUE;
         for (long end = Clock.now() + budget; Clock.now() < end;) {
             long start = Clock.now();
-            long sum = 0;
-            for (int i = 0; i < CALLS; i++) {
-                sum += Clock.now();
-            }
+            sink += readings();
             least = Math.min(least, (double) (Clock.now() - start) / CALLS);
-            sink += (int) sum;
         }
         return least;
+    }
+
+    /** Not a part of the loop around it: what is called often is compiled soon. */
+    private static int readings() {
+        long sum = 0;
+        for (int i = 0; i < CALLS; i++) {
+            sum += Clock.now();
+        }
+        return (int) sum;
     }
 
     private static double allocation(long budget) {
@@ -198,12 +203,16 @@ final class Calibration {
         Object object = new Object();
         for (long end = Clock.now() + budget; Clock.now() < end;) {
             long start = Clock.now();
-            for (int i = 0; i < CALLS; i++) {
-                HeapProxy.ObjectAlloc(object);
-            }
+            allocations(object);
             least = Math.min(least, (double) (Clock.now() - start) / CALLS);
         }
         return least;
+    }
+
+    private static void allocations(Object object) {
+        for (int i = 0; i < CALLS; i++) {
+            HeapProxy.ObjectAlloc(object);
+        }
     }
 
     /** With two digits, and a point whatever the locale says. */

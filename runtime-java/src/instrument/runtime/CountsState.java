@@ -197,12 +197,12 @@ final class CountsState extends ThreadState {
 
     @Override
     boolean allocate(Object object) {
-        int at = allocations.of(this, Format.idPlusOne(words.get(sp - 1)), ClassNames.of(object).number);
-        if (at == 0) {
-            return false;
-        }
-        allocations.count(at, 1, 0);
-        return true;
+        return allocations.count(this, object, Format.idPlusOne(words.get(sp - 1)));
+    }
+
+    @Override
+    boolean allocateAgain(Object object) {
+        return mode == RECORDING && missed == 0 && allocations.countAgain(object, Format.idPlusOne(words.get(sp - 1)));
     }
 
     /** There are no contexts here that a link could lead to. */

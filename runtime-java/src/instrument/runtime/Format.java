@@ -133,6 +133,10 @@ final class Format {
     static final int ALLOCATION_WORDS = 2;
     static final int TREE_ALLOCATION_WORDS = 4;
 
+    /** Words of a COLLECTIONS and of an OBJECTS record. */
+    static final int COLLECTION_WORDS = 2;
+    static final int OBJECT_WORDS = 4;
+
     // Words of a TRACE region.
     static final int PIECE = 2;
     static final int PIECE_CLOCK = 3;

@@ -49,7 +49,7 @@ final class Scribe implements Runnable {
 
     /** The process ends: waits until all is written, or a second. */
     static void finish() {
-        for (long start = Clock.now(); COUNT.get() > 0 && System.nanoTime() - start < PATIENCE;) {
+        for (long start = Clock.now(); COUNT.get() > 0 && Clock.now() - start < PATIENCE;) {
             LockSupport.unpark(thread);
             Thread.yield();
         }

@@ -117,6 +117,9 @@ abstract class ThreadState {
     /** Records an allocation. */
     abstract boolean allocate(Object object);
 
+    /** The fast path of {@link #allocated}: true if the object was recorded, or is not to be. */
+    abstract boolean allocateAgain(Object object);
+
     /** Pushes the frame of a link. */
     abstract boolean pushLink(int link);
 
@@ -194,6 +197,10 @@ abstract class ThreadState {
 
     /** The thread's first event. */
     private void arrive() {
+        if (Thread.currentThread().getName() == null) {
+            // A thread of native code: its Thread is still being constructed.
+            return;
+        }
         mode = BUSY;
         try {
             if (!Threads.start()) {
@@ -399,7 +406,7 @@ abstract class ThreadState {
         }
         boolean room;
         try {
-            room = allocate(object);
+            room = HeapProxy.biographies && !begins(object) || allocate(object);
         } finally {
             if (mode == BUSY) {
                 mode = RECORDING;
@@ -413,6 +420,12 @@ abstract class ThreadState {
             missed = 0;
             header.put(Format.THREAD_DROPPED, dropped);
         }
+    }
+
+    /** Begins the biography of an object. False: it has one, or is not to have one. */
+    private boolean begins(Object object) {
+        ClassNames.Entry type = ClassNames.of(object);
+        return type.number != 0 && HeapEvents.begin(object, type, this);
     }
 
     // ---- links ----

@@ -51,6 +51,9 @@ final class Threads {
                     settings = read;
                 }
             }
+            ThreadState nowhere = newState(null);
+            nowhere.mode = ThreadState.OFF;
+            LocalState.nowhere = nowhere;
         } finally {
             CONFIGURING.remove();
         }

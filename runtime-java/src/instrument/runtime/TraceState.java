@@ -45,6 +45,8 @@ final class TraceState extends ThreadState {
     private long[] stack = new long[64];
     private int depth;
 
+    private final RecentClasses recent = new RecentClasses();
+
     // Of a thread on trial: what was read back.
     private Region chargedPiece;
     private int chargedTo;
@@ -256,6 +258,12 @@ final class TraceState extends ThreadState {
     @Override
     boolean allocate(Object object) {
         ClassNames.Entry type = ClassNames.of(object);
+        if (type.number <= LARGEST_NUMBER) {
+            recent.add(type, object.getClass(), 0, 0);
+        }
+        if (type.number == 0) {
+            return true;
+        }
         if (!room()) {
             return false;
         }
@@ -263,9 +271,27 @@ final class TraceState extends ThreadState {
             drop();
             return true;
         }
-        long units = Math.min(ObjectSizes.of(object, type.size) >> 3, LARGEST_DELTA);
-        words.put(next++, Format.EVENT_ALLOCATION << 60 | (long) type.number << Format.DELTA_BITS | units);
+        put(object, type);
         return true;
+    }
+
+    @Override
+    boolean allocateAgain(Object object) {
+        int i = mode == RECORDING && missed == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
+        if (i < 0) {
+            return false;
+        }
+        ClassNames.Entry type = recent.entry(i);
+        if (type.number != 0) {
+            put(object, type);
+        }
+        return true;
+    }
+
+    private void put(Object object, ClassNames.Entry type) {
+        long units = Math.min(ObjectSizes.of(object, type.size) >> 3, LARGEST_DELTA);
+        words.put(next, Format.EVENT_ALLOCATION << 60 | (long) type.number << Format.DELTA_BITS | units);
+        next++;
     }
 
     @Override

@@ -318,13 +318,12 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean allocate(Object object) {
-        ClassNames.Entry type = ClassNames.of(object);
-        int at = allocations.of(this, contextNode(), type.number);
-        if (at == 0) {
-            return false;
-        }
-        allocations.count(at, 1, ObjectSizes.of(object, type.size));
-        return true;
+        return allocations.count(this, object, contextNode());
+    }
+
+    @Override
+    boolean allocateAgain(Object object) {
+        return mode == RECORDING && missed == 0 && allocations.countAgain(object, current);
     }
 
     @Override
