@@ -14,7 +14,7 @@ use instrument_analysis::export::speedscope::{self, Speedscope};
 use instrument_analysis::export::tau::{self, Rows};
 use instrument_analysis::export::timeline::{Axis, Timeline, lay_out_threads};
 use instrument_analysis::export::trace::{self, Trace};
-use instrument_analysis::export::{Figure, call_tree, folded, pprof, spans};
+use instrument_analysis::export::{Figure, call_tree, folded, pprof, spans, xml};
 use instrument_analysis::uncertainty::accompanies;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// Write what was recorded in the formats of other tools
 ///
-/// Formats that show one figure take --resource; pprof, tau and call-tree hold all of them. Traces are written to chrome,
+/// Formats that show one figure take --resource; pprof, tau and call-tree hold all of them, xml events of the heap and of
+/// threads one by one (its schema is analysis/schema/trace.xsd). Traces are written to chrome,
 /// perfetto, firefox and speedscope with every call at its time; everything else, and --resource, is laid out there context by
 /// context, and marked as such.
 ///
@@ -33,7 +34,7 @@ pub(crate) struct Opts {
     subject: subject::Opts,
 
     /// What to write
-    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    #[arg(short, long, visible_alias = "to", value_enum, value_name = "FORMAT")]
     format: Format,
 
     /// Where to write it: a file, or for tau a directory; standard output if it is not given
@@ -67,6 +68,8 @@ enum Format {
     Tau,
     /// JSON that this program reads again
     CallTree,
+    /// XML trace of objects, collections, threads and monitors, in the vocabulary of TPTP
+    Xml,
 }
 
 impl Format {
@@ -76,7 +79,7 @@ impl Format {
 
     /// Whether it holds all figures.
     fn is_complete(self) -> bool {
-        matches!(self, Format::Pprof | Format::Tau | Format::CallTree)
+        matches!(self, Format::Pprof | Format::Tau | Format::CallTree | Format::Xml)
     }
 }
 
@@ -163,6 +166,7 @@ fn write(subject: &Subject, opts: &Opts, out: &mut dyn Write) -> Result<()> {
         Format::Folded => folded::write(model, figure, out)?,
         Format::Pprof => pprof::write(model, out)?,
         Format::CallTree => call_tree::write(&subject.model, out)?,
+        Format::Xml => events(subject, opts, out)?,
         Format::Tau => return Err(usage("TAU profiles are a directory: say which with -o")),
         Format::Speedscope | Format::Firefox | Format::Chrome | Format::Perfetto => {
             let is_trace = opts.resource.is_none() && is_trace(subject, opts);
@@ -186,6 +190,32 @@ fn write(subject: &Subject, opts: &Opts, out: &mut dyn Write) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Writes the events of profiles as XML.
+fn events(subject: &Subject, opts: &Opts, out: &mut dyn Write) -> Result<()> {
+    if subject.profiles.len() != opts.subject.files.len() {
+        return Err(usage(
+            "--format xml: only profiles have events of objects, collections, threads and monitors",
+        ));
+    }
+    let mut sources = Vec::new();
+    for file in &subject.profiles {
+        let source = File::open(&file.path).with_context(|| file.path.display().to_string())?;
+        let classes = move |copy: u32, number: u32| file.names.class(copy, number);
+        sources.push((file, source, file.program(), classes));
+    }
+    let processes: Vec<_> = sources
+        .iter()
+        .map(|(file, source, name, classes)| xml::Process {
+            source,
+            profile: &file.profile,
+            name,
+            host: file.property("host"),
+            classes,
+        })
+        .collect();
+    Ok(xml::write(&processes, out)?)
 }
 
 /// Whether everything that was read are traces.

@@ -249,3 +249,24 @@ fn what_does_not_fit_is_said() {
         run.stderr
     );
 }
+
+#[test]
+fn events_are_exported_as_xml() {
+    let dir = Dir::new();
+    dir.write("shop.iprof", shop().finish());
+    dir.line("export --to xml -o shop.xml shop.iprof").expect(0);
+    let xml = dir.text("shop.xml");
+    assert!(
+        xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TRACE>\n<node nodeId=\"n1\""),
+        "{xml}"
+    );
+    let count = |what: &str| xml.matches(what).count();
+    assert_eq!(
+        (count("<objAlloc "), count("<objFree "), count("<gcFinish "), count("<classDef ")),
+        (1813, 1600, 16, 3)
+    );
+    assert!(xml.contains("<gcFinish usedObjects=\"210\" usedObjSpace=\"6320\" "), "the last of them");
+    dir.write("text", "main;work 7\n");
+    dir.line("export --to xml text").says(2, &["only profiles have events"]);
+    dir.line("export --to xml --resource bytes shop.iprof").says(2, &["--resource"]);
+}

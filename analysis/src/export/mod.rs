@@ -10,6 +10,7 @@
 //! | [`pprof`] | all figures | | go tool pprof, many services |
 //! | [`speedscope`] | one figure | as it is | speedscope.app |
 //! | [`tau`] | all figures | | ParaProf, Hatchet |
+//! | [`xml`] | | objects, collections, threads and monitors | readers of the XML trace of JVMPI and TPTP profilers |
 //!
 //! [`timeline`] is how events get into the formats that show when something happened: those of a [`trace`], or a model laid out; and
 //! what threads waited for, [`spans`] of it.
@@ -27,6 +28,7 @@ pub mod tau;
 pub mod timeline;
 pub mod trace;
 mod walk;
+pub mod xml;
 
 use crate::model::{Arcflow, NodeId, Resource};
 

@@ -298,7 +298,8 @@ fn of_copy(
     let before = found.suspects.len();
     for (series, ((context, class), _)) in series.iter().zip(&candidates) {
         if let Some(suspect) = series.judge(&moments, live_bytes) {
-            let (class, context) = (process.class(copy, *class), process.chain(copy, *context));
+            let class = process.class(copy, *class);
+            let context = process.makers(&class, copy, *context);
             found.suspects.push(Suspect { class, context, ns, ..suspect });
         }
     }

@@ -42,6 +42,15 @@ impl Process<'_> {
         java_class(&(self.classes)(copy, number)).into_owned()
     }
 
+    /// The methods that are responsible for an object made in a context, innermost first: objects are followed from
+    /// `Object.<init>` on, which their own constructors call.
+    fn makers(&self, class: &str, copy: u32, context: u32) -> Vec<String> {
+        let mut chain = self.chain(copy, context);
+        let own = own_constructors(class, &chain);
+        chain.drain(..own);
+        chain
+    }
+
     /// The methods of a context, innermost first.
     fn chain(&self, copy: u32, context: u32) -> Vec<String> {
         let Some(contexts) = self.profile.copies.get(&copy).map(|copy| &copy.contexts) else {
@@ -51,5 +60,47 @@ impl Process<'_> {
             consumer.method().map_or_else(|| "(deeper)".to_owned(), |id| (self.methods)(copy, id))
         };
         contexts.chain(context).map(name).collect()
+    }
+}
+
+/// How many of the innermost methods construct the object itself: constructors of its superclasses, and its own, which may call one
+/// another. A constructor that is there again makes another object.
+fn own_constructors(class: &str, chain: &[String]) -> usize {
+    let own = format!("{class}.<init>(");
+    let constructors = chain.iter().take_while(|name| name.contains(".<init>(")).count();
+    let Some(first) = chain[..constructors].iter().position(|name| name.starts_with(&own)) else { return 0 };
+    let mut count = first + 1;
+    while count < constructors
+        && chain[count].starts_with(&own)
+        && !chain[first..count].contains(&chain[count])
+    {
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_constructs_an_object_did_not_ask_for_it() {
+        for (chain, count) in [
+            ("", 0),
+            ("p.A.make()V", 0),
+            ("p.C.<init>()V p.A.make()V", 1),
+            ("p.Base.<init>()V p.C.<init>()V p.A.make()V", 2),
+            // this(..) within, and another object that makes this one.
+            ("p.C.<init>(I)V p.C.<init>()V p.A.make()V", 2),
+            ("p.C.<init>()V p.C.<init>()V p.A.make()V", 1),
+            ("p.C.<init>()V p.D.<init>()V p.A.make()V", 1),
+            // Made by reflection in the constructor of another, and one whose constructor is not known.
+            ("p.D.<init>()V p.A.make()V p.C.<init>()V", 0),
+            ("p.D.<init>()V p.A.make()V", 0),
+            ("p.C2.<init>()V p.A.make()V", 0),
+        ] {
+            let chain: Vec<_> = chain.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(own_constructors("p.C", &chain), count, "{chain:?}");
+        }
     }
 }

@@ -138,11 +138,12 @@ impl Adding<'_> {
 
     /// The index of a row; `None`: it is not wanted.
     fn place(&mut self, process: &Process<'_>, copy: u32, class: u32, at: At<'_>) -> Option<usize> {
+        let class = process.class(copy, class);
         let name = |id| (process.methods)(copy, id);
         let mut methods = match (self.by, at) {
             (By::Class, _) if self.filter.method.is_none() => Vec::new(),
             (_, At::Method(id)) => id.map(name).into_iter().collect(),
-            (_, At::Context(context)) => process.chain(copy, context),
+            (_, At::Context(context)) => process.makers(&class, copy, context),
             (_, At::Node(thread, number)) => {
                 let node = |number| thread.tree.as_ref().and_then(|tree| tree.node(number));
                 let nodes = std::iter::successors(node(number), |at| node(at.parent));
@@ -152,7 +153,6 @@ impl Adding<'_> {
         if self.by != By::Context {
             methods.truncate(1);
         }
-        let class = process.class(copy, class);
         if !self.filter.wants(&class, &methods) {
             return None;
         }
