@@ -108,8 +108,13 @@ fn waits_are_resources_of_their_contexts() {
         let data = file(trace);
         let (mut profile, waits) = read(&data, &|_| true);
         let names = |_: u32, id: u32| format!("m{id}");
-        let process =
-            Process { profile: &mut profile, name: "p".into(), methods: &names, waits: Some(&waits) };
+        let process = Process {
+            profile: &mut profile,
+            name: "p".into(),
+            methods: &names,
+            biographies: None,
+            waits: Some(&waits),
+        };
         let model = load(&mut [process], &Options::default()).model;
         assert_eq!(invariants::check(&model, &Arcs::new(&model)).violations, []);
         let [contended, waiting] = ["contended", "waiting"].map(|name| model.resource(name).unwrap());
@@ -141,7 +146,13 @@ fn waits_are_resources_of_their_contexts() {
 fn report(format: Format, table: Table) -> String {
     let (mut profile, waits) = read(&file(false), &|_| true);
     let names = |_: u32, id: u32| format!("m{id}");
-    let process = Process { profile: &mut profile, name: "p".into(), methods: &names, waits: Some(&waits) };
+    let process = Process {
+        profile: &mut profile,
+        name: "p".into(),
+        methods: &names,
+        biographies: None,
+        waits: Some(&waits),
+    };
     let model = load(&mut [process], &Options::default()).model;
     let class = |_: u32, _: u32| "com.acme.Foo".to_owned();
     let threads = waits::names(&profile);
