@@ -22,10 +22,10 @@ const AT_ONCE: u64 = 1 << 21;
 pub(super) struct Span {
     pub(super) start: u64,
     pub(super) end: u64,
-    is_contended: bool,
-    copy: u32,
-    class: u32,
-    monitor: u32,
+    pub(super) is_contended: bool,
+    pub(super) copy: u32,
+    pub(super) class: u32,
+    pub(super) monitor: u32,
 }
 
 /// The waits of a profile, thread by thread.

@@ -1,6 +1,7 @@
 //! monitors: what threads waited for (seed 004): by monitor, with who had it and who waited; by thread; and where in the program, as
 //! a calling context tree.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -69,7 +70,7 @@ pub fn write(
         (Format::Json, _) => {
             write!(out, "{{\"report\":\"monitors\",\"unit\":\"ns\",\"processes\":[")?;
             for (i, process) in processes.iter().enumerate() {
-                write!(out, "{}\n", if i > 0 { "," } else { "" })?;
+                writeln!(out, "{}", if i > 0 { "," } else { "" })?;
                 process.document(out, options)?;
             }
             write!(out, "\n],\"contexts\":")?;
@@ -168,7 +169,7 @@ impl Process<'_> {
         let threads = self.profile.java_threads.iter().filter(wanted);
         let mut threads: Vec<_> = threads.map(|thread| (thread, waits(thread))).collect();
         let key = |both: &Both| (both.contended.ns, both.waiting.ns);
-        threads.sort_by(|a, b| key(&b.1).cmp(&key(&a.1)));
+        threads.sort_by_key(|(_, both)| Reverse(key(both)));
         shortened(threads, options)
     }
 
@@ -242,7 +243,7 @@ impl Process<'_> {
             of.1 += 1;
         }
         let mut list: Vec<_> = names.into_iter().map(|(name, (sum, threads))| (name, sum, threads)).collect();
-        list.sort_by(|a, b| b.1.ns.cmp(&a.1.ns));
+        list.sort_by_key(|(_, sum, _)| Reverse(sum.ns));
         list
     }
 
