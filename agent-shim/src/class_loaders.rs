@@ -74,7 +74,7 @@ impl ClassLoaders {
         let descriptor = "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
         let for_name = jni.static_method("java/lang/Class", "forName", descriptor)?;
         let app = loader("getSystemClassLoader").filter(|system| {
-            let class = jni.class_of(system);
+            let class = jni.class_of_global(system);
             jvmti.signature(&class).as_deref() == Some(APP_LOADER)
         });
         let (class, reach) = match define(jvmti, jni) {

@@ -149,7 +149,7 @@ mod counter {
     /// Processor manuals: leaf 80000007h, EDX bit 8.
     pub(super) fn is_invariant() -> bool {
         const LEAF: u32 = 0x8000_0007;
-        __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & 1 << 8 != 0
+        __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & (1 << 8) != 0
     }
 
     #[inline(always)]

@@ -11,7 +11,8 @@
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
 //! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
-//! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`].
+//! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`]; requests of users to the
+//! running program are `ctl`.
 
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -20,6 +21,8 @@ mod boot_probes;
 mod class_loaders;
 mod class_rules;
 mod clock;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod heap;
 mod jvmti;
 mod load_hook;
@@ -38,7 +41,7 @@ use instrument_rewriter::transform::hooks::Reach;
 use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use monitors::Owners;
-use options::Options;
+use options::{Options, Requests};
 use recorder::Recorder;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -51,6 +54,10 @@ struct Agent {
     hook: LoadHook,
     /// Threads and their waits are recorded.
     threads: Option<Owners>,
+    /// Requests to the program are answered.
+    ctl: Requests,
+    /// What the user has told the agent.
+    told: String,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
     /// What the recorder's own clock begins with; none: it takes the virtual machine's.
@@ -156,6 +163,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if AGENT.get().is_some() {
         return Err("the agent is loaded already".to_owned());
     }
+    let told = options.to_owned();
     let mut options = Options::parse(options)?;
     let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
     let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
@@ -163,7 +171,16 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if effective("record").as_deref() == Some("off") {
         return Ok(());
     }
+    if let Some(roots) = property("roots").or_else(|| std::env::var("INSTRUMENT_ROOTS").ok()) {
+        options.roots = options::parse_roots(&roots)?;
+    }
     let mut settings = String::new();
+    if !options.roots.is_empty() {
+        settings += &format!("roots={}\n", options.roots.join(","));
+    }
+    for region in &options.regions {
+        settings += &format!("region.{}={}\n", region.number, region.name);
+    }
     for (key, value) in &options.recorder {
         settings += &format!("{key}={}\n", value.replace('\n', " "));
     }
@@ -173,7 +190,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         settings += &format!("name={name}\n");
     }
     let clock = clock(options.clock);
-    let threads = options.threads;
+    let (threads, ctl) = (options.threads, options.ctl.clone());
     let mut capabilities = Vec::new();
     if let Some(heap) = options.heap.take() {
         capabilities = heap::capabilities(&heap);
@@ -186,8 +203,12 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         capabilities.push(Capability::RetransformClasses);
     }
     AGENT
-        .set(Agent { hook, threads, settings, clock, live: OnceLock::new() })
+        .set(Agent { hook, threads, ctl, told, settings, clock, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
+    #[cfg(target_os = "linux")]
+    if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
+        ctl::prepare(jvmti);
+    }
     let hook_up = || {
         jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
@@ -247,6 +268,8 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if let Some(owners) = agent.threads {
         monitors::start(jni, owners);
     }
+    #[cfg(target_os = "linux")]
+    ctl::start(jvmti, jni, &agent.ctl);
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);
     }
@@ -345,12 +368,17 @@ unsafe extern "system" fn vm_init(
 /// Called by the virtual machine.
 unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
     contained("the end of the virtual machine", || {
+        #[cfg(target_os = "linux")]
+        ctl::stop();
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
-        if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
+        if let Some(agent) = AGENT.get()
+            && let Some(live) = agent.live.get()
+        {
             heap::end();
-            live.recorder.finish(jni);
+            live.recorder.finish(jni, &agent.hook.missed());
         }
+        runtime_jar::remove();
     });
 }
 
@@ -389,7 +417,7 @@ unsafe extern "system" fn class_file_load_hook(
             return None;
         }
         let reach = live.reach(agent, jni, &loader, name)?;
-        let out = agent.hook.rewrite(name, class, reach, |piece| live.recorder.id_map(jni, piece))?;
+        let out = agent.hook.rewrite(name, class, reach, |news| live.recorder.tell(jni, news))?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

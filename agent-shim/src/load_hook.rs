@@ -8,8 +8,9 @@ use crate::report::Report;
 use crate::talk::say;
 use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
-use instrument_rewriter::filter::{ClassVerdict, Filter};
-use instrument_rewriter::instrumenter::{Instrumenter, Runtime};
+use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
+use instrument_rewriter::instrumenter::{Instrumenter, RegionRecord, Runtime};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
 use std::fs;
@@ -29,6 +30,20 @@ pub(crate) struct LoadHook {
     state: RwLock<State>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
+    roots: Vec<String>,
+    regions: Arc<[Region]>,
+    /// Whether the class of each region was met.
+    regions_met: Vec<AtomicBool>,
+    /// Nothing but regions is asked for.
+    only_regions: bool,
+}
+
+/// What the recorder has to know of a class before it can run.
+pub(crate) struct News {
+    /// The part of the id map that nobody has yet.
+    pub(crate) map: Option<Vec<u8>>,
+    /// Ids of root methods.
+    pub(crate) roots: Vec<u32>,
 }
 
 struct State {
@@ -59,6 +74,10 @@ impl LoadHook {
         // The agent lasts as long as the process.
         let (filter, map): (&Filter, _) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
         let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
+        let roots: Result<Vec<_>, _> = options.roots.iter().map(|root| MethodQuery::new(root)).collect();
+        instrumenter.watch(roots.map_err(|error| error.to_string())?);
+        let regions: Arc<[Region]> = options.regions.into();
+        instrumenter.time(regions.clone());
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {
                 write(&report, |report| report.record(record));
@@ -72,6 +91,10 @@ impl LoadHook {
             object_init: heap::is_on(),
             state: RwLock::new(State { instrumenter, ids }),
             stopped: AtomicBool::new(false),
+            roots: options.roots,
+            regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
+            only_regions: options.transforms == Transforms::NONE,
+            regions,
         })
     }
 
@@ -121,28 +144,38 @@ impl LoadHook {
             && (origin == Origin::Program || self.jdk_filter.as_ref().is_some_and(included))
     }
 
-    /// The new bytes of a class, if it is to have new ones. `piece` takes the part of the id map that nobody has yet, before the class
-    /// can run; it may call anything.
+    /// The id of a method, if it was rewritten, in this run or in another that shares its ids.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn method_id(&self, class: &str, name: &str, descriptor: &str) -> Option<u32> {
+        let mut state = self.state.write().ok()?;
+        state.instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+    }
+
+    /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
     pub(crate) fn rewrite(
         &self,
         name: &[u8],
         class: &[u8],
         reach: Reach,
-        piece: impl FnOnce(Vec<u8>),
+        tell: impl FnOnce(News),
     ) -> Option<Vec<u8>> {
         if self.object_init && name == heap::OBJECT {
             return rewrite_object(class);
+        }
+        if self.only_regions && !self.regions.iter().any(|region| region.class() == name) {
+            return None;
         }
         let root = Location::root("");
         let at = root.entry(name);
         let mut plan = self.state.read().ok()?.instrumenter.plan(&at, class);
         plan.call(reach);
-        let (numbered, new) = {
+        let (numbered, news) = {
             let mut state = self.state.write().ok()?;
             let State { instrumenter, ids } = &mut *state;
             let numbered = ids.number(instrumenter, |i| i.ids(), |i| i.admit(&at, &mut plan, class));
             let used = instrumenter.take_used();
-            (numbered, ids.piece(used, instrumenter.ids()))
+            let roots = instrumenter.take_found();
+            (numbered, News { map: ids.piece(used, instrumenter.ids()), roots })
         };
         if let Err(error) = numbered {
             if !self.stopped.swap(true, Relaxed) {
@@ -150,12 +183,15 @@ impl LoadHook {
             }
             return None;
         }
-        if let Some(new) = new {
-            piece(new);
-        }
+        tell(news);
         let mut out = Vec::new();
         let rewritten = self.state.read().ok()?.instrumenter.rewrite(&at, &plan, class, &mut out);
-        self.state.write().ok()?.instrumenter.done(&at, plan, rewritten);
+        let regions = {
+            let mut state = self.state.write().ok()?;
+            state.instrumenter.done(&at, plan, rewritten);
+            state.instrumenter.take_region_records()
+        };
+        self.account(&regions);
         if !rewritten {
             return None;
         }
@@ -174,6 +210,30 @@ fn rewrite_object(class: &[u8]) -> Option<Vec<u8>> {
     let mut rewriter = PlainRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
     let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
     matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)
+}
+
+impl LoadHook {
+    /// Says of regions why they are not timed.
+    fn account(&self, records: &[RegionRecord]) {
+        for record in records {
+            let met = self.regions_met[record.region].swap(true, Relaxed);
+            if let (false, Some(fault)) = (met, &record.fault) {
+                say(format_args!("region {} is not timed: {fault}", self.regions[record.region].name));
+            }
+        }
+    }
+
+    /// Says at the end which regions' classes were never loaded. The roots that no method has matched.
+    pub(crate) fn missed(&self) -> Vec<String> {
+        for (region, met) in self.regions.iter().zip(&self.regions_met) {
+            if !met.load(Relaxed) {
+                say(format_args!("region {} was not timed: its class was not loaded", region.name));
+            }
+        }
+        let Ok(state) = self.state.read() else { return Vec::new() };
+        let seen = self.roots.iter().zip(state.instrumenter.seen());
+        seen.filter(|(_, seen)| !seen).map(|(root, _)| root.clone()).collect()
+    }
 }
 
 /// Why the rules leave a class as it is, if they do.
@@ -242,8 +302,10 @@ mod tests {
         let run = move || {
             let hook = hook("transform=method-events:allocation");
             let rewrite = |(name, class): &(String, Vec<u8>)| {
-                hook.rewrite(name.as_bytes(), class, Reach::Direct, |piece| assert!(!piece.is_empty()))
-                    .is_some()
+                hook.rewrite(name.as_bytes(), class, Reach::Direct, |news| {
+                    assert!(news.map.is_none_or(|map| !map.is_empty()))
+                })
+                .is_some()
             };
             classes.iter().filter(|class| rewrite(class)).count()
         };

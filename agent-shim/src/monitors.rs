@@ -5,36 +5,36 @@
 //! identity hash code, and goes with its object. A thread may be a monitor, too: the halves are apart.
 //!
 //! The thread that is called here may have monitors of the program, even of the JDK. So nothing here or on the Java side waits for another
-//! thread; the one lock is held for two calls that do not wait for anybody.
+//! thread; the one lock is held for two calls that do not wait for anybody. Who has a monitor is asked on a thread of the recorder.
 
 use crate::jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object, StaticMethod, Value};
 use crate::recorder;
 use crate::talk::{contained, say};
 use std::cell::Cell;
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, Ordering::Relaxed};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Whether the virtual machine is asked who has a monitor that a thread has to wait for. It stops all threads to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owners {
     /// Never.
-    Off,
+    Off = 0,
     /// As long as that takes no more than a small share of the time.
-    On,
+    On = 1,
     /// Always.
-    All,
+    All = 2,
 }
-
-/// One part in so many of the time goes into [`Owners::On`].
-const SHARE: i64 = 50;
 
 /// Kinds of waits, as in the file.
 const CONTENDED: i32 = 1;
 const WAITING: i32 = 2;
 
-/// In the place of a thread's number: a thread of the recorder.
+// In the place of a thread's number.
+/// A thread of the recorder.
 const OWN: u32 = u32::MAX;
+/// A thread that has ended: what it waits for now is the virtual machine's business.
+const ENDED: u32 = u32::MAX - 1;
 
 /// Which half of a tag.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,7 @@ enum Half {
 }
 
 struct Monitors {
+    jvmti: Jvmti<'static>,
     now: StaticMethod,
     begin: StaticMethod,
     end: StaticMethod,
@@ -51,9 +52,6 @@ struct Monitors {
     started: StaticMethod,
     ended: StaticMethod,
     finish: StaticMethod,
-    owners: Owners,
-    /// The clock from which on an owner may be asked for.
-    next_question: AtomicI64,
     /// Held while a number is given.
     numbering: Mutex<()>,
     last_thread: AtomicU32,
@@ -82,7 +80,11 @@ thread_local! {
 
 /// Begins to record. The virtual machine is initialised and the recorder has begun.
 pub(crate) fn start(jni: Jni<'_>, owners: Owners) {
-    if let Err(reason) = begin(jni, owners) {
+    // The recorder's own locks are none of the program's.
+    INSIDE.set(true);
+    let begun = begin(jni, owners);
+    INSIDE.set(false);
+    if let Err(reason) = begun {
         say(format_args!("threads are not recorded: {reason}"));
     }
 }
@@ -97,32 +99,34 @@ fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
     let wanted = [Capability::TagObjects, Capability::GenerateMonitorEvents];
     jvmti.add_capabilities(&wanted).map_err(|error| error.to_string())?;
     let mut granted = owners;
-    if owners != Owners::Off && jvmti.add_capabilities(&[Capability::GetMonitorInfo]).is_err() {
+    if owners != Owners::Off
+        && (jvmti.add_capabilities(&[Capability::GetMonitorInfo]).is_err()
+            || !jni.register_question(MONITORS_CLASS, "owner", owner))
+    {
         say(format_args!("this virtual machine does not tell who has a monitor"));
         granted = Owners::Off;
     }
     // Before 21 there are none.
     let _ = jvmti.add_capabilities(&[Capability::SupportVirtualThreads]);
     let monitors = Monitors {
+        jvmti,
         now: method(MONITORS_CLASS, "now", "()J")?,
-        begin: method(MONITORS_CLASS, "begin", "(ILjava/lang/Object;IIIJJ)V")?,
+        begin: method(MONITORS_CLASS, "begin", "(ILjava/lang/Object;IIJJ)V")?,
         end: method(MONITORS_CLASS, "end", "(IZ)V")?,
         finish: method(MONITORS_CLASS, "finish", "(I)V")?,
         existing: method(THREADS_CLASS, "existing", "(Ljava/lang/Thread;I)Z")?,
         started: method(THREADS_CLASS, "started", "(Ljava/lang/Thread;I)Z")?,
         ended: method(THREADS_CLASS, "ended", "(I)V")?,
-        owners: granted,
-        next_question: AtomicI64::new(i64::MIN),
         numbering: Mutex::new(()),
         last_thread: AtomicU32::new(0),
         last_monitor: AtomicU32::new(0),
         missed: AtomicI32::new(0),
     };
-    let start = method(MONITORS_CLASS, "start", "()Z")?;
-    if jni.call_for_boolean(&start, &[]) != Some(true) {
+    let start = method(MONITORS_CLASS, "start", "(I)Z")?;
+    let monitors = MONITORS.get_or_init(|| monitors);
+    if jni.call_for_boolean(&start, &[Value::Int(granted as i32)]) != Some(true) {
         return Err("the recorder did not begin".to_owned());
     }
-    let monitors = MONITORS.get_or_init(|| monitors);
     let events = [
         Event::VmDeath,
         Event::ThreadStart,
@@ -163,7 +167,7 @@ impl Monitors {
             if number != 0 {
                 return Some(number);
             }
-            let next = last.load(Relaxed).checked_add(1).filter(|&next| next < OWN)?;
+            let next = last.load(Relaxed).checked_add(1).filter(|&next| next < ENDED)?;
             jvmti.set_tag(object, tag | i64::from(next) << shift).ok()?;
             last.store(next, Relaxed);
             Some(next)
@@ -174,14 +178,20 @@ impl Monitors {
     /// Numbers a thread that was not seen before, and tells the Java side.
     fn thread(&self, jvmti: Jvmti<'_>, jni: Jni<'_>, thread: &Object<'_>, tell: &StaticMethod) {
         let number = self.number(jvmti, thread, Half::Thread);
-        if number == 0 || number == OWN {
+        if !is_number(number) {
             return;
         }
         let values = [Value::Thread(thread), Value::Int(number as i32)];
-        if jni.call_for_boolean(tell, &values) == Some(false)
-            && let Ok(tag) = jvmti.tag(thread)
-        {
-            let _ = jvmti.set_tag(thread, tag | i64::from(OWN) << 32);
+        if jni.call_for_boolean(tell, &values) == Some(false) {
+            self.mark(jvmti, thread, OWN);
+        }
+    }
+
+    /// Puts something in the place of a thread's number.
+    fn mark(&self, jvmti: Jvmti<'_>, thread: &Object<'_>, mark: u32) {
+        let _lock = self.numbering.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(tag) = jvmti.tag(thread) {
+            let _ = jvmti.set_tag(thread, tag & i64::from(u32::MAX) | i64::from(mark) << 32);
         }
     }
 
@@ -196,43 +206,48 @@ impl Monitors {
     ) {
         let Some(clock) = jni.call_for_long(&self.now, &[]) else { return };
         let thread = self.number(jvmti, thread, Half::Thread);
-        if thread == OWN {
+        if !is_number(thread) {
             return;
         }
         let number = self.number(jvmti, monitor, Half::Monitor);
-        let owner = if kind == CONTENDED { self.owner(jvmti, jni, monitor, clock) } else { 0 };
-        let int = |number: u32| Value::Int(number as i32);
         let values = [
             Value::Int(kind),
             Value::Object(monitor),
-            int(number),
-            int(thread),
-            int(owner),
+            Value::Int(number as i32),
+            Value::Int(thread as i32),
             Value::Long(timeout),
             Value::Long(clock),
         ];
         jni.call(&self.begin, &values);
     }
+}
 
-    /// The number of the thread that has a monitor; 0: it is not known.
-    fn owner<'a>(&self, jvmti: Jvmti<'a>, jni: Jni<'a>, monitor: &Object<'_>, clock: i64) -> u32 {
-        match self.owners {
-            Owners::Off => return 0,
-            Owners::On if clock < self.next_question.load(Relaxed) => return 0,
-            _ => {}
+/// The number of the thread that has a monitor; 0: nobody has it, or none of the program's threads.
+///
+/// # Safety
+/// Called by the virtual machine, with an object or null.
+unsafe extern "system" fn owner(
+    jni: *mut *const *const c_void,
+    _: *mut c_void,
+    monitor: *mut c_void,
+) -> c_int {
+    let Some(monitors) = MONITORS.get() else { return 0 };
+    let number = contained("who has a monitor", || {
+        // SAFETY: all of what was passed in is valid during this call.
+        let (jni, monitor) = unsafe { (Jni::new(jni), Object::new(monitor)) };
+        if monitor.is_null() {
+            return None;
         }
-        let owner = jvmti.monitor_owner(monitor, jni).ok().flatten();
-        if self.owners == Owners::On
-            && let Some(now) = jni.call_for_long(&self.now, &[])
-        {
-            self.next_question
-                .store(now.saturating_add(now.saturating_sub(clock).saturating_mul(SHARE)), Relaxed);
-        }
-        let Some(owner) = owner else { return 0 };
-        let number = self.number(jvmti, &owner, Half::Thread);
-        jni.forget(owner);
-        if number == OWN { 0 } else { number }
-    }
+        let jvmti: Jvmti<'_> = monitors.jvmti;
+        let owner = jvmti.monitor_owner(&monitor, jni).ok()??;
+        Some(monitors.number(jvmti, &owner, Half::Thread))
+    });
+    let number = number.flatten().unwrap_or(0);
+    if is_number(number) { number as c_int } else { 0 }
+}
+
+fn is_number(number: u32) -> bool {
+    (1..ENDED).contains(&number)
 }
 
 /// Calls `told` unless this thread is in here already, in the load hook, or has hardly any stack left.
@@ -289,8 +304,9 @@ unsafe extern "system" fn thread_end(
         let thread = Object::new(thread);
         hear(jvmti, jni, "the end of a thread", |monitors, jvmti, jni| {
             let number = monitors.number(jvmti, &thread, Half::Thread);
-            if number != 0 && number != OWN {
+            if is_number(number) {
                 jni.call(&monitors.ended, &[Value::Int(number as i32)]);
+                monitors.mark(jvmti, &thread, ENDED);
             }
         });
     }

@@ -4,11 +4,14 @@
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
+//! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
+//! | `region` | times a code region, as `--region` does; may be repeated. Without `transform` nothing else is inserted |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
 //! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
 //! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `threads` | `on`: threads and their waits for monitors are recorded |
 //! | `owners` | whether the virtual machine is asked who has a monitor: `on` (as long as that takes 2 % of the time or less), `all`, `off` |
@@ -23,7 +26,8 @@
 use crate::clock::Wanted;
 use crate::heap::Classes;
 use crate::monitors::Owners;
-use instrument_rewriter::filter::Filter;
+use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
@@ -43,13 +47,16 @@ const RECORDER_KEYS: [&str; 12] = [
     "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 11] = [
+const AGENT_KEYS: [&str; 14] = [
     "include",
     "exclude",
     "transform",
+    "root",
+    "region",
     "ids",
     "report",
     "dump",
+    "ctl",
     "heap-include",
     "heap-exclude",
     "clock",
@@ -59,6 +66,19 @@ const AGENT_KEYS: [&str; 11] = [
 const HEAP: [&str; 2] = ["counts", "objects"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
+/// Whether requests to the program are answered, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux says who asks"))]
+pub(crate) enum Requests {
+    /// In the directory of the user.
+    #[default]
+    Usual,
+    /// Nowhere.
+    Off,
+    /// At this path.
+    At(PathBuf),
+}
+
 /// What the user wants.
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -67,9 +87,13 @@ pub(crate) struct Options {
     /// For the classes of the JDK; none: they stay as they are.
     pub(crate) jdk_filter: Option<Filter>,
     pub(crate) transforms: Transforms,
+    /// Patterns, one each.
+    pub(crate) roots: Vec<String>,
+    pub(crate) regions: Vec<Region>,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) ctl: Requests,
     pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
     pub(crate) threads: Option<Owners>,
@@ -96,6 +120,8 @@ impl Options {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
         let mut clock = Wanted::default();
+        let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
+        let mut ctl = Requests::default();
         let (mut ids, mut report, mut dump) = (None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -111,9 +137,19 @@ impl Options {
                 "include" => include.push(value.to_owned()),
                 "exclude" => exclude.push(value.to_owned()),
                 "transform" => transforms = Some(parse_transforms(value)?),
+                "root" => roots.extend(parse_roots(value)?),
+                "region" => {
+                    let region = Region::parse(value).map_err(|error| format!("region={value}: {error}"))?;
+                    if regions.iter().any(|other| other.number == region.number) {
+                        return Err(format!("region={value}: there is one that cannot be told from it"));
+                    }
+                    regions.push(region);
+                }
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "ctl" if value == "off" => ctl = Requests::Off,
+                "ctl" => ctl = Requests::At(PathBuf::from(value)),
                 "clock" => {
                     clock = match value {
                         "tsc" => Wanted::Counter,
@@ -153,7 +189,9 @@ impl Options {
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
         let heap = heap(&recorder, &heap_include, &heap_exclude)?;
-        let usual = Transforms { method_events: true, thread_links: true, ..Transforms::default() };
+        // A region costs next to nothing, unless everything around it is recorded.
+        let events = regions.is_empty();
+        let usual = Transforms { method_events: events, thread_links: events, ..Transforms::default() };
         let mut transforms = transforms.unwrap_or(usual);
         if heap.is_some() {
             if transforms.allocation {
@@ -166,9 +204,12 @@ impl Options {
             jdk_filter,
             transforms,
             heap,
+            roots,
+            regions,
             ids,
             report,
             dump,
+            ctl,
             clock,
             threads: threads.then_some(owners),
             recorder,
@@ -196,6 +237,15 @@ fn heap(
         };
     };
     Ok(Some(Heap { classes: Classes::new(include, exclude)?, biographies: level == "objects" }))
+}
+
+/// Patterns that are joined with `:`, or with `,` as the recorder's setting takes them.
+pub(crate) fn parse_roots(value: &str) -> Result<Vec<String>, String> {
+    let patterns: Vec<String> = value.split([':', ',']).map(|pattern| pattern.trim().to_owned()).collect();
+    for pattern in &patterns {
+        MethodQuery::new(pattern).map_err(|error| format!("root={value}: {error}"))?;
+    }
+    Ok(patterns)
 }
 
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
@@ -298,6 +348,9 @@ mod tests {
             ("heap=counts,heap-exclude=a.B#c", "heap patterns are about classes"),
             ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
             ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
+            ("root=a..b", "root=a..b: "),
+            ("region=Foo", "region=Foo: "),
+            ("region=Foo:1,region=Foo:1", "cannot be told"),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {

@@ -131,6 +131,8 @@ pub struct Instrumenter<'a> {
     region_records: Vec<RegionRecord>,
     /// Patterns, and whether a method has matched.
     watched: Vec<(MethodQuery, bool)>,
+    /// Ids of the methods that matched one.
+    found: Vec<u32>,
     totals: Totals,
     /// Ids that the current output carries.
     used: Vec<u32>,
@@ -188,6 +190,7 @@ impl<'a> Instrumenter<'a> {
             regions: Arc::default(),
             region_records: Vec::new(),
             watched: Vec::new(),
+            found: Vec::new(),
             totals: Totals::default(),
             used: Vec::new(),
             modules: 0,
@@ -207,6 +210,11 @@ impl<'a> Instrumenter<'a> {
         self.regions = regions;
     }
 
+    /// What became of the code regions since this was called.
+    pub fn take_region_records(&mut self) -> Vec<RegionRecord> {
+        std::mem::take(&mut self.region_records)
+    }
+
     /// What became of the code regions so far, wherever one of their classes was met.
     pub fn region_records(&self) -> &[RegionRecord] {
         &self.region_records
@@ -220,6 +228,11 @@ impl<'a> Instrumenter<'a> {
     /// Whether a method that is instrumented matched, for each pattern.
     pub fn seen(&self) -> impl Iterator<Item = bool> + '_ {
         self.watched.iter().map(|watched| watched.1)
+    }
+
+    /// The ids of the methods that matched a pattern since this was called.
+    pub fn take_found(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.found)
     }
 
     /// The totals so far.
@@ -508,12 +521,18 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 flags: u32::from(method.access_flags),
                 fingerprint: method.fingerprint,
             };
-            for watched in self.watched.iter_mut().filter(|watched| wanted && !watched.1) {
-                watched.1 = watched.0.matches(name, name_of, descriptor);
-            }
             let id = if wanted { self.ids.assign(class_ids, &info).unwrap_or(LEFT) } else { LEFT };
             if id != LEFT {
                 self.used.push(id);
+                let mut found = false;
+                for watched in &mut self.watched {
+                    let matches = watched.0.matches(name, name_of, descriptor);
+                    watched.1 |= matches;
+                    found |= matches;
+                }
+                if found {
+                    self.found.push(id);
+                }
             }
             plan.ids.push(id);
         }

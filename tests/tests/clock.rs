@@ -96,25 +96,25 @@ fn both_clocks_show_the_same_moments() -> Result<()> {
     Ok(())
 }
 
-/// A thread may be stopped in the very reading of the clock.
+/// A thread may be stopped in the very reading of the clock; or, where probes are interpreted, between any two stores, so that the law need
+/// not hold. (Not as a trace: that does much I/O, and a thread that is stopped within
+/// that of the JDK may leave it broken, or run on.)
 #[test]
-fn stopped_threads_leave_lawful_profiles() -> Result<()> {
+fn stopped_threads_do_no_harm() -> Result<()> {
     for jre in jre::all()?.into_iter().filter(|jre| jre.version < 20) {
         for flags in [&[][..], &["-Xint"], &["-XX:TieredStopAtLevel=1"]] {
-            for record in ["record=tree", "record=trace"] {
-                let (agent, path) = (option(record)?, class_path());
-                let words = [&[agent.as_str()][..], flags, &["-cp", &path, "Stopped", "40"]].concat();
-                let outcome = run(&jre, &words)?;
-                let case = format!("Java {} {flags:?} {record}: {}", jre.version, outcome.stderr);
-                assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "done\n"), "{case}");
-                let profile = profile(&outcome)?;
-                assert_eq!((profile.damage.len(), profile.imbalances().len()), (0, 0), "{case}");
-                assert_eq!(profile.threads.len(), 41, "{case}");
-                let longest = profile.shutdown_clock - profile.start_clock;
-                let nodes = profile.threads.iter().filter_map(|t| t.tree.as_ref()).flat_map(|t| &t.nodes);
-                for node in nodes {
-                    ensure!(node.ns <= longest, "{case}: {node:?}");
-                }
+            let (agent, path) = (option("")?, class_path());
+            let words = [&[agent.as_str()][..], flags, &["-cp", &path, "Stopped", "40"]].concat();
+            let outcome = run(&jre, &words)?;
+            let case = format!("Java {} {flags:?}: {}", jre.version, outcome.stderr);
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "done\n"), "{case}");
+            let profile = profile(&outcome)?;
+            assert_eq!(profile.damage, [], "{case}");
+            assert_eq!(profile.threads.len(), 41, "{case}");
+            let longest = profile.shutdown_clock - profile.start_clock;
+            let nodes = profile.threads.iter().filter_map(|t| t.tree.as_ref()).flat_map(|t| &t.nodes);
+            for node in nodes {
+                ensure!(node.ns <= longest, "{case}: {node:?}");
             }
         }
     }

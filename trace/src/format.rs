@@ -26,6 +26,7 @@ pub(crate) const CONNECTIONS: u32 = 18;
 pub(crate) const REMOTE_CALLS: u32 = 19;
 pub(crate) const WAITS: u32 = 16;
 pub(crate) const JAVA_THREADS: u32 = 17;
+pub(crate) const PAUSES: u32 = 20;
 
 pub(crate) const STOPPED: u64 = 1;
 pub(crate) const REPAIRING: u64 = 2;

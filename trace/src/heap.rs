@@ -74,6 +74,19 @@ impl ObjectPiece {
         }
     }
 
+    /// A part of it: `count` biographies from index `from` on, as far as they are there.
+    #[must_use]
+    pub fn part(&self, from: u64, count: u64) -> ObjectPiece {
+        let from = from.min(self.count);
+        let first = self.first.saturating_add(from);
+        ObjectPiece {
+            first,
+            offset: self.offset + from * OBJECT,
+            count: count.min(self.count - from),
+            ..*self
+        }
+    }
+
     /// Calls `visit` with every finished biography of this piece, in the order of their numbers.
     ///
     /// # Errors

@@ -70,7 +70,7 @@
 //! | 192 | 8 | kind 1: start: the clock at its first event; 0: unknown |
 //! | 200 | 8 | kind 1: end: the clock when it was first seen to have ended; 0: it was not |
 //! | 208 | 8 | kind 1: number of the link that started it; 0: none |
-//! | 216 | 8 | both: ns that the recorder took for itself (growing regions, folding), already left out of every time |
+//! | 216 | 8 | both: ns that the recorder took for itself (growing regions, folding), and in which recording was paused; already left out of every time |
 //! | 64 | 8 | kind 2: 1: the journal is valid |
 //! | 72 | 24 | kind 2: journal: target, value, source |
 //!
@@ -186,8 +186,9 @@
 //! | 9 | link frame entered: what follows runs on behalf of a link | number of the link |
 //! | 10 | link frame left | number of the link |
 //! | 11 | a link was made here | number of the link |
-//! | 12 | bits 0-59: ns that the recorder took for itself: the clock goes on by them, the times of open calls do not | |
+//! | 12 | bits 0-59: ns that the recorder took for itself, or in which recording was paused: the clock goes on by them, the times of open calls do not | |
 //! | 13 | bits 0-59: events dropped here; the thread's region counts them, too, as it does the ns of kind 12 | |
+//! | 14 | the topmost frames are gone: orphans if they are pending, or else lost | how many |
 //! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
 //!
 //! Kinds that are not named do not move the clock, and a reader skips them.
@@ -316,6 +317,12 @@
 //! Two records are of the same call if their returns have the same UID: no two returns have, of whatever process. A call that did
 //! not return is found by its connection and its place on it.
 //!
+//! ## 20: pauses
+//! When recording was paused. 16 bytes each, up to the first that begins with 0: the clock at its beginning, the clock at its end (0: it did
+//! not come). Calls that began during a pause are nowhere in the file; what they called after it has the nearest caller that is recorded.
+//! Calls that began before are closed when they end, and those that end in a pause end with its beginning. The time of a pause is left out of
+//! the times of open calls and is part of word 216 of the thread (kind 12 in a trace), once the thread had an event after it.
+//!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `command`, `directory`, `host`, `os`,
 //! `java.version`, `java.vm.name`, `java.vm.version`; the clock: `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its
@@ -332,7 +339,7 @@
 //! | `calibration.rounds` | rounds measured |
 //!
 //! A key that comes again replaces the one before: the recorder calibrates once more when the program ends, and writes what it
-//! found if that is less.
+//! found if that is less. Under the agent the first time is 2 s after the start: of a program that was killed before nothing is known.
 //!
 //! # Example
 //! A thread `main` that is inside its method 5, having called it twice (words as hexadecimal numbers):
@@ -375,6 +382,7 @@ mod heap;
 mod java_thread;
 mod law;
 mod link;
+mod pause;
 mod profile;
 mod reader;
 mod region_timing;
@@ -398,6 +406,7 @@ pub use heap::{Collection, Object, ObjectPiece};
 pub use java_thread::JavaThread;
 pub use law::Imbalance;
 pub use link::{Link, LinkKind};
+pub use pause::Pause;
 pub use profile::Profile;
 pub use region_timing::{Passage, RegionTiming};
 pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};

@@ -9,6 +9,7 @@ use crate::format::REMOTE_CALL;
 use crate::heap::{Collection, ObjectPiece};
 use crate::java_thread::JavaThread;
 use crate::link::Link;
+use crate::pause::Pause;
 use crate::reader;
 use crate::region_timing::RegionTiming;
 use crate::remote::{Connection, RemoteCall, RemoteCalls};
@@ -51,6 +52,8 @@ pub struct Profile {
     pub java_threads: Vec<JavaThread>,
     /// Where waits are, in the order of the file: [`Profile::for_each_wait`].
     pub waits: Vec<WaitPiece>,
+    /// When recording was paused, in the order of the file.
+    pub pauses: Vec<Pause>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.

@@ -16,6 +16,7 @@ use crate::facts::Copy;
 use crate::format::*;
 use crate::heap::{ObjectPiece, read_collections};
 use crate::link::{Link, LinkKind};
+use crate::pause::Pause;
 use crate::profile::Profile;
 use crate::region_timing::{Passage, RegionTiming};
 use crate::regions::{Region, walk};
@@ -154,6 +155,7 @@ impl Reader<'_, '_> {
             }
             CONNECTIONS => self.connections(region),
             REMOTE_CALLS => self.remote_calls(region),
+            PAUSES => self.pauses(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -257,6 +259,18 @@ impl Reader<'_, '_> {
             left_otherwise,
             last,
         });
+    }
+
+    fn pauses(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + 16 <= region.end() {
+            let [start, end] = self.bytes.words(at);
+            if start == 0 {
+                return;
+            }
+            self.profile.pauses.push(Pause { start, end });
+            at += 16;
+        }
     }
 
     fn thread(&mut self, region: &Region) {

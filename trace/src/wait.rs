@@ -63,7 +63,18 @@ impl WaitPiece {
         WaitPiece { copy: region.copy, offset: region.offset + HEADER, count }
     }
 
-    fn for_each(&self, source: &impl Source, visit: &mut impl FnMut(&Wait)) -> Result<(), Error> {
+    /// A part of it: `count` waits from index `from` on, as far as they are there.
+    #[must_use]
+    pub fn part(&self, from: u64, count: u64) -> WaitPiece {
+        let from = from.min(self.count);
+        WaitPiece { offset: self.offset + from * WAIT, count: count.min(self.count - from), ..*self }
+    }
+
+    /// Calls `visit` with every finished wait of this piece, in the order of the file.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn for_each(&self, source: &impl Source, visit: &mut impl FnMut(&Wait)) -> Result<(), Error> {
         let mut buffer = vec![0; (self.count.min(RECORDS_AT_ONCE) * WAIT) as usize];
         let mut done = 0;
         while done < self.count {

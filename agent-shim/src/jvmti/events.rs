@@ -40,7 +40,12 @@ numbers! {
     Capability CAPABILITIES;
     // Since 21.
     TagObjects = 0 "can_tag_objects",
+    GetOwnedMonitorInfo = 5 "can_get_owned_monitor_info",
+    GetCurrentContendedMonitor = 6 "can_get_current_contended_monitor",
     GetMonitorInfo = 7 "can_get_monitor_info",
+    GetSourceFileName = 11 "can_get_source_file_name",
+    GetLineNumbers = 12 "can_get_line_numbers",
+    GetThreadCpuTime = 23 "can_get_thread_cpu_time",
     GenerateMonitorEvents = 28 "can_generate_monitor_events",
     GenerateVmObjectAllocEvents = 29 "can_generate_vm_object_alloc_events",
     GenerateGarbageCollectionEvents = 31 "can_generate_garbage_collection_events",

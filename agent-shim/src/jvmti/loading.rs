@@ -72,7 +72,7 @@ impl<'a> Jni<'a> {
     }
 
     /// The class of an object, which is not null.
-    pub(crate) fn class_of(&self, object: &Global) -> Object<'a> {
+    pub(crate) fn class_of_global(&self, object: &Global) -> Object<'a> {
         // SAFETY: a global reference that was made of an object; the result is a local reference.
         let reference = unsafe { self.raw_get_object_class(object.0) };
         Object { reference, scope: PhantomData }

@@ -6,13 +6,16 @@
 //! outlive the call that they were made in.
 
 mod events;
+mod inquiry;
 mod loading;
 mod monitors;
+mod standstill;
 #[cfg(test)]
 mod tests;
 mod values;
 
 pub(crate) use events::{Callbacks, Capability, Event};
+pub(crate) use inquiry::{Frame, MethodId, Stack};
 pub(crate) use loading::{Answer, Method, Weak};
 use monitors::MonitorUsage;
 pub(crate) use values::Value;
@@ -35,6 +38,9 @@ impl std::fmt::Display for JvmtiError {
 
 /// An environment: a pointer to a pointer to a table of functions.
 pub(crate) type Environment = *mut *const *const c_void;
+
+/// `jvmtiStartFunction`.
+pub(crate) type AgentThread = unsafe extern "system" fn(Environment, Environment, *mut c_void);
 
 const JVMTI_VERSION_9: c_int = 0x3009_0000;
 const JVMTI_ENABLE: c_int = 1;
@@ -64,18 +70,44 @@ macro_rules! functions {
 
 functions! { Jvmti, JVMTI_FUNCTIONS;
     3 GetAllThreads raw_get_all_threads(count: *mut c_int, threads: *mut *mut *mut c_void) -> c_int;
+    8 GetThreadInfo raw_get_thread_info(thread: *mut c_void, info: *mut inquiry::RawThreadInfo) -> c_int;
+    9 GetOwnedMonitorInfo raw_get_owned_monitor_info(thread: *mut c_void, count: *mut c_int, monitors: *mut *mut *mut c_void) -> c_int;
+    10 GetCurrentContendedMonitor raw_get_current_contended_monitor(thread: *mut c_void, monitor: *mut *mut c_void) -> c_int;
+    11 RunAgentThread raw_run_agent_thread(thread: *mut c_void, main: AgentThread, argument: *const c_void, priority: c_int) -> c_int;
+    13 GetThreadGroupInfo raw_get_thread_group_info(group: *mut c_void, info: *mut inquiry::RawGroupInfo) -> c_int;
+    17 GetCurrentThread raw_get_current_thread(thread: *mut *mut c_void) -> c_int;
     44 IsModifiableClass raw_is_modifiable_class(class: *mut c_void, result: *mut u8) -> c_int;
     45 Allocate raw_allocate(size: i64, result: *mut *mut u8) -> c_int;
     46 Deallocate raw_deallocate(memory: *mut u8) -> c_int;
     47 GetClassSignature raw_get_class_signature(class: *mut c_void, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
+    48 GetClassStatus raw_get_class_status(class: *mut c_void, status: *mut c_int) -> c_int;
+    49 GetSourceFileName raw_get_source_file_name(class: *mut c_void, name: *mut *mut c_char) -> c_int;
+    50 GetClassModifiers raw_get_class_modifiers(class: *mut c_void, modifiers: *mut c_int) -> c_int;
+    51 GetClassMethods raw_get_class_methods(class: *mut c_void, count: *mut c_int, methods: *mut *mut *mut c_void) -> c_int;
+    52 GetClassFields raw_get_class_fields(class: *mut c_void, count: *mut c_int, fields: *mut *mut *mut c_void) -> c_int;
+    53 GetImplementedInterfaces raw_get_implemented_interfaces(class: *mut c_void, count: *mut c_int, interfaces: *mut *mut *mut c_void) -> c_int;
     56 GetClassLoader raw_get_class_loader(class: *mut c_void, result: *mut *mut c_void) -> c_int;
     58 GetObjectMonitorUsage raw_get_object_monitor_usage(object: *mut c_void, usage: *mut MonitorUsage) -> c_int;
+    59 GetFieldName raw_get_field_name(class: *mut c_void, field: *mut c_void, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
+    61 GetFieldModifiers raw_get_field_modifiers(class: *mut c_void, field: *mut c_void, modifiers: *mut c_int) -> c_int;
+    63 GetMethodName raw_get_method_name(method: *mut c_void, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
+    64 GetMethodDeclaringClass raw_get_method_declaring_class(method: *mut c_void, class: *mut *mut c_void) -> c_int;
+    65 GetMethodModifiers raw_get_method_modifiers(method: *mut c_void, modifiers: *mut c_int) -> c_int;
+    69 GetLineNumberTable raw_get_line_number_table(method: *mut c_void, count: *mut c_int, table: *mut *mut inquiry::RawLine) -> c_int;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
+    87 GetVersionNumber raw_get_version_number(version: *mut c_int) -> c_int;
     93 AddModuleReads raw_add_module_reads(module: *mut c_void, to: *mut c_void) -> c_int;
+    99 GetAllStackTraces raw_get_all_stack_traces(max: c_int, stacks: *mut *mut inquiry::RawStack, count: *mut c_int) -> c_int;
     105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
     106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
+    107 ForceGarbageCollection raw_force_garbage_collection() -> c_int;
+    113 GetObjectsWithTags raw_get_objects_with_tags(count: c_int, tags: *const i64, found: *mut c_int, objects: *mut *mut *mut c_void, their_tags: *mut *mut i64) -> c_int;
+    114 FollowReferences raw_follow_references(leave_out: c_int, class: *mut c_void, start: *mut c_void, callbacks: *const standstill::RawHeapCallbacks, user: *mut c_void) -> c_int;
+    115 IterateThroughHeap raw_iterate_through_heap(leave_out: c_int, class: *mut c_void, callbacks: *const standstill::RawHeapCallbacks, user: *mut c_void) -> c_int;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
+    126 DisposeEnvironment raw_dispose_environment() -> c_int;
     130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
+    136 GetThreadCpuTime raw_get_thread_cpu_time(thread: *mut c_void, ns: *mut i64) -> c_int;
     141 AddCapabilities raw_add_capabilities(capabilities: *const [u8; 16]) -> c_int;
     148 AddToBootstrapClassLoaderSearch raw_add_to_bootstrap_class_loader_search(path: *const c_char) -> c_int;
     151 RetransformClasses raw_retransform_classes(count: c_int, classes: *const *mut c_void) -> c_int;
@@ -87,8 +119,11 @@ const SET_EVENT_NOTIFICATION_MODE: (usize, &str) = (1, "SetEventNotificationMode
 functions! { Jni, JNI_FUNCTIONS;
     5 DefineClass raw_define_class(name: *const c_char, loader: *mut c_void, bytes: *const u8, length: c_int) -> *mut c_void;
     6 FindClass raw_find_class(name: *const c_char) -> *mut c_void;
+    10 GetSuperclass raw_get_superclass(class: *mut c_void) -> *mut c_void;
     15 ExceptionOccurred raw_exception_occurred() -> *mut c_void;
     17 ExceptionClear raw_exception_clear();
+    19 PushLocalFrame raw_push_local_frame(capacity: c_int) -> c_int;
+    20 PopLocalFrame raw_pop_local_frame(result: *mut c_void) -> *mut c_void;
     21 NewGlobalRef raw_new_global_ref(object: *mut c_void) -> *mut c_void;
     22 DeleteGlobalRef raw_delete_global_ref(object: *mut c_void);
     23 DeleteLocalRef raw_delete_local_ref(object: *mut c_void);
@@ -98,6 +133,8 @@ functions! { Jni, JNI_FUNCTIONS;
     32 IsInstanceOf raw_is_instance_of(object: *mut c_void, class: *mut c_void) -> u8;
     33 GetMethodID raw_get_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     36 CallObjectMethodA raw_call_object_method(object: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
+    94 GetFieldID raw_get_field_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
+    101 GetLongField raw_get_long_field(object: *mut c_void, field: *mut c_void) -> i64;
     113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
     119 CallStaticBooleanMethodA raw_call_static_boolean_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> u8;
@@ -106,7 +143,9 @@ functions! { Jni, JNI_FUNCTIONS;
     164 GetStringLength raw_get_string_length(string: *mut c_void) -> c_int;
     167 NewStringUTF raw_new_string_utf(text: *const c_char) -> *mut c_void;
     168 GetStringUTFLength raw_get_string_utf_length(string: *mut c_void) -> c_int;
+    171 GetArrayLength raw_get_array_length(array: *mut c_void) -> c_int;
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
+    200 GetByteArrayRegion raw_get_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *mut u8);
     208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
     215 RegisterNatives raw_register_natives(class: *mut c_void, methods: *const NativeMethod, count: c_int) -> c_int;
     219 GetJavaVM raw_get_java_vm(vm: *mut *mut c_void) -> c_int;
@@ -126,7 +165,7 @@ pub(crate) struct Jvmti<'a> {
     scope: PhantomData<&'a ()>,
 }
 
-// SAFETY: an environment is for any thread (JVMTI, "Environments").
+// SAFETY: an environment is for any thread (JVMTI, "Environments"); this one lasts.
 unsafe impl Send for Jvmti<'static> {}
 // SAFETY: as above.
 unsafe impl Sync for Jvmti<'static> {}
@@ -436,14 +475,28 @@ impl<'a> Jni<'a> {
         name: &str,
         function: extern "system" fn(Environment, *mut c_void) -> i64,
     ) -> bool {
+        // SAFETY: the function is what a static native method with this descriptor has to be.
+        unsafe { self.register(class, name, c"()J", function as *const c_void) }
+    }
+
+    /// Registers a static native method that takes an object and returns an int.
+    pub(crate) fn register_question(
+        &self,
+        class: &str,
+        name: &str,
+        function: unsafe extern "system" fn(Environment, *mut c_void, *mut c_void) -> c_int,
+    ) -> bool {
+        // SAFETY: as above.
+        unsafe { self.register(class, name, c"(Ljava/lang/Object;)I", function as *const c_void) }
+    }
+
+    /// # Safety
+    /// The function is what a static native method with this descriptor has to be.
+    unsafe fn register(&self, class: &str, name: &str, descriptor: &CStr, function: *const c_void) -> bool {
         let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
-        let method = NativeMethod {
-            name: name.as_ptr(),
-            descriptor: c"()J".as_ptr(),
-            function: function as *const c_void,
-        };
-        // SAFETY: names are C strings, the class is checked before it is used, and the function is what a static native method with
-        // this descriptor has to be. It lasts: the library is not unloaded.
+        let method = NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function };
+        // SAFETY: names are C strings, the class is checked before it is used, and the function is what is said above. It lasts: the
+        // library is not unloaded.
         unsafe {
             let local = self.raw_find_class(class.as_ptr());
             if self.failed() || local.is_null() {

@@ -8,12 +8,25 @@ use std::ptr::null_mut;
 /// `jvmtiMonitorUsage`.
 #[repr(C)]
 pub(super) struct MonitorUsage {
-    owner: *mut c_void,
-    entry_count: c_int,
-    waiter_count: c_int,
-    waiters: *mut *mut c_void,
-    notify_waiter_count: c_int,
-    notify_waiters: *mut *mut c_void,
+    pub(super) owner: *mut c_void,
+    pub(super) entry_count: c_int,
+    pub(super) waiter_count: c_int,
+    pub(super) waiters: *mut *mut c_void,
+    pub(super) notify_waiter_count: c_int,
+    pub(super) notify_waiters: *mut *mut c_void,
+}
+
+impl Default for MonitorUsage {
+    fn default() -> Self {
+        MonitorUsage {
+            owner: null_mut(),
+            entry_count: 0,
+            waiter_count: 0,
+            waiters: null_mut(),
+            notify_waiter_count: 0,
+            notify_waiters: null_mut(),
+        }
+    }
 }
 
 impl Jni<'_> {
@@ -45,14 +58,7 @@ impl<'a> Jvmti<'a> {
         monitor: &Object<'_>,
         jni: Jni<'a>,
     ) -> Result<Option<Object<'a>>, JvmtiError> {
-        let mut usage = MonitorUsage {
-            owner: null_mut(),
-            entry_count: 0,
-            waiter_count: 0,
-            waiters: null_mut(),
-            notify_waiter_count: 0,
-            notify_waiters: null_mut(),
-        };
+        let mut usage = MonitorUsage::default();
         // SAFETY: a reference that is not null; on success both lists are local references in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_object_monitor_usage(monitor.reference, &mut usage))?;
@@ -65,7 +71,7 @@ impl<'a> Jvmti<'a> {
 
     /// # Safety
     /// So many local references, valid for `'a`, in memory that was allocated for us; or null.
-    unsafe fn take_references(&self, list: *mut *mut c_void, count: c_int) -> Vec<Object<'a>> {
+    pub(super) unsafe fn take_references(&self, list: *mut *mut c_void, count: c_int) -> Vec<Object<'a>> {
         if list.is_null() {
             return Vec::new();
         }

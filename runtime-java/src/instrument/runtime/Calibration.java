@@ -3,7 +3,8 @@ package instrument.runtime;
 import java.util.Arrays;
 
 /**
- * Measures what the probes cost, before the first event of the program and again at its end, in the way to record that is in use, on regions that
+ * Measures what the probes cost, before the first event of the program and again at its end; under the agent, where nobody shall wait for
+ * it, when the program has run for a while, if it does, and at its end. In the way to record that is in use, on regions that
  * no reader sees. The probes are called in the shape that is injected, from four methods under a fifth.
  *
  * <ol>
@@ -50,19 +51,24 @@ final class Calibration {
      * Takes a third of the time.
      */
     static void end(ProfileFile file, Settings settings) {
-        if (cheapest > 0) {
-            run(file, settings, settings.calibrate * 1000000L / 3);
-        }
+        run(file, settings, settings.calibrate * 1000000L / 3);
     }
 
     private static void run(ProfileFile file, Settings settings, long budget) {
+        // A pause would make the probes cheap.
+        synchronized (Pauses.LOCK) {
+            runAlone(file, settings, budget);
+        }
+    }
+
+    private static void runAlone(ProfileFile file, Settings settings, long budget) {
         ThreadState scratch = budget == 0 ? null : Threads.scratch(Thread.currentThread());
         if (scratch == null) {
             return;
         }
         Calibration calibration = new Calibration(scratch);
         String found;
-        scratch.mode = ThreadState.RECORDING;
+        scratch.tryOut();
         ProfilerRuntime.onTrial(scratch);
         try {
             found = calibration.measure(settings, budget);

@@ -39,11 +39,6 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         return entry;
     }
 
-    /** The entry of a class. */
-    static Entry ofClass(Class<?> type) {
-        return INSTANCE.get(type);
-    }
-
     @Override
     protected Entry computeValue(Class<?> type) {
         if (HeapEvents.here && !HeapEvents.follows(type.getTypeName())) {

@@ -15,7 +15,7 @@ final class Clones extends ClassValue<Boolean> {
             if (state != null) {
                 // What the look-up makes is not the program's.
                 mode = state.mode;
-                if (mode == ThreadState.RECORDING) {
+                if (mode == state.live) {
                     state.mode = ThreadState.BUSY;
                 }
             }
@@ -24,7 +24,7 @@ final class Clones extends ClassValue<Boolean> {
             // Then it is counted, perhaps twice.
             return false;
         } finally {
-            if (state != null && mode == ThreadState.RECORDING) {
+            if (state != null && mode == state.live) {
                 state.mode = mode;
             }
         }

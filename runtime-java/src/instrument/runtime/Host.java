@@ -64,6 +64,9 @@ final class Host {
         }
         text.append(Clock.properties());
         line(text, "roots", settings.roots);
+        if (Agent.regions != null) {
+            text.append(Agent.regions);
+        }
         for (Map.Entry<String, String> region : regions().entrySet()) {
             line(text, region.getKey(), region.getValue());
         }

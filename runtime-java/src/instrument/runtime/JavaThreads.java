@@ -46,7 +46,7 @@ final class JavaThreads {
                     state.javaThread = number;
                 }
             }
-            new Facts(thread, number, 0, 0, state).write();
+            Scribe.leave(new Facts(thread, number, 0, 0, state));
         } catch (Throwable e) {
             Threads.file.drop();
         }
@@ -220,6 +220,10 @@ final class JavaThreads {
                     return false;
                 }
                 int at = at(number);
+                if (chunk.get(at) != 0 && chunk.get(at + 1) != 0) {
+                    // It was seen to begin.
+                    return true;
+                }
                 int used = 0;
                 long lengths = 0;
                 for (int i = 0; i < names.length; i++) {

@@ -5,20 +5,26 @@ import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives. */
+/** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives; calibrates late. */
 final class Lifetime implements Runnable {
     /** Never changed, but replaced: whoever reads it takes no lock. */
     private static volatile List<WeakReference<Thread>> own = new ArrayList<WeakReference<Thread>>();
 
     private final ProfileFile file;
     private final Settings settings;
-    /** True: this is the hook; false: this is the beat. */
-    private final boolean hook;
+    private final int task;
 
-    private Lifetime(ProfileFile file, Settings settings, boolean hook) {
+    // Tasks, each on a thread of its own.
+    private static final int HOOK = 0;
+    private static final int BEAT = 1;
+    private static final int CALIBRATE = 2;
+    /** ms after the start: most of what starts a program is over, and what was killed before has hardly a time worth correcting. */
+    private static final int LATER = 2000;
+
+    private Lifetime(ProfileFile file, Settings settings, int task) {
         this.file = file;
         this.settings = settings;
-        this.hook = hook;
+        this.task = task;
     }
 
     /** Runs nothing if the virtual machine is shutting down already, or does not let us. */
@@ -29,11 +35,12 @@ final class Lifetime implements Runnable {
             Privileged.run(new Runnable() {
                 @Override
                 public void run() {
-                    Runtime.getRuntime().addShutdownHook(thread(new Lifetime(file, settings, true)));
+                    Runtime.getRuntime().addShutdownHook(thread(new Lifetime(file, settings, HOOK)));
                     if (settings.snapshot > 0) {
-                        Thread beat = thread(new Lifetime(file, settings, false));
-                        beat.setDaemon(true);
-                        beat.start();
+                        daemon(new Lifetime(file, settings, BEAT));
+                    }
+                    if (Agent.present && settings.calibrate > 0) {
+                        daemon(new Lifetime(file, settings, CALIBRATE));
                     }
                 }
             });
@@ -68,6 +75,12 @@ final class Lifetime implements Runnable {
         return thread;
     }
 
+    private static void daemon(Runnable task) {
+        Thread thread = thread(task);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
     /** A thread of our own. Newer virtual machines have a constructor that runs no code of inheritable thread locals. */
     static Thread thread(Runnable task) {
         return own(newThread(task));
@@ -86,7 +99,7 @@ final class Lifetime implements Runnable {
 
     @Override
     public void run() {
-        if (hook) {
+        if (task == HOOK) {
             file.clock(Format.SHUTDOWN);
             Threads.markEnded();
             Calibration.end(file, settings);
@@ -96,14 +109,19 @@ final class Lifetime implements Runnable {
             }
             return;
         }
-        while (true) {
-            file.clock(Format.BEAT);
-            Threads.markEnded();
-            try {
-                Thread.sleep(settings.snapshot * 1000L);
-            } catch (InterruptedException e) {
+        try {
+            if (task == CALIBRATE) {
+                Thread.sleep(LATER);
+                Calibration.start(file, settings);
                 return;
             }
+            while (true) {
+                file.clock(Format.BEAT);
+                Threads.markEnded();
+                Thread.sleep(settings.snapshot * 1000L);
+            }
+        } catch (InterruptedException e) {
+            // Somebody wants this thread to end.
         }
     }
 }

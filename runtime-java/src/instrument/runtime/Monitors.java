@@ -7,19 +7,20 @@ package instrument.runtime;
 final class Monitors {
     private Monitors() {}
 
-    /** Begins, once; the recorder has begun. False: nothing is recorded. */
-    static boolean start() {
+    /** Begins, once; the recorder has begun. Owners: see {@link Owners}. False: nothing is recorded. */
+    static boolean start(int owners) {
         if (Threads.file == null) {
             return false;
         }
+        Owners.mode = owners;
         Scribe.start();
         JavaThreads.on = true;
         // Loads and links now what a callback needs.
         int[] none = new int[0];
-        Wait wait = new Wait(Wait.WAITING, 0, 0, 0, Object.class, 0, 0, new Chain(0, none));
+        Wait wait = new Wait(Wait.WAITING, 0, 0, 0, none, 0, new Chain(0, none));
         wait.cancel();
         Scribe.leave(wait);
-        begin(Wait.WAITING, none, 0, 0, 0, 0, now());
+        begin(Wait.WAITING, none, 0, 0, 0, now());
         end(Wait.WAITING, false);
         return true;
     }
@@ -29,14 +30,17 @@ final class Monitors {
         return Clock.now();
     }
 
-    /** The current thread is about to wait. Monitor, thread and owner have the numbers that the agent gave them. */
-    static void begin(int kind, Object monitor, int number, int thread, int owner, long timeout, long clock) {
+    /** The number of the thread that has a monitor; 0: nobody has it. Stops all threads to tell. */
+    static native int owner(Object monitor);
+
+    /** The current thread is about to wait. Monitor and thread have the numbers that the agent gave them. */
+    static void begin(int kind, Object monitor, int number, int thread, long timeout, long clock) {
         try {
             ThreadState state = ProfilerRuntime.current();
             if (state == null) {
                 state = ProfilerRuntime.newState();
             }
-            if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF) {
+            if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF || state.isPaused()) {
                 return;
             }
             if (state.wait != null) {
@@ -47,12 +51,16 @@ final class Monitors {
             if (kind == Wait.WAITING && !Thread.holdsLock(monitor)) {
                 return;
             }
+            // The end of the process waits for our own hook.
+            if (monitor instanceof Thread && Lifetime.isOwn((Thread) monitor)) {
+                return;
+            }
             int mode = state.mode;
             state.mode = ThreadState.BUSY;
             try {
                 JavaThreads.met(state, thread, clock);
-                Chain chain = mode == ThreadState.RECORDING ? state.chain() : null;
-                Wait wait = new Wait(kind, thread, clock, number, monitor.getClass(), owner, timeout, chain);
+                Chain chain = mode == state.live ? state.chain() : null;
+                Wait wait = new Wait(kind, thread, clock, number, monitor, timeout, chain);
                 if (Scribe.leave(wait)) {
                     state.wait = wait;
                 }

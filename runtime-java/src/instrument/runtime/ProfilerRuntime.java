@@ -183,6 +183,15 @@ public final class ProfilerRuntime {
         }
     }
 
+    /** Never records the current thread, which is our own. */
+    static void leaveOut() {
+        if (Threads.configured()) {
+            ThreadState state = Threads.newState(Thread.currentThread());
+            state.mode = ThreadState.OFF;
+            LOCAL.set(state);
+        }
+    }
+
     /**
      * Puts a state on trial in the place of that of the current thread, and in the place that is looked at first; null: puts
      * back what was there.

@@ -57,12 +57,12 @@ final class Scribe implements Runnable {
 
     @Override
     public void run() {
+        // Code of the JDK that is called from here may have been rewritten.
+        ProfilerRuntime.newState().mode = ThreadState.OFF;
         while (true) {
             Note left = LEFT.getAndSet(null);
             if (left == null) {
-                // Somebody may have interrupted all threads that there are.
-                Thread.interrupted();
-                LockSupport.park(this);
+                rest();
                 continue;
             }
             Note first = null;
@@ -84,6 +84,23 @@ final class Scribe implements Runnable {
                 }
                 COUNT.decrementAndGet();
             }
+        }
+    }
+
+    /** There is nothing to write. */
+    private static void rest() {
+        // Somebody may have interrupted all threads that there are.
+        Thread.interrupted();
+        long pause = 0;
+        try {
+            pause = Owners.ask();
+        } catch (Throwable e) {
+            Threads.complain(e);
+        }
+        if (pause > 0) {
+            LockSupport.parkNanos(pause);
+        } else {
+            LockSupport.park();
         }
     }
 }

@@ -46,7 +46,7 @@ final class Threads {
             synchronized (LOCK) {
                 if (settings == null) {
                     if (roots != null) {
-                        ThreadState.roots = roots;
+                        Roots.publish(roots);
                     }
                     settings = read;
                 }
@@ -145,6 +145,13 @@ final class Threads {
         return true;
     }
 
+    /** How many threads have recorded something so far. */
+    static int attached() {
+        synchronized (LOCK) {
+            return ordinals;
+        }
+    }
+
     /** Writes when threads ended. */
     static void markEnded() {
         synchronized (LOCK) {
@@ -179,7 +186,9 @@ final class Threads {
                 Log.say("the profile has no id map: " + e);
             }
             warmUp();
-            Calibration.start(file, settings);
+            if (!Agent.present) {
+                Calibration.start(file, settings);
+            }
             Lifetime.start(file, settings);
         }
         return file != null;
@@ -200,7 +209,7 @@ final class Threads {
         ProfilerRuntime.exceptionCaught(0);
         ThreadState scratch = scratch(null);
         if (scratch != null) {
-            scratch.exercise();
+            Rehearsal.run(scratch);
         }
     }
 

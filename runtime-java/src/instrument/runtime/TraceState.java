@@ -23,9 +23,6 @@ final class TraceState extends ThreadState {
     private static final long SUPER_RETURNED = Format.EVENT_SUPER_RETURNED << 60;
     private static final long CAUGHT = Format.EVENT_CAUGHT << 60;
 
-    /** The depth at which a close is not for the fast path, because it ends the recording. */
-    private static final int FLOOR = roots == null ? -1 : 0;
-
     /** The block that holds the current piece. */
     private LongBuffer words;
     /** The next event. */
@@ -44,6 +41,8 @@ final class TraceState extends ThreadState {
     /** Frames as {@link ThreadState} has them; the lower half is the number of a link. */
     private long[] stack = new long[64];
     private int depth;
+    /** So many frames are not for the fast paths to close. */
+    private int covered = roots == null ? 0 : 1;
 
     private final RecentClasses recent = new RecentClasses();
 
@@ -81,7 +80,7 @@ final class TraceState extends ThreadState {
     private boolean enter(long kind, int id, long pendingBit) {
         int top = depth;
         long[] stack = this.stack;
-        if (mode != RECORDING || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
+        if (mode != recording || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
             return false;
         }
         stack[top] = (long) (id + 1) << 32 | pendingBit;
@@ -102,7 +101,7 @@ final class TraceState extends ThreadState {
 
     private boolean close(long kind, int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top <= FLOOR || (int) (stack[top] >>> 32) != id + 1) {
+        if (mode != recording || next >= end || top < covered || (int) (stack[top] >>> 32) != id + 1) {
             return false;
         }
         put(kind, id);
@@ -113,7 +112,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean superReturned(int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top < 0 || (int) (stack[top] >>> 32) != (id + 1 | 0x80000000)) {
+        if (mode != recording || next >= end || top < covered || top < 0 || (int) (stack[top] >>> 32) != (id + 1 | 0x80000000)) {
             return false;
         }
         put(SUPER_RETURNED, id);
@@ -125,7 +124,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean caught(int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top < 0 || Format.idPlusOne(stack[top]) != id + 1) {
+        if (mode != recording || next >= end || top < covered || top < 0 || Format.idPlusOne(stack[top]) != id + 1) {
             return false;
         }
         put(CAUGHT, id);
@@ -134,9 +133,12 @@ final class TraceState extends ThreadState {
 
     /** The clock is read last, the event is one store. */
     private void put(long kind, int number) {
+        put(kind, number, Clock.now());
+    }
+
+    private void put(long kind, int number, long clock) {
         LongBuffer words = this.words;
         int at = next & INDEX;
-        long clock = Clock.now();
         long delta = clock - last;
         if ((delta & ~LARGEST_DELTA) != 0) {
             delta = far(delta);
@@ -189,8 +191,10 @@ final class TraceState extends ThreadState {
     }
 
     @Override
-    boolean enterReserved(int id, long pendingBit) {
-        return pendingBit == 0 ? enter(id) : enter(CONSTRUCTOR, id, Format.PENDING);
+    void enterReserved(int id, long pendingBit) {
+        stack[depth] = (long) (id + 1) << 32 | pendingBit;
+        depth++;
+        put(pendingBit == 0 ? ENTRY : CONSTRUCTOR, id);
     }
 
     @Override
@@ -204,8 +208,40 @@ final class TraceState extends ThreadState {
             drop();
             return false;
         }
-        put(eventKind << 60, number);
+        long now = Clock.now();
+        put(eventKind << 60, number, now - notRecorded(paused(now), now));
         return true;
+    }
+
+    // ---- pauses ----
+
+    @Override
+    void cover(int frames) {
+        covered = frames;
+    }
+
+    @Override
+    void takeOut(long ns) {
+        long out = notRecorded(ns, Clock.now());
+        // Without room the next event fails, too.
+        if (out > 0 && room()) {
+            words.put(next++, Format.EVENT_PAUSE << 60 | out);
+            last += out;
+            pause(out);
+        }
+    }
+
+    /** What of so many ns of pauses can be since the last event: that may have come when the pause had just begun. */
+    private long notRecorded(long ns, long now) {
+        return Math.max(0, Math.min(ns, now - last));
+    }
+
+    /** A reader knows no muted frames: it is told how many are gone. */
+    @Override
+    void uncover(int frames) {
+        if (arrived(Format.EVENT_GONE, depth - frames)) {
+            closeAbove(frames - 1);
+        }
     }
 
     @Override
@@ -277,7 +313,7 @@ final class TraceState extends ThreadState {
 
     @Override
     boolean allocateAgain(Object object) {
-        int i = mode == RECORDING && missed == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
+        int i = mode == recording && missed == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
         if (i < 0) {
             return false;
         }

@@ -26,8 +26,6 @@ final class TreeState extends ThreadState {
     // Constants to the compiler: the classes of the runtime are set up after the settings were read.
     private static final boolean SAMPLED = Threads.settings.sampled > 1;
     private static final int SAMPLE_SHIFT = 64 - Settings.log2(Threads.settings.sampled);
-    /** The close of the lowest frame ends the recording. */
-    private static final boolean ROOTED = roots != null;
     private static final boolean CPU = Threads.settings.cpu && CpuClock.start();
 
     /** Calls of a context that are all timed, if not all are. */
@@ -38,6 +36,10 @@ final class TreeState extends ThreadState {
     // Indexes in it. The two words below the first frame are 0.
     private int bottom;
     private int sp;
+    /** Frames below this place are not for the fast paths to close. */
+    private int floor;
+    /** How many these are. */
+    private int covered = roots == null ? 0 : 1;
     /** Number of the topmost frame's node: what an entry needs first. */
     private int current;
     /** From here on a frame is not for the fast path. */
@@ -62,6 +64,8 @@ final class TreeState extends ThreadState {
     /** The clock when the event arrived that is handled slowly. */
     private long now;
     private long cpuNow;
+    /** CPU time at the last event. */
+    private long cpuLast;
     /** False: CPU time of this thread is not measured, as of virtual ones. */
     private boolean measured = true;
     /** Of the open frames. */
@@ -89,7 +93,7 @@ final class TreeState extends ThreadState {
     }
 
     private boolean enter(int id, long pendingBit) {
-        if (mode != RECORDING) {
+        if (mode != recording) {
             return false;
         }
         LongBuffer words = this.words;
@@ -114,7 +118,7 @@ final class TreeState extends ThreadState {
         sp = top + 2;
         current = node;
         if (CPU) {
-            cpuStarts[top - bottom >> 1] = cpuClock();
+            cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
         words.put(top + 1, SAMPLED && !timed(entries) ? 0 : Clock.now());
         return true;
@@ -145,14 +149,14 @@ final class TreeState extends ThreadState {
     }
 
     private boolean close(int id, int column) {
-        if (mode != RECORDING) {
+        if (mode != recording) {
             return false;
         }
         long now = SAMPLED ? 0 : Clock.now();
         LongBuffer words = this.words;
         int top = sp - 2 & INDEX;
         long frame = words.get(top);
-        if ((int) (frame >>> 32) != id + 1 || ROOTED && top == bottom) {
+        if ((int) (frame >>> 32) != id + 1 || top < floor) {
             return false;
         }
         int at = nodes + ((int) frame << Format.LOG_NODE_WORDS) & INDEX;
@@ -165,7 +169,8 @@ final class TreeState extends ThreadState {
             words.put(top + 1, now);
         }
         if (CPU) {
-            words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuClock() - cpuStarts[top - bottom >> 1]);
+            cpuLast = cpuClock();
+            words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuLast - cpuStarts[top - bottom >> 1]);
         }
         at += Format.nodeColumn(column);
         words.put(at, words.get(at) + 1);
@@ -179,6 +184,7 @@ final class TreeState extends ThreadState {
     private boolean closeTimed(int column) {
         now = Clock.now();
         cpuNow = CPU ? cpuClock() : 0;
+        cpuLast = cpuNow;
         closeTop(column);
         return true;
     }
@@ -210,7 +216,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean superReturned(int id) {
-        if (mode != RECORDING) {
+        if (mode != recording || sp <= floor) {
             return false;
         }
         long frame = words.get(sp - 2);
@@ -224,7 +230,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean caught(int id) {
-        return mode == RECORDING && Format.idPlusOne(words.get(sp - 2)) == id + 1;
+        return mode == recording && sp > floor && Format.idPlusOne(words.get(sp - 2)) == id + 1;
     }
 
     // ---- for the slow paths ----
@@ -247,10 +253,58 @@ final class TreeState extends ThreadState {
     @Override
     boolean arrived(long eventKind, int number) {
         now = Clock.now();
+        long out = notRecorded(paused(now));
         if (CPU) {
             cpuNow = cpuClock();
+            cpuNow -= cpuOf(out);
+            cpuLast = cpuNow;
         }
+        now -= out;
         return true;
+    }
+
+    // ---- pauses ----
+
+    @Override
+    void cover(int frames) {
+        covered = frames;
+        floor = bottom + 2 * frames;
+    }
+
+    @Override
+    void takeOut(long ns) {
+        now = Clock.now();
+        long out = notRecorded(ns);
+        long cpuOut = 0;
+        if (CPU) {
+            cpuNow = cpuClock();
+            cpuOut = cpuOf(out);
+        }
+        for (int at = bottom + 1; at < sp; at += 2) {
+            if (words.get(at) != 0) {
+                words.put(at, words.get(at) + out);
+            }
+            if (CPU) {
+                cpuStarts[at - bottom >> 1] += cpuOut;
+            }
+        }
+        pause(out);
+    }
+
+    /** What of so many ns of pauses can be since the last event: that may have come when the pause had just begun. */
+    private long notRecorded(long ns) {
+        return Math.max(0, Math.min(ns, now - lastClock()));
+    }
+
+    /** The clock at the last event, if it was timed. */
+    private long lastClock() {
+        return Math.max(words.get(sp - 1), words.get(sp + 1));
+    }
+
+    /** The share that so many ns since the last event have in the CPU time since then. */
+    private long cpuOf(long ns) {
+        long since = now - lastClock();
+        return since <= 0 ? 0 : (long) ((double) (cpuNow - cpuLast) * ns / since);
     }
 
     @Override
@@ -260,7 +314,8 @@ final class TreeState extends ThreadState {
         long start = words.get(top + 1);
         int at = place((int) frame);
         if (start != 0) {
-            time(words, at, now - start);
+            // A call that is not timed does not tell when it began: a pause may have begun just before.
+            time(words, at, Math.max(0, now - start));
         }
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuNow - cpuStarts[top - bottom >> 1]);
@@ -323,7 +378,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean allocateAgain(Object object) {
-        return mode == RECORDING && missed == 0 && allocations.countAgain(object, current);
+        return mode == recording && missed == 0 && allocations.countAgain(object, current);
     }
 
     @Override
@@ -454,9 +509,8 @@ final class TreeState extends ThreadState {
     }
 
     @Override
-    boolean enterReserved(int id, long pendingBit) {
+    void enterReserved(int id, long pendingBit) {
         push(id + 1, id + 1, pendingBit);
-        return true;
     }
 
     private void push(int consumer, int idPlusOne, long pendingBit) {
@@ -470,7 +524,7 @@ final class TreeState extends ThreadState {
         sp = top + 2;
         current = node;
         if (CPU) {
-            cpuStarts[top - bottom >> 1] = cpuClock();
+            cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
         words.put(top + 1, untimed || SAMPLED && !timed(entries) ? 0 : Clock.now());
     }
@@ -603,6 +657,7 @@ final class TreeState extends ThreadState {
         words = region.words;
         bottom = region.base + Format.HEADER_WORDS;
         sp = bottom + depth;
+        cover(covered);
         stackEnd = bottom + stackWords - SPARE;
         nodes = bottom + stackWords - Format.NODE_WORDS;
         lastPossible = (region.base + (region.length >> 3) - nodes >> Format.LOG_NODE_WORDS) - 1;

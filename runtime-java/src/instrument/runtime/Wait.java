@@ -22,12 +22,12 @@ final class Wait extends Note {
     final int kind;
     private final int thread;
     private final long clock;
-    private final int monitor;
-    private final int owner;
+    final int number;
     private final long timeout;
     private final Chain chain;
-    /** Null when it is written. */
-    private Class<?> type;
+    /** The monitor; null when it is needed no more. Whoever waits has it as well. */
+    private Object monitor;
+    private int context;
 
     /** Where it is written; null: it is not yet. */
     private volatile Region region;
@@ -36,13 +36,12 @@ final class Wait extends Note {
     private volatile long end;
     private int flags;
 
-    Wait(int kind, int thread, long clock, int monitor, Class<?> type, int owner, long timeout, Chain chain) {
+    Wait(int kind, int thread, long clock, int number, Object monitor, long timeout, Chain chain) {
         this.kind = kind;
         this.thread = thread;
         this.clock = clock;
+        this.number = number;
         this.monitor = monitor;
-        this.type = type;
-        this.owner = owner;
         this.timeout = timeout;
         this.chain = chain;
     }
@@ -62,9 +61,8 @@ final class Wait extends Note {
 
     @Override
     boolean write() {
-        int number = ClassNames.ofClass(type).number;
-        type = null;
-        int context = chain == null ? 0 : chain.context();
+        int type = ClassNames.of(monitor).number;
+        context = chain == null ? 0 : chain.context();
         if (chunk == null || used + WORDS > chunk.length >> 3) {
             Region fresh = Threads.file.allocate(CHUNK);
             if (fresh == null) {
@@ -77,13 +75,31 @@ final class Wait extends Note {
         at = used;
         used += WORDS;
         chunk.put(at + 1, clock);
-        chunk.put(at + 3, (long) number << 32 | monitor & 0xffffffffL);
-        chunk.put(at + 4, (long) owner << 32 | context & 0xffffffffL);
+        chunk.put(at + 3, (long) type << 32 | number & 0xffffffffL);
+        chunk.put(at + 4, context);
         chunk.put(at + 5, timeout);
         chunk.put(at, (long) thread << 32 | kind);
         region = chunk;
         putEnd();
+        if (kind != CONTENDED || !Owners.ask(this)) {
+            monitor = null;
+        }
         return true;
+    }
+
+    boolean isOver() {
+        return end != 0;
+    }
+
+    /** The number of the thread that has the monitor now; asked for by the scribe. */
+    int owner() {
+        return Monitors.owner(monitor);
+    }
+
+    /** This thread had the monitor meanwhile; 0: nobody knows. Called by the scribe, once. */
+    void ownedBy(int owner) {
+        monitor = null;
+        region.put(at + 4, (long) owner << 32 | context & 0xffffffffL);
     }
 
     private void putEnd() {
