@@ -9,6 +9,15 @@
 //!    (VMObjectAlloc) goes the same way, over `HeapEvents`; whatever is seen twice has its tag already.
 //! 5. Frees and collections come where nothing may be called; they only write into records that are there.
 //! 6. [`end`]: since 17 frees are posted late; to turn the event off brings those that are left.
+//!
+//! | made by | `counts` | `objects` |
+//! |---|---|---|
+//! | `new`, constructors called by reflection or method handles, deserialisation, boxing, lambdas, records, strings | yes | yes |
+//! | arrays, `clone()` and `Array.newInstance` in rewritten classes | yes | yes |
+//! | the virtual machine itself: arrays and copies that reflection makes, stack traces, `Unsafe.allocateInstance` since 21 | no | what it tells: nothing of code that is compiled |
+//! | arrays and copies in classes that are not rewritten: those of the JDK that are not included, hidden ones | no | as the line above |
+//! | native code (JNI) without a constructor | no | no |
+//! | start-up, before VM_INIT; a thread of native code, until it has a name; a thread, to get its first state | no | no |
 
 mod classes;
 mod records;
@@ -114,7 +123,7 @@ pub(crate) fn register(jni: Jni<'_>) -> bool {
             [
                 NativeMethod::new(c"follows", c"(Ljava/lang/String;)Z", follows as *const c_void),
                 NativeMethod::new(c"size", c"(Ljava/lang/Object;)J", size as *const c_void),
-                NativeMethod::new(c"made", c"(Ljava/lang/Object;IIII)I", made as *const c_void),
+                NativeMethod::new(c"made", c"(Ljava/lang/Object;IIIIZ)I", made as *const c_void),
                 NativeMethod::new(c"room", c"(ILjava/nio/ByteBuffer;J)Z", room as *const c_void),
             ]
         };
@@ -174,7 +183,7 @@ unsafe extern "system" fn size(_: *mut *const *const c_void, _: *mut c_void, obj
     HEAP.get().and_then(|heap| heap.jvmti.object_size(&object).ok()).unwrap_or(0)
 }
 
-/// `static native int made(Object object, int type, int thread, int context, int units)`.
+/// `static native int made(Object object, int type, int thread, int context, int units, boolean ask)`.
 unsafe extern "system" fn made(
     _: *mut *const *const c_void,
     _: *mut c_void,
@@ -183,15 +192,13 @@ unsafe extern "system" fn made(
     thread: i32,
     context: i32,
     units: i32,
+    ask: u8,
 ) -> i32 {
     let Some(heap) = HEAP.get() else { return 0 };
     // SAFETY: an argument of this call.
     let object = unsafe { Object::new(object) };
-    match heap.jvmti.tag(&object) {
-        Ok(0) => {}
-        Ok(_) => return KNOWN,
-        // The virtual machine is as good as dead.
-        Err(_) => return 0,
+    if ask != 0 && heap.jvmti.tag(&object).is_ok_and(|tag| tag != 0) {
+        return KNOWN;
     }
     let wants = |on: bool, bit: i32| if on { bit } else { 0 };
     let room = wants(heap.objects.wants_room(), WANTS_OBJECTS)

@@ -20,6 +20,8 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         final int number;
         /** The size of its objects; arrays and unknown sizes: see {@link ObjectSizes}. */
         long size;
+        /** The virtual machine has made such objects by itself: a probe may find one that is known. */
+        boolean byMachine;
 
         Entry(Class<?> type, int number, long size) {
             super(type);

@@ -53,7 +53,18 @@ final class HeapEvents {
 
     /** The virtual machine has made an object. */
     static void made(Object object) {
-        HeapProxy.ObjectAlloc(object);
+        ThreadState state = ProfilerRuntime.current();
+        if (state == null || state == LocalState.nowhere) {
+            return;
+        }
+        // To record one may make others, which are not recorded.
+        boolean within = state.byMachine;
+        state.byMachine = true;
+        try {
+            HeapProxy.ObjectAlloc(object);
+        } finally {
+            state.byMachine = within;
+        }
     }
 
     /** Whether objects of a class are to be recorded; its name as {@code Class.getTypeName()} gives it. */
@@ -62,8 +73,8 @@ final class HeapEvents {
     /** Bytes of an object, header and padding included. */
     static native long size(Object object);
 
-    /** Begins the biography of an object, unless it has one. */
-    private static native int made(Object object, int type, int thread, int context, int units);
+    /** Begins the biography of an object. If it may have one already it is asked: that takes as long as to begin one. */
+    private static native int made(Object object, int type, int thread, int context, int units, boolean ask);
 
     /** Hands over room for records. */
     private static native boolean room(int kind, ByteBuffer body, long first);
@@ -74,7 +85,9 @@ final class HeapEvents {
         int units = (int) Math.min(bytes >> 3, Integer.MAX_VALUE);
         int context = state.context();
         long before = nextObject;
-        int result = made(object, type.number, state.ordinal, context, units);
+        boolean ask = state.byMachine || type.byMachine;
+        int result = made(object, type.number, state.ordinal, context, units, ask);
+        type.byMachine |= state.byMachine && (result & KNOWN) == 0;
         if (result == 0) {
             return true;
         }
@@ -84,8 +97,11 @@ final class HeapEvents {
         if ((result & WANTS_COLLECTIONS) != 0) {
             more(Format.COLLECTIONS, nextCollection);
         }
-        if ((result & NO_ROOM) != 0 && (made(object, type.number, state.ordinal, context, units) & NO_ROOM) != 0) {
-            state.drop();
+        if ((result & NO_ROOM) != 0) {
+            result = made(object, type.number, state.ordinal, context, units, ask);
+            if ((result & NO_ROOM) != 0) {
+                state.drop();
+            }
         }
         return (result & KNOWN) == 0;
     }

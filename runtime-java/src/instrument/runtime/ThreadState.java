@@ -64,6 +64,8 @@ abstract class ThreadState {
     Region header;
     private long dropped;
     private long paused;
+    /** What is being recorded was made by the virtual machine itself. */
+    boolean byMachine;
     /** Allocations not counted because the stack overflowed, not yet in the file. */
     int missed;
     /** Number of the link that started the thread; 0: none. Written into the file when the thread is attached. */
