@@ -248,9 +248,10 @@ fn places_with_names_of_all_kinds() -> Result<()> {
         ensure!(odd.join("report").exists());
     }
     // The library itself, from the command line.
-    let library = odd.join(agent::library()?.file_name().context("a name")?.to_owned());
-    let library = PathBuf::from(library.display().to_string().replace("=", "-"));
-    fs::create_dir_all(library.parent().context("a folder")?)?;
+    // A path with `=` is refused: java takes what follows for options.
+    let folder = PathBuf::from(odd.display().to_string().replace('=', "-"));
+    fs::create_dir_all(&folder)?;
+    let library = folder.join(agent::library()?.file_name().context("a name")?);
     fs::copy(agent::library()?, &library)?;
     let java = Jdk::default_kit()?.home.join("bin/java").display().to_string();
     for words in
