@@ -601,3 +601,32 @@ fn a_program_that_was_joined_answers() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn what_the_heap_profiler_follows_has_its_numbers() -> Result<()> {
+    let mut program = Program::start(&jre(), "heap=objects", &["-Xcheck:jni"])?;
+    let threads = program.ask(&["threads"])?;
+    let lock = named(&threads["threads"], "blocked")["waits_for"].clone();
+    let number = lock["id"].as_i64().context("an id")?;
+    ensure!((1..1 << 40).contains(&number), "{lock}");
+    let object = program.ask(&["object", &number.to_string()])?;
+    assert_eq!(object["class"], "Asked$Lock");
+    ensure!(object["made"]["thread"].as_u64() > Some(0), "{object}");
+    ensure!(program.text(&["object", &number.to_string()])?.contains("    made by  thread "), "{object}");
+    // Objects that are made in a pause have no biography.
+    program.run("call 1")?;
+    program.ask(&["pause"])?;
+    program.run("call 1000")?;
+    program.ask(&["resume"])?;
+    program.run("call 2")?;
+    program.end()?;
+    let path = iprof(&program)?.remove(0);
+    let bytes = fs::read(path)?;
+    let profile = Profile::parse(&bytes)?;
+    let names = &profile.copies.values().next().context("a copy")?.class_names;
+    let item = names.iter().find(|(_, name)| *name == "Asked$Item").context("the class")?;
+    let mut items = 0;
+    profile.for_each_object(&bytes.as_slice(), |object| items += u64::from(object.class == *item.0))?;
+    assert_eq!(items, 3);
+    Ok(())
+}

@@ -22,7 +22,7 @@
 //! | `thread` | `id` | one of them, with its stack |
 //! | `classes` | `pattern`; `instances`: count them | `classes` |
 //! | `class` | `name`, or `id` of the object | `classes`: all of this name, with fields and methods, and their ids in the profile |
-//! | `object` | `id` | class, size, monitor |
+//! | `object` | `id` | class, size, monitor; `made`: ordinal of the thread and number of the context in the profile, if `heap=objects` follows it |
 //! | `monitors` | | `monitors`: those that a thread has (`only_contended`: it is not told which) or waits to enter; before Java 23 also those that one waits in |
 //! | `monitor` | `id` of the object | who has it, who waits |
 //! | `snapshot` | `file`, an absolute path | the profile is copied there as it is at one moment |

@@ -1,7 +1,8 @@
 //! Single objects, by their ids.
 
 use super::answer::{Asked, reason};
-use serde_json::Value;
+use crate::heap;
+use serde_json::{Value, json};
 
 impl Asked<'_> {
     pub(super) fn object(self, id: i64) -> Result<Value, String> {
@@ -12,6 +13,9 @@ impl Asked<'_> {
         all.as_object_mut().into_iter().for_each(|all| all.retain(|key, _| key == "id" || key == "class"));
         all["bytes"] = bytes.into();
         all["monitor"] = monitor;
+        if let Some((_, thread, context)) = heap::object(id) {
+            all["made"] = json!({ "thread": thread, "context": context });
+        }
         Ok(all)
     }
 }

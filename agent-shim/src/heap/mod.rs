@@ -106,7 +106,6 @@ pub(crate) fn is_on() -> bool {
 }
 
 /// Class number, ordinal of the thread and context of an object that has a biography. The number is its tag.
-#[allow(dead_code, reason = "for heap dumps")]
 pub(crate) fn object(number: i64) -> Option<(u32, u32, u32)> {
     let record = HEAP.get()?.objects.get(u64::try_from(number).ok()?)?;
     let (made, context) = (record[0].load(Relaxed), record[1].load(Relaxed));

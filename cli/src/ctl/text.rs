@@ -64,6 +64,11 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
         }
         Request::Object { .. } => {
             writeln!(out, "{}, {}", object(answer), scaled(answer, "bytes", "bytes"))?;
+            let made = &answer["made"];
+            if !made.is_null() {
+                let (thread, context) = (number(made, "thread"), number(made, "context"));
+                writeln!(out, "    made by  thread {thread} of the profile, in its context {context}")?;
+            }
             monitor_use(out, &answer["monitor"])
         }
         Request::Monitors => {
