@@ -1,8 +1,10 @@
 package instrument.runtime;
 
 import java.nio.charset.Charset;
+import java.util.HashMap;
+import java.util.Map;
 
-/** Small numbers for classes, and their names in the file, each once. Keeps no class or class loader alive. */
+/** Small numbers for classes and remote methods, and their names in the file, each once. Keeps no class or class loader alive. */
 final class ClassNames extends ClassValue<ClassNames.Entry> {
     private static final ClassNames INSTANCE = new ClassNames();
     private static final int REGION = 4096;
@@ -10,6 +12,7 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
     private int next;
     private Region region;
     private int used;
+    private final Map<String, Integer> texts = new HashMap<String, Integer>();
 
     private ClassNames() {}
 
@@ -31,16 +34,33 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         return INSTANCE.get(object.getClass());
     }
 
+    /** The number of a text that is not the name of a class, from the same numbers. */
+    static int text(String text) {
+        synchronized (INSTANCE) {
+            Integer known = INSTANCE.texts.get(text);
+            if (known == null) {
+                known = INSTANCE.number(text);
+                INSTANCE.texts.put(text, known);
+            }
+            return known;
+        }
+    }
+
     @Override
     protected synchronized Entry computeValue(Class<?> type) {
         long size = ObjectSizes.of(type);
-        byte[] name = type.getName().getBytes(Charset.forName("UTF-8"));
+        return new Entry(number(type.getName()), size);
+    }
+
+    /** A new number for a name, which goes into the file. */
+    private synchronized int number(String text) {
+        byte[] name = text.getBytes(Charset.forName("UTF-8"));
         int length = 8 + (name.length + 7 & -8);
         if (region == null || used + length > region.length) {
             Region fresh = Threads.file.allocate(Math.max(REGION, Format.HEADER + length));
             if (fresh == null) {
                 // The class stays without a name; the file has said that it is incomplete.
-                return new Entry(++next, size);
+                return ++next;
             }
             fresh.publish(Format.CLASS_NAMES, 0);
             region = fresh;
@@ -50,6 +70,6 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         region.put(used + 8, name, name.length);
         region.put(used >> 3, (long) name.length << 32 | number);
         used += length;
-        return new Entry(number, size);
+        return number;
     }
 }

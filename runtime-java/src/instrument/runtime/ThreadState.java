@@ -55,6 +55,8 @@ abstract class ThreadState {
     Links links;
     /** Of code regions. */
     RegionTimer timers;
+    /** Remote calls that it makes and serves; null: none so far. */
+    RemoteCalls remote;
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
@@ -155,7 +157,7 @@ abstract class ThreadState {
     }
 
     /** The thread's first event. */
-    private void arrive() {
+    final void arrive() {
         mode = BUSY;
         try {
             if (!Threads.start()) {
