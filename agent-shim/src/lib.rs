@@ -153,7 +153,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    let retransforms = attached || hook.wants_jdk();
+    let retransforms = attached || hook.wants_loaded();
     AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
         if retransforms {
@@ -200,7 +200,7 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
         say(format_args!("classes cannot be seen as they load: {error}; the program runs as it is"));
         return;
     }
-    if attached || agent.hook.wants_jdk() {
+    if attached || agent.hook.wants_loaded() {
         retransform(agent, jvmti, jni, attached);
     }
 }
@@ -305,10 +305,11 @@ unsafe extern "system" fn class_file_load_hook(
         unsafe { CStr::from_ptr(name) }.to_bytes()
     };
     let rewritten = contained(&String::from_utf8_lossy(name), || {
-        if !agent.hook.wants(live.origin(jni, &loader, name), name) {
+        let origin = live.origin(jni, &loader, name);
+        if !agent.hook.wants(origin, name) {
             return None;
         }
-        let out = agent.hook.rewrite(name, class, |piece| live.recorder.id_map(jni, piece))?;
+        let out = agent.hook.rewrite(origin, name, class, |piece| live.recorder.id_map(jni, piece))?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

@@ -9,6 +9,8 @@ use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::instrumenter::{Instrumenter, Runtime};
+use instrument_rewriter::rewrite::{self, Choice, Outcome, SkipReason, Transforms};
+use instrument_rewriter::transform::rmi;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,10 @@ pub(crate) struct LoadHook {
     jdk_filter: Option<Filter>,
     dump: Option<PathBuf>,
     report: Option<Arc<Mutex<Report>>>,
+    /// Remote calls are recorded: the JDK's own classes for them are rewritten, whatever the filters say.
+    rmi: bool,
+    /// One of them was not as expected, and that was said.
+    rmi_differs: AtomicBool,
     state: RwLock<State>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
@@ -62,6 +68,8 @@ impl LoadHook {
             jdk_filter: options.jdk_filter,
             dump: options.dump,
             report,
+            rmi: options.transforms.rmi,
+            rmi_differs: AtomicBool::new(false),
             state: RwLock::new(State { instrumenter, ids }),
             stopped: AtomicBool::new(false),
         })
@@ -70,6 +78,11 @@ impl LoadHook {
     /// Whether classes of the JDK may be rewritten.
     pub(crate) fn wants_jdk(&self) -> bool {
         self.jdk_filter.is_some()
+    }
+
+    /// Whether classes that are loaded already are to be sent through the hook.
+    pub(crate) fn wants_loaded(&self) -> bool {
+        self.wants_jdk() || self.rmi
     }
 
     /// Whether a class is to be looked at.
@@ -93,12 +106,58 @@ impl LoadHook {
     fn considers(&self, origin: Origin, class: &[u8]) -> bool {
         let included = |filter: &Filter| !matches!(filter.class(class), ClassVerdict::Skip(_));
         !self.stopped.load(Relaxed)
-            && (origin == Origin::Program || self.jdk_filter.as_ref().is_some_and(included))
+            && (origin == Origin::Program
+                || self.jdk_filter.as_ref().is_some_and(included)
+                || self.is_rmi_only(origin, class))
+    }
+
+    /// Whether a class of the JDK is to tell of remote calls and of nothing else.
+    fn is_rmi_only(&self, origin: Origin, class: &[u8]) -> bool {
+        let whole = |filter: &Filter| filter.class(class) == ClassVerdict::All;
+        self.rmi
+            && origin == Origin::Jdk
+            && rmi::is_internal(class)
+            && !self.jdk_filter.as_ref().is_some_and(whole)
+    }
+
+    /// The new bytes of a class that is to tell of remote calls and of nothing else: no method of it has an id.
+    fn rewrite_for_rmi(&self, name: &[u8], class: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut rewriter = rewrite::ClassRewriter::new(Transforms { rmi: true, ..Transforms::NONE });
+        match rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out) {
+            Ok(Outcome::Rewritten) => return Some(out),
+            Ok(Outcome::Skipped(reason)) => self.rmi_differs(name, reason),
+            Ok(Outcome::Unchanged) | Err(_) => self.rmi_differs(name, SkipReason::UnknownInternals),
+        }
+        None
+    }
+
+    fn rmi_differs(&self, name: &[u8], reason: SkipReason) {
+        let name = mutf8::escape(name);
+        if let Some(report) = &self.report {
+            write(report, |report| report.left(&name, reason.as_str()));
+        }
+        if !self.rmi_differs.swap(true, Relaxed) {
+            say(format_args!(
+                "{name} is not as expected ({reason}): remote calls are recorded in part, or not at all"
+            ));
+        }
     }
 
     /// The new bytes of a class, if it is to have new ones. `piece` takes the part of the id map that nobody has yet, before the class
     /// can run; it may call anything.
-    pub(crate) fn rewrite(&self, name: &[u8], class: &[u8], piece: impl FnOnce(Vec<u8>)) -> Option<Vec<u8>> {
+    pub(crate) fn rewrite(
+        &self,
+        origin: Origin,
+        name: &[u8],
+        class: &[u8],
+        piece: impl FnOnce(Vec<u8>),
+    ) -> Option<Vec<u8>> {
+        if self.is_rmi_only(origin, name) {
+            let out = self.rewrite_for_rmi(name, class)?;
+            self.dump(name, &out);
+            return Some(out);
+        }
         let root = Location::root("");
         let at = root.entry(name);
         let mut plan = self.state.read().ok()?.instrumenter.plan(&at, class);
@@ -124,12 +183,16 @@ impl LoadHook {
         if !rewritten {
             return None;
         }
+        self.dump(name, &out);
+        Some(out)
+    }
+
+    fn dump(&self, name: &[u8], class: &[u8]) {
         if let Some(directory) = &self.dump
-            && let Err(error) = dump(directory, name, &out)
+            && let Err(error) = dump(directory, name, class)
         {
             say(format_args!("{}: {error}", directory.display()));
         }
-        Some(out)
     }
 }
 
@@ -199,7 +262,8 @@ mod tests {
         let run = move || {
             let hook = hook("transform=method-events:allocation");
             let rewrite = |(name, class): &(String, Vec<u8>)| {
-                hook.rewrite(name.as_bytes(), class, |piece| assert!(!piece.is_empty())).is_some()
+                hook.rewrite(Origin::Program, name.as_bytes(), class, |piece| assert!(!piece.is_empty()))
+                    .is_some()
             };
             classes.iter().filter(|class| rewrite(class)).count()
         };
@@ -220,6 +284,24 @@ mod tests {
             (Origin::Jdk, "javax/print/Doc", false),
         ] {
             assert_eq!(hook.may_want(origin, class.as_bytes()), wanted, "{class}");
+        }
+    }
+
+    #[test]
+    fn classes_of_remote_calls_are_wanted_whatever_the_filters_say() {
+        let class = b"sun/rmi/transport/Transport";
+        for (options, wanted, alone) in [
+            ("transform=method-events:rmi", true, true),
+            ("transform=rmi,include=com.acme.**", true, true),
+            ("transform=rmi,include=sun.rmi.**", true, false),
+            ("transform=rmi,include=sun.rmi.**#run", true, true),
+            ("transform=method-events", false, false),
+        ] {
+            let hook = hook(options);
+            assert_eq!(hook.may_want(Origin::Jdk, class), wanted, "{options}");
+            assert_eq!(hook.is_rmi_only(Origin::Jdk, class), alone, "{options}");
+            assert!(!hook.is_rmi_only(Origin::Jdk, b"sun/rmi/transport/GC"), "{options}");
+            assert!(!hook.is_rmi_only(Origin::Program, class), "{options}");
         }
     }
 

@@ -3,7 +3,7 @@
 //! | key | value |
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
-//! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
+//! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, `rmi`, joined with `:`; default: the first two |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
@@ -118,9 +118,10 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
             "thread-links" => transforms.thread_links = true,
             "hand-over" => transforms.hand_over = true,
             "allocation" => transforms.allocation = true,
+            "rmi" => transforms.rmi = true,
             _ => {
                 return Err(format!(
-                    "transform={name}: there are method-events, thread-links, hand-over and allocation"
+                    "transform={name}: there are method-events, thread-links, hand-over, allocation and rmi"
                 ));
             }
         }
@@ -192,7 +193,7 @@ mod tests {
             ("out=", "option `out` has no value"),
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
-            ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
+            ("transform=rim", "transform=rim: there are method-events, thread-links, "),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {

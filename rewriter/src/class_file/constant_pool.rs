@@ -119,7 +119,7 @@ pub(crate) enum WellKnown {
 /// Their texts, in the order of the enum.
 const WELL_KNOWN: [&str; 5 + OWNERS.len()] = {
     let mut texts =
-        [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", OBJECT_EVENT, "start", "", "", "", "", ""];
+        [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", OBJECT_EVENT, "start", "", "", "", "", "", ""];
     let mut i = 0;
     while i < OWNERS.len() {
         texts[WellKnown::Runtime as usize + i] = OWNERS[i];

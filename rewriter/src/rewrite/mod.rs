@@ -29,6 +29,7 @@ use crate::filter::RUNTIME_PACKAGE;
 use crate::region::{Region, RegionFault};
 use crate::transform::call_sites::CallSites;
 use crate::transform::regions::Located;
+use crate::transform::rmi;
 use constant_pool_appender::ConstantPoolAppender;
 use method::{MethodRewriter, Request};
 pub use skip::SkipReason;
@@ -51,14 +52,17 @@ pub struct Transforms {
     pub thread_links: bool,
     /// [`hand_over`](crate::transform::hand_over).
     pub hand_over: bool,
+    /// [`rmi`].
+    pub rmi: bool,
 }
 
 impl Transforms {
     /// None of them.
     pub const NONE: Self =
-        Self { method_events: false, allocation: false, thread_links: false, hand_over: false };
+        Self { method_events: false, allocation: false, thread_links: false, hand_over: false, rmi: false };
     /// All of them.
-    pub const ALL: Self = Self { method_events: true, allocation: true, thread_links: true, hand_over: true };
+    pub const ALL: Self =
+        Self { method_events: true, allocation: true, thread_links: true, hand_over: true, rmi: true };
 }
 
 /// A method that is about to be rewritten: what a caller needs to choose its id.
@@ -123,6 +127,8 @@ pub enum MethodEvent {
     HandOvers(u32),
     /// It was rewritten; this many calls hand over a task that lies too deep in the operand stack to be wrapped.
     UnreachedHandOvers(u32),
+    /// It was rewritten; at this many places it tells of remote calls.
+    RemoteCalls(u32),
 }
 
 /// What became of a region in one class.
@@ -209,11 +215,14 @@ impl ClassRewriter {
                 .extend(regions.map(|(region, _)| RegionReport { region, outcome: left.clone() }));
             return Ok(Outcome::Skipped(reason));
         }
+        if self.transforms.rmi && !rmi::fits(class, class.name()?) {
+            return Ok(Outcome::Skipped(SkipReason::UnknownInternals));
+        }
         // An index behind the pool's end would name what is appended there.
         let mut wanted = self.locate_regions(class.name()?, class);
         let (bytes, pool) = (class.bytes, &class.pool);
         self.appender.reset(pool);
-        self.calls.begin_class(pool, self.transforms.thread_links, self.transforms.hand_over);
+        self.calls.begin_class(pool, self.transforms);
         self.methods.clear();
         let mut copied = class.methods_start();
         let mut rewritten = 0;
