@@ -1,6 +1,6 @@
 import java.rmi.registry.LocateRegistry;
 
-/** BeaconClient PORT NAME CALLS. */
+/** BeaconClient PORT NAME CALLS [hang]: the last call does not return. */
 public final class BeaconClient {
     private BeaconClient() {}
 
@@ -11,5 +11,8 @@ public final class BeaconClient {
             sum += beacon.remoteFoo(serial, 0);
         }
         System.out.println(sum);
+        if (args.length > 3) {
+            beacon.remoteFoo(-1, 0);
+        }
     }
 }

@@ -17,6 +17,9 @@ public final class BeaconServer extends UnicastRemoteObject implements Beacon {
     @Override
     public int remoteFoo(int serial, int depth) throws RemoteException {
         int mine = work(serial);
+        if (serial < 0) {
+            hang();
+        }
         if (next.equals("end")) {
             return mine + depth;
         }
@@ -25,6 +28,18 @@ public final class BeaconServer extends UnicastRemoteObject implements Beacon {
             return mine + beacon.remoteFoo(serial, depth + 1);
         } catch (java.rmi.NotBoundException e) {
             throw new RemoteException(next, e);
+        }
+    }
+
+    /** Never returns. */
+    private static void hang() {
+        System.out.println("hangs");
+        while (true) {
+            try {
+                Thread.sleep(1000);
+            } catch (InterruptedException e) {
+                // Goes on.
+            }
         }
     }
 
