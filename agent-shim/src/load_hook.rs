@@ -306,6 +306,26 @@ mod tests {
     }
 
     #[test]
+    fn a_class_of_remote_calls_that_is_not_as_expected_stays_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let report = directory.path().join("report");
+        let hook = hook(&format!("transform=rmi,report={}", report.display()));
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden/rmi-internals");
+        for (name, expected) in [("ConnectionInputStream", true), ("ConnectionOutputStream", false)] {
+            let name = format!("sun/rmi/transport/{name}");
+            let class = fs::read(golden.join(format!("{name}.class"))).unwrap();
+            let rewritten = hook.rewrite(Origin::Jdk, name.as_bytes(), &class, |_| panic!("it has no ids"));
+            assert_eq!(rewritten.is_some(), expected, "{name}");
+        }
+        assert!(hook.rmi_differs.load(Relaxed));
+        let report = fs::read_to_string(report).unwrap();
+        assert!(
+            report.contains("ConnectionOutputStream") && report.contains("unknown-internals"),
+            "{report}"
+        );
+    }
+
+    #[test]
     fn a_name_does_not_lead_out_of_the_directory() {
         let directory = tempfile::tempdir().unwrap();
         let inside = directory.path().join("inside");

@@ -210,10 +210,10 @@ fn a_chain_of_beacons_is_followed_through_four_machines() -> Result<()> {
         let processes: Vec<Recorded> =
             names.iter().map(|name| Recorded::of(&work, name)).collect::<Result<_>>()?;
         let pairs = pairs(&processes)?;
-        for hop in 0..3 {
+        for (hop, caller) in processes[..3].iter().enumerate() {
             let beacons = pairs.iter().filter(|pair| {
                 (pair[0].0, pair[1].0) == (hop, hop + 1)
-                    && processes[hop].method(&processes[hop].calls[pair[0].1]) == "remoteFoo(II)I"
+                    && caller.method(&caller.calls[pair[0].1]) == "remoteFoo(II)I"
             });
             assert_eq!(beacons.count(), 20, "{record}: hop {hop}");
         }
@@ -568,5 +568,16 @@ fn markers_go_with_every_other_wish() -> Result<()> {
             assert_eq!(misfits.count(), 0, "{options}: {thread:?}");
         }
     }
+    Ok(())
+}
+
+#[test]
+fn the_command_takes_the_transform() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut run = instrument_tests::subject::call()?;
+    run.current_dir(folder.path()).args(["run", "--transform", "method-events,rmi", "--agent"]);
+    run.arg(agent::library()?).arg("--").arg(jre(1).home.join("bin/java")).arg("-Dinstrument.name=run");
+    echo(run.arg("-cp").arg(classes()), 3)?;
+    assert_eq!(pairs(&[Recorded::of(folder.path(), "run")?])?.len(), 5);
     Ok(())
 }
