@@ -12,14 +12,13 @@ use instrument_analysis::export::firefox::Firefox;
 use instrument_analysis::export::perfetto::Perfetto;
 use instrument_analysis::export::speedscope::{self, Speedscope};
 use instrument_analysis::export::tau::{self, Rows};
-use instrument_analysis::export::timeline::{Axis, Timeline, lay_out};
+use instrument_analysis::export::timeline::{Axis, Timeline, lay_out_threads};
 use instrument_analysis::export::trace::{self, Trace};
-use instrument_analysis::export::{Figure, call_tree, folded, pprof};
+use instrument_analysis::export::{Figure, call_tree, folded, pprof, spans};
 use instrument_analysis::uncertainty::accompanies;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use wildmatch::WildMatch;
 
 /// Write what was recorded in the formats of other tools
 ///
@@ -178,7 +177,11 @@ fn write(subject: &Subject, opts: &Opts, out: &mut dyn Write) -> Result<()> {
             if is_trace {
                 tell(subject, opts, &mut *timeline)?;
             } else {
-                lay_out(model, figure, &mut *timeline)?;
+                let processes = lay_out_threads(model, figure, &mut *timeline)?;
+                if opts.resource.is_none() && axis == Axis::Time {
+                    tell_waits(subject, opts, processes, &mut *timeline)?;
+                }
+                timeline.finish()?;
             }
         }
     }
@@ -193,8 +196,7 @@ fn is_trace(subject: &Subject, opts: &Opts) -> bool {
 
 /// Tells the timeline what really happened.
 fn tell(subject: &Subject, opts: &Opts, timeline: &mut dyn Timeline) -> Result<()> {
-    let patterns: Vec<_> = opts.subject.thread.iter().map(|pattern| WildMatch::new(pattern)).collect();
-    let wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
+    let wanted = subject::thread_filter(&opts.subject);
     let origin = subject.profiles.iter().filter_map(|file| trace::origin(&file.profile)).min();
     for (process, file) in subject.profiles.iter().enumerate() {
         let name = || file.path.display().to_string();
@@ -202,8 +204,26 @@ fn tell(subject: &Subject, opts: &Opts, timeline: &mut dyn Timeline) -> Result<(
         let methods = |copy, id| file.names.method(copy, id);
         let process_name = format!("{} (pid {})", file.program(), file.profile.pid);
         let (profile, process_name) = (&file.profile, process_name.as_str());
-        let trace = Trace { source: &source, profile, process, process_name, methods: &methods };
+        let classes = |copy, number| file.names.class(copy, number);
+        let classes = Some(&classes as spans::ClassNames<'_>);
+        let trace = Trace { source: &source, profile, process, process_name, methods: &methods, classes };
         trace.tell(origin.unwrap_or_default(), &wanted, timeline).with_context(name)?;
     }
     Ok(timeline.finish()?)
+}
+
+/// Tells the timeline when threads waited, where everything else is totals; their processes come behind `processes` others.
+fn tell_waits(subject: &Subject, opts: &Opts, processes: usize, timeline: &mut dyn Timeline) -> Result<()> {
+    let wanted = subject::thread_filter(&opts.subject);
+    let recorded = || subject.profiles.iter().filter(|file| file.waits.is_some());
+    let origin = recorded().map(|file| file.profile.start_clock).min().unwrap_or_default();
+    for (process, file) in (processes..).zip(recorded()) {
+        let name = || file.path.display().to_string();
+        let source = File::open(&file.path).with_context(name)?;
+        let classes = |copy, number| file.names.class(copy, number);
+        let process_name = format!("{} (pid {}, what threads waited for)", file.program(), file.profile.pid);
+        spans::tell((&source, &file.profile), &classes, (process, &process_name), origin, &wanted, timeline)
+            .with_context(name)?;
+    }
+    Ok(())
 }

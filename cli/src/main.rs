@@ -13,10 +13,12 @@ mod dump;
 mod engine;
 mod exit;
 mod export;
+mod heap;
 mod id_file;
 mod ids;
 mod input;
 mod man;
+mod monitors;
 mod names;
 mod output;
 mod profile_diff;
@@ -25,6 +27,8 @@ mod report;
 mod rewrite;
 #[cfg(unix)]
 mod run;
+#[cfg(unix)]
+mod run_report;
 mod runtime;
 mod settings;
 mod source;
@@ -69,6 +73,8 @@ enum Command {
     Xarc(xarc::Opts),
     Stats(stats::Opts),
     Threads(threads::Opts),
+    Monitors(monitors::Opts),
+    Heap(heap::Opts),
     Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
@@ -96,6 +102,8 @@ fn main() -> ExitCode {
         Command::Xarc(opts) => xarc::run(&opts, &talk),
         Command::Stats(opts) => stats::run(&opts, &talk),
         Command::Threads(opts) => threads::run(&opts, &talk),
+        Command::Monitors(opts) => monitors::run(&opts, &talk),
+        Command::Heap(opts) => heap::run(&opts, &talk),
         Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),

@@ -14,7 +14,8 @@
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
-//! one process only. Header words 32 and 64 give the same moment on both clocks.
+//! one process only. Header words 32 and 64 give the same moment on both clocks. A recorder may read another clock that it has set to
+//! this one beforehand (property `clock`); all times of a file are of one clock.
 //!
 //! # File header, 4096 bytes
 //! | offset | size | |
@@ -69,7 +70,7 @@
 //! | 192 | 8 | kind 1: start: the clock at its first event; 0: unknown |
 //! | 200 | 8 | kind 1: end: the clock when it was first seen to have ended; 0: it was not |
 //! | 208 | 8 | kind 1: number of the link that started it; 0: none |
-//! | 216 | 8 | both: ns that the recorder took for itself (growing regions, folding), already left out of every time |
+//! | 216 | 8 | both: ns that the recorder took for itself (growing regions, folding), and in which recording was paused; already left out of every time |
 //! | 64 | 8 | kind 2: 1: the journal is valid |
 //! | 72 | 24 | kind 2: journal: target, value, source |
 //!
@@ -185,8 +186,9 @@
 //! | 9 | link frame entered: what follows runs on behalf of a link | number of the link |
 //! | 10 | link frame left | number of the link |
 //! | 11 | a link was made here | number of the link |
-//! | 12 | bits 0-59: ns that the recorder took for itself: the clock goes on by them, the times of open calls do not | |
+//! | 12 | bits 0-59: ns that the recorder took for itself, or in which recording was paused: the clock goes on by them, the times of open calls do not | |
 //! | 13 | bits 0-59: events dropped here; the thread's region counts them, too, as it does the ns of kind 12 | |
+//! | 14 | the topmost frames are gone: orphans if they are pending, or else lost | how many |
 //! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
 //!
 //! Kinds that are not named do not move the clock, and a reader skips them.
@@ -256,15 +258,15 @@
 //! | 48 | 4 | flags: 1 the timeout ran out |
 //!
 //! ## 17: Java threads
-//! What the virtual machine knows of its threads, whether they recorded anything or not. 256 bytes each, up to the first that begins
-//! with 0.
+//! What the virtual machine knows of its threads, whether they recorded anything or not. 256 bytes each, in no certain order; one whose
+//! number is 0 was not finished. A virtual thread is met at its first wait; its end is not known.
 //!
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 4 | number, from 1 |
 //! | 4 | 4 | ordinal of the thread's region; 0: it recorded nothing so far |
-//! | 8 | 8 | the clock at its start; 0: it was there before the recorder |
-//! | 16 | 8 | the clock at its end; 0: it was there to the end |
+//! | 8 | 8 | the clock at its start, of a virtual thread at its first wait; 0: it was there before the recorder |
+//! | 16 | 8 | the clock at its end; 0: it was there to the end, or is virtual |
 //! | 24 | 4 | number of the thread that started it; 0: unknown |
 //! | 28 | 4 | flags: 1 daemon, 2 virtual |
 //! | 32 | 6 | bytes of its name, of its group's and of its group's parent's (2 each) |
@@ -323,9 +325,16 @@
 //! Two records are of the same call if their returns have the same UID: no two returns have, of whatever process. A call that did
 //! not return is found by its connection and its place on it.
 //!
+//! ## 20: pauses
+//! When recording was paused. 16 bytes each, up to the first that begins with 0: the clock at its beginning, the clock at its end (0: it did
+//! not come). Calls that began during a pause are nowhere in the file; what they called after it has the nearest caller that is recorded.
+//! Calls that began before are closed when they end, and those that end in a pause end with its beginning. The time of a pause is left out of
+//! the times of open calls and is part of word 216 of the thread (kind 12 in a trace), once the thread had an event after it.
+//!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `command`, `directory`, `host`, `os`,
-//! `java.version`, `java.vm.name`, `java.vm.version`; and what calibration found, in ns as decimal numbers:
+//! `java.version`, `java.vm.name`, `java.vm.version`; the clock: `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its
+//! speed, in parts per million, as it was set), `clock.drift` (ns that it was ahead of the monotonic clock in the end); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |
 //! |---|---|
@@ -372,12 +381,16 @@
 //! 5, 140 ns later; `4000001400000064` its exit after 100 ns; `1000001400000010` entry of 5.
 
 mod bytes;
+mod context;
 mod error;
 mod event;
 mod facts;
 mod format;
+mod heap;
+mod java_thread;
 mod law;
 mod link;
+mod pause;
 mod profile;
 mod reader;
 mod region_timing;
@@ -387,19 +400,25 @@ mod source;
 mod thread;
 mod tree;
 mod tree_region;
+mod wait;
 
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
 
+pub use context::{Context, Contexts};
 pub use error::{Damage, Error};
 pub use event::Event;
 pub use facts::{Calibration, Copy, Mode};
+pub use heap::{Collection, Object, ObjectPiece};
+pub use java_thread::JavaThread;
 pub use law::Imbalance;
 pub use link::{Link, LinkKind};
+pub use pause::Pause;
 pub use profile::Profile;
 pub use region_timing::{Passage, RegionTiming};
 pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};
 pub use source::Source;
 pub use thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind, TreeAllocation};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
+pub use wait::{Wait, WaitKind, WaitPiece};

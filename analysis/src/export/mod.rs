@@ -11,7 +11,8 @@
 //! | [`speedscope`] | one figure | as it is | speedscope.app |
 //! | [`tau`] | all figures | | ParaProf, Hatchet |
 //!
-//! [`timeline`] is how events get into the formats that show when something happened: those of a [`trace`], or a model laid out.
+//! [`timeline`] is how events get into the formats that show when something happened: those of a [`trace`], or a model laid out; and
+//! what threads waited for, [`spans`] of it.
 //! The same model gives the same bytes.
 
 pub mod call_tree;
@@ -20,6 +21,7 @@ pub mod firefox;
 pub mod folded;
 pub mod perfetto;
 pub mod pprof;
+pub mod spans;
 pub mod speedscope;
 pub mod tau;
 pub mod timeline;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
 use crate::region::RegionFault;
-use crate::transform::allocation::Allocation;
+use crate::transform::allocation::{Arrays, ObjectInit, Objects};
 use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
 use crate::transform::method_events::MethodEvents;
@@ -74,8 +74,12 @@ impl MethodRewriter {
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
         let class_name = class.name().map_err(|_| SkipReason::BadCode)?;
+        // The one constructor that calls no other.
+        let is_object_init = transforms.object_init && class.super_class == 0 && method.name == b"<init>";
         let wanted = transforms.method_events
-            || (transforms.allocation && self.scan.allocates())
+            || (transforms.makes_arrays_tell() && !self.scan.array_creations.is_empty())
+            || (transforms.allocation && !self.scan.news.is_empty())
+            || is_object_init
             || !calls.calls.is_empty()
             || (transforms.rmi && rmi::concerns(class_name, method.name))
             || !regions.is_empty();
@@ -122,8 +126,14 @@ impl MethodRewriter {
         if transforms.method_events {
             MethodEvents.plan(&mut site, &mut self.edits)?;
         }
+        if is_object_init {
+            ObjectInit.plan(&mut site, &mut self.edits)?;
+        }
+        if transforms.makes_arrays_tell() {
+            Arrays.plan(&mut site, &mut self.edits)?;
+        }
         if transforms.allocation {
-            Allocation.plan(&mut site, &mut self.edits)?;
+            Objects.plan(&mut site, &mut self.edits)?;
         }
         if transforms.thread_links {
             ThreadLinks.plan(&mut site, &mut self.edits)?;

@@ -5,6 +5,7 @@
 //! 1. Per class: the pool's Methodrefs and InterfaceMethodrefs that a transform wants.
 //! 2. Per method, if there are any: the pcs of the instructions that call them.
 
+use super::allocation::{self, Maker};
 use super::hand_over::{self, HandOver};
 use super::rmi;
 use crate::class_file::constant_pool::WellKnown;
@@ -21,6 +22,8 @@ pub(crate) enum Callee {
     HandOver(HandOver),
     /// A method of `RemoteRef` that makes a call.
     RemoteCall,
+    /// A method that makes an array or a copy.
+    Maker(Maker),
 }
 
 /// The calls of one class, then of one method; a buffer that is used for one after the other.
@@ -34,12 +37,13 @@ pub(crate) struct CallSites {
 
 impl CallSites {
     /// Looks through the pool of a class.
-    pub(crate) fn begin_class(&mut self, pool: &ConstantPool<'_>, transforms: Transforms) {
+    pub(crate) fn begin_class(&mut self, pool: &ConstantPool<'_>, transforms: &Transforms) {
         self.callees.clear();
         self.calls.clear();
-        let Transforms { hand_over: hand_overs, rmi, .. } = transforms;
         let starts = transforms.thread_links && pool.well_known(WellKnown::Start) != 0;
-        if !starts && !hand_overs && !rmi {
+        let (hand_overs, makers) = (transforms.hand_over, transforms.makes_arrays_tell());
+        let rmi = transforms.rmi;
+        if !starts && !hand_overs && !makers && !rmi {
             return;
         }
         let is_method =
@@ -52,6 +56,8 @@ impl CallSites {
                 self.callees.push((index, Callee::HandOver(task)));
             } else if rmi && rmi::makes_call(&method) {
                 self.callees.push((index, Callee::RemoteCall));
+            } else if makers && let Some(maker) = allocation::maker_of(&method) {
+                self.callees.push((index, Callee::Maker(maker)));
             }
         }
     }

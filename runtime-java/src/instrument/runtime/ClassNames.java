@@ -1,5 +1,6 @@
 package instrument.runtime;
 
+import java.lang.ref.WeakReference;
 import java.nio.charset.Charset;
 import java.util.HashMap;
 import java.util.Map;
@@ -16,14 +17,15 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
 
     private ClassNames() {}
 
-    /** What is known of a class. */
-    static final class Entry {
-        /** Its number, from 1. */
+    /** What is known of a class, which it refers to. */
+    static final class Entry extends WeakReference<Class<?>> {
+        /** Its number, from 1; 0: its objects are not recorded. */
         final int number;
         /** The size of its objects; arrays and unknown sizes: see {@link ObjectSizes}. */
-        final long size;
+        long size;
 
-        Entry(int number, long size) {
+        Entry(Class<?> type, int number, long size) {
+            super(type);
             this.number = number;
             this.size = size;
         }
@@ -31,7 +33,11 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
 
     /** The entry of an object's class. */
     static Entry of(Object object) {
-        return INSTANCE.get(object.getClass());
+        Entry entry = INSTANCE.get(object.getClass());
+        if (entry.size == ObjectSizes.TO_BE_ASKED) {
+            entry.size = HeapEvents.size(object);
+        }
+        return entry;
     }
 
     /** The number of a text that is not the name of a class, from the same numbers. */
@@ -47,9 +53,13 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
     }
 
     @Override
-    protected synchronized Entry computeValue(Class<?> type) {
+    protected Entry computeValue(Class<?> type) {
+        if (HeapEvents.here && !HeapEvents.follows(type.getTypeName())) {
+            return new Entry(type, 0, 0);
+        }
+        // Without a lock: the program's class loaders may be called.
         long size = ObjectSizes.of(type);
-        return new Entry(number(type.getName()), size);
+        return new Entry(type, number(type.getName()), size);
     }
 
     /** A new number for a name, which goes into the file. */

@@ -7,7 +7,7 @@ final class Connection {
     static final int ACCEPTED = 2;
 
     private final int side;
-    private final long clock = System.nanoTime();
+    private final long clock = Clock.now();
     // Addresses are two words each, as the format has them.
     private final int localPort;
     private final int remotePort;

@@ -1,9 +1,15 @@
 package instrument.runtime;
 
+import java.lang.ref.WeakReference;
 import java.lang.reflect.Constructor;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives. */
 final class Lifetime implements Runnable {
+    /** Never changed, but replaced: whoever reads it takes no lock. */
+    private static volatile List<WeakReference<Thread>> own = new ArrayList<WeakReference<Thread>>();
+
     private final ProfileFile file;
     private final Settings settings;
     /** True: this is the hook; false: this is the beat. */
@@ -40,8 +46,34 @@ final class Lifetime implements Runnable {
         }
     }
 
+    /** Whether a thread is one of our own. */
+    static boolean isOwn(Thread thread) {
+        for (WeakReference<Thread> one : own) {
+            if (one.get() == thread) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static synchronized Thread own(Thread thread) {
+        List<WeakReference<Thread>> more = new ArrayList<WeakReference<Thread>>();
+        for (WeakReference<Thread> one : own) {
+            if (one.get() != null) {
+                more.add(one);
+            }
+        }
+        more.add(new WeakReference<Thread>(thread));
+        own = more;
+        return thread;
+    }
+
     /** A thread of our own. Newer virtual machines have a constructor that runs no code of inheritable thread locals. */
     static Thread thread(Runnable task) {
+        return own(newThread(task));
+    }
+
+    private static Thread newThread(Runnable task) {
         try {
             Constructor<Thread> plain = Thread.class.getConstructor(
                 ThreadGroup.class, Runnable.class, String.class, long.class, boolean.class);
@@ -58,6 +90,10 @@ final class Lifetime implements Runnable {
             file.clock(Format.SHUTDOWN);
             Threads.markEnded();
             Calibration.end(file, settings);
+            String drift = Clock.drift();
+            if (drift != null) {
+                file.write(Format.PROPERTIES, drift);
+            }
             return;
         }
         while (true) {

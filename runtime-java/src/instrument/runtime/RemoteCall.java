@@ -89,7 +89,7 @@ final class RemoteCall {
         begun = true;
         this.kind = kind;
         operation(operation);
-        put(BEGIN, System.nanoTime());
+        put(BEGIN, Clock.now());
         put(KIND, (long) thread << 32 | kind);
     }
 

@@ -48,7 +48,7 @@ final class RemoteCalls {
                 return null;
             }
         }
-        if (state.mode == ThreadState.NEW) {
+        if (state.mode == ThreadState.NEW && !state.isPaused()) {
             state.arrive();
         }
         if (state.mode == ThreadState.BUSY || Threads.file == null) {
@@ -75,14 +75,18 @@ final class RemoteCalls {
 
     void made(Object of, Object connection, Object id, int operation, long hash) throws IOException {
         RemoteCall call = depth > 0 && open[depth - 1].announced ? open[depth - 1] : null;
+        Connection known = Connections.of(connection);
+        int ordinal = known.count();
+        if (call == null && state.isPaused()) {
+            return;
+        }
         if (call == null) {
             call = record();
             cause(call);
         }
         call.announced = false;
         call.call = System.identityHashCode(of);
-        Connection known = Connections.of(connection);
-        call.over(known, known.count());
+        call.over(known, ordinal);
         if (ids.readObjID(id)) {
             call.object(ids);
         }
@@ -99,7 +103,7 @@ final class RemoteCalls {
 
     /** The context that a call is made in, and in a trace its link. */
     private void cause(RemoteCall call) {
-        boolean recording = mode == ThreadState.RECORDING;
+        boolean recording = mode == state.live;
         int link = 0;
         if (recording && Threads.settings.record == Settings.TRACE) {
             state.mode = mode;
@@ -183,6 +187,9 @@ final class RemoteCalls {
             return;
         }
         receiving = false;
+        if (state.isPaused()) {
+            return;
+        }
         RemoteCall call = record();
         call.call = incoming;
         call.over(over, ordinal);
@@ -221,7 +228,7 @@ final class RemoteCalls {
 
     /** What the thread does now it does for a call; a thread outside of all root methods stays there. */
     private void serve(RemoteCall call, int link) {
-        if (link != 0 && mode == ThreadState.RECORDING) {
+        if (link != 0 && mode == state.live) {
             state.mode = mode;
             if (state.enterLink(link)) {
                 call.cause(0, link);
@@ -233,14 +240,14 @@ final class RemoteCalls {
     void inputReleased(Object of) {
         RemoteCall call = served();
         if (call != null && call.call == System.identityHashCode(of) && call.skeleton && !call.sent) {
-            call.sent(System.nanoTime());
+            call.sent(Clock.now());
         }
     }
 
     void calling() {
         RemoteCall call = served();
         if (call != null && !call.sent) {
-            call.sent(System.nanoTime());
+            call.sent(Clock.now());
         }
     }
 
@@ -299,6 +306,9 @@ final class RemoteCalls {
             open[depth - 1].end(now);
             remove(depth - 1);
         }
+        if (state.isPaused()) {
+            return;
+        }
         RemoteCall call = record();
         cause(call);
         call.hash(hash);
@@ -328,7 +338,7 @@ final class RemoteCalls {
     }
 
     void skeletonEntered(Object object, int operation, long hash) {
-        if (served() != null) {
+        if (served() != null || state.isPaused()) {
             return;
         }
         RemoteCall call = record();

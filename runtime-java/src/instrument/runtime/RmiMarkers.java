@@ -177,7 +177,7 @@ public final class RmiMarkers {
     }
 
     private static void tell(int event, Object a, Object b, Object c, int number, long hash) {
-        long now = System.nanoTime();
+        long now = Clock.now();
         RemoteCalls calls = null;
         try {
             calls = RemoteCalls.enter();
