@@ -199,7 +199,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    if capabilities.is_empty() && (attached || hook.wants_jdk()) {
+    if capabilities.is_empty() && (attached || hook.wants_loaded()) {
         capabilities.push(Capability::RetransformClasses);
     }
     AGENT
@@ -270,7 +270,7 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     }
     #[cfg(target_os = "linux")]
     ctl::start(jvmti, jni, &agent.ctl);
-    if attached || agent.hook.wants_jdk() {
+    if attached || agent.hook.wants_loaded() {
         retransform(agent, jvmti, jni, attached);
     }
     if heap::is_on() {
@@ -413,11 +413,12 @@ unsafe extern "system" fn class_file_load_hook(
         unsafe { CStr::from_ptr(name) }.to_bytes()
     };
     let rewritten = contained(&String::from_utf8_lossy(name), || {
-        if !agent.hook.wants(live.origin(jni, &loader, name), name) {
+        let origin = live.origin(jni, &loader, name);
+        if !agent.hook.wants(origin, name) {
             return None;
         }
         let reach = live.reach(agent, jni, &loader, name)?;
-        let out = agent.hook.rewrite(name, class, reach, |news| live.recorder.tell(jni, news))?;
+        let out = agent.hook.rewrite(origin, name, class, reach, |news| live.recorder.tell(jni, news))?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

@@ -11,8 +11,9 @@ use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
 use instrument_rewriter::instrumenter::{Instrumenter, RegionRecord, Runtime};
 use instrument_rewriter::region::Region;
-use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, Transforms};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
+use instrument_rewriter::transform::rmi;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,10 @@ pub(crate) struct LoadHook {
     jdk_filter: Option<Filter>,
     dump: Option<PathBuf>,
     report: Option<Arc<Mutex<Report>>>,
+    /// Remote calls are recorded: the JDK's own classes for them are rewritten, whatever the filters say.
+    rmi: bool,
+    /// One of them was not as expected, and that was said.
+    rmi_differs: AtomicBool,
     /// The constructor of `java.lang.Object` is rewritten.
     object_init: bool,
     state: RwLock<State>,
@@ -88,6 +93,8 @@ impl LoadHook {
             jdk_filter: options.jdk_filter,
             dump: options.dump,
             report,
+            rmi: options.transforms.rmi,
+            rmi_differs: AtomicBool::new(false),
             object_init: heap::is_on(),
             state: RwLock::new(State { instrumenter, ids }),
             stopped: AtomicBool::new(false),
@@ -101,6 +108,11 @@ impl LoadHook {
     /// Whether classes of the JDK may be rewritten.
     pub(crate) fn wants_jdk(&self) -> bool {
         self.jdk_filter.is_some()
+    }
+
+    /// Whether classes that are loaded already are to be sent through the hook.
+    pub(crate) fn wants_loaded(&self) -> bool {
+        self.wants_jdk() || self.rmi
     }
 
     /// Whether a class is to be looked at.
@@ -141,7 +153,42 @@ impl LoadHook {
     fn considers(&self, origin: Origin, class: &[u8]) -> bool {
         let included = |filter: &Filter| !matches!(filter.class(class), ClassVerdict::Skip(_));
         !self.stopped.load(Relaxed)
-            && (origin == Origin::Program || self.jdk_filter.as_ref().is_some_and(included))
+            && (origin == Origin::Program
+                || self.jdk_filter.as_ref().is_some_and(included)
+                || self.is_rmi_only(origin, class))
+    }
+
+    /// Whether a class of the JDK is to tell of remote calls and of nothing else.
+    fn is_rmi_only(&self, origin: Origin, class: &[u8]) -> bool {
+        let whole = |filter: &Filter| filter.class(class) == ClassVerdict::All;
+        self.rmi
+            && origin == Origin::Jdk
+            && rmi::is_internal(class)
+            && !self.jdk_filter.as_ref().is_some_and(whole)
+    }
+
+    /// The new bytes of a class that is to tell of remote calls and of nothing else: no method of it has an id.
+    fn rewrite_for_rmi(&self, name: &[u8], class: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut rewriter = PlainRewriter::new(Transforms { rmi: true, ..Transforms::NONE });
+        match rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out) {
+            Ok(Outcome::Rewritten) => return Some(out),
+            Ok(Outcome::Skipped(reason)) => self.rmi_differs(name, reason),
+            Ok(Outcome::Unchanged) | Err(_) => self.rmi_differs(name, SkipReason::UnknownInternals),
+        }
+        None
+    }
+
+    fn rmi_differs(&self, name: &[u8], reason: SkipReason) {
+        let name = mutf8::escape(name);
+        if let Some(report) = &self.report {
+            write(report, |report| report.left(&name, reason.as_str()));
+        }
+        if !self.rmi_differs.swap(true, Relaxed) {
+            say(format_args!(
+                "{name} is not as expected ({reason}): remote calls are recorded in part, or not at all"
+            ));
+        }
     }
 
     /// The id of a method, if it was rewritten, in this run or in another that shares its ids.
@@ -154,6 +201,7 @@ impl LoadHook {
     /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
     pub(crate) fn rewrite(
         &self,
+        origin: Origin,
         name: &[u8],
         class: &[u8],
         reach: Reach,
@@ -161,6 +209,11 @@ impl LoadHook {
     ) -> Option<Vec<u8>> {
         if self.object_init && name == heap::OBJECT {
             return rewrite_object(class);
+        }
+        if self.is_rmi_only(origin, name) {
+            let out = self.rewrite_for_rmi(name, class)?;
+            self.dump(name, &out);
+            return Some(out);
         }
         if self.only_regions && !self.regions.iter().any(|region| region.class() == name) {
             return None;
@@ -195,12 +248,16 @@ impl LoadHook {
         if !rewritten {
             return None;
         }
+        self.dump(name, &out);
+        Some(out)
+    }
+
+    fn dump(&self, name: &[u8], class: &[u8]) {
         if let Some(directory) = &self.dump
-            && let Err(error) = dump(directory, name, &out)
+            && let Err(error) = dump(directory, name, class)
         {
             say(format_args!("{}: {error}", directory.display()));
         }
-        Some(out)
     }
 }
 
@@ -302,7 +359,7 @@ mod tests {
         let run = move || {
             let hook = hook("transform=method-events:allocation");
             let rewrite = |(name, class): &(String, Vec<u8>)| {
-                hook.rewrite(name.as_bytes(), class, Reach::Direct, |news| {
+                hook.rewrite(Origin::Program, name.as_bytes(), class, Reach::Direct, |news| {
                     assert!(news.map.is_none_or(|map| !map.is_empty()))
                 })
                 .is_some()
@@ -327,6 +384,45 @@ mod tests {
         ] {
             assert_eq!(hook.may_want(origin, class.as_bytes()), wanted, "{class}");
         }
+    }
+
+    #[test]
+    fn classes_of_remote_calls_are_wanted_whatever_the_filters_say() {
+        let class = b"sun/rmi/transport/Transport";
+        for (options, wanted, alone) in [
+            ("transform=method-events:rmi", true, true),
+            ("transform=rmi,include=com.acme.**", true, true),
+            ("transform=rmi,include=sun.rmi.**", true, false),
+            ("transform=rmi,include=sun.rmi.**#run", true, true),
+            ("transform=method-events", false, false),
+        ] {
+            let hook = hook(options);
+            assert_eq!(hook.may_want(Origin::Jdk, class), wanted, "{options}");
+            assert_eq!(hook.is_rmi_only(Origin::Jdk, class), alone, "{options}");
+            assert!(!hook.is_rmi_only(Origin::Jdk, b"sun/rmi/transport/GC"), "{options}");
+            assert!(!hook.is_rmi_only(Origin::Program, class), "{options}");
+        }
+    }
+
+    #[test]
+    fn a_class_of_remote_calls_that_is_not_as_expected_stays_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let report = directory.path().join("report");
+        let hook = hook(&format!("transform=rmi,report={}", report.display()));
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden/rmi-internals");
+        for (name, expected) in [("ConnectionInputStream", true), ("ConnectionOutputStream", false)] {
+            let name = format!("sun/rmi/transport/{name}");
+            let class = fs::read(golden.join(format!("{name}.class"))).unwrap();
+            let rewritten =
+                hook.rewrite(Origin::Jdk, name.as_bytes(), &class, Reach::Direct, |_| panic!("no ids"));
+            assert_eq!(rewritten.is_some(), expected, "{name}");
+        }
+        assert!(hook.rmi_differs.load(Relaxed));
+        let report = fs::read_to_string(report).unwrap();
+        assert!(
+            report.contains("ConnectionOutputStream") && report.contains("unknown-internals"),
+            "{report}"
+        );
     }
 
     #[test]

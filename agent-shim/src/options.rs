@@ -3,7 +3,7 @@
 //! | key | value |
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
-//! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
+//! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, `rmi`, joined with `:`; default: the first two |
 //! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
 //! | `region` | times a code region, as `--region` does; may be repeated. Without `transform` nothing else is inserted |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
@@ -257,9 +257,10 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
             "hand-over" => transforms.hand_over = true,
             "allocation" => transforms.allocation = true,
             "array-allocation" => transforms.array_allocation = true,
+            "rmi" => transforms.rmi = true,
             _ => {
                 return Err(format!(
-                    "transform={name}: there are method-events, thread-links, hand-over, allocation and array-allocation"
+                    "transform={name}: there are method-events, thread-links, hand-over, allocation, array-allocation and rmi"
                 ));
             }
         }
@@ -342,7 +343,7 @@ mod tests {
             ("clock=sundial", "clock=sundial: there are tsc and monotonic"),
             ("threads=yes", "threads=yes: there are off, on"),
             ("owners=1", "owners=1: there are on, all, off"),
-            ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
+            ("transform=rim", "transform=rim: there are method-events, thread-links, "),
             ("heap=all", "heap=all: there are counts, objects"),
             ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
             ("heap=counts,heap-exclude=a.B#c", "heap patterns are about classes"),

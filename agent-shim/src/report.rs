@@ -53,6 +53,7 @@ fn describe(notes: &[Note]) -> Option<String> {
                     "{count} calls hand over a task that lies too deep in the operand stack to be wrapped"
                 )
             }
+            Note::RemoteCalls(count) => format!("tells of remote calls in {count} places"),
             Note::Region(number) => format!("holds code region {number}"),
         })
         .collect();

@@ -150,6 +150,7 @@ pub(crate) fn run(
         object_init: settings.transforms.contains(&Transform::ObjectInit),
         thread_links: settings.transforms.contains(&Transform::ThreadLinks),
         hand_over: settings.transforms.contains(&Transform::HandOver),
+        rmi: settings.transforms.contains(&Transform::Rmi),
     };
     let records = Records::default();
     let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
@@ -415,6 +416,7 @@ fn describe(notes: &[Note]) -> Option<String> {
             Note::UnreachedHandOvers(count) => {
                 format!("{count} calls hand over a task that lies too deep in the operand stack to be wrapped")
             }
+            Note::RemoteCalls(count) => format!("tells of remote calls in {count} places"),
             Note::Region(number) => format!("holds code region {number}"),
         })
         .collect();

@@ -122,7 +122,7 @@ pub(crate) enum Transform {
     ThreadLinks,
     /// Which call handed a task to an executor or a completable future.
     HandOver,
-    /// Remote method calls (not available yet).
+    /// Remote calls: of stubs and skeletons; with `instrument run` all of them.
     Rmi,
 }
 
@@ -283,9 +283,6 @@ impl Settings {
     }
 
     fn check(&self) -> Result<()> {
-        if self.transforms.contains(&Transform::Rmi) {
-            return Err(usage(format!("transform rmi is not available yet; there are {TRANSFORMS}")));
-        }
         if self.transforms.is_empty() && self.regions.is_empty() {
             return Err(usage(format!("the list of transforms is empty; there are {TRANSFORMS}")));
         }
@@ -316,7 +313,7 @@ impl Settings {
 
 /// The transforms, for messages.
 const TRANSFORMS: &str =
-    "method-events, allocation, array-allocation, object-init, thread-links and hand-over";
+    "method-events, allocation, array-allocation, object-init, thread-links, hand-over and rmi";
 
 fn region(text: &str) -> Result<Region, String> {
     Region::parse(text).map_err(|error| error.to_string())

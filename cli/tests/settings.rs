@@ -149,7 +149,6 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--include=a..b"], vec![], "bad pattern `a..b`: a package name is empty"),
         (vec![], variable("INSTRUMENT_EXCLUDE", "a.B#"), "bad pattern `a.B#`: there is no method name"),
         (vec!["--subclasses-of=a.*"], vec![], "names of classes, not `a.*`"),
-        (vec!["--transform=rmi"], vec![], "transform rmi is not available yet"),
         (vec!["--transform=bogus"], vec![], "method-events"),
         (vec!["--record=bogus"], vec![], "trace"),
         (vec!["--timing=sampled:0"], vec![], "`sampled:0` is neither `all` nor `sampled:N`"),

@@ -70,6 +70,8 @@ pub enum Note {
     HandOvers(u32),
     /// Calls that hand over a task that lies too deep in the operand stack to be wrapped.
     UnreachedHandOvers(u32),
+    /// Places that tell of remote calls.
+    RemoteCalls(u32),
     /// The code region with this number lies in it.
     Region(u32),
 }
@@ -447,6 +449,7 @@ impl Plan {
                     MethodEvent::UnreachedHandOvers(count) => {
                         record.notes.push(Note::UnreachedHandOvers(count));
                     }
+                    MethodEvent::RemoteCalls(count) => record.notes.push(Note::RemoteCalls(count)),
                 }
             }
             record.notes.extend(timed(method.index).map(|region| Note::Region(regions[region].number)));

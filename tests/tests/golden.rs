@@ -166,7 +166,7 @@ fn diff_is_as_printed(case: &Case, name: &str, rewritten: &Rewritten) -> Result<
 
 /// Skips are exactly the stated ones; what is skipped keeps its bytes; with method-events everything else changes.
 fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritten) -> Result<()> {
-    let stated = match (transforms.of.method_events, transforms.of.allocation) {
+    let mut stated = match (transforms.of.method_events, transforms.of.allocation) {
         (true, _) => case.skips.clone(),
         (_, true) => case.allocation_skips.clone(),
         // They look at few methods: what remains are whole classes, and code that nobody can read.
@@ -176,6 +176,9 @@ fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritt
             skips
         }
     };
+    if transforms.of.rmi {
+        stated.extend(case.rmi_skips.clone());
+    }
     let mut found = BTreeMap::new();
     for (class, outcome) in &rewritten.classes {
         for skip in &outcome.skips {
@@ -274,8 +277,9 @@ fn compile_judge(jdk: &Jdk, work: &Path) -> Result<PathBuf> {
     let output = work.join("judge");
     fs::create_dir(&output)?;
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("java");
-    let files = ["Recorder", "ProfilerRuntime", "HeapProxy", "ThreadLinks", "HandOver", "Regions"]
-        .map(|name| format!("instrument/runtime/{name}.java"));
+    let files =
+        ["Recorder", "ProfilerRuntime", "HeapProxy", "ThreadLinks", "HandOver", "Regions", "RmiMarkers"]
+            .map(|name| format!("instrument/runtime/{name}.java"));
     let files: Vec<_> =
         files.iter().map(String::as_str).chain(["Harness.java"]).map(|f| sources.join(f)).collect();
     compile(jdk, &files, &output)?;
@@ -438,6 +442,7 @@ impl Variant {
         for (on, what, stated, found) in [
             (transforms.of.thread_links, "starts", &case.starts, &reading.starts),
             (transforms.of.hand_over, "tasks", &case.tasks, &reading.tasks),
+            (transforms.of.rmi, "remote", &case.remote, &reading.remote),
         ] {
             let expected = if on { stated.clone() } else { BTreeMap::new() };
             ensure!(*found == expected, "{what}: {found:?}, but the case says {expected:?}");

@@ -286,6 +286,8 @@
 //! | 32 | 16 | remote address |
 //! | 48 | 8 | the clock when it was made |
 //!
+//! One is there from its first call on; those that carry none are not counted.
+//!
 //! ## 19: remote calls
 //! 128 bytes each, for a call made (by the client) as for a call served (by the server); one whose kind is 0 was not finished.
 //!
@@ -299,7 +301,7 @@
 //! | 24 | 8 | and its UID: time |
 //! | 32 | 4 | unique |
 //! | 36 | 2 | count |
-//! | 38 | 2 | flags: 1 it ended by an exception that the method threw; 2 the return's UID is known; 4 it was not dispatched: no such object; 8 it failed otherwise (the connection, the arguments) |
+//! | 38 | 2 | flags: 1 it ended by an exception that the method threw (kind 1: that the server sent; it may also be about the arguments); 2 the return's UID is known; 4 it was not dispatched: no such object; 8 it failed otherwise (the connection, the arguments) |
 //! | 40 | 8 | hash of the method, or of the interface if it has an operation number |
 //! | 48 | 4 | operation number; -1: none |
 //! | 52 | 4 | kind 2: class number of the implementation; 0: unknown |
@@ -313,6 +315,12 @@
 //! | 96 | 8 | kind 1: the return has begun to come; kind 2: the return begins to be written. 0: it did not come so far |
 //! | 104 | 8 | the clock at its end; 0: it did not come |
 //! | 112 | 4 | number, in the class names, of the method as `name(descriptor)`; 0: unknown |
+//!
+//! What a thread does for a call that it serves is under a link frame (kind 4 of the links): in a tree one for each remote object and method (past 4,096 of
+//! them one for each method), in a trace one for each call. A thread that is outside of all root methods stays there, and its calls have no link. A call made is
+//! over when its connection is given back: calls that the collector makes for references in the return come after it.
+//!
+//! Without the JDK's own classes (a jar that was rewritten) only stubs and skeletons tell: connection, ObjID and UID are unknown then.
 //!
 //! Two records are of the same call if their returns have the same UID: no two returns have, of whatever process. A call that did
 //! not return is found by its connection and its place on it.

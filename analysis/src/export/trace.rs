@@ -98,6 +98,7 @@ impl<S: Source> Trace<'_, S> {
                 let link = links.find(|link| (link.copy, link.number) == (copy, number));
                 match link.map(|link| link.kind) {
                     Some(LinkKind::Start) => "(started thread)".into(),
+                    Some(LinkKind::Served) => "(remote call)".into(),
                     _ => "(task)".into(),
                 }
             }

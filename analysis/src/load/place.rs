@@ -197,6 +197,7 @@ impl Placing<'_> {
         });
         let word = match link.map(|link| link.kind) {
             Some(LinkKind::Start) => "started thread",
+            Some(LinkKind::Served) => return "(remote calls)".into(),
             _ => "task",
         };
         match method {

@@ -10,10 +10,16 @@ const MAX_COUNT: u32 = 65_535;
 const STACK_MAP_TABLE: &str = "StackMapTable";
 
 /// Entries that exist once per class, by index; 0 where not yet known.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Shared {
     hooks: [u16; Hook::ALL.len()],
     throwable: u16,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self { hooks: [0; Hook::ALL.len()], throwable: 0 }
+    }
 }
 
 /// A state to go back to when a method is given up half-way.

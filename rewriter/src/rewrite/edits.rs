@@ -107,6 +107,8 @@ pub(crate) struct Sites {
     pub(crate) hand_overs: u32,
     /// Calls that hand over a task which lies too deep in the stack.
     pub(crate) unreached_hand_overs: u32,
+    /// Places that tell of remote calls.
+    pub(crate) remote_calls: u32,
 }
 
 impl Edits {

@@ -16,6 +16,7 @@ use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
 use crate::transform::method_events::MethodEvents;
 use crate::transform::regions::{self, Located};
+use crate::transform::rmi::{self, Rmi};
 use crate::transform::thread_links::ThreadLinks;
 use crate::transform::{MethodSite, Transform};
 
@@ -72,6 +73,7 @@ impl MethodRewriter {
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
+        let class_name = class.name().map_err(|_| SkipReason::BadCode)?;
         // The one constructor that calls no other.
         let is_object_init = transforms.object_init && class.super_class == 0 && method.name == b"<init>";
         let wanted = transforms.method_events
@@ -79,6 +81,7 @@ impl MethodRewriter {
             || (transforms.allocation && !self.scan.news.is_empty())
             || is_object_init
             || !calls.calls.is_empty()
+            || (transforms.rmi && rmi::concerns(class_name, method.name))
             || !regions.is_empty();
         if !wanted {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
@@ -104,6 +107,8 @@ impl MethodRewriter {
             id,
             is_constructor: method.name == b"<init>" && class.super_class != 0,
             is_static: method.access_flags & ACC_STATIC != 0,
+            class: class_name,
+            name: method.name,
             descriptor: method.descriptor,
             flow: None,
         };
@@ -113,6 +118,10 @@ impl MethodRewriter {
             let sound = regions.iter().zip(&self.region_faults).filter(|(_, fault)| fault.is_none());
             let sound: Vec<Located> = sound.map(|(region, _)| *region).collect();
             regions::plan(&mut site, &sound, &mut self.edits)?;
+        }
+        if transforms.rmi {
+            // So that what a method serves ends in front of its own end.
+            Rmi.plan(&mut site, &mut self.edits)?;
         }
         if transforms.method_events {
             MethodEvents.plan(&mut site, &mut self.edits)?;
@@ -265,6 +274,7 @@ impl MethodRewriter {
             some(sites.starts, MethodEvent::ThreadStarts),
             some(sites.hand_overs, MethodEvent::HandOvers),
             some(sites.unreached_hand_overs, MethodEvent::UnreachedHandOvers),
+            some(sites.remote_calls, MethodEvent::RemoteCalls),
         ];
         reports.extend(events.into_iter().flatten().map(|event| MethodReport { index, event }));
     }

@@ -30,6 +30,7 @@ use crate::region::{Region, RegionFault};
 use crate::transform::call_sites::CallSites;
 use crate::transform::hooks::Reach;
 use crate::transform::regions::Located;
+use crate::transform::rmi;
 use constant_pool_appender::ConstantPoolAppender;
 use method::{MethodRewriter, Request};
 pub use skip::SkipReason;
@@ -56,6 +57,8 @@ pub struct Transforms {
     pub thread_links: bool,
     /// [`hand_over`](crate::transform::hand_over).
     pub hand_over: bool,
+    /// [`rmi`].
+    pub rmi: bool,
 }
 
 impl Transforms {
@@ -67,6 +70,7 @@ impl Transforms {
         object_init: false,
         thread_links: false,
         hand_over: false,
+        rmi: false,
     };
     /// All of them.
     pub const ALL: Self = Self {
@@ -76,6 +80,7 @@ impl Transforms {
         object_init: true,
         thread_links: true,
         hand_over: true,
+        rmi: true,
     };
 
     /// Whether arrays and copies are told of.
@@ -146,6 +151,8 @@ pub enum MethodEvent {
     HandOvers(u32),
     /// It was rewritten; this many calls hand over a task that lies too deep in the operand stack to be wrapped.
     UnreachedHandOvers(u32),
+    /// It was rewritten; at this many places it tells of remote calls.
+    RemoteCalls(u32),
 }
 
 /// What became of a region in one class.
@@ -237,6 +244,9 @@ impl ClassRewriter {
             self.region_reports
                 .extend(regions.map(|(region, _)| RegionReport { region, outcome: left.clone() }));
             return Ok(Outcome::Skipped(reason));
+        }
+        if self.transforms.rmi && !rmi::fits(class, class.name()?) {
+            return Ok(Outcome::Skipped(SkipReason::UnknownInternals));
         }
         // An index behind the pool's end would name what is appended there.
         let mut wanted = self.locate_regions(class.name()?, class);

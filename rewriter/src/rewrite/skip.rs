@@ -40,6 +40,8 @@ pub enum SkipReason {
     OwnRuntime,
     /// The receiver of a constructor call could not be followed.
     UnknownReceiver,
+    /// A class of the JDK does not have the places where remote calls can be seen.
+    UnknownInternals,
     /// The class file version is not known, or the class depends on preview features.
     UnsupportedVersion,
 }
@@ -65,6 +67,7 @@ impl SkipReason {
             Self::NotCode => "not-code",
             Self::OwnRuntime => "own-runtime",
             Self::UnknownReceiver => "unknown-receiver",
+            Self::UnknownInternals => "unknown-internals",
             Self::UnsupportedVersion => "unsupported-version",
         }
     }
@@ -93,6 +96,9 @@ impl SkipReason {
             Self::NotCode => "a module descriptor",
             Self::OwnRuntime => "a class of the instrument runtime itself",
             Self::UnknownReceiver => "the receiver of a constructor call could not be followed",
+            Self::UnknownInternals => {
+                "a class of the JDK is not as expected: remote calls are not seen there"
+            }
             Self::UnsupportedVersion => "unknown class file version, or preview features",
         }
     }

@@ -7,6 +7,7 @@
 
 use super::allocation::{self, Maker};
 use super::hand_over::{self, HandOver};
+use super::rmi;
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ConstantPool, Tag, opcode};
@@ -19,6 +20,8 @@ pub(crate) enum Callee {
     Start,
     /// A method that gets a task.
     HandOver(HandOver),
+    /// A method of `RemoteRef` that makes a call.
+    RemoteCall,
     /// A method that makes an array or a copy.
     Maker(Maker),
 }
@@ -39,7 +42,8 @@ impl CallSites {
         self.calls.clear();
         let starts = transforms.thread_links && pool.well_known(WellKnown::Start) != 0;
         let (hand_overs, makers) = (transforms.hand_over, transforms.makes_arrays_tell());
-        if !starts && !hand_overs && !makers {
+        let rmi = transforms.rmi;
+        if !starts && !hand_overs && !makers && !rmi {
             return;
         }
         let is_method =
@@ -50,6 +54,8 @@ impl CallSites {
                 self.callees.push((index, Callee::Start));
             } else if hand_overs && let Some(task) = hand_over::task_of(&method) {
                 self.callees.push((index, Callee::HandOver(task)));
+            } else if rmi && rmi::makes_call(&method) {
+                self.callees.push((index, Callee::RemoteCall));
             } else if makers && let Some(maker) = allocation::maker_of(&method) {
                 self.callees.push((index, Callee::Maker(maker)));
             }

@@ -52,6 +52,56 @@ pub enum Hook {
     RegionEnd,
     /// Where an exception leaves a code region.
     RegionLeft,
+    /// At the end of the constructor of a connection.
+    RmiConnection,
+    /// Where a method of a remote object is called.
+    RmiInvoking,
+    /// Where a stub calls one of its operations.
+    RmiNewCall,
+    /// In the constructor of a call that is made.
+    RmiCallMade,
+    /// Where the arguments of a call are written.
+    RmiSent,
+    /// Where the UID of a return was read.
+    RmiReturned,
+    /// Where a server has sent an exception.
+    RmiThrown,
+    /// Where a connection is given back.
+    RmiFreed,
+    /// In the constructor of a call that comes in.
+    RmiReceiving,
+    /// Where the ObjID of a call was read.
+    RmiServed,
+    /// Where the number of an operation was read.
+    RmiOperation,
+    /// Where the hash of a method or interface was read.
+    RmiHash,
+    /// Where object and method of a call are known.
+    RmiDispatching,
+    /// Where the input of a call is released.
+    RmiInputReleased,
+    /// In front of the call of a remote object's method.
+    RmiCalling,
+    /// Where an exception of a call is known.
+    RmiFailed,
+    /// Where the UID of a return is written.
+    RmiAnswering,
+    /// Where the service of a call ends.
+    RmiServiced,
+    /// First instruction of a stub's method.
+    RmiStubEntered,
+    /// In front of the call that makes a stub's call.
+    RmiStubCalls,
+    /// In front of every return of a stub's method.
+    RmiStubReturns,
+    /// Where an exception leaves a stub's method.
+    RmiStubThrows,
+    /// First instruction of a skeleton's `dispatch`.
+    RmiSkeletonEntered,
+    /// In front of every return of it.
+    RmiSkeletonReturns,
+    /// Where an exception leaves it.
+    RmiSkeletonThrows,
 }
 
 /// Internal name of the class that takes method events.
@@ -64,6 +114,8 @@ pub const THREAD_LINKS: &str = "instrument/runtime/ThreadLinks";
 pub const HAND_OVER: &str = "instrument/runtime/HandOver";
 /// Internal name of the class that times code regions.
 pub const REGIONS: &str = "instrument/runtime/Regions";
+/// Internal name of the class that is told of remote calls.
+pub const RMI_MARKERS: &str = "instrument/runtime/RmiMarkers";
 
 /// Internal name of a class that an agent defines beside `java.lang.Object`: a method for every hook, which calls the hook. Every
 /// class loader finds it, whatever it thinks of other packages: `defineClass` makes it ask the boot loader for all of `java.*`.
@@ -92,7 +144,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 47] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -115,6 +167,31 @@ impl Hook {
         Self::RegionBegin,
         Self::RegionEnd,
         Self::RegionLeft,
+        Self::RmiConnection,
+        Self::RmiInvoking,
+        Self::RmiNewCall,
+        Self::RmiCallMade,
+        Self::RmiSent,
+        Self::RmiReturned,
+        Self::RmiThrown,
+        Self::RmiFreed,
+        Self::RmiReceiving,
+        Self::RmiServed,
+        Self::RmiOperation,
+        Self::RmiHash,
+        Self::RmiDispatching,
+        Self::RmiInputReleased,
+        Self::RmiCalling,
+        Self::RmiFailed,
+        Self::RmiAnswering,
+        Self::RmiServiced,
+        Self::RmiStubEntered,
+        Self::RmiStubCalls,
+        Self::RmiStubReturns,
+        Self::RmiStubThrows,
+        Self::RmiSkeletonEntered,
+        Self::RmiSkeletonReturns,
+        Self::RmiSkeletonThrows,
     ];
 
     /// Owner, name and descriptor.
@@ -146,6 +223,31 @@ impl Hook {
             Self::RegionBegin => (REGIONS, "begin", METHOD_EVENT),
             Self::RegionEnd => (REGIONS, "end", METHOD_EVENT),
             Self::RegionLeft => (REGIONS, "left", METHOD_EVENT),
+            Self::RmiConnection => (RMI_MARKERS, "connection", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)V"),
+            Self::RmiInvoking => (RMI_MARKERS, "invoking", "(Ljava/lang/Object;J)V"),
+            Self::RmiNewCall => (RMI_MARKERS, "newCall", "([Ljava/lang/Object;IJ)V"),
+            Self::RmiCallMade => (RMI_MARKERS, "callMade", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;IJ)V"),
+            Self::RmiSent => (RMI_MARKERS, "sent", OBJECT_EVENT),
+            Self::RmiReturned => (RMI_MARKERS, "returned", OBJECT_EVENT),
+            Self::RmiThrown => (RMI_MARKERS, "thrown", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
+            Self::RmiFreed => (RMI_MARKERS, "freed", "(Ljava/lang/Object;Z)V"),
+            Self::RmiReceiving => (RMI_MARKERS, "receiving", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
+            Self::RmiServed => (RMI_MARKERS, "served", OBJECT_EVENT),
+            Self::RmiOperation => (RMI_MARKERS, "operation", METHOD_EVENT),
+            Self::RmiHash => (RMI_MARKERS, "hash", "(J)V"),
+            Self::RmiDispatching => (RMI_MARKERS, "dispatching", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
+            Self::RmiInputReleased => (RMI_MARKERS, "inputReleased", OBJECT_EVENT),
+            Self::RmiCalling => (RMI_MARKERS, "calling", "()V"),
+            Self::RmiFailed => (RMI_MARKERS, "failed", OBJECT_EVENT),
+            Self::RmiAnswering => (RMI_MARKERS, "answering", OBJECT_EVENT),
+            Self::RmiServiced => (RMI_MARKERS, "serviced", "(Z)V"),
+            Self::RmiStubEntered => (RMI_MARKERS, "stubEntered", "()V"),
+            Self::RmiStubCalls => (RMI_MARKERS, "stubCalls", "(J)V"),
+            Self::RmiStubReturns => (RMI_MARKERS, "stubReturns", "()V"),
+            Self::RmiStubThrows => (RMI_MARKERS, "stubThrows", OBJECT_EVENT),
+            Self::RmiSkeletonEntered => (RMI_MARKERS, "skeletonEntered", "(Ljava/lang/Object;IJ)V"),
+            Self::RmiSkeletonReturns => (RMI_MARKERS, "skeletonReturns", "()V"),
+            Self::RmiSkeletonThrows => (RMI_MARKERS, "skeletonThrows", OBJECT_EVENT),
         }
     }
 

@@ -6,6 +6,7 @@
 //! | [`allocation`] | every array and object that a method creates |
 //! | [`thread_links`] | which call started a thread |
 //! | [`hand_over`] | which call handed a task to another thread |
+//! | [`rmi`] | which remote calls are made and served |
 //! | [`regions`] | how long control stays in a code region |
 //!
 //! A transform only says what goes where; relocation, frames and tables are the business of
@@ -17,6 +18,7 @@ pub mod hand_over;
 pub mod hooks;
 pub mod method_events;
 pub mod regions;
+pub mod rmi;
 pub mod thread_links;
 
 use crate::class_file::CodeAttribute;
@@ -57,6 +59,9 @@ pub(crate) struct MethodSite<'a> {
     /// `<init>` of a class other than `java/lang/Object`: its `this` is uninitialised at first.
     pub(crate) is_constructor: bool,
     pub(crate) is_static: bool,
+    /// Internal name of its class.
+    pub(crate) class: &'a [u8],
+    pub(crate) name: &'a [u8],
     pub(crate) descriptor: &'a [u8],
     /// Computed when the first transform asks for it.
     pub(crate) flow: Option<Flow>,

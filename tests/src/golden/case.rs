@@ -70,6 +70,12 @@ pub struct Case {
     /// Expected tasks handed over: simple name of the functional interface -> number.
     #[serde(default)]
     pub tasks: BTreeMap<String, u64>,
+    /// Expected events of remote calls: hook -> number.
+    #[serde(default)]
+    pub remote: BTreeMap<String, u64>,
+    /// What `rmi` must leave alone on top of the others.
+    #[serde(default)]
+    pub rmi_skips: BTreeMap<String, String>,
 }
 
 /// The events of one method, as the reader of the event stream closes its frames.

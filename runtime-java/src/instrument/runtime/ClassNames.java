@@ -2,8 +2,10 @@ package instrument.runtime;
 
 import java.lang.ref.WeakReference;
 import java.nio.charset.Charset;
+import java.util.HashMap;
+import java.util.Map;
 
-/** Small numbers for classes, and their names in the file, each once. Keeps no class or class loader alive. */
+/** Small numbers for classes and remote methods, and their names in the file, each once. Keeps no class or class loader alive. */
 final class ClassNames extends ClassValue<ClassNames.Entry> {
     private static final ClassNames INSTANCE = new ClassNames();
     private static final int REGION = 4096;
@@ -11,6 +13,7 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
     private int next;
     private Region region;
     private int used;
+    private final Map<String, Integer> texts = new HashMap<String, Integer>();
 
     private ClassNames() {}
 
@@ -39,23 +42,37 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         return entry;
     }
 
+    /** The number of a text that is not the name of a class, from the same numbers. */
+    static int text(String text) {
+        synchronized (INSTANCE) {
+            Integer known = INSTANCE.texts.get(text);
+            if (known == null) {
+                known = INSTANCE.number(text);
+                INSTANCE.texts.put(text, known);
+            }
+            return known;
+        }
+    }
+
     @Override
     protected Entry computeValue(Class<?> type) {
         if (HeapEvents.here && !HeapEvents.follows(type.getTypeName())) {
             return new Entry(type, 0, 0);
         }
         // Without a lock: the program's class loaders may be called.
-        return named(type, ObjectSizes.of(type));
+        long size = ObjectSizes.of(type);
+        return new Entry(type, number(type.getName()), size);
     }
 
-    private synchronized Entry named(Class<?> type, long size) {
-        byte[] name = type.getName().getBytes(Charset.forName("UTF-8"));
+    /** A new number for a name, which goes into the file. */
+    private synchronized int number(String text) {
+        byte[] name = text.getBytes(Charset.forName("UTF-8"));
         int length = 8 + (name.length + 7 & -8);
         if (region == null || used + length > region.length) {
             Region fresh = Threads.file.allocate(Math.max(REGION, Format.HEADER + length));
             if (fresh == null) {
                 // The class stays without a name; the file has said that it is incomplete.
-                return new Entry(type, ++next, size);
+                return ++next;
             }
             fresh.publish(Format.CLASS_NAMES, 0);
             region = fresh;
@@ -65,6 +82,6 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         region.put(used + 8, name, name.length);
         region.put(used >> 3, (long) name.length << 32 | number);
         used += length;
-        return new Entry(type, number, size);
+        return number;
     }
 }

@@ -14,6 +14,10 @@ final class Links {
     // Kinds.
     static final int START = 1;
     static final int HAND_OVER = 2;
+    /** A remote call was made; in a trace only. */
+    static final int REMOTE_CALL = 3;
+    /** Remote calls are served. */
+    static final int SERVED = 4;
 
     /** Most links at one time, and most in a trace, whose events have 26 bits for the number. */
     private static final int MOST = 1 << 16;
@@ -49,6 +53,20 @@ final class Links {
             state.links = new Links();
         }
         return state.links.of(node, kind, state.ordinal);
+    }
+
+    /** The number of a link that calls from other processes are served under; 0: there is no room. */
+    static int serve() {
+        synchronized (LOCK) {
+            if (last - freeCount >= MOST) {
+                return none();
+            }
+            int number = write(freeCount > 0 ? free[--freeCount] : next(), SERVED, 0, 0, 0);
+            if (number != 0) {
+                users[number] = KEPT;
+            }
+            return number;
+        }
     }
 
     /** As {@link #make}, if the link is there already; else 0. */

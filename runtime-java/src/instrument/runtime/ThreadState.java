@@ -74,6 +74,8 @@ abstract class ThreadState {
     Links links;
     /** Of code regions. */
     RegionTimer timers;
+    /** Remote calls that it makes and serves; null: none so far. */
+    RemoteCalls remote;
     /** Number of the thread in {@link JavaThreads}; 0: not known. */
     int javaThread;
     /** What the thread waits for; null: nothing. */
@@ -328,7 +330,7 @@ abstract class ThreadState {
     // ---- modes ----
 
     /** The thread's first event. */
-    private void arrive() {
+    final void arrive() {
         if (Thread.currentThread().getName() == null) {
             // A thread of native code: its Thread is still being constructed.
             return;

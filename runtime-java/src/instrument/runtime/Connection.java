@@ -1,0 +1,73 @@
+package instrument.runtime;
+
+/** A connection of remote method invocation. It keeps neither the JDK's object nor its socket alive. */
+final class Connection {
+    // Sides.
+    static final int CONNECTED = 1;
+    static final int ACCEPTED = 2;
+
+    private final int side;
+    private final long clock = Clock.now();
+    // Addresses are two words each, as the format has them.
+    private final int localPort;
+    private final int remotePort;
+    private final long[] local;
+    private final long[] remote;
+    /** Its number in the file, from 1; 0: it has carried no call so far, or there is no room for it. */
+    private int number;
+    private int calls;
+
+    Connection(int side, int localPort, byte[] local, int remotePort, byte[] remote) {
+        this.side = side;
+        this.localPort = localPort;
+        this.remotePort = remotePort;
+        this.local = words(local);
+        this.remote = words(remote);
+    }
+
+    private static long[] words(byte[] address) {
+        byte[] bytes = new byte[16];
+        if (address != null && address.length == 4) {
+            bytes[10] = bytes[11] = (byte) 0xff;
+        }
+        if (address != null && address.length <= 16) {
+            System.arraycopy(address, 0, bytes, 16 - address.length, address.length);
+        }
+        long[] words = new long[2];
+        for (int i = 0; i < 16; i++) {
+            words[i >> 3] |= (bytes[i] & 0xffL) << 8 * (i & 7);
+        }
+        return words;
+    }
+
+    int number() {
+        return number;
+    }
+
+    /** One more call goes over it; which one it is, from 1. Only one thread has a connection at a time. */
+    int count() {
+        if (calls == 0 && side != 0) {
+            number = Connections.record(this);
+        }
+        return ++calls;
+    }
+
+    /** The same for the same ports and addresses. */
+    long key() {
+        long key = (long) localPort << 16 | remotePort;
+        for (int i = 0; i < 2; i++) {
+            key = Numbers.mix(Numbers.mix(key, local[i]), remote[i]);
+        }
+        return Numbers.mix(key, side);
+    }
+
+    void write(Region region, int at, int number, int incarnation) {
+        region.put(at + 1, (long) incarnation << 32 | (remotePort & 0xffffL) << 16 | localPort & 0xffffL);
+        region.put(at + 2, local[0]);
+        region.put(at + 3, local[1]);
+        region.put(at + 4, remote[0]);
+        region.put(at + 5, remote[1]);
+        region.put(at + 6, clock);
+        region.put(at, (long) side << 32 | number);
+    }
+}

@@ -1,0 +1,157 @@
+package instrument.runtime;
+
+import java.io.IOException;
+
+/**
+ * The record of a remote call that is open, in the file from its beginning on. An object is used for one call after the other. Where there is
+ * no room in the file, it takes what it is told and writes nothing.
+ */
+final class RemoteCall {
+    // Kinds.
+    static final int MADE = 1;
+    static final int SERVED = 2;
+
+    // Flags.
+    static final int THREW = 1;
+    private static final int RETURN_KNOWN = 2;
+    static final int NO_SUCH_OBJECT = 4;
+    static final int FAILED = 8;
+
+    // Words of a record.
+    static final int WORDS = 16;
+    private static final int KIND = 0;
+    private static final int CONNECTION = 1;
+    private static final int OBJECT = 2;
+    private static final int FLAGS = 4;
+    private static final int HASH = 5;
+    private static final int OPERATION = 6;
+    private static final int RETURN = 7;
+    private static final int CONTEXT = 9;
+    private static final int BEGIN = 10;
+    private static final int SENT = 11;
+    private static final int RETURNED = 12;
+    private static final int END = 13;
+    private static final int METHOD = 14;
+
+    // How far it has come.
+    /** Its record is there; else this is where a stub was entered. */
+    boolean begun;
+    int kind;
+    /** A stub or a skeleton has told of it, and nothing of the JDK so far. */
+    boolean announced;
+    /** Its operation is called by a skeleton. */
+    boolean skeleton;
+    boolean dispatched;
+    boolean sent;
+    boolean returned;
+    /** Something was said of how it ended. */
+    boolean settled;
+    Connection connection;
+    /** Identity hash of the JDK's object for it, which is not kept alive. */
+    int call;
+    /** A hash of the ObjID. */
+    long object;
+    int link;
+
+    /** Null: there is no room. */
+    private Region region;
+    private int at;
+    private int operation;
+    private int type;
+
+    /** Forgets what it was used for, so that it keeps nothing alive. */
+    void clear() {
+        kind = 0;
+        begun = announced = skeleton = dispatched = sent = returned = settled = false;
+        connection = null;
+        call = 0;
+        object = 0;
+        link = 0;
+        region = null;
+        operation = -1;
+        type = 0;
+    }
+
+    /** A place in the file. */
+    void place(Region region, int at) {
+        this.region = region;
+        this.at = at;
+    }
+
+    private void put(int word, long value) {
+        if (region != null) {
+            region.put(at + word, value);
+        }
+    }
+
+    /** Its record becomes visible. */
+    void begin(int kind, int thread) {
+        begun = true;
+        this.kind = kind;
+        operation(operation);
+        put(BEGIN, Clock.now());
+        put(KIND, (long) thread << 32 | kind);
+    }
+
+    void over(Connection connection, int ordinal) {
+        this.connection = connection;
+        put(CONNECTION, (long) ordinal << 32 | connection.number());
+    }
+
+    void object(RemoteIds id) {
+        object = Numbers.mix(Numbers.mix(id.number, id.time), (long) id.count << 32 ^ id.unique);
+        put(OBJECT, id.number);
+        put(OBJECT + 1, id.time);
+        put(FLAGS, id.unique & 0xffffffffL | (long) id.count << 32);
+    }
+
+    void hash(long hash) {
+        put(HASH, hash);
+    }
+
+    void operation(int operation) {
+        this.operation = operation;
+        put(OPERATION, (long) type << 32 | operation & 0xffffffffL);
+    }
+
+    /** The class of the implementation. */
+    void type(int type) {
+        this.type = type;
+        operation(operation);
+    }
+
+    void method(int method) {
+        put(METHOD, method);
+    }
+
+    void cause(int context, int link) {
+        this.link = link;
+        put(CONTEXT, (long) link << 32 | context);
+    }
+
+    void sent(long now) {
+        sent = true;
+        put(SENT, now);
+    }
+
+    void returned(Object uid, RemoteIds ids, long now) throws IOException {
+        returned = true;
+        if (ids.readUID(uid)) {
+            put(RETURN, ids.time);
+            put(RETURN + 1, ids.unique & 0xffffffffL | (long) ids.count << 32);
+            flag(RETURN_KNOWN);
+        }
+        put(RETURNED, now);
+    }
+
+    void flag(int flag) {
+        settled |= flag != RETURN_KNOWN;
+        if (region != null) {
+            put(FLAGS, region.get(at + FLAGS) | (long) flag << 48);
+        }
+    }
+
+    void end(long now) {
+        put(END, now);
+    }
+}

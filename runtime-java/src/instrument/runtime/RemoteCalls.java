@@ -1,0 +1,435 @@
+package instrument.runtime;
+
+import java.io.IOException;
+import java.rmi.NoSuchObjectException;
+import java.rmi.RemoteException;
+import java.rmi.ServerError;
+import java.rmi.ServerException;
+import java.rmi.UnmarshalException;
+import java.util.Arrays;
+
+/**
+ * The remote calls that one thread has open, innermost last. A call made is over when its connection is given back, a call served when its
+ * service returns; what is still open above it then, such as the call of a stub that failed to write its arguments and kept the connection,
+ * has failed. The thread is BUSY wherever this is told something, so that its probes do nothing.
+ */
+final class RemoteCalls {
+    /** Open calls of a thread at most: more are calls whose end nobody tells. */
+    private static final int MOST = 64;
+
+    final ThreadState state;
+    /** What the thread is when it is not BUSY. */
+    int mode;
+
+    private RemoteCall[] open = new RemoteCall[4];
+    private int depth;
+    private final RemoteIds ids = new RemoteIds();
+
+    // What the next call made will be, if its hash says so.
+    private Object method;
+    private int methodOperation;
+    private long methodHash;
+    // The call that comes in.
+    private int incoming;
+    private boolean receiving;
+    private Connection over;
+    private int ordinal;
+
+    private RemoteCalls(ThreadState state) {
+        this.state = state;
+    }
+
+    /** Of the current thread, which is BUSY from here on; null: nothing is recorded here. */
+    static RemoteCalls enter() {
+        ThreadState state = ProfilerRuntime.current();
+        if (state == null) {
+            state = ProfilerRuntime.newState();
+            if (state == null) {
+                return null;
+            }
+        }
+        if (state.mode == ThreadState.NEW && !state.isPaused()) {
+            state.arrive();
+        }
+        if (state.mode == ThreadState.BUSY || Threads.file == null) {
+            return null;
+        }
+        RemoteCalls calls = state.remote;
+        if (calls == null) {
+            calls = new RemoteCalls(state);
+            state.remote = calls;
+        }
+        calls.mode = state.mode;
+        state.mode = ThreadState.BUSY;
+        return calls;
+    }
+
+    // ---- calls made ----
+
+    /** The method or operation of the next call. */
+    void announce(Object method, int operation, long hash) {
+        this.method = method;
+        methodOperation = operation;
+        methodHash = hash;
+    }
+
+    void made(Object of, Object connection, Object id, int operation, long hash) throws IOException {
+        RemoteCall call = depth > 0 && open[depth - 1].announced ? open[depth - 1] : null;
+        Connection known = Connections.of(connection);
+        int ordinal = known.count();
+        if (call == null && state.isPaused()) {
+            return;
+        }
+        if (call == null) {
+            call = record();
+            cause(call);
+        }
+        call.announced = false;
+        call.call = System.identityHashCode(of);
+        call.over(known, ordinal);
+        if (ids.readObjID(id)) {
+            call.object(ids);
+        }
+        call.hash(hash);
+        if (method != null && methodOperation == operation && methodHash == hash) {
+            call.method(RemoteNames.of(method));
+        }
+        method = null;
+        call.operation(operation);
+        if (!call.begun) {
+            call.begin(RemoteCall.MADE, thread());
+        }
+    }
+
+    /** The context that a call is made in, and in a trace its link. */
+    private void cause(RemoteCall call) {
+        boolean recording = mode == state.live;
+        int link = 0;
+        if (recording && Threads.settings.record == Settings.TRACE) {
+            state.mode = mode;
+            link = state.makeLink(Links.REMOTE_CALL, null);
+            busy();
+        }
+        call.cause(recording ? state.context() : 0, link);
+    }
+
+    void sent(Object of, long now) {
+        RemoteCall call = made(of);
+        if (call != null) {
+            call.sent(now);
+        }
+    }
+
+    void returned(Object uid, long now) throws IOException {
+        for (int at = depth - 1; at >= 0; at--) {
+            RemoteCall call = open[at];
+            if (call.kind == RemoteCall.MADE && call.sent) {
+                if (!call.returned) {
+                    call.returned(uid, ids, now);
+                }
+                return;
+            }
+        }
+    }
+
+    /** A server wraps every RemoteException of a method: one that is not wrapped comes from the server itself. */
+    void thrown(Object of, Object exception) {
+        RemoteCall call = made(of);
+        if (call != null) {
+            boolean wrapped = exception instanceof ServerException || exception instanceof ServerError;
+            boolean method = wrapped || !(exception instanceof RemoteException);
+            boolean none = exception instanceof NoSuchObjectException;
+            call.flag(method ? RemoteCall.THREW : none ? RemoteCall.NO_SUCH_OBJECT : RemoteCall.FAILED);
+        }
+    }
+
+    private RemoteCall made(Object of) {
+        int hash = System.identityHashCode(of);
+        for (int at = depth - 1; at >= 0; at--) {
+            if (open[at].call == hash && open[at].kind == RemoteCall.MADE) {
+                return open[at];
+            }
+        }
+        return null;
+    }
+
+    void freed(Object connection, boolean reused, long now) {
+        if (connection == null || depth == 0) {
+            return;
+        }
+        Connection known = Connections.of(connection);
+        for (int at = depth - 1; at >= 0; at--) {
+            RemoteCall call = open[at];
+            if (call.connection == known && call.kind == RemoteCall.MADE) {
+                if (!call.settled && !(reused && call.returned)) {
+                    call.flag(RemoteCall.FAILED);
+                }
+                call.end(now);
+                remove(at);
+                return;
+            }
+        }
+    }
+
+    // ---- calls served ----
+
+    void receiving(Object call, Object connection, long now) {
+        // A thread serves one call at a time: what is open has lost its end.
+        fail(0, now);
+        incoming = System.identityHashCode(call);
+        receiving = true;
+        over = Connections.of(connection);
+        ordinal = over.count();
+    }
+
+    void served(Object id) throws IOException {
+        if (!receiving) {
+            return;
+        }
+        receiving = false;
+        if (state.isPaused()) {
+            return;
+        }
+        RemoteCall call = record();
+        call.call = incoming;
+        call.over(over, ordinal);
+        if (ids.readObjID(id)) {
+            call.object(ids);
+        }
+        call.begin(RemoteCall.SERVED, thread());
+    }
+
+    void operation(int operation) {
+        RemoteCall call = served();
+        if (call != null && !call.dispatched) {
+            call.operation(operation);
+        }
+    }
+
+    void hash(long hash) {
+        RemoteCall call = served();
+        if (call != null && !call.dispatched) {
+            call.hash(hash);
+        }
+    }
+
+    void dispatching(Object object, Object method) {
+        RemoteCall call = served();
+        if (call == null || call.dispatched) {
+            return;
+        }
+        call.dispatched = true;
+        call.skeleton = !(method instanceof java.lang.reflect.Method);
+        int number = RemoteNames.of(method);
+        call.type(ClassNames.of(object).number);
+        call.method(number);
+        serve(call, ServedLinks.of(state, call.object, number));
+    }
+
+    /** What the thread does now it does for a call; a thread outside of all root methods stays there. */
+    private void serve(RemoteCall call, int link) {
+        if (link != 0 && mode == state.live) {
+            state.mode = mode;
+            if (state.enterLink(link)) {
+                call.cause(0, link);
+            }
+            busy();
+        }
+    }
+
+    void inputReleased(Object of) {
+        RemoteCall call = served();
+        if (call != null && call.call == System.identityHashCode(of) && call.skeleton && !call.sent) {
+            call.sent(Clock.now());
+        }
+    }
+
+    void calling() {
+        RemoteCall call = served();
+        if (call != null && !call.sent) {
+            call.sent(Clock.now());
+        }
+    }
+
+    void failed(Object exception) {
+        RemoteCall call = served();
+        if (call != null) {
+            // A skeleton says in this way only that it could not read its arguments.
+            boolean arguments = call.skeleton && exception instanceof UnmarshalException;
+            boolean threw = call.sent && !call.returned && !arguments;
+            call.flag(threw ? RemoteCall.THREW : RemoteCall.FAILED);
+        }
+    }
+
+    void answering(Object uid, long now) throws IOException {
+        RemoteCall call = served();
+        if (call != null && !call.returned) {
+            call.returned(uid, ids, now);
+        }
+    }
+
+    void serviced(boolean sound, long now) {
+        receiving = false;
+        int at = lastServed();
+        if (at >= 0) {
+            fail(at + 1, now);
+            RemoteCall call = open[at];
+            if (!call.dispatched && !call.settled) {
+                call.flag(RemoteCall.NO_SUCH_OBJECT);
+            } else if (!sound) {
+                call.flag(RemoteCall.FAILED);
+            }
+            leave(call);
+            call.end(now);
+            remove(at);
+        }
+    }
+
+    private void leave(RemoteCall call) {
+        if (call.kind == RemoteCall.SERVED && call.link != 0) {
+            state.mode = mode;
+            state.leaveLink(call.link);
+            busy();
+        }
+    }
+
+    // ---- stubs and skeletons ----
+
+    void stubEntered() {
+        push();
+    }
+
+    /** Nothing more may come of it, where the classes of the JDK are as they were. */
+    void stubCalls(long hash, long now) {
+        // The one before it in the same method is over.
+        if (depth > 0 && open[depth - 1].announced) {
+            open[depth - 1].end(now);
+            remove(depth - 1);
+        }
+        if (state.isPaused()) {
+            return;
+        }
+        RemoteCall call = record();
+        cause(call);
+        call.hash(hash);
+        call.announced = true;
+        call.begin(RemoteCall.MADE, thread());
+    }
+
+    void stubLeft(Object exception, long now) {
+        int at = depth - 1;
+        while (at >= 0 && open[at].begun) {
+            at--;
+        }
+        if (at < 0) {
+            return;
+        }
+        while (depth > at + 1) {
+            RemoteCall call = open[depth - 1];
+            if (!call.announced || exception instanceof RemoteException) {
+                call.flag(RemoteCall.FAILED);
+            } else if (exception != null) {
+                call.flag(RemoteCall.THREW);
+            }
+            call.end(now);
+            remove(depth - 1);
+        }
+        remove(at);
+    }
+
+    void skeletonEntered(Object object, int operation, long hash) {
+        if (served() != null || state.isPaused()) {
+            return;
+        }
+        RemoteCall call = record();
+        call.hash(hash);
+        call.type(ClassNames.of(object).number);
+        call.announced = true;
+        call.operation(operation);
+        call.begin(RemoteCall.SERVED, thread());
+        serve(call, ServedLinks.of(state, Numbers.mix(System.identityHashCode(object.getClass()), hash), operation));
+    }
+
+    void skeletonLeft(Object exception, long now) {
+        int at = lastServed();
+        if (at >= 0 && open[at].announced) {
+            fail(at + 1, now);
+            if (exception != null) {
+                open[at].flag(exception instanceof RemoteException ? RemoteCall.FAILED : RemoteCall.THREW);
+            }
+            leave(open[at]);
+            open[at].end(now);
+            remove(at);
+        }
+    }
+
+    // ---- the stack ----
+
+    private int thread() {
+        return state.header == null ? 0 : state.ordinal;
+    }
+
+    private void busy() {
+        mode = state.mode;
+        state.mode = ThreadState.BUSY;
+    }
+
+    private RemoteCall push() {
+        if (depth == MOST) {
+            open[0].flag(RemoteCall.FAILED);
+            remove(0);
+        }
+        if (depth == open.length) {
+            open = Arrays.copyOf(open, 2 * depth);
+        }
+        RemoteCall call = open[depth];
+        if (call == null) {
+            call = new RemoteCall();
+            open[depth] = call;
+        }
+        call.clear();
+        depth++;
+        return call;
+    }
+
+    /** As {@link #push}, with a place in the file. */
+    private RemoteCall record() {
+        RemoteCall call = push();
+        RemoteLog.place(call);
+        return call;
+    }
+
+    private void remove(int at) {
+        RemoteCall call = open[at];
+        call.clear();
+        System.arraycopy(open, at + 1, open, at, depth - at - 1);
+        open[--depth] = call;
+    }
+
+    /** Ends all from a place on as failed. */
+    private void fail(int from, long now) {
+        while (depth > from) {
+            RemoteCall call = open[depth - 1];
+            if (call.begun) {
+                call.flag(RemoteCall.FAILED);
+                leave(call);
+                call.end(now);
+            }
+            remove(depth - 1);
+        }
+    }
+
+    private int lastServed() {
+        int at = depth - 1;
+        while (at >= 0 && open[at].kind != RemoteCall.SERVED) {
+            at--;
+        }
+        return at;
+    }
+
+    /** The call that is served, or null. */
+    private RemoteCall served() {
+        int at = lastServed();
+        return at < 0 ? null : open[at];
+    }
+}

@@ -1,0 +1,75 @@
+package instrument.runtime;
+
+import java.lang.reflect.Method;
+import java.util.WeakHashMap;
+
+/** Numbers, in the class names, of remote methods as {@code name(descriptor)}. */
+@SuppressWarnings("deprecation") // java.rmi.server.Operation: what stubs have made by rmic still say
+final class RemoteNames {
+    private static final WeakHashMap<Object, Integer> KNOWN = new WeakHashMap<Object, Integer>();
+    private static final String[] PRIMITIVES = {
+        "void", "V", "boolean", "Z", "byte", "B", "char", "C", "short", "S", "int", "I", "long", "J", "float", "F", "double", "D"
+    };
+
+    private RemoteNames() {}
+
+    /** The number of a Method or an Operation; 0: it is neither. */
+    static int of(Object method) {
+        synchronized (KNOWN) {
+            Integer known = KNOWN.get(method);
+            if (known != null) {
+                return known;
+            }
+        }
+        String name = method instanceof Method
+            ? nameOf((Method) method)
+            : method instanceof java.rmi.server.Operation ? nameOf(((java.rmi.server.Operation) method).getOperation()) : null;
+        int number = name == null ? 0 : ClassNames.text(name);
+        synchronized (KNOWN) {
+            KNOWN.put(method, number);
+        }
+        return number;
+    }
+
+    private static String nameOf(Method method) {
+        StringBuilder name = new StringBuilder(method.getName()).append('(');
+        for (Class<?> parameter : method.getParameterTypes()) {
+            name.append(descriptor(parameter.getName()));
+        }
+        return name.append(')').append(descriptor(method.getReturnType().getName())).toString();
+    }
+
+    /** Of an operation as rmic writes it: {@code java.rmi.Remote lookup(java.lang.String)}. */
+    private static String nameOf(String operation) {
+        int open = operation.indexOf('(');
+        int close = operation.indexOf(')', open);
+        int space = operation.lastIndexOf(' ', open);
+        if (open < 0 || close < 0 || space < 0) {
+            return null;
+        }
+        StringBuilder name = new StringBuilder(operation.substring(space + 1, open)).append('(');
+        String parameters = operation.substring(open + 1, close).trim();
+        if (!parameters.isEmpty()) {
+            for (String parameter : parameters.split(",")) {
+                name.append(descriptor(parameter.trim()));
+            }
+        }
+        return name.append(')').append(descriptor(operation.substring(0, space).trim())).toString();
+    }
+
+    /** Of a type as it is written in a program, or by {@code Class.getName}. */
+    private static String descriptor(String type) {
+        if (type.startsWith("[")) {
+            return type.replace('.', '/');
+        }
+        if (type.endsWith("[]")) {
+            return "[" + descriptor(type.substring(0, type.length() - 2).trim());
+        }
+        for (int i = 0; i < PRIMITIVES.length; i += 2) {
+            if (PRIMITIVES[i].equals(type)) {
+                return PRIMITIVES[i + 1];
+            }
+        }
+        return "L" + type.replace('.', '/') + ";";
+    }
+}

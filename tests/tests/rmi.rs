@@ -1,0 +1,583 @@
+//! Remote calls between real virtual machines of several versions: what the two sides of a call recorded belongs together, and nothing else
+//! does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, ensure};
+use instrument_tests::agent;
+use instrument_tests::jre::{self, Jre};
+use instrument_tests::machine::{Jdk, Run, root};
+use instrument_trace::{LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, TreeConsumer, Uid};
+use tempfile::TempDir;
+
+/// The programs of `tests/java/rmi`, compiled for the oldest version.
+fn classes() -> &'static Path {
+    static CLASSES: OnceLock<TempDir> = OnceLock::new();
+    let folder = CLASSES.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let sources = fs::read_dir(root().join("tests/java/rmi")).unwrap().map(|e| e.unwrap().path());
+        let mut javac = Jdk::default_kit().unwrap().tool("javac");
+        javac.args(["-nowarn", "-Xlint:-options", "--release", "11", "-d"]).arg(folder.path()).args(sources);
+        javac.run_quietly().unwrap();
+        folder
+    });
+    folder.path()
+}
+
+/// Virtual machines, oldest first, again and again.
+fn jre(index: usize) -> Jre {
+    static JRES: OnceLock<Vec<Jre>> = OnceLock::new();
+    let all = JRES.get_or_init(|| jre::all().unwrap());
+    all[index % all.len()].clone()
+}
+
+const TRANSFORMS: &str = "transform=method-events:thread-links:rmi";
+
+/// A port that nobody listens at. It may be taken before it is used; ports are given round robin, so that takes long.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A program that runs until its standard input is closed.
+struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    errors: PathBuf,
+}
+
+fn java(jre: &Jre, options: Option<&str>, name: &str, folder: &Path) -> Result<Command> {
+    let mut java = jre.java();
+    java.current_dir(folder).arg("-Djava.rmi.server.hostname=127.0.0.1").arg("-cp").arg(classes());
+    if let Some(options) = options {
+        java.arg(agent::option(options)?).arg(format!("-Dinstrument.name={name}"));
+    }
+    Ok(java)
+}
+
+impl Running {
+    fn start(mut java: Command, name: &str, folder: &Path) -> Result<Running> {
+        let errors = folder.join(format!("{name}.err"));
+        let mut child =
+            java.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&errors)?).spawn()?;
+        let mut stdout = BufReader::new(child.stdout.take().context("a pipe")?);
+        let mut line = String::new();
+        stdout.read_line(&mut line)?;
+        ensure!(line == "ready\n", "{name}: {line}{}", fs::read_to_string(&errors)?);
+        let stdin = child.stdin.take();
+        Ok(Running { child, stdin, stdout, errors })
+    }
+
+    /// What it wrote, on standard output and on standard error.
+    fn stop(mut self) -> Result<(String, String)> {
+        drop(self.stdin.take());
+        let mut said = String::new();
+        self.stdout.read_to_string(&mut said)?;
+        self.child.wait()?;
+        Ok((said, fs::read_to_string(&self.errors)?))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What one process recorded.
+struct Recorded {
+    profile: Profile,
+    calls: Vec<RemoteCall>,
+}
+
+impl Recorded {
+    fn of(folder: &Path, name: &str) -> Result<Recorded> {
+        let files = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
+        let is_profile = |path: &PathBuf| {
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            file.starts_with(&format!("{name}-")) && file.ends_with(".iprof")
+        };
+        let found: Vec<PathBuf> = files.filter(is_profile).collect();
+        ensure!(found.len() == 1, "{name}: {found:?}");
+        let file = File::open(&found[0])?;
+        let profile = Profile::open(&file)?;
+        ensure!(profile.damage.is_empty(), "{name}: {:?}", profile.damage);
+        ensure!(profile.imbalances().is_empty(), "{name}: {:?}", profile.imbalances());
+        let mut calls = Vec::new();
+        profile.visit_remote_calls(&file, |call| calls.push(*call))?;
+        Ok(Recorded { profile, calls })
+    }
+
+    fn text(&self, call: &RemoteCall, number: u32) -> &str {
+        self.profile.copies[&call.copy].class_names.get(&number).map_or("", String::as_str)
+    }
+
+    fn method(&self, call: &RemoteCall) -> &str {
+        self.text(call, call.method)
+    }
+
+    /// Side, local port, remote port, incarnation.
+    fn connection(&self, call: &RemoteCall) -> Option<(Side, u16, u16, u32)> {
+        let connections = &self.profile.connections;
+        let found = connections.iter().find(|c| (c.copy, c.number) == (call.copy, call.connection))?;
+        Some((found.side, found.local_port, found.remote_port, found.incarnation))
+    }
+}
+
+fn is_system(object: &ObjId) -> bool {
+    [ObjId::REGISTRY, ObjId::DGC].contains(object)
+}
+
+/// Checks each record for itself, and every pair that a UID makes. Returns the pairs: process and position of both.
+fn pairs(processes: &[Recorded]) -> Result<Vec<[(usize, usize); 2]>> {
+    let mut by_uid: BTreeMap<Uid, Vec<(usize, usize)>> = BTreeMap::new();
+    for (process, recorded) in processes.iter().enumerate() {
+        for (at, call) in recorded.calls.iter().enumerate() {
+            let clocks = [call.begin, call.sent, call.returned, call.end];
+            let passed: Vec<u64> = clocks.into_iter().filter(|clock| *clock != 0).collect();
+            ensure!(passed.is_sorted(), "{call:?}");
+            // A stub's call may fail before it has a connection.
+            let connected = call.connection != 0 && call.ordinal != 0;
+            ensure!(call.thread != 0 && (connected || call.failed), "{call:?}");
+            if let Some(uid) = call.return_id {
+                by_uid.entry(uid).or_default().push((process, at));
+            }
+        }
+    }
+    let mut pairs = Vec::new();
+    for (uid, places) in by_uid {
+        let calls: Vec<&RemoteCall> = places.iter().map(|&(p, at)| &processes[p].calls[at]).collect();
+        ensure!(calls.len() <= 2, "{uid:?}: {calls:?}");
+        let [a, b] = calls[..] else { continue };
+        ensure!(a.kind != b.kind, "{a:?} {b:?}");
+        let made = usize::from(a.kind == RemoteCallKind::Served);
+        let ends = [places[made], places[1 - made]];
+        let [client, server] = ends.map(|(process, at)| (&processes[process], &processes[process].calls[at]));
+        let (made, served) = (client.1, server.1);
+        ensure!(made.object == served.object, "{made:?} {served:?}");
+        // A server reads the method of an object that it has.
+        let method = |side: (&Recorded, &RemoteCall)| {
+            (side.1.hash, side.1.operation, side.0.method(side.1).to_owned())
+        };
+        ensure!(served.no_such_object || method(client) == method(server), "{made:?} {served:?}");
+        ensure!(made.ordinal == served.ordinal, "{made:?} {served:?}");
+        ensure!(
+            (made.threw, made.no_such_object) == (served.threw, served.no_such_object),
+            "{made:?} {served:?}"
+        );
+        let (Some(from), Some(to)) = (client.0.connection(made), server.0.connection(served)) else {
+            anyhow::bail!("{made:?} {served:?}: no connection");
+        };
+        ensure!((from.0, to.0) == (Side::Connected, Side::Accepted), "{from:?} {to:?}");
+        ensure!((from.1, from.2, from.3) == (to.2, to.1, to.3), "{from:?} {to:?}");
+        pairs.push(ends);
+    }
+    Ok(pairs)
+}
+
+#[test]
+fn a_chain_of_beacons_is_followed_through_four_machines() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let port = free_port().to_string();
+    for record in ["tree", "trace"] {
+        let work = folder.path().join(record);
+        fs::create_dir(&work)?;
+        let options = format!("{TRANSFORMS},record={record}");
+        let mut servers = Vec::new();
+        for (index, (name, next)) in [("s3", "end"), ("s2", "s3"), ("s1", "s2")].into_iter().enumerate() {
+            let mut java = java(&jre(index), Some(&options), name, &work)?;
+            java.arg("-Xcheck:jni").args(["BeaconServer", &port, name, next]);
+            servers.push(Running::start(java, name, &work)?);
+        }
+        let mut client = java(&jre(3), Some(&options), "client", &work)?;
+        client.arg("-Xverify:all").args(["BeaconClient", &port, "s1", "20"]);
+        let said = client.capture()?;
+        // A call (depth 3) for each serial, which takes what is left of a division by 7 in each of three servers.
+        let sum: i32 = (0..20).map(|serial| 3 * (serial % 7) + 2).sum();
+        assert_eq!(String::from_utf8_lossy(&said.stdout), format!("{sum}\n"), "{said:?}");
+        for server in servers {
+            let (_, errors) = server.stop()?;
+            ensure!(!errors.contains("instrument:") && !errors.contains("JNI"), "{errors}");
+        }
+        let names = ["client", "s1", "s2", "s3"];
+        let processes: Vec<Recorded> =
+            names.iter().map(|name| Recorded::of(&work, name)).collect::<Result<_>>()?;
+        let pairs = pairs(&processes)?;
+        for (hop, caller) in processes[..3].iter().enumerate() {
+            let beacons = pairs.iter().filter(|pair| {
+                (pair[0].0, pair[1].0) == (hop, hop + 1)
+                    && caller.method(&caller.calls[pair[0].1]) == "remoteFoo(II)I"
+            });
+            assert_eq!(beacons.count(), 20, "{record}: hop {hop}");
+        }
+        let made: usize = processes
+            .iter()
+            .map(|p| p.calls.iter().filter(|call| call.kind == RemoteCallKind::Made && call.end != 0).count())
+            .sum();
+        assert_eq!(made, pairs.len(), "{record}: every call that returned was served by one of the four");
+        // What a server does for a call is under the frame of a link.
+        for process in &processes[1..] {
+            for call in process.calls.iter().filter(|call| process.method(call) == "remoteFoo(II)I") {
+                let link = process.profile.links.iter().find(|link| link.number == call.link);
+                match (call.kind, record) {
+                    (RemoteCallKind::Served, _) => {
+                        assert_eq!(link.context("a link")?.kind, LinkKind::Served, "{call:?}");
+                        assert_eq!(process.text(call, call.class), "BeaconServer");
+                    }
+                    (_, "trace") => assert_eq!(link.context("a link")?.kind, LinkKind::RemoteCall),
+                    _ => assert_eq!(call.link, 0),
+                }
+                if call.kind == RemoteCallKind::Made {
+                    ensure!(call.context != 0, "{call:?}");
+                }
+            }
+        }
+        if record == "tree" {
+            let nodes = processes[1].profile.threads.iter().filter_map(|thread| thread.tree.as_ref());
+            let under_links: u64 = nodes
+                .flat_map(|tree| {
+                    tree.nodes.iter().filter(|node| matches!(node.consumer, TreeConsumer::Link(_)))
+                })
+                .map(|node| node.entries)
+                .sum();
+            let served = processes[1].calls.iter().filter(|call| call.kind == RemoteCallKind::Served);
+            assert_eq!(under_links as usize, served.count());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_call_of_a_storm_has_its_own_other_side() -> Result<()> {
+    const THREADS: usize = 3;
+    const CALLS: usize = 60;
+    let folder = tempfile::tempdir()?;
+    let work = folder.path();
+    let port = free_port().to_string();
+    let few_ports = &free_port().to_string();
+    let short = ["-Djava.rmi.dgc.leaseValue=400", "-Dsun.rmi.transport.connectionTimeout=20", "-Xmx64m"];
+    let start = |name: &str, index: usize, more: &[&str]| {
+        let mut java = java(&jre(index), Some(TRANSFORMS), name, work)?;
+        java.args(short).args(["StormServer", &port, name]).args(more);
+        Running::start(java, name, work)
+    };
+    let servers = [start("a", 1, &["registry"])?, start("b", 3, &[])?];
+    let clients = [("c0", 0, None), ("c1", 2, Some(few_ports.as_str()))];
+    let running: Vec<_> = clients
+        .iter()
+        .map(|&(name, index, local)| {
+            let mut java = java(&jre(index), Some(TRANSFORMS), name, work)?;
+            java.args(short).args(["StormClient", &port, &index.to_string()]);
+            java.args([THREADS.to_string(), CALLS.to_string()]).args(local);
+            Ok(java.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
+        })
+        .collect::<Result<_>>()?;
+    for client in running {
+        let said = client.wait_with_output()?;
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert_eq!((text.as_str(), &*String::from_utf8_lossy(&said.stderr)), ("0 wrong\n", ""));
+    }
+    // Object number by serial, as the servers say.
+    let mut cells: BTreeMap<i64, i64> = BTreeMap::new();
+    for server in servers {
+        let (said, errors) = server.stop()?;
+        assert_eq!(errors, "");
+        for line in said.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let ["cell", serial, number] = words[..] else { anyhow::bail!("{line}") };
+            ensure!(cells.insert(number.parse()?, serial.parse()?).is_none(), "{line}");
+        }
+    }
+    assert_eq!(cells.len(), clients.len() * THREADS * CALLS);
+    let names = ["c0", "c1", "a", "b"];
+    let processes: Vec<Recorded> =
+        names.iter().map(|name| Recorded::of(work, name)).collect::<Result<_>>()?;
+    let pairs = pairs(&processes)?;
+    // Call k of a thread, by its own order: what the client knows of the serial, whatever was recorded of the connection.
+    let mut serials: BTreeMap<(usize, usize), i64> = BTreeMap::new();
+    for (process, &(_, index, _)) in clients.iter().enumerate() {
+        let recorded = &processes[process];
+        for thread in &recorded.profile.threads {
+            let Some(number) = thread.name.strip_prefix("storm-") else { continue };
+            let mut hits: Vec<(u64, usize)> = (recorded.calls.iter().enumerate())
+                .filter(|(_, call)| call.thread == thread.ordinal && recorded.method(call) == "hit(I)I")
+                .map(|(at, call)| (call.begin, at))
+                .collect();
+            hits.sort_unstable();
+            assert_eq!(hits.len(), CALLS);
+            let first = index as i64 * 1_000_000 + number.parse::<i64>()? * 10_000;
+            serials.extend(hits.iter().zip(first..).map(|((_, at), serial)| ((process, *at), serial)));
+        }
+    }
+    assert_eq!(serials.len(), cells.len());
+    let mut seen = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
+    for [made, served] in &pairs {
+        let (client, server) = (&processes[made.0].calls[made.1], &processes[served.0].calls[served.1]);
+        if let Some(&serial) = serials.get(made) {
+            assert_eq!(cells.get(&server.object.number), Some(&serial), "{client:?} {server:?}");
+            assert_eq!(client.threw, serial % 5 == 0 || serial % 7 == 0, "{client:?}");
+            ensure!(!client.failed && !server.failed, "{client:?} {server:?}");
+            seen.insert(serial);
+        }
+        kinds.insert(processes[served.0].method(server).split('(').next().unwrap_or_default().to_owned());
+    }
+    assert_eq!(seen.len(), cells.len(), "calls without their other side");
+    for method in ["cell", "hit", "back", "lookup", "rebind", "dirty", "clean"] {
+        ensure!(kinds.contains(method), "{method} is not among {kinds:?}");
+    }
+    // Whatever returned to one of the four was served by one of the four.
+    let paired: BTreeSet<(usize, usize)> = pairs.iter().map(|pair| pair[0]).collect();
+    for (process, recorded) in processes.iter().enumerate() {
+        for (at, call) in recorded.calls.iter().enumerate() {
+            if call.kind == RemoteCallKind::Made && call.return_id.is_some() {
+                ensure!(paired.contains(&(process, at)), "{call:?} has no other side");
+            }
+            ensure!(is_system(&call.object) || !recorded.method(call).is_empty(), "{call:?}");
+        }
+    }
+    let again = processes[1].profile.connections.iter().filter(|connection| connection.incarnation > 1);
+    ensure!(again.count() > 3, "no port was used again");
+    Ok(())
+}
+
+/// A client and its server in one machine, by a stub and a skeleton that were written by hand.
+fn echo(java: &mut Command, calls: u32) -> Result<()> {
+    let said = java.args(["EchoImpl", &calls.to_string()]).capture()?;
+    let sum: i64 = (0..i64::from(calls)).map(|i| if i % 4 == 3 { -1 } else { i }).sum();
+    let expected = format!("unwritable\ntaken\ngone\nEchoImpl_Stub {sum}\n");
+    assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
+    Ok(())
+}
+
+#[test]
+fn stubs_and_skeletons_are_recorded_once() -> Result<()> {
+    for index in 0..4 {
+        let folder = tempfile::tempdir()?;
+        let jre = jre(index);
+        echo(&mut java(&jre, Some(TRANSFORMS), "both", folder.path())?, 20)?;
+        let processes = [Recorded::of(folder.path(), "both")?];
+        let pairs = pairs(&processes)?;
+        let recorded = &processes[0];
+        let of = |kind, method: &str| {
+            let calls = recorded.calls.iter();
+            let calls = calls.filter(move |c| c.kind == kind && recorded.method(c) == method);
+            calls.collect::<Vec<_>>()
+        };
+        let made = of(RemoteCallKind::Made, "echo(I)I");
+        let served = of(RemoteCallKind::Served, "echo(I)I");
+        assert_eq!((made.len(), served.len()), (21, 20), "Java {}", jre.version);
+        assert_eq!(made.iter().filter(|call| call.threw).count(), 5);
+        assert_eq!(served.iter().filter(|call| call.threw).count(), 5);
+        ensure!(
+            made.iter().chain(&served).all(|call| call.operation == 0 && call.hash == 77 && call.end != 0)
+        );
+        ensure!(made[20].no_such_object && !made[20].threw, "{:?}", made[20]);
+        let takes = of(RemoteCallKind::Made, "take(Ljava/lang/Object;)V");
+        let [lost, taken] = takes[..] else { anyhow::bail!("{takes:?}") };
+        ensure!(lost.failed && lost.end != 0 && lost.return_id.is_none() && lost.sent == 0, "{lost:?}");
+        ensure!(!taken.failed && taken.return_id.is_some(), "{taken:?}");
+        // The call of the object that is gone is served, too: nobody knows its method.
+        assert_eq!(pairs.len(), 22, "Java {}", jre.version);
+        let gone = recorded.calls.iter().filter(|c| c.kind == RemoteCallKind::Served && c.no_such_object);
+        assert_eq!(gone.count(), 1);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_rewritten_jar_tells_what_its_stubs_and_skeletons_do() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let rewritten = folder.path().join("classes");
+    instrument_tests::subject::rewrite(classes(), &rewritten, &["--transform", "method-events,rmi"])?;
+    for index in [1, 3] {
+        let work = folder.path().join(index.to_string());
+        fs::create_dir(&work)?;
+        let mut java = jre(index).java();
+        java.current_dir(&work).arg("-Dinstrument.name=alone").arg("-cp").arg(&rewritten);
+        echo(&mut java, 20)?;
+        let recorded = Recorded::of(&work, "alone")?;
+        let of = |kind| recorded.calls.iter().filter(move |call| call.kind == kind).collect::<Vec<_>>();
+        let (made, served) = (of(RemoteCallKind::Made), of(RemoteCallKind::Served));
+        assert_eq!((made.len(), served.len()), (23, 21));
+        for call in made.iter().chain(&served) {
+            ensure!(call.connection == 0 && call.return_id.is_none() && call.hash == 77 && call.end != 0);
+        }
+        ensure!(made.iter().all(|call| call.context != 0));
+        ensure!(served.iter().all(|call| call.link != 0 && recorded.text(call, call.class) == "EchoImpl"));
+        assert_eq!(served.iter().filter(|call| call.threw).count(), 5);
+        assert_eq!(
+            (made.iter().filter(|c| c.threw).count(), made.iter().filter(|c| c.failed).count()),
+            (5, 2)
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_peer_need_not_be_instrumented() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let port = free_port().to_string();
+    for (server, client) in [(Some(TRANSFORMS), None), (None, Some(TRANSFORMS))] {
+        let mut java_server = java(&jre(1), server, "server", folder.path())?;
+        java_server.args(["BeaconServer", &port, "s", "end"]);
+        let running = Running::start(java_server, "server", folder.path())?;
+        let mut java_client = java(&jre(3), client, "client", folder.path())?;
+        let said = java_client.args(["BeaconClient", &port, "s", "7"]).capture()?;
+        assert_eq!((&*said.stdout, &*said.stderr), (&b"21\n"[..], &b""[..]));
+        assert_eq!(running.stop()?.1, "");
+    }
+    for (name, kind) in [("server", RemoteCallKind::Served), ("client", RemoteCallKind::Made)] {
+        let recorded = Recorded::of(folder.path(), name)?;
+        let beacons = recorded.calls.iter().filter(|call| recorded.method(call) == "remoteFoo(II)I");
+        let returned = beacons.filter(|call| call.kind == kind && call.return_id.is_some() && call.end != 0);
+        assert_eq!(returned.count(), 7);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_call_that_a_kill_ends_is_there() -> Result<()> {
+    for record in ["tree", "trace"] {
+        let folder = tempfile::tempdir()?;
+        let port = free_port().to_string();
+        let options = format!("{TRANSFORMS},record={record}");
+        let mut server = java(&jre(3), Some(&options), "server", folder.path())?;
+        server.args(["BeaconServer", &port, "s", "end"]);
+        let mut server = Running::start(server, "server", folder.path())?;
+        let mut client = java(&jre(1), Some(&options), "client", folder.path())?;
+        let mut client =
+            client.args(["BeaconClient", &port, "s", "5", "hang"]).stdout(Stdio::null()).spawn()?;
+        let mut line = String::new();
+        server.stdout.read_line(&mut line)?;
+        assert_eq!(line, "hangs\n");
+        server.child.kill()?;
+        client.kill()?;
+        client.wait()?;
+        let processes: Vec<Recorded> =
+            ["client", "server"].iter().map(|n| Recorded::of(folder.path(), n)).collect::<Result<_>>()?;
+        let returned = pairs(&processes)?;
+        let is_beacon = |pair: &&[(usize, usize); 2]| {
+            processes[0].method(&processes[0].calls[pair[0].1]) == "remoteFoo(II)I"
+        };
+        assert_eq!(returned.iter().filter(is_beacon).count(), 5);
+        let open = |recorded: &Recorded| -> Result<RemoteCall> {
+            let mut open = recorded.calls.iter().filter(|call| recorded.method(call) == "remoteFoo(II)I");
+            Ok(*open.find(|call| call.end == 0).context("the call that was killed")?)
+        };
+        let (made, served) = (open(&processes[0])?, open(&processes[1])?);
+        // The server died first: what its death did to the call may have been recorded.
+        ensure!(made.sent != 0 && made.return_id.is_none() && served.sent != 0 && served.returned == 0);
+        let (from, to) = (processes[0].connection(&made), processes[1].connection(&served));
+        let (from, to) = (from.context("a connection")?, to.context("a connection")?);
+        assert_eq!((from.1, from.2, from.3, made.ordinal), (to.2, to.1, to.3, served.ordinal));
+        assert_eq!((made.object, made.hash), (served.object, served.hash));
+    }
+    Ok(())
+}
+
+/// What went over each connection, both ways.
+fn wire(folder: &Path, options: Option<&str>) -> Result<Vec<Vec<u8>>> {
+    let port = free_port();
+    let mut server = java(&jre(1), options, "server", folder)?;
+    server.args(["BeaconServer", &port.to_string(), "s", "end"]);
+    let server = Running::start(server, "server", folder)?;
+    let file = folder.join("wire");
+    let mut client = java(&jre(1), options, "client", folder)?;
+    client.args(["-Djava.rmi.dgc.leaseValue=600000", "Wire", &port.to_string(), "s", "50"]).arg(&file);
+    client.run_quietly()?;
+    server.stop()?;
+    let data = fs::read(&file)?;
+    let mut streams = Vec::new();
+    let mut rest = &data[..];
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte == b'\n').context("a length")?;
+        let length: usize = std::str::from_utf8(&rest[..end])?.parse()?;
+        streams.push(rest[end + 1..end + 1 + length].to_vec());
+        rest = &rest[end + 1 + length..];
+    }
+    Ok(streams)
+}
+
+/// Ports, object numbers and UIDs are others each time: where runs without the agent differ from each other.
+#[test]
+fn nothing_is_added_to_the_wire() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let plain: Vec<_> = (0..4).map(|_| wire(folder.path(), None)).collect::<Result<_>>()?;
+    let recorded = wire(folder.path(), Some(TRANSFORMS))?;
+    let lengths = |streams: &[Vec<u8>]| streams.iter().map(Vec::len).collect::<Vec<_>>();
+    assert_eq!(lengths(&plain[0]), lengths(&recorded));
+    let (mut same, mut all) = (0, 0);
+    for (index, stream) in recorded.iter().enumerate() {
+        let differs = |at: usize| plain.iter().any(|run| run[index].get(at) != plain[0][index].get(at));
+        for (at, byte) in stream.iter().enumerate() {
+            // A byte of a number that changes may be the same a few times; one of those beside it is not.
+            let free = (at.saturating_sub(8)..(at + 9).min(stream.len())).any(differs);
+            ensure!(free || *byte == plain[0][index][at], "stream {index}, byte {at}: {byte}");
+            same += usize::from(!free);
+            all += 1;
+        }
+    }
+    ensure!(all > 2000 && same > all / 4, "{same} of {all} bytes were compared");
+    Ok(())
+}
+
+/// The markers are in place whatever else is wanted of the JDK's classes, and also where these were loaded before the agent was ready.
+#[test]
+fn markers_go_with_every_other_wish() -> Result<()> {
+    for (index, options) in [
+        "transform=rmi",
+        "transform=rmi,record=counts",
+        "transform=method-events:rmi,include=sun.rmi.**:java.rmi.**:Beacon*",
+        "transform=method-events:allocation:rmi,include=sun.rmi.transport.**#serviceCall:Beacon*,record=trace",
+        "transform=method-events:thread-links:rmi,include=Nothing",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = tempfile::tempdir()?;
+        let port = free_port().to_string();
+        let management = format!("-Dcom.sun.management.jmxremote.port={}", free_port());
+        let mut server = java(&jre(index), Some(options), "server", folder.path())?;
+        server.args([&management, "-Dcom.sun.management.jmxremote.authenticate=false"]);
+        server.args(["-Dcom.sun.management.jmxremote.ssl=false", "-Xcheck:jni", "-Xverify:all"]);
+        server.args(["BeaconServer", &port, "s", "end"]);
+        let running = Running::start(server, "server", folder.path())?;
+        let mut client = java(&jre(index + 1), Some(options), "client", folder.path())?;
+        let said = client.args(["BeaconClient", &port, "s", "7"]).capture()?;
+        assert_eq!((&*said.stdout, &*said.stderr), (&b"21\n"[..], &b""[..]), "{options}");
+        let (_, errors) = running.stop()?;
+        ensure!(!errors.contains("instrument:"), "{options}: {errors}");
+        let names = ["client", "server"];
+        let processes: Vec<Recorded> =
+            names.iter().map(|name| Recorded::of(folder.path(), name)).collect::<Result<_>>()?;
+        let pairs = pairs(&processes)?;
+        let is_beacon = |pair: &&[(usize, usize); 2]| {
+            processes[0].method(&processes[0].calls[pair[0].1]) == "remoteFoo(II)I"
+        };
+        assert_eq!(pairs.iter().filter(is_beacon).count(), 7, "{options}");
+        for thread in processes.iter().flat_map(|process| &process.profile.threads) {
+            let misfits = thread.methods.values().filter(|m| m.closes.lost + m.stray > 0);
+            assert_eq!(misfits.count(), 0, "{options}: {thread:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_command_takes_the_transform() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut run = instrument_tests::subject::call()?;
+    run.current_dir(folder.path()).args(["run", "--transform", "method-events,rmi", "--agent"]);
+    run.arg(agent::library()?).arg("--").arg(jre(1).home.join("bin/java")).arg("-Dinstrument.name=run");
+    echo(run.arg("-cp").arg(classes()), 3)?;
+    assert_eq!(pairs(&[Recorded::of(folder.path(), "run")?])?.len(), 5);
+    Ok(())
+}
