@@ -27,7 +27,7 @@ fn instrument_run(options: &[&str], words: &[&str]) -> Result<Command> {
 fn a_report_follows_what_the_program_has_printed() -> Result<()> {
     let (_folder, path) = program()?;
     for (report, part) in [
-        ("xtree", "Program.fibonacci(int)"),
+        ("xtree --prune 0", "Program.fibonacci(int)"),
         ("xprof --top 3", "not shown: "),
         ("stats", "Program.main(String[])"),
         ("report --counts", "law holds for "),
@@ -37,7 +37,7 @@ fn a_report_follows_what_the_program_has_printed() -> Result<()> {
         let (first, rest) = outcome.stdout.split_once('\n').unwrap_or_default();
         ensure!(first.ends_with(" 1000") && rest.contains(part), "{report}: {}", outcome.stdout);
     }
-    let options = ["--report", "xprof", "--report-to", "report.txt"];
+    let options = ["--report", "xprof --prune 0", "--report-to", "report.txt"];
     let outcome = finish(instrument_run(&options, &["-cp", &path, "Program"])?)?;
     assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 1), "{}", outcome.stderr);
     let report = fs::read_to_string(outcome.folder.path().join("report.txt"))?;
