@@ -1,6 +1,5 @@
 //! Tells what happened in a process: rare events, which are all in memory, between those of objects and waits, which are not.
 
-use std::collections::HashSet;
 use std::io::{self, Write};
 
 use instrument_trace::Source;
@@ -12,6 +11,7 @@ use super::phases::Phases;
 use super::text::{Calendar, value};
 use super::threads::{State, Threads};
 use super::{Error, Process};
+use crate::model::HashMap;
 use crate::signature::java_class;
 
 /// Events of which there are few.
@@ -35,8 +35,8 @@ pub(super) struct Telling<'a, 'b, S> {
     /// Before each id.
     prefix: String,
     threads: Threads,
-    /// Those that were defined.
-    classes: HashSet<u32>,
+    /// Those that were defined: whether they are of arrays.
+    classes: HashMap<u32, bool>,
     /// Objects that are there, and their bytes.
     used: (u64, u64),
     out: &'a mut Writer<&'b mut dyn Write>,
@@ -58,7 +58,7 @@ impl<'a, 'b, S: Source> Telling<'a, 'b, S> {
             number,
             threads: Threads::new(profile, copy, &prefix),
             prefix,
-            classes: HashSet::new(),
+            classes: HashMap::default(),
             used: (0, 0),
             out,
         }
@@ -258,12 +258,14 @@ impl<'a, 'b, S: Source> Telling<'a, 'b, S> {
 
     /// The id of a class, which is defined if it was not; and whether it is one of arrays.
     fn class(&mut self, number: u32, time: &str) -> io::Result<(String, bool)> {
-        let name = (self.process.classes)(self.phases.copy, number);
         let id = format!("{}{number}", self.prefix);
-        if self.classes.insert(number) {
-            let shown = java_class(&name);
-            self.element("classDef", &[("classId", &id), ("name", &value(&shown)), ("time", time)])?;
+        if let Some(&is_array) = self.classes.get(&number) {
+            return Ok((id, is_array));
         }
-        Ok((id, name.starts_with('[')))
+        let name = (self.process.classes)(self.phases.copy, number);
+        let (shown, is_array) = (java_class(&name), name.starts_with('['));
+        self.classes.insert(number, is_array);
+        self.element("classDef", &[("classId", &id), ("name", &value(&shown)), ("time", time)])?;
+        Ok((id, is_array))
     }
 }

@@ -35,7 +35,10 @@ impl Calendar {
     pub(super) fn time(self, clock: u64) -> String {
         let start = i128::from(self.start_ms) * 1_000_000;
         let ns = (start + i128::from(clock) - i128::from(self.start_clock)).max(0);
-        format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+        match u64::try_from(ns) {
+            Ok(ns) => format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000),
+            Err(_) => format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000),
+        }
     }
 }
 
