@@ -9,6 +9,7 @@
 //! | [`calibration`] | what the probes cost, taken out of what they measured |
 //! | [`heap`] | which objects were made where, how long they lived, what leaks |
 //! | [`waits`] | what threads waited for |
+//! | [`merge`] | profiles of several processes: which remote call is which, and the execution tree over all of them |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
@@ -24,6 +25,7 @@ pub mod heap;
 pub mod input;
 pub mod invariants;
 pub mod load;
+pub mod merge;
 pub mod model;
 pub mod replay;
 pub mod report;

@@ -20,6 +20,7 @@ mod id_file;
 mod ids;
 mod input;
 mod man;
+mod merge;
 mod monitors;
 mod names;
 mod output;
@@ -79,6 +80,7 @@ enum Command {
     Threads(threads::Opts),
     Monitors(monitors::Opts),
     Heap(heap::Opts),
+    Merge(merge::Opts),
     Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
@@ -110,6 +112,7 @@ fn main() -> ExitCode {
         Command::Threads(opts) => threads::run(&opts, &talk),
         Command::Monitors(opts) => monitors::run(&opts, &talk),
         Command::Heap(opts) => heap::run(&opts, &talk),
+        Command::Merge(opts) => merge::run(&opts, &talk),
         Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),

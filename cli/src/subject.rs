@@ -178,6 +178,11 @@ impl ProfileFile {
         first.rsplit(['/', '\\']).next().unwrap_or(first).to_owned()
     }
 
+    /// What the process is called, so that it can be told from others.
+    pub(crate) fn label(&self) -> String {
+        format!("{} (pid {})", self.program(), self.profile.pid)
+    }
+
     /// Whether there are contexts and times.
     pub(crate) fn has_trees(&self) -> bool {
         self.profile.threads.iter().any(|thread| thread.tree.is_some())
@@ -259,8 +264,7 @@ impl Subject {
 }
 
 fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn Fn(&str) -> bool) -> Loaded {
-    let labels: Vec<_> =
-        profiles.iter().map(|file| format!("{} (pid {})", file.program(), file.profile.pid)).collect();
+    let labels: Vec<_> = profiles.iter().map(ProfileFile::label).collect();
     let methods: Vec<_> = profiles
         .iter_mut()
         .zip(labels)

@@ -79,7 +79,8 @@ pub(crate) enum Sort {
 }
 
 impl Print {
-    fn format(&self) -> Format {
+    /// The form of the output.
+    pub(crate) fn format(&self) -> Format {
         match (self.json, self.csv) {
             (true, _) => Format::Json,
             (_, true) => Format::Csv,

@@ -22,6 +22,10 @@ use crate::wait::WaitPiece;
 pub struct Profile {
     /// Process id, as the process saw it; 0: unknown.
     pub pid: u64,
+    /// A random number: two files of one process have the same; 0: unknown.
+    pub nonce: u64,
+    /// The file ends before the place at which its next block would begin.
+    pub is_cut: bool,
     /// Start of recording, in ms since 1970-01-01 UTC.
     pub start_ms: u64,
     /// Start of recording, by the clock: the moment of [`Profile::start_ms`].

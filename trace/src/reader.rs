@@ -52,6 +52,8 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
     }
     let mut profile = Profile {
         pid: bytes.u64(24),
+        nonce: bytes.u64(16),
+        is_cut: bytes.size() < bytes.u64(40),
         start_ms: bytes.u64(32),
         dropped: bytes.u64(48),
         start_clock: bytes.u64(64),

@@ -8,6 +8,7 @@
 //! | [`stats`] | every method's calls: total, shortest, longest, average, standard deviation (seed 000, table 1) |
 //! | [`threads`] | one profile for each thread (seed 003) |
 //! | [`monitors`] | what threads waited for, and who had it (seed 004) |
+//! | [`matching`] | which remote calls of several processes found their other side |
 //! | [`heap`] | what was made, what is left of it, how long the rest lived, what leaks |
 //! | [`diff`] | what changed between two models |
 //!
@@ -21,6 +22,7 @@ mod columns;
 pub mod diff;
 pub mod heap;
 mod machine;
+pub mod matching;
 pub mod monitors;
 mod rows;
 pub mod stats;

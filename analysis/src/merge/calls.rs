@@ -1,0 +1,198 @@
+//! What is kept of every remote call: millions of them, so columns of a few bytes.
+
+use std::hash::{BuildHasher, Hash};
+
+use instrument_trace::{ObjId, RemoteCall, Uid};
+
+/// No row, no connection.
+pub const NONE: u32 = u32::MAX;
+
+/// No party.
+pub(crate) const NO_PARTY: u16 = u16::MAX;
+
+/// How a call was matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum How {
+    /// Both returns have the same UID.
+    Return,
+    /// Its connection is known by other calls, and it has the same place on it.
+    Place,
+    /// Its connection was found by addresses and ports, which no other has.
+    Ports,
+}
+
+/// Why a call was not matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// No profile given is of the process at the other end.
+    PeerNotRecorded,
+    /// The other process's profile is not whole: the record may be what is missing.
+    ProfileTruncated,
+    /// The other process's profile is whole, but this call is not in it: recording was paused, or had not begun.
+    NotRecorded,
+    /// It was sent, but the other process did not begin with it.
+    NotDispatched,
+    /// It failed before its arguments were written.
+    FailedBeforeSending,
+    /// Its arguments were still being written when the recording ended.
+    InFlight,
+    /// It did not return, and several connections could be the other end of its own.
+    AmbiguousConnection,
+    /// There is a call that it should be, but object, method or the other side of it is not the same.
+    Contradiction,
+    /// Neither connection nor return is known: only stub and skeleton were recorded.
+    ConnectionUnknown,
+}
+
+impl Reason {
+    /// All of them.
+    pub const ALL: [Reason; 9] = [
+        Reason::PeerNotRecorded,
+        Reason::ProfileTruncated,
+        Reason::NotRecorded,
+        Reason::NotDispatched,
+        Reason::FailedBeforeSending,
+        Reason::InFlight,
+        Reason::AmbiguousConnection,
+        Reason::Contradiction,
+        Reason::ConnectionUnknown,
+    ];
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::PeerNotRecorded => "peer-not-recorded",
+            Reason::ProfileTruncated => "profile-truncated",
+            Reason::NotRecorded => "not-recorded",
+            Reason::NotDispatched => "not-dispatched",
+            Reason::FailedBeforeSending => "failed-before-sending",
+            Reason::InFlight => "in-flight",
+            Reason::AmbiguousConnection => "ambiguous-connection",
+            Reason::Contradiction => "contradiction",
+            Reason::ConnectionUnknown => "connection-unknown",
+        }
+    }
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Not decided yet.
+    Open,
+    /// It has its other side.
+    Matched(How),
+    /// It has none.
+    Unmatched(Reason),
+}
+
+/// All calls made, or all calls served: by row, in the order of the parties and of their files.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    /// Row at which each party begins; one more at the end.
+    pub(crate) starts: Vec<u32>,
+    /// Index of the connection, or [`NONE`].
+    pub(crate) connection: Vec<u32>,
+    /// Place on the connection.
+    pub(crate) ordinal: Vec<u32>,
+    /// Row of the other side, or [`NONE`].
+    pub(crate) partner: Vec<u32>,
+    pub(crate) fate: Vec<Fate>,
+    /// Party at the other end of a call that was not matched, or [`NO_PARTY`].
+    pub(crate) peer: Vec<u16>,
+}
+
+impl Rows {
+    pub(crate) fn push(&mut self, connection: u32, ordinal: u32) {
+        self.connection.push(connection);
+        self.ordinal.push(ordinal);
+        self.partner.push(NONE);
+        self.fate.push(Fate::Open);
+        self.peer.push(NO_PARTY);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.fate.len()
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.fate.is_empty()
+    }
+
+    /// The rows of a party.
+    pub fn of(&self, party: usize) -> std::ops::Range<u32> {
+        self.starts[party]..self.starts[party + 1]
+    }
+
+    /// The party of a row.
+    pub fn party(&self, row: u32) -> usize {
+        self.starts.partition_point(|&start| start <= row) - 1
+    }
+
+    /// What became of a row.
+    pub fn fate(&self, row: u32) -> Fate {
+        self.fate[row as usize]
+    }
+
+    /// The party at the other end of a call that was not matched, if it is known.
+    pub fn peer(&self, row: u32) -> Option<usize> {
+        Some(self.peer[row as usize]).filter(|&peer| peer != NO_PARTY).map(usize::from)
+    }
+
+    /// The row of the other side.
+    pub fn partner(&self, row: u32) -> Option<u32> {
+        Some(self.partner[row as usize]).filter(|&row| row != NONE)
+    }
+}
+
+/// Hashes of what both sides must agree on; as good as the things themselves to find that they do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Checks {
+    pub(crate) object: u32,
+    pub(crate) method: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Hasher(foldhash::fast::RandomState);
+
+impl Hasher {
+    fn of(&self, what: impl Hash) -> u32 {
+        let hash = self.0.hash_one(what);
+        (hash ^ (hash >> 32)) as u32
+    }
+
+    pub(crate) fn checks(&self, call: &RemoteCall) -> Checks {
+        Checks { object: self.of(call.object), method: self.of((call.hash, call.operation)) }
+    }
+}
+
+/// The UID of a return with the row of the call made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    pub(crate) time: i64,
+    /// `unique` and `count`.
+    pub(crate) rest: u64,
+    pub(crate) row: u32,
+    pub(crate) checks: Checks,
+}
+
+impl Key {
+    pub(crate) fn of(uid: &Uid) -> (i64, u64) {
+        (uid.time, u64::from(uid.unique as u32) << 16 | u64::from(uid.count as u16))
+    }
+
+    pub(crate) fn uid(&self) -> (i64, u64) {
+        (self.time, self.rest)
+    }
+}
+
+/// Whether an object is one that every process has: its number says nothing about where it is.
+pub fn is_well_known(object: &ObjId) -> bool {
+    object.space == Uid::default()
+}
+
+/// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation.
+pub fn is_internal(object: &ObjId) -> bool {
+    [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(object)
+}

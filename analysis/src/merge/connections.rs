@@ -1,0 +1,105 @@
+//! The connections of all parties, and which two of them are the ends of one.
+
+use instrument_trace::{Connection, Profile, Side, Source};
+
+use super::Party;
+use super::calls::{How, NONE};
+use crate::model::HashMap;
+
+/// A connection as one party saw it.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    pub(crate) party: usize,
+    pub(crate) connection: Connection,
+    /// Index of the other end, or [`NONE`].
+    pub(crate) other: u32,
+    /// How that is known.
+    pub(crate) how: How,
+    /// Calls tell of several other ends, or of places that do not fit: nothing more is concluded from it.
+    pub(crate) is_contradicted: bool,
+}
+
+pub(crate) struct Connections {
+    pub(crate) ends: Vec<End>,
+    by_number: HashMap<(usize, u32, u32), u32>,
+    last: ((usize, u32, u32), u32),
+    hosts: Vec<Option<String>>,
+}
+
+impl Connections {
+    pub(crate) fn new<S: Source>(parties: &[Party<'_, S>]) -> Connections {
+        let mut all = Connections {
+            ends: Vec::new(),
+            by_number: HashMap::default(),
+            last: ((usize::MAX, 0, 0), NONE),
+            hosts: parties.iter().map(|party| host(party.profile)).collect(),
+        };
+        for (party, of) in parties.iter().enumerate() {
+            for &connection in &of.profile.connections {
+                let index = all.ends.len() as u32;
+                all.by_number.entry((party, connection.copy, connection.number)).or_insert(index);
+                let end = End { party, connection, other: NONE, how: How::Return, is_contradicted: false };
+                all.ends.push(end);
+            }
+        }
+        all
+    }
+
+    /// The connection of a number, or [`NONE`].
+    pub(crate) fn find(&mut self, party: usize, copy: u32, number: u32) -> u32 {
+        let key = (party, copy, number);
+        if self.last.0 != key {
+            self.last = (key, self.by_number.get(&key).copied().unwrap_or(NONE));
+        }
+        self.last.1
+    }
+
+    /// Notes that a call was made over one and served over the other.
+    pub(crate) fn pair(&mut self, made: u32, served: u32, how: How) {
+        if made == NONE || served == NONE {
+            return;
+        }
+        for (end, other) in [(made, served), (served, made)] {
+            let end = &mut self.ends[end as usize];
+            if end.other == NONE {
+                (end.other, end.how) = (other, how);
+            } else if end.other != other {
+                end.is_contradicted = true;
+            }
+        }
+    }
+
+    pub(crate) fn contradict(&mut self, connection: u32) {
+        if connection != NONE {
+            self.ends[connection as usize].is_contradicted = true;
+        }
+    }
+
+    /// The other end, where it is known for sure.
+    pub(crate) fn other(&self, connection: u32) -> Option<u32> {
+        let end = self.ends.get(connection as usize)?;
+        let is_sure =
+            end.other != NONE && !end.is_contradicted && !self.ends[end.other as usize].is_contradicted;
+        is_sure.then_some(end.other)
+    }
+
+    /// Whether addresses and ports are those of two ends of one connection.
+    pub(crate) fn fits(&self, connected: &End, accepted: &End) -> bool {
+        let (from, to) = (&connected.connection, &accepted.connection);
+        let is_same =
+            |a: std::net::IpAddr, b: std::net::IpAddr| a.is_unspecified() || b.is_unspecified() || a == b;
+        let hosts = [connected.party, accepted.party].map(|party| self.hosts[party].as_ref());
+        let elsewhere = matches!(hosts, [Some(a), Some(b)] if a != b);
+        from.side == Side::Connected
+            && to.side == Side::Accepted
+            && (from.local_port, from.remote_port) == (to.remote_port, to.local_port)
+            && is_same(from.local, to.remote)
+            && is_same(from.remote, to.local)
+            // Every host has this address.
+            && !(elsewhere && (from.remote.is_loopback() || to.local.is_loopback()))
+    }
+}
+
+fn host(profile: &Profile) -> Option<String> {
+    profile.copies.values().find_map(|copy| copy.properties.get("host")).cloned()
+}

@@ -1,0 +1,169 @@
+//! Made and served calls find each other.
+//!
+//! 1. read all calls: a row for each, and a key for each return that a client knows;
+//! 2. sort the keys; one that is there twice is a contradiction;
+//! 3. read the served calls: the same UID is the same call, if object and method agree;
+//! 4. the connections of the calls so matched are the two ends of one;
+//! 5. calls that did not return: the same place on such a connection, if object and method agree ([`super::leftovers`]);
+//! 6. connections over which nothing returned: the same ports and addresses, where no other could be meant;
+//! 7. every call that is left gets a reason.
+
+use instrument_trace::{Error, RemoteCallKind, Source};
+use rayon::prelude::*;
+
+use super::Party;
+use super::calls::{Fate, Hasher, How, Key, NO_PARTY, NONE, Reason, Rows};
+use super::connections::Connections;
+use super::leftovers;
+
+/// Which call is which.
+#[derive(Debug, Clone)]
+pub struct Matching {
+    /// Calls made.
+    pub made: Rows,
+    /// Calls served.
+    pub served: Rows,
+    /// Matched calls that have another place on the connection at one end than at the other.
+    pub misplaced: u64,
+    /// Calls of kinds that are not known.
+    pub unknown: u64,
+}
+
+/// Matches the calls of all parties, which must be of different processes.
+///
+/// # Errors
+/// When a source fails, or there are more calls or parties than numbers for them.
+pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Error> {
+    let mut matching = Matching { made: Rows::default(), served: Rows::default(), misplaced: 0, unknown: 0 };
+    let room = |party: &Party<'_, S>| {
+        party.profile.remote_calls.iter().fold(0u64, |sum, part| sum.saturating_add(part.length / 128))
+    };
+    let calls = parties.iter().map(room).fold(0u64, u64::saturating_add);
+    if calls >= u64::from(NONE) || parties.len() >= usize::from(NO_PARTY) {
+        let reason = format!("{calls} remote calls of {} processes are too many", parties.len());
+        return Err(std::io::Error::other(reason).into());
+    }
+    let hasher = Hasher::default();
+    let mut connections = Connections::new(parties);
+    let mut keys = Vec::new();
+    for (number, party) in parties.iter().enumerate() {
+        let Matching { made, served, unknown, .. } = &mut matching;
+        made.starts.push(made.len() as u32);
+        served.starts.push(served.len() as u32);
+        party.profile.visit_remote_calls(party.source, |call| {
+            let connection = connections.find(number, call.copy, call.connection);
+            match call.kind {
+                RemoteCallKind::Made => {
+                    if let Some(uid) = &call.return_id {
+                        let (time, rest) = Key::of(uid);
+                        keys.push(Key { time, rest, row: made.len() as u32, checks: hasher.checks(call) });
+                    }
+                    made.push(connection, call.ordinal);
+                }
+                RemoteCallKind::Served => served.push(connection, call.ordinal),
+                RemoteCallKind::Other(_) => *unknown += 1,
+            }
+        })?;
+    }
+    matching.made.starts.push(matching.made.len() as u32);
+    matching.served.starts.push(matching.served.len() as u32);
+    keys.par_sort_unstable_by_key(|key| (key.uid(), key.row));
+    for twice in keys.chunk_by(|a, b| a.uid() == b.uid()).filter(|same| same.len() > 1) {
+        for key in twice {
+            matching.made.fate[key.row as usize] = Fate::Unmatched(Reason::Contradiction);
+        }
+    }
+    matching.by_return(parties, &keys, &hasher)?;
+    drop(keys);
+    matching.pair_connections(&mut connections);
+    leftovers::settle(&mut matching, parties, &mut connections, &hasher)?;
+    Ok(matching)
+}
+
+impl Matching {
+    fn by_return<S: Source>(
+        &mut self,
+        parties: &[Party<'_, S>],
+        keys: &[Key],
+        hasher: &Hasher,
+    ) -> Result<(), Error> {
+        let mut row = 0u32;
+        // Returns come nearly in the order of their UIDs: the next key is not far from the last.
+        let mut hint = 0usize;
+        for party in parties {
+            party.profile.visit_remote_calls(party.source, |call| {
+                if call.kind != RemoteCallKind::Served {
+                    return;
+                }
+                let served = row;
+                row += 1;
+                let Some(uid) = &call.return_id else { return };
+                let wanted = Key::of(uid);
+                let at = near(keys, hint, wanted);
+                hint = at;
+                let Some(key) = keys.get(at).filter(|key| key.uid() == wanted) else { return };
+                let checks = hasher.checks(call);
+                let agrees = checks.object == key.checks.object
+                    && (call.no_such_object || checks.method == key.checks.method);
+                let partner = self.made.partner[key.row as usize];
+                let is_settled = self.made.fate[key.row as usize] != Fate::Open;
+                if partner != NONE || is_settled || !agrees {
+                    self.part(key.row);
+                    self.made.fate[key.row as usize] = Fate::Unmatched(Reason::Contradiction);
+                    self.served.fate[served as usize] = Fate::Unmatched(Reason::Contradiction);
+                } else {
+                    self.join(key.row, served, How::Return);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn join(&mut self, made: u32, served: u32, how: How) {
+        let (m, s) = (made as usize, served as usize);
+        (self.made.partner[m], self.made.fate[m]) = (served, Fate::Matched(how));
+        (self.served.partner[s], self.served.fate[s]) = (made, Fate::Matched(how));
+    }
+
+    /// Takes a pair apart that should not have been one.
+    fn part(&mut self, made: u32) {
+        let partner = std::mem::replace(&mut self.made.partner[made as usize], NONE);
+        if partner != NONE {
+            self.served.partner[partner as usize] = NONE;
+            self.served.fate[partner as usize] = Fate::Unmatched(Reason::Contradiction);
+        }
+    }
+
+    fn pair_connections(&mut self, connections: &mut Connections) {
+        for made in 0..self.made.len() {
+            let served = self.made.partner[made];
+            if served == NONE {
+                continue;
+            }
+            let (here, there) = (self.made.connection[made], self.served.connection[served as usize]);
+            connections.pair(here, there, How::Return);
+            if here != NONE
+                && there != NONE
+                && self.made.ordinal[made] != self.served.ordinal[served as usize]
+            {
+                self.misplaced += 1;
+                connections.contradict(here);
+            }
+        }
+    }
+}
+
+/// The first key that is not below `wanted`: searched around `hint`, ever wider.
+fn near(keys: &[Key], hint: usize, wanted: (i64, u64)) -> usize {
+    let (mut low, mut high, mut step) = (hint, hint, 16);
+    while low > 0 && keys[low - 1].uid() >= wanted {
+        low = low.saturating_sub(step);
+        step *= 4;
+    }
+    step = 16;
+    while high < keys.len() && keys[high].uid() < wanted {
+        high = (high + step).min(keys.len());
+        step *= 4;
+    }
+    low + keys[low..high].partition_point(|key| key.uid() < wanted)
+}

@@ -1,0 +1,89 @@
+//! How many calls were matched, between whom, and why the others were not.
+
+use std::collections::BTreeMap;
+
+use super::calls::{Fate, How, Reason, Rows};
+use super::matching::Matching;
+
+/// Calls between two parties, by how they were matched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Matched {
+    /// By the UID of the return.
+    pub by_return: u64,
+    /// By the place on a connection that is known.
+    pub by_place: u64,
+    /// By addresses and ports.
+    pub by_ports: u64,
+}
+
+impl Matched {
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.by_return + self.by_place + self.by_ports
+    }
+}
+
+/// A call that was not matched: who recorded it, whether it was made there, why it was not matched, and who should have had the other side,
+/// if that is known.
+pub type Unmatched = (usize, bool, Reason, Option<usize>);
+
+/// The numbers of a matching; every call is in exactly one of them, once for each side.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Calls made, by party.
+    pub made: Vec<u64>,
+    /// Calls served, by party.
+    pub served: Vec<u64>,
+    /// By client and server.
+    pub matched: BTreeMap<(usize, usize), Matched>,
+    /// The others.
+    pub unmatched: BTreeMap<Unmatched, u64>,
+    /// See [`Matching::misplaced`].
+    pub misplaced: u64,
+    /// See [`Matching::unknown`].
+    pub unknown: u64,
+}
+
+impl Numbers {
+    /// Counts.
+    pub fn of(matching: &Matching) -> Numbers {
+        let parties = matching.made.starts.len() - 1;
+        let sizes = |rows: &Rows| (0..parties).map(|party| rows.of(party).len() as u64).collect();
+        let mut numbers = Numbers {
+            made: sizes(&matching.made),
+            served: sizes(&matching.served),
+            misplaced: matching.misplaced,
+            unknown: matching.unknown,
+            ..Numbers::default()
+        };
+        for party in 0..parties {
+            for (rows, is_made) in [(&matching.made, true), (&matching.served, false)] {
+                for row in rows.of(party) {
+                    match rows.fate(row) {
+                        Fate::Matched(how) if is_made => {
+                            let server = matching.served.party(rows.partner[row as usize]);
+                            let sum = numbers.matched.entry((party, server)).or_default();
+                            match how {
+                                How::Return => sum.by_return += 1,
+                                How::Place => sum.by_place += 1,
+                                How::Ports => sum.by_ports += 1,
+                            }
+                        }
+                        Fate::Matched(_) => {}
+                        Fate::Unmatched(reason) => {
+                            let peer = rows.peer(row);
+                            *numbers.unmatched.entry((party, is_made, reason, peer)).or_default() += 1;
+                        }
+                        Fate::Open => unreachable!("every call got its fate"),
+                    }
+                }
+            }
+        }
+        numbers
+    }
+
+    /// Calls that were matched.
+    pub fn all_matched(&self) -> u64 {
+        self.matched.values().map(Matched::all).sum()
+    }
+}

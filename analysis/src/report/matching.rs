@@ -1,0 +1,108 @@
+//! matching: which remote calls of several processes found their other side, and why the rest did not (seed 000, merge step).
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::aligned::Aligned;
+use super::text::printable;
+use super::{Error, Format};
+use crate::merge::Numbers;
+
+/// Writes the report; `names` are those of the processes.
+///
+/// # Errors
+/// The output failed.
+pub fn write(out: &mut dyn Write, names: &[String], numbers: &Numbers, format: Format) -> Result<(), Error> {
+    match format {
+        Format::Text => text(out, names, numbers),
+        Format::Json => Ok(writeln!(out, "{:#}", json(names, numbers))?),
+        Format::Csv => csv(out, names, numbers),
+    }
+}
+
+/// The same as a value.
+pub fn json(names: &[String], numbers: &Numbers) -> serde_json::Value {
+    let processes = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| json!({"process": name, "made": numbers.made[at], "served": numbers.served[at]}));
+    let matched = numbers.matched.iter().map(|(&(client, server), calls)| {
+        json!({
+            "client": client, "server": server, "calls": calls.all(),
+            "by_return": calls.by_return, "by_place": calls.by_place, "by_ports": calls.by_ports,
+        })
+    });
+    let unmatched = numbers.unmatched.iter().map(|(&(party, is_made, reason, peer), calls)| {
+        json!({
+            "process": party, "side": side(is_made), "reason": reason.word(), "peer": peer, "calls": calls,
+        })
+    });
+    json!({
+        "processes": processes.collect::<Vec<_>>(),
+        "matched": matched.collect::<Vec<_>>(),
+        "unmatched": unmatched.collect::<Vec<_>>(),
+        "misplaced": numbers.misplaced,
+        "unknown_kinds": numbers.unknown,
+    })
+}
+
+fn side(is_made: bool) -> &'static str {
+    if is_made { "made" } else { "served" }
+}
+
+fn text(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), Error> {
+    let (made, served) = (numbers.made.iter().sum::<u64>(), numbers.served.iter().sum::<u64>());
+    let sum = numbers.all_matched();
+    writeln!(
+        out,
+        "remote calls: {made} made, {served} served, {sum} matched; unmatched {} made, {} served",
+        made - sum,
+        served - sum
+    )?;
+    if !numbers.matched.is_empty() {
+        let headers = ["matched", "by return", "by place", "by ports"].map(str::to_owned);
+        let mut table = Aligned::new(headers.into(), "client -> server");
+        for (&(client, server), calls) in &numbers.matched {
+            let cells = [calls.all(), calls.by_return, calls.by_place, calls.by_ports];
+            let name = format!("{} -> {}", names[client], names[server]);
+            table.row(cells.map(|count| count.to_string()).into(), &name);
+        }
+        table.print(out, None)?;
+    }
+    if !numbers.unmatched.is_empty() {
+        let headers = ["unmatched", "side", "reason"].map(str::to_owned);
+        let mut table = Aligned::new(headers.into(), "recorded by (other side)");
+        for (&(party, is_made, reason, peer), calls) in &numbers.unmatched {
+            let cells = [calls.to_string(), side(is_made).to_owned(), reason.word().to_owned()];
+            let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| names[peer].clone());
+            table.row(cells.into(), &format!("{} ({peer})", names[party]));
+        }
+        table.print(out, None)?;
+    }
+    if numbers.misplaced > 0 {
+        writeln!(out, "{} matched calls have different places on their connections", numbers.misplaced)?;
+    }
+    if numbers.unknown > 0 {
+        writeln!(out, "{} calls of unknown kinds", numbers.unknown)?;
+    }
+    Ok(())
+}
+
+fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), Error> {
+    let quoted = |name: &str| format!("\"{}\"", printable(name).replace('"', "\"\""));
+    writeln!(out, "process,side,peer,outcome,calls")?;
+    for (&(client, server), calls) in &numbers.matched {
+        let (client, server) = (quoted(&names[client]), quoted(&names[server]));
+        let hows = [("return", calls.by_return), ("place", calls.by_place), ("ports", calls.by_ports)];
+        for (how, count) in hows.into_iter().filter(|(_, count)| *count > 0) {
+            writeln!(out, "{client},made,{server},by-{how},{count}")?;
+            writeln!(out, "{server},served,{client},by-{how},{count}")?;
+        }
+    }
+    for (&(party, is_made, reason, peer), calls) in &numbers.unmatched {
+        let peer = peer.map_or_else(String::new, |peer| quoted(&names[peer]));
+        writeln!(out, "{},{},{peer},{},{calls}", quoted(&names[party]), side(is_made), reason.word())?;
+    }
+    Ok(())
+}

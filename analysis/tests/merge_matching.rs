@@ -1,0 +1,396 @@
+//! Remote calls of several processes find each other: scripted profiles, random ones with random losses, and files that lie.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+use instrument_analysis::merge::{Fate, How, Matching, Numbers, Party, Reason, match_calls, same_process};
+use instrument_trace::testing::Writer;
+use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
+use proptest::prelude::*;
+
+/// A process: what it writes.
+#[derive(Clone, Default)]
+struct Process {
+    connections: Vec<Connection>,
+    calls: Vec<RemoteCall>,
+}
+
+fn connection(number: u32, side: Side, local_port: u16, remote_port: u16, incarnation: u32) -> Connection {
+    let local = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+    Connection { copy: 1, number, side, incarnation, local_port, remote_port, local, remote: local, clock: 5 }
+}
+
+fn uid(machine: i32, count: i16) -> Uid {
+    Uid { unique: machine, time: 1_000, count }
+}
+
+/// A call that returned; `serial` is what the test knows it by.
+fn call(
+    kind: RemoteCallKind,
+    connection: u32,
+    ordinal: u32,
+    object: ObjId,
+    serial: u32,
+    id: Option<Uid>,
+) -> RemoteCall {
+    let done = if id.is_some() { 1 } else { 0 };
+    RemoteCall {
+        copy: 1,
+        kind,
+        thread: 1,
+        connection,
+        ordinal,
+        object,
+        hash: 77,
+        operation: -1,
+        return_id: id,
+        threw: false,
+        no_such_object: false,
+        failed: false,
+        class: 0,
+        method: 0,
+        context: serial,
+        link: 0,
+        begin: 100,
+        sent: 110,
+        returned: 120 * done,
+        end: 130 * done,
+    }
+}
+
+fn object(machine: i32, number: i64) -> ObjId {
+    ObjId { number, space: uid(machine, 0) }
+}
+
+impl Process {
+    fn file(&self) -> Vec<u8> {
+        let mut writer = Writer::new();
+        let calls: Vec<_> = self.calls.iter().map(|call| Some(*call)).collect();
+        // In pieces, so that a cut takes some.
+        for part in self.connections.chunks(3) {
+            writer.connections(part);
+        }
+        for part in calls.chunks(3) {
+            writer.remote_calls(part);
+        }
+        writer.finish()
+    }
+}
+
+/// Serials of the matched, and what became of all calls.
+fn matched(files: &[Vec<u8>]) -> (Matching, Vec<(u32, u32)>, Numbers) {
+    let profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
+    let parties: Vec<_> =
+        profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
+    let matching = match_calls(&parties).unwrap();
+    let mut serials = [Vec::new(), Vec::new()];
+    for (profile, file) in profiles.iter().zip(files) {
+        let read = |call: &RemoteCall| match call.kind {
+            Made => serials[0].push(call.context),
+            Served => serials[1].push(call.context),
+            RemoteCallKind::Other(_) => {}
+        };
+        profile.visit_remote_calls(file, read).unwrap();
+    }
+    let [made, served] = serials;
+    let pairs = (0..made.len() as u32).filter_map(|row| {
+        let partner = matching.made.partner(row)?;
+        assert_eq!(matching.served.partner(partner), Some(row));
+        Some((made[row as usize], served[partner as usize]))
+    });
+    let pairs = pairs.collect();
+    let numbers = Numbers::of(&matching);
+    let unmatched = |is_made: bool| {
+        let sides = numbers.unmatched.iter().filter(|((_, side, ..), _)| *side == is_made);
+        sides.map(|(_, calls)| calls).sum::<u64>()
+    };
+    assert_eq!(numbers.made.iter().sum::<u64>(), numbers.all_matched() + unmatched(true));
+    assert_eq!(numbers.served.iter().sum::<u64>(), numbers.all_matched() + unmatched(false));
+    (matching, pairs, numbers)
+}
+
+use RemoteCallKind::{Made, Served};
+
+/// Three calls, the last of which did not return, over a connection of each.
+fn two() -> (Process, Process) {
+    let client = Process {
+        connections: vec![connection(1, Side::Connected, 5000, 1099, 1)],
+        calls: (1..=3)
+            .map(|i| call(Made, 1, i, object(2, 9), i, (i < 3).then(|| uid(2, i as i16))))
+            .collect(),
+    };
+    let server = Process {
+        connections: vec![connection(7, Side::Accepted, 1099, 5000, 1)],
+        calls: (1..=3)
+            .map(|i| call(Served, 7, i, object(2, 9), i, (i < 3).then(|| uid(2, i as i16))))
+            .collect(),
+    };
+    (client, server)
+}
+
+#[test]
+fn returns_match_by_their_uid_and_the_rest_by_its_place() {
+    let (client, server) = two();
+    let (matching, pairs, _) = matched(&[client.file(), server.file()]);
+    assert_eq!(pairs, [(1, 1), (2, 2), (3, 3)]);
+    assert_eq!(matching.made.fate(0), Fate::Matched(How::Return));
+    assert_eq!(matching.made.fate(2), Fate::Matched(How::Place));
+    // In whatever order they are given, and if both are one process.
+    let both = Process {
+        connections: [client.connections.clone(), server.connections.clone()].concat(),
+        calls: [client.calls.clone(), server.calls.clone()].concat(),
+    };
+    assert_eq!(matched(&[server.file(), client.file()]).1, pairs);
+    assert_eq!(matched(&[both.file()]).1, pairs);
+}
+
+#[test]
+fn a_disagreement_is_a_contradiction() {
+    type Change = fn(&mut RemoteCall);
+    let changes: [(usize, Change, &[u32]); 4] = [
+        (0, |call| call.object.number = 8, &[2, 3]),
+        (1, |call| call.hash = 78, &[1, 3]),
+        (2, |call| call.hash = 78, &[1, 2]),
+        (2, |call| call.object.number = 8, &[1, 2]),
+    ];
+    for (at, change, left) in changes {
+        let (client, mut server) = two();
+        change(&mut server.calls[at]);
+        let (matching, pairs, numbers) = matched(&[client.file(), server.file()]);
+        assert_eq!(pairs.iter().map(|pair| pair.0).collect::<Vec<_>>(), left);
+        assert_eq!(matching.made.fate(at as u32), Fate::Unmatched(Reason::Contradiction));
+        assert_eq!(matching.served.fate(at as u32), Fate::Unmatched(Reason::Contradiction));
+        assert_eq!(numbers.unmatched.len(), 2, "{numbers:?}");
+    }
+    // A server that has no such object reads no method.
+    let (client, mut server) = two();
+    (server.calls[1].hash, server.calls[1].no_such_object) = (0, true);
+    assert_eq!(matched(&[client.file(), server.file()]).1.len(), 3);
+}
+
+#[test]
+fn places_that_differ_are_told_and_not_trusted() {
+    let (client, mut server) = two();
+    server.calls.iter_mut().for_each(|call| call.ordinal += 1);
+    let (matching, pairs, numbers) = matched(&[client.file(), server.file()]);
+    assert_eq!((pairs.len(), numbers.misplaced), (2, 2));
+    assert_eq!(matching.made.fate(2), Fate::Unmatched(Reason::NotDispatched));
+}
+
+#[test]
+fn reasons_are_what_is_missing() {
+    let (mut client, mut server) = two();
+    let fate = |files: &[Vec<u8>], row: u32| matched(files).0.made.fate(row);
+    let why = Fate::Unmatched;
+    assert_eq!(fate(&[client.file()], 0), why(Reason::PeerNotRecorded));
+    assert_eq!(matched(&[server.file()]).0.served.fate(2), why(Reason::PeerNotRecorded));
+    server.calls.pop();
+    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::NotDispatched));
+    client.calls[2].sent = 0;
+    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::InFlight));
+    client.calls[2].failed = true;
+    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::FailedBeforeSending));
+    client.calls[2].connection = 0;
+    client.calls[2].failed = false;
+    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::ConnectionUnknown));
+    server.calls.remove(0);
+    assert_eq!(fate(&[client.file(), server.file()], 0), why(Reason::NotRecorded));
+    let mut cut = server.file();
+    cut.truncate(cut.len() - 64);
+    assert_eq!(fate(&[client.file(), cut], 0), why(Reason::ProfileTruncated));
+}
+
+#[test]
+fn connections_without_returns_pair_by_ports_where_only_one_fits() {
+    let silent = || {
+        let (mut client, mut server) = two();
+        client.calls.truncate(1);
+        server.calls.truncate(1);
+        (client.calls[0].return_id, server.calls[0].return_id) = (None, None);
+        (client, server)
+    };
+    let (client, server) = silent();
+    let (matching, pairs, _) = matched(&[client.file(), server.file()]);
+    assert_eq!((pairs, matching.made.fate(0)), (vec![(1, 1)], Fate::Matched(How::Ports)));
+    // Another process used the same port before.
+    let (matching, pairs, _) = matched(&[client.file(), client.file(), server.file()]);
+    assert_eq!(pairs, []);
+    for rows in [&matching.made, &matching.served] {
+        assert_eq!(rows.fate(0), Fate::Unmatched(Reason::AmbiguousConnection));
+    }
+    // Used twice: which is which cannot be told, for there may be others at both ends.
+    let (mut client, mut server) = silent();
+    for (process, side, local, remote) in
+        [(&mut client, Side::Connected, 5000, 1099), (&mut server, Side::Accepted, 1099, 5000)]
+    {
+        process.connections.push(connection(8, side, local, remote, 2));
+        let again = RemoteCall { connection: 8, context: 2, ..process.calls[0] };
+        process.calls.push(again);
+    }
+    assert_eq!(matched(&[client.file(), server.file()]).1, []);
+    // What is missing from a cut profile may be what was meant.
+    let mut cut = server.file();
+    cut.truncate(cut.len() - 64);
+    assert_eq!(matched(&[client.file(), cut]).1, []);
+    // Not the same object.
+    let (client, mut server) = silent();
+    server.calls[0].object.number = 1;
+    assert_eq!(matched(&[client.file(), server.file()]).1, []);
+}
+
+#[test]
+fn runs_and_copies_are_told_apart() {
+    let (client, server) = two();
+    let (other, _) = two();
+    // The same ports, objects and methods, but other virtual machines: another run.
+    let mut foreign = server.clone();
+    for call in &mut foreign.calls {
+        call.object.space.unique = 3;
+        call.return_id = call.return_id.map(|_| uid(3, 1 + call.ordinal as i16));
+    }
+    assert_eq!(matched(&[client.file(), foreign.file()]).1, []);
+    assert_eq!(matched(&[client.file(), foreign.file(), server.file()]).1.len(), 3);
+    // The same file twice under two names, which nothing tells: neither is believed.
+    let (matching, pairs, _) = matched(&[client.file(), other.file(), server.file()]);
+    assert_eq!(matching.made.fate(0), Fate::Unmatched(Reason::Contradiction));
+    assert!(pairs.is_empty(), "{pairs:?}");
+    let (matching, pairs, _) = matched(&[client.file(), server.file(), server.file()]);
+    assert_eq!(matching.served.fate(0), Fate::Unmatched(Reason::Contradiction));
+    assert!(pairs.is_empty(), "{pairs:?}");
+    let nonces = [4u64, 5, 4, 0, 0].map(|nonce| {
+        let mut writer = Writer::new();
+        writer.word(16, nonce);
+        Profile::parse(&writer.finish()).unwrap()
+    });
+    assert_eq!(same_process(&nonces.each_ref()), [None, None, Some(0), None, None]);
+}
+
+/// A source of random numbers that is the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % below
+    }
+}
+
+/// Processes that call each other and themselves over ports that are used again; some calls do not return. Half of the connections carry
+/// nothing that returns. Those whose only call is not dispatched have a port of their own: to a server that does not know of it, another
+/// client whose profile is missing may look just the same.
+fn world(dice: &mut Dice) -> Vec<Process> {
+    let count = 2 + dice.roll(4) as usize;
+    let mut processes = vec![Process::default(); count];
+    let mut used: BTreeMap<(usize, Side, u16, u16), u32> = BTreeMap::new();
+    let (mut serial, mut counts) = (0, vec![0i16; count]);
+    for number in 1..=10 + dice.roll(30) as u32 {
+        let (client, server) = (dice.roll(count as u64) as usize, dice.roll(count as u64) as usize);
+        let is_silent = dice.roll(2) == 0;
+        let returning = if is_silent { 0 } else { 1 + dice.roll(4) as u32 };
+        let last = dice.roll(5);
+        let mut port = 5000 + dice.roll(3) as u16;
+        if last == 1 && is_silent {
+            port = 6000 + number as u16;
+        }
+        let listens = 1099 + server as u16;
+        let (mut made, mut served) = (Vec::new(), Vec::new());
+        for ordinal in 1..=returning + 1 {
+            serial += 1;
+            let object =
+                if dice.roll(4) == 0 { ObjId::REGISTRY } else { object(server as i32, dice.roll(3) as i64) };
+            let mut here = call(Made, 2 * number, ordinal, object, serial, None);
+            let mut there = call(Served, 2 * number + 1, ordinal, object, serial, None);
+            (here.hash, there.hash) = (dice.roll(2) as i64, 0);
+            there.hash = here.hash;
+            let id = uid(server as i32, counts[server]);
+            counts[server] += 1;
+            if ordinal <= returning {
+                (here.return_id, there.return_id) = (Some(id), Some(id));
+            } else {
+                match last {
+                    0 => break,
+                    // Not dispatched.
+                    1 => {
+                        made.push(here);
+                        break;
+                    }
+                    // The client did not hear of the return.
+                    2 => there.return_id = Some(id),
+                    // Not sent.
+                    3 => {
+                        (here.sent, here.failed, here.end) = (0, true, 1);
+                        made.push(here);
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+            made.push(here);
+            served.push(there);
+        }
+        for (process, side, local, remote, at, calls) in [
+            (client, Side::Connected, port, listens, 2 * number, made),
+            (server, Side::Accepted, listens, port, 2 * number + 1, served),
+        ] {
+            if !calls.is_empty() {
+                let incarnation = used.entry((process, side, local, remote)).or_default();
+                *incarnation += 1;
+                processes[process].connections.push(connection(at, side, local, remote, *incarnation));
+                processes[process].calls.extend(calls);
+            }
+        }
+    }
+    processes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn random_calls_are_never_matched_wrongly(seed in any::<u64>()) {
+        let mut dice = Dice(seed);
+        let processes = world(&mut dice);
+        let mut files: Vec<_> = processes.iter().map(Process::file).collect();
+        // All there: what returned is matched.
+        let (_, pairs, _) = matched(&files);
+        for (made, served) in &pairs {
+            prop_assert_eq!(made, served);
+        }
+        let served: std::collections::BTreeSet<_> = processes.iter().flat_map(|p| &p.calls)
+            .filter(|call| call.kind == Served).map(|call| call.context).collect();
+        let returned = processes.iter().flat_map(|p| &p.calls)
+            .filter(|call| call.kind == Made && call.return_id.is_some()).collect::<Vec<_>>();
+        for call in &returned {
+            prop_assert!(served.contains(&call.context) && pairs.contains(&(call.context, call.context)));
+        }
+        // Profiles are missing, or cut.
+        for _ in 0..1 + dice.roll(3) {
+            let at = dice.roll(files.len() as u64) as usize;
+            if dice.roll(2) == 0 && files.len() > 1 {
+                files.remove(at);
+            } else {
+                let left = 4096 + dice.roll(files[at].len() as u64 - 4096 + 1) as usize;
+                files[at].truncate(left);
+            }
+        }
+        for (made, served) in matched(&files).1 {
+            prop_assert_eq!(made, served);
+        }
+    }
+
+    #[test]
+    fn bytes_that_lie_are_taken(seed in any::<u64>()) {
+        let mut dice = Dice(seed);
+        let mut files: Vec<_> = world(&mut dice).iter().map(Process::file).collect();
+        for _ in 0..30 {
+            let at = dice.roll(files.len() as u64) as usize;
+            let file = &mut files[at];
+            let place = 4096 + dice.roll(file.len() as u64 - 4096) as usize;
+            file[place] = dice.roll(256) as u8;
+        }
+        matched(&files);
+    }
+}
