@@ -361,8 +361,10 @@ fn no_file_is_too_wrong() {
             replay::profile(&data, &mut profile).unwrap();
             let names = |_: u32, id: u32| format!("m{id}");
             let mut processes = [Process::new(&mut profile, "p".into(), &names)];
-            let loaded =
-                load(&mut processes, &Options { links: round % 2 == 0, lifetimes: true, thread: None });
+            let loaded = load(
+                &mut processes,
+                &Options { links: round % 2 == 0, lifetimes: true, ..Options::default() },
+            );
             let arcs = Arcs::new(&loaded.model);
             assert_eq!(invariants::check(&loaded.model, &arcs).violations, []);
             for format in [Format::Text, Format::Json] {

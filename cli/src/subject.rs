@@ -216,14 +216,7 @@ impl Subject {
         talk: &Talk,
     ) -> Result<Subject> {
         let thread = thread_filter(opts);
-        let mut subject = Subject {
-            model: Arcflow::new(Vec::new()),
-            calls: HashMap::new(),
-            is_corrected: false,
-            recorded: 0.0,
-            overhead: 0.0,
-            profiles: Vec::new(),
-        };
+        let mut subject = Subject::empty();
         let mut texts = texts.into_iter().map(|model| {
             model.with_contexts(|id| {
                 model.node(id).kind != Kind::Thread || thread(model.name(model.node(id).consumer))
@@ -232,14 +225,12 @@ impl Subject {
         if profiles.is_empty() {
             subject.model = texts.next().context("nothing to report on")?;
         } else {
-            let loaded = load(&mut profiles, opts.links, lifetimes, &thread);
+            let labels = profiles.iter().map(ProfileFile::label).collect();
+            let options =
+                load::Options { links: opts.links, lifetimes, thread: Some(&thread), ..Default::default() };
+            let loaded = load(&mut profiles, labels, &options);
             loaded.remarks.iter().for_each(|remark| talk.note(format_args!("note: {remark}")));
-            subject.model = loaded.model;
-            subject.calls = loaded.calls;
-            subject.is_corrected = loaded.is_corrected;
-            subject.recorded = loaded.recorded.all();
-            subject.overhead = loaded.overhead;
-            subject.profiles = profiles;
+            subject.take(profiles, loaded);
         }
         for text in texts {
             let names = |model: &Arcflow| {
@@ -255,16 +246,60 @@ impl Subject {
             // Of some calls nothing is known but their sum.
             subject.calls.clear();
         }
+        subject.merge_levels(opts);
+        Ok(subject)
+    }
+
+    /// The same of profiles that were loaded.
+    pub(crate) fn of(opts: &Opts, profiles: Vec<ProfileFile>, loaded: Loaded) -> Subject {
+        let mut subject = Subject::empty();
+        subject.take(profiles, loaded);
+        subject.merge_levels(opts);
+        subject
+    }
+
+    fn empty() -> Subject {
+        Subject {
+            model: Arcflow::new(Vec::new()),
+            calls: HashMap::new(),
+            is_corrected: false,
+            recorded: 0.0,
+            overhead: 0.0,
+            profiles: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, profiles: Vec<ProfileFile>, loaded: Loaded) {
+        self.model = loaded.model;
+        self.calls = loaded.calls;
+        self.is_corrected = loaded.is_corrected;
+        self.recorded = loaded.recorded.all();
+        self.overhead = loaded.overhead;
+        self.profiles = profiles;
+    }
+
+    fn merge_levels(&mut self, opts: &Opts) {
         for level in &opts.merge {
             let kind = if *level == Level::Threads { Kind::Thread } else { Kind::Process };
-            subject.model = subject.model.merged(kind);
+            self.model = self.model.merged(kind);
         }
-        Ok(subject)
     }
 }
 
-fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn Fn(&str) -> bool) -> Loaded {
-    let labels: Vec<_> = profiles.iter().map(ProfileFile::label).collect();
+/// Loads profiles so that they can be merged: what was served under different links is apart.
+pub(crate) fn load_apart(
+    mut profiles: Vec<ProfileFile>,
+    labels: Vec<String>,
+    opts: &Opts,
+) -> (Vec<ProfileFile>, Loaded) {
+    let thread = thread_filter(opts);
+    let options =
+        load::Options { links: opts.links, apart: true, thread: Some(&thread), ..Default::default() };
+    let loaded = load(&mut profiles, labels, &options);
+    (profiles, loaded)
+}
+
+fn load(profiles: &mut [ProfileFile], labels: Vec<String>, options: &load::Options<'_>) -> Loaded {
     let methods: Vec<_> = profiles
         .iter_mut()
         .zip(labels)
@@ -283,7 +318,7 @@ fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn
             ..Process::new(profile, std::mem::take(name), methods)
         })
         .collect();
-    load::load(&mut processes, &load::Options { links, lifetimes, thread: Some(thread) })
+    load::load(&mut processes, options)
 }
 
 fn text(path: &Path, talk: &Talk) -> Result<Arcflow> {

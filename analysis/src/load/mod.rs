@@ -15,7 +15,7 @@
 //! the last beat or the last event of the process.
 
 mod objects;
-mod place;
+pub(crate) mod place;
 mod times;
 mod waiting;
 
@@ -58,6 +58,8 @@ impl<'a> Process<'a> {
 pub struct Options<'a> {
     /// Started threads and tasks stand below the context that caused them.
     pub links: bool,
+    /// What was served under different links is not added up.
+    pub apart: bool,
     /// Threads have the time in which they were in no recorded method as their base.
     pub lifetimes: bool,
     /// Only threads of these names.
@@ -125,6 +127,8 @@ pub struct Loaded {
     pub is_corrected: bool,
     /// What does not fit, in words.
     pub remarks: Vec<String>,
+    /// Where everything is, by process.
+    pub(crate) places: Vec<Places>,
 }
 
 /// Indices of the resources.
@@ -151,6 +155,7 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
         overhead: 0.0,
         is_corrected: columns.raw.is_some(),
         remarks: Vec::new(),
+        places: Vec::new(),
     };
     let mut sums = Sums::default();
     let mut calls = HashMap::default();
@@ -260,6 +265,7 @@ impl Loading<'_, '_> {
             process: node,
             threads: &names,
             links: self.options.links,
+            apart: self.options.apart,
             method: process.methods,
             known: &mut known,
         });
@@ -294,6 +300,9 @@ impl Loading<'_, '_> {
             let placing =
                 waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
             waiting::add(&mut self.loaded.model, columns, &placing, waits);
+        }
+        if self.options.apart {
+            self.loaded.places.push(places);
         }
     }
 

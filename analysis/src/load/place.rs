@@ -24,11 +24,14 @@ pub(crate) struct Placing<'a> {
     pub(crate) links: bool,
     /// Name of a method by copy and id.
     pub(crate) method: &'a (dyn Fn(u32, u32) -> String + 'a),
+    /// Links that remote calls are served under, each apart from the others.
+    pub(crate) apart: bool,
     /// Consumers of methods, by copy and id.
     pub(crate) known: &'a mut HashMap<(u32, u32), Consumer>,
 }
 
 /// Where everything is.
+#[derive(Debug)]
 pub(crate) struct Places {
     /// By index of the thread.
     pub(crate) threads: Vec<NodeId>,
@@ -197,6 +200,7 @@ impl Placing<'_> {
         });
         let word = match link.map(|link| link.kind) {
             Some(LinkKind::Start) => "started thread",
+            Some(LinkKind::Served) if self.apart => return format!("(remote calls {copy}.{number})"),
             Some(LinkKind::Served) => return "(remote calls)".into(),
             _ => "task",
         };

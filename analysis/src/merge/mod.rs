@@ -5,6 +5,7 @@
 //! | [`calls`] | what is kept of every remote call, a few bytes each |
 //! | [`matching`] | made and served calls find each other |
 //! | [`numbers`] | how many did, and why the others did not |
+//! | [`view`] | the execution tree over all processes, or of one with all that was done for it |
 //!
 //! Clocks of different processes are never compared to match calls.
 
@@ -13,12 +14,19 @@ mod connections;
 mod leftovers;
 pub mod matching;
 pub mod numbers;
+mod paths;
+mod sites;
+mod tree;
+pub mod view;
 
 use instrument_trace::{Profile, Source};
 
 pub use calls::{Fate, How, Reason, Rows};
 pub use matching::{Matching, match_calls};
 pub use numbers::Numbers;
+pub use paths::Stages;
+pub use tree::Merged;
+pub use view::View;
 
 /// A profile to be merged with others.
 #[derive(Debug, Clone, Copy)]

@@ -78,6 +78,9 @@ impl Arcflow {
                 Fate::Stay
             } else if matches!(self.node(node.parent).kind, Kind::Root | Kind::Process) {
                 Fate::Dissolve
+            } else if level == Kind::Process {
+                // What a process did for a remote call.
+                Fate::Become(Kind::Link, "(remote call)")
             } else {
                 Fate::Become(Kind::Link, "(started thread)")
             }

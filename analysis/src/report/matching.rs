@@ -7,22 +7,34 @@ use serde_json::json;
 use super::aligned::Aligned;
 use super::text::printable;
 use super::{Error, Format};
-use crate::merge::Numbers;
+use std::collections::BTreeMap;
 
-/// Writes the report; `names` are those of the processes.
+use super::text::quantity;
+use crate::merge::{Numbers, Stages};
+
+/// The times of the calls between two processes, by client and server.
+pub type AllStages = BTreeMap<(usize, usize), Stages>;
+
+/// Writes the report; `names` are those of the processes. The table has no times.
 ///
 /// # Errors
 /// The output failed.
-pub fn write(out: &mut dyn Write, names: &[String], numbers: &Numbers, format: Format) -> Result<(), Error> {
+pub fn write(
+    out: &mut dyn Write,
+    names: &[String],
+    numbers: &Numbers,
+    stages: &AllStages,
+    format: Format,
+) -> Result<(), Error> {
     match format {
-        Format::Text => text(out, names, numbers),
-        Format::Json => Ok(writeln!(out, "{:#}", json(names, numbers))?),
+        Format::Text => text(out, names, numbers, stages),
+        Format::Json => Ok(writeln!(out, "{:#}", json(names, numbers, stages))?),
         Format::Csv => csv(out, names, numbers),
     }
 }
 
 /// The same as a value.
-pub fn json(names: &[String], numbers: &Numbers) -> serde_json::Value {
+pub fn json(names: &[String], numbers: &Numbers, stages: &AllStages) -> serde_json::Value {
     let processes = names
         .iter()
         .enumerate()
@@ -38,7 +50,15 @@ pub fn json(names: &[String], numbers: &Numbers) -> serde_json::Value {
             "process": party, "side": side(is_made), "reason": reason.word(), "peer": peer, "calls": calls,
         })
     });
+    let stages = stages.iter().map(|(&(client, server), of)| {
+        json!({
+            "client": client, "server": server, "calls": of.calls, "client_ns": of.client, "server_ns": of.server,
+            "marshalling_ns": of.marshalling, "network_ns": of.network, "unmarshalling_ns": of.unmarshalling,
+            "service_ns": of.service, "returning_ns": of.returning,
+        })
+    });
     json!({
+        "stages": stages.collect::<Vec<_>>(),
         "processes": processes.collect::<Vec<_>>(),
         "matched": matched.collect::<Vec<_>>(),
         "unmatched": unmatched.collect::<Vec<_>>(),
@@ -51,7 +71,7 @@ fn side(is_made: bool) -> &'static str {
     if is_made { "made" } else { "served" }
 }
 
-fn text(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), Error> {
+fn text(out: &mut dyn Write, names: &[String], numbers: &Numbers, stages: &AllStages) -> Result<(), Error> {
     let (made, served) = (numbers.made.iter().sum::<u64>(), numbers.served.iter().sum::<u64>());
     let sum = numbers.all_matched();
     writeln!(
@@ -77,6 +97,28 @@ fn text(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), 
             let cells = [calls.to_string(), side(is_made).to_owned(), reason.word().to_owned()];
             let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| names[peer].clone());
             table.row(cells.into(), &format!("{} ({peer})", names[party]));
+        }
+        table.print(out, None)?;
+    }
+    if !stages.is_empty() {
+        let headers =
+            ["client", "server", "difference", "marshal", "network", "unmarshal", "service", "return"];
+        let mut table =
+            Aligned::new(headers.map(str::to_owned).into(), "times of whole calls, each on its own clock");
+        for (&(client, server), of) in stages {
+            let time = |ns: u64| quantity(ns as f64, "ns");
+            let difference = quantity(of.client as f64 - of.server as f64, "ns");
+            let cells = [
+                time(of.client),
+                time(of.server),
+                difference,
+                time(of.marshalling),
+                quantity(of.network as f64, "ns"),
+                time(of.unmarshalling),
+                time(of.service),
+                time(of.returning),
+            ];
+            table.row(cells.into(), &format!("{} -> {}", names[client], names[server]));
         }
         table.print(out, None)?;
     }

@@ -1,0 +1,296 @@
+//! The way to every remote call: the calls that it was made within, over all processes.
+//!
+//! 1. read the served calls: their frames and durations;
+//! 2. read the calls made: the context of each, and the call that its thread served at the time, by the clock that both share;
+//! 3. the path of a call is the path of the call that it was made within, its context, and the frame that it was served under;
+//! 4. read the calls made once more: their figures are added up by path.
+
+use instrument_trace::{Error, Profile, RemoteCall, RemoteCallKind, Source};
+
+use super::Party;
+use super::calls::{NONE, is_internal};
+use super::matching::Matching;
+use super::sites::{Frames, Sites};
+use crate::load::place::Places;
+use crate::model::{HashMap, NodeId};
+
+/// Where the work that a call caused was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Way {
+    /// Path of the call that it was made within, or [`NONE`].
+    pub(crate) within: u32,
+    /// The context that made it.
+    pub(crate) site: NodeId,
+    /// Party that served it, or [`NONE`].
+    pub(crate) server: u32,
+    /// Frame that it was served under, or [`NONE`].
+    pub(crate) frame: u32,
+    /// It is one that the runtime makes for itself.
+    pub(crate) is_internal: bool,
+}
+
+/// A path with the figures of its calls. ns of the client's and of the server's clock.
+#[derive(Debug, Clone)]
+pub(crate) struct Path {
+    pub(crate) way: Way,
+    pub(crate) client: usize,
+    pub(crate) calls: u64,
+    /// From beginning to end, as the client measured it.
+    pub(crate) client_ns: u64,
+    /// The same as the server measured it.
+    pub(crate) server_ns: u64,
+    /// Time of calls of which both sides are known, less that of the server: network, marshalling.
+    pub(crate) between_ns: i64,
+}
+
+/// Sums over the served calls of a frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Served {
+    pub(crate) calls: u64,
+    pub(crate) ns: u64,
+    pub(crate) is_internal: bool,
+}
+
+/// The four stages of the calls between two parties, each on the clock of the process that it is in; in ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Calls of which everything is known.
+    pub calls: u64,
+    /// The client's, from beginning to end.
+    pub client: u64,
+    /// The server's.
+    pub server: u64,
+    /// The client writes the arguments.
+    pub marshalling: u64,
+    /// The client waits, less what the server did: the network, and what the server's machine did before and after.
+    pub network: i64,
+    /// The server reads the arguments.
+    pub unmarshalling: u64,
+    /// The method.
+    pub service: u64,
+    /// The server writes the return, and the client reads it.
+    pub returning: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    pub(crate) all: Vec<Path>,
+    /// By frame.
+    pub(crate) served: Vec<Served>,
+    pub(crate) frames: Frames,
+    /// By client and server.
+    pub(crate) stages: std::collections::BTreeMap<(usize, usize), Stages>,
+    /// Calls that were made within themselves, as it seems.
+    pub(crate) circular: u64,
+}
+
+/// What is kept of a served call.
+#[derive(Debug, Clone, Copy)]
+struct Service {
+    frame: u32,
+    total: u64,
+    arguments: u64,
+    method: u64,
+    is_whole: bool,
+}
+
+/// What is kept of a call made.
+#[derive(Debug, Clone, Copy)]
+struct Origin {
+    /// Row of the served call that it was made within, or [`NONE`].
+    within: u32,
+    site: NodeId,
+    is_internal: bool,
+    path: u32,
+}
+
+/// The path of a call whose callers are being looked at.
+const OPEN: u32 = NONE - 1;
+
+impl Paths {
+    pub(crate) fn new<S: Source>(
+        parties: &[Party<'_, S>],
+        matching: &Matching,
+        places: &[Places],
+    ) -> Result<Paths, Error> {
+        let mut paths = Paths::default();
+        let mut services = Vec::with_capacity(matching.served.len());
+        let mut origins = Vec::with_capacity(matching.made.len());
+        for (number, party) in parties.iter().enumerate() {
+            let mut sites = Sites::new(number, party.profile, &places[number], &mut paths.frames);
+            paths.served.resize(paths.frames.all.len(), Served::default());
+            let mut spans = Spans::default();
+            let first = services.len();
+            let until = last_moment(party.profile);
+            party.profile.visit_remote_calls(party.source, |call| {
+                if call.kind == RemoteCallKind::Served {
+                    spans.add(call, services.len() as u32);
+                    let service = Service::new(call, sites.served(call), until);
+                    if let Some(of) = paths.served.get_mut(service.frame as usize) {
+                        of.calls += 1;
+                        of.ns = of.ns.saturating_add(service.total);
+                        of.is_internal |= is_internal(&call.object);
+                    }
+                    services.push(service);
+                }
+            })?;
+            spans.sort();
+            party.profile.visit_remote_calls(party.source, |call| {
+                if call.kind == RemoteCallKind::Made {
+                    let within = spans.find(call);
+                    let link = (within as usize).checked_sub(first).and_then(|at| spans.links.get(at));
+                    let site = sites.made(call, link.copied().unwrap_or(0));
+                    let is_internal = is_internal(&call.object);
+                    origins.push(Origin { within, site, is_internal, path: NONE });
+                }
+            })?;
+        }
+        paths.walk(matching, &services, &mut origins);
+        let mut row = 0;
+        for (client, party) in parties.iter().enumerate() {
+            let until = last_moment(party.profile);
+            party.profile.visit_remote_calls(party.source, |call| {
+                if call.kind == RemoteCallKind::Made {
+                    let partner = matching.made.partner(row);
+                    let server = partner.map(|at| (matching.served.party(at), services[at as usize]));
+                    paths.add(client, call, until, origins[row as usize].path, server);
+                    row += 1;
+                }
+            })?;
+        }
+        Ok(paths)
+    }
+
+    /// Gives every call made its path, those first that it was made within.
+    fn walk(&mut self, matching: &Matching, services: &[Service], origins: &mut [Origin]) {
+        let mut known: HashMap<Way, u32> = HashMap::default();
+        let mut stack = Vec::new();
+        for row in 0..origins.len() as u32 {
+            let mut at = row;
+            // Up to a call whose path is known, or that was made within none.
+            let mut within = loop {
+                match origins[at as usize].path {
+                    NONE => {}
+                    OPEN => {
+                        self.circular += 1;
+                        break NONE;
+                    }
+                    path => break path,
+                }
+                origins[at as usize].path = OPEN;
+                stack.push(at);
+                let above = origins[at as usize].within;
+                match (above != NONE).then(|| matching.served.partner(above)).flatten() {
+                    Some(next) => at = next,
+                    None => break NONE,
+                }
+            };
+            while let Some(at) = stack.pop() {
+                let Origin { site, is_internal, .. } = origins[at as usize];
+                let partner = matching.made.partner(at);
+                let server = partner.map_or(NONE, |served| matching.served.party(served) as u32);
+                let frame = partner.map_or(NONE, |served| services[served as usize].frame);
+                let way = Way { within, site, server, frame, is_internal };
+                let next = self.all.len() as u32;
+                let path = *known.entry(way).or_insert(next);
+                if path == next {
+                    let client = matching.made.party(at);
+                    let (calls, client_ns, server_ns, between_ns) = (0, 0, 0, 0);
+                    self.all.push(Path { way, client, calls, client_ns, server_ns, between_ns });
+                }
+                origins[at as usize].path = path;
+                within = path;
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        client: usize,
+        call: &RemoteCall,
+        until: u64,
+        path: u32,
+        server: Option<(usize, Service)>,
+    ) {
+        let path = &mut self.all[path as usize];
+        path.calls += 1;
+        let end = if call.end == 0 { until } else { call.end };
+        let whole = end.saturating_sub(call.begin);
+        path.client_ns = path.client_ns.saturating_add(whole);
+        let Some((server, service)) = server else { return };
+        path.server_ns = path.server_ns.saturating_add(service.total);
+        path.between_ns = path.between_ns.saturating_add(signed(whole) - signed(service.total));
+        let is_whole = call.end != 0 && call.sent != 0 && call.returned != 0 && service.is_whole;
+        if !is_whole {
+            return;
+        }
+        let stages = self.stages.entry((client, server)).or_default();
+        stages.calls += 1;
+        stages.client = stages.client.saturating_add(whole);
+        stages.server = stages.server.saturating_add(service.total);
+        stages.marshalling = stages.marshalling.saturating_add(call.sent.saturating_sub(call.begin));
+        stages.unmarshalling = stages.unmarshalling.saturating_add(service.arguments);
+        stages.service = stages.service.saturating_add(service.method);
+        let returning = call.end.saturating_sub(call.returned);
+        stages.returning = stages.returning.saturating_add(returning);
+        let waited = signed(call.returned.saturating_sub(call.sent));
+        stages.network =
+            stages.network.saturating_add(waited - signed(service.arguments.saturating_add(service.method)));
+    }
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+/// Up to when calls that did not end went on, as far as it is known.
+fn last_moment(profile: &Profile) -> u64 {
+    let last = profile.threads.iter().map(|thread| thread.last_event).max().unwrap_or(0);
+    last.max(profile.beat_clock).max(profile.shutdown_clock)
+}
+
+impl Service {
+    fn new(call: &RemoteCall, frame: u32, until: u64) -> Service {
+        let end = if call.end == 0 { until } else { call.end };
+        Service {
+            frame,
+            total: end.saturating_sub(call.begin),
+            arguments: call.sent.saturating_sub(call.begin),
+            method: call.returned.saturating_sub(call.sent),
+            is_whole: call.end != 0 && call.sent != 0 && call.returned != 0,
+        }
+    }
+}
+
+/// When the threads of a party served what.
+#[derive(Default)]
+struct Spans {
+    /// Copy, thread, begin, end, row.
+    all: Vec<(u32, u32, u64, u64, u32)>,
+    /// The links, in the order of the rows.
+    links: Vec<u32>,
+}
+
+impl Spans {
+    fn add(&mut self, call: &RemoteCall, row: u32) {
+        let end = if call.end == 0 { u64::MAX } else { call.end };
+        self.all.push((call.copy, call.thread, call.begin, end, row));
+        self.links.push(call.link);
+    }
+
+    fn sort(&mut self) {
+        self.all.sort_unstable();
+    }
+
+    /// The row of the call that the thread served then, or [`NONE`].
+    fn find(&self, call: &RemoteCall) -> u32 {
+        let after = self.all.partition_point(|&(copy, thread, begin, ..)| {
+            (copy, thread, begin) <= (call.copy, call.thread, call.begin)
+        });
+        let before = after.checked_sub(1).map(|at| self.all[at]);
+        let fits = |&(copy, thread, _, end, _): &(u32, u32, u64, u64, u32)| {
+            call.thread != 0 && (copy, thread) == (call.copy, call.thread) && call.begin <= end
+        };
+        before.filter(fits).map_or(NONE, |(.., row)| row)
+    }
+}

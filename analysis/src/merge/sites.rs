@@ -1,0 +1,178 @@
+//! Where remote calls are in the model of all processes: the contexts that made them, and the link frames that they were served under.
+
+use instrument_trace::{LinkKind, Profile, RemoteCall, ThreadKind, TreeConsumer};
+
+use super::calls::NONE;
+use crate::load::place::Places;
+use crate::model::{Arcflow, HashMap, NodeId};
+
+/// What was served under one link by one thread.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frame {
+    pub(crate) party: usize,
+    /// Its nodes in the model; one but where it stands below methods.
+    pub(crate) nodes: Vec<NodeId>,
+    /// Calls, as the tree has them.
+    pub(crate) entries: u64,
+}
+
+/// The frames of all parties.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    pub(crate) all: Vec<Frame>,
+    pub(crate) of_node: HashMap<NodeId, u32>,
+}
+
+/// A chain of methods below a thread or below a link frame, link frames of other kinds left out: its caller's chain, and its consumer.
+type Step = (u32, TreeConsumer);
+
+/// The sites of one party.
+pub(crate) struct Sites<'a> {
+    profile: &'a Profile,
+    threads: HashMap<(u32, u32), usize>,
+    tops: Vec<NodeId>,
+    /// By thread and link: the frame, and the chain that begins there.
+    frames: HashMap<(usize, u32), (u32, u32)>,
+    /// By thread: the chain of the thread itself.
+    outermost: Vec<u32>,
+    steps: HashMap<Step, u32>,
+    /// Of each chain: where it is.
+    places: Vec<NodeId>,
+    /// Where links were made, as traces tell.
+    links: HashMap<(u32, u32), NodeId>,
+    /// Places of contexts that were looked up before.
+    known: HashMap<(u32, u32, u32), NodeId>,
+}
+
+impl<'a> Sites<'a> {
+    /// Adds the frames of the party to `frames`.
+    pub(crate) fn new(party: usize, profile: &'a Profile, places: &Places, frames: &mut Frames) -> Sites<'a> {
+        let kinds = profile.links.iter().map(|link| ((link.copy, link.number), link.kind));
+        let kinds: HashMap<_, _> = kinds.collect();
+        let mut sites = Sites {
+            profile,
+            threads: HashMap::default(),
+            tops: Vec::new(),
+            frames: HashMap::default(),
+            outermost: Vec::new(),
+            steps: HashMap::default(),
+            places: Vec::new(),
+            links: HashMap::default(),
+            known: HashMap::default(),
+        };
+        for (at, thread) in profile.threads.iter().enumerate() {
+            let ordinal = if thread.kind == ThreadKind::Thread { thread.ordinal } else { 0 };
+            sites.threads.insert((thread.copy, ordinal), at);
+            // A thread that is left out has its tree nowhere.
+            let is_out = places.nodes[at].first() == Some(&Arcflow::ROOT);
+            sites.tops.push(if is_out { Arcflow::ROOT } else { places.threads[at] });
+            let outermost = sites.chain(sites.tops[at]);
+            sites.outermost.push(outermost);
+            let Some(tree) = thread.tree.as_ref().filter(|_| !is_out) else { continue };
+            let mut chains: Vec<u32> = Vec::with_capacity(tree.nodes.len());
+            for (node, &place) in tree.nodes.iter().zip(&places.nodes[at]) {
+                let above = (node.parent as usize).checked_sub(1).map_or(outermost, |parent| chains[parent]);
+                let chain = match node.consumer {
+                    TreeConsumer::Link(number)
+                        if kinds.get(&(thread.copy, number)) == Some(&LinkKind::Served) =>
+                    {
+                        sites.frame(party, at, number, place, node.entries, frames)
+                    }
+                    TreeConsumer::Link(_) => above,
+                    consumer => sites.step(above, consumer, place),
+                };
+                chains.push(chain);
+            }
+        }
+        for link in profile.links.iter().filter(|link| link.kind == LinkKind::RemoteCall && link.node != 0) {
+            let thread = sites.thread(link.copy, link.thread);
+            let place = thread.and_then(|at| places.nodes[at].get(link.node as usize - 1));
+            if let Some(&place) = place.filter(|&&place| place != Arcflow::ROOT) {
+                sites.links.insert((link.copy, link.number), place);
+            }
+        }
+        sites
+    }
+
+    fn chain(&mut self, place: NodeId) -> u32 {
+        self.places.push(place);
+        self.places.len() as u32 - 1
+    }
+
+    fn step(&mut self, above: u32, consumer: TreeConsumer, place: NodeId) -> u32 {
+        let next = self.places.len() as u32;
+        let chain = *self.steps.entry((above, consumer)).or_insert(next);
+        if chain == next {
+            self.places.push(place);
+        }
+        chain
+    }
+
+    fn frame(
+        &mut self,
+        party: usize,
+        thread: usize,
+        number: u32,
+        place: NodeId,
+        entries: u64,
+        frames: &mut Frames,
+    ) -> u32 {
+        let (frame, chain) = match self.frames.get(&(thread, number)) {
+            Some(&known) => known,
+            None => {
+                let made = (frames.all.len() as u32, self.chain(place));
+                frames.all.push(Frame { party, ..Frame::default() });
+                self.frames.insert((thread, number), made);
+                made
+            }
+        };
+        let of = &mut frames.all[frame as usize];
+        of.entries = of.entries.saturating_add(entries);
+        if !of.nodes.contains(&place) {
+            of.nodes.push(place);
+            frames.of_node.insert(place, frame);
+        }
+        chain
+    }
+
+    /// The index of a thread; those that ended are one.
+    fn thread(&self, copy: u32, ordinal: u32) -> Option<usize> {
+        self.threads.get(&(copy, ordinal)).or_else(|| self.threads.get(&(copy, 0))).copied()
+    }
+
+    /// The frame that a call was served under, or [`NONE`].
+    pub(crate) fn served(&self, call: &RemoteCall) -> u32 {
+        let thread = self.thread(call.copy, call.thread);
+        let frame = thread.and_then(|thread| self.frames.get(&(thread, call.link)));
+        frame.map_or(NONE, |&(frame, _)| frame)
+    }
+
+    /// The context that made a call, `within` being the link that its thread served at the time, or 0. The root: its thread is left out.
+    pub(crate) fn made(&mut self, call: &RemoteCall, within: u32) -> NodeId {
+        if let Some(&place) = self.links.get(&(call.copy, call.link)).filter(|_| call.link != 0) {
+            return place;
+        }
+        let Some(thread) = self.thread(call.copy, call.thread) else { return Arcflow::ROOT };
+        if self.tops[thread] == Arcflow::ROOT {
+            return Arcflow::ROOT;
+        }
+        let key = (thread as u32, within, call.context);
+        if let Some(&place) = self.known.get(&key) {
+            return place;
+        }
+        let frame = self.frames.get(&(thread, within)).filter(|_| within != 0);
+        let mut chain = frame.map_or(self.outermost[thread], |&(_, chain)| chain);
+        let contexts = self.profile.copies.get(&call.copy).map(|copy| &copy.contexts);
+        let mut consumers: Vec<_> = contexts.into_iter().flat_map(|all| all.chain(call.context)).collect();
+        consumers.reverse();
+        for consumer in consumers {
+            match self.steps.get(&(chain, consumer)) {
+                Some(&next) => chain = next,
+                None => break,
+            }
+        }
+        let place = self.places[chain as usize];
+        self.known.insert(key, place);
+        place
+    }
+}

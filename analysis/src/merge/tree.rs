@@ -1,0 +1,347 @@
+//! The execution tree over several processes (seed 000, tree generation): what a server did for a call stands below the context that
+//! made the call.
+//!
+//! 1. emit the processes that are wanted, without the frames that calls were served under: what they did for others;
+//! 2. where a context made calls, emit what was done for them below it, and so on, along the paths of the calls;
+//! 3. a frame that served several paths is split by the time that it took for each, and marked: that is an estimate;
+//! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted;
+//! 5. a caller waits while its call is served: that time is taken from its own, so times add up.
+
+use super::calls::NONE;
+use super::paths::{Path, Paths};
+use super::view::View;
+use crate::model::{Arcflow, Children, HashMap, Kind, NodeId, Resource};
+
+/// Nodes of a merged tree, beyond which what was served is one node each.
+const MOST_NODES: usize = 1 << 23;
+/// Where calls go that the runtime makes for itself, unless they are wanted.
+const INTERNAL: &str = "(rmi: dgc, registry)";
+/// Where calls stay whose client is not known.
+const REMAINING: &str = "(remote calls)";
+
+/// A merged tree.
+#[derive(Debug)]
+pub struct Merged {
+    /// The model.
+    pub model: Arcflow,
+    /// What does not fit, in words.
+    pub remarks: Vec<String>,
+}
+
+/// A part of what a node has: from one share to another.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    from: f64,
+    to: f64,
+}
+
+impl Part {
+    const ALL: Part = Part { from: 0.0, to: 1.0 };
+
+    /// Whole numbers, so that the parts add up to the value.
+    fn of(self, value: f64) -> f64 {
+        if self.from == 0.0 && self.to == 1.0 {
+            value
+        } else {
+            (value * self.to).round() - (value * self.from).round()
+        }
+    }
+
+    fn is_all(self) -> bool {
+        self.from <= 0.0 && self.to >= 1.0
+    }
+}
+
+/// Something to be emitted: a node of the model, below a node of the tree.
+#[derive(Clone, Copy)]
+struct Work {
+    from: NodeId,
+    below: NodeId,
+    part: Part,
+    /// Path of the call that it was done for, or [`NONE`].
+    path: u32,
+    /// The node itself is there already.
+    is_there: bool,
+}
+
+pub(crate) struct Emitter<'a> {
+    model: &'a Arcflow,
+    children: Children,
+    cum: Vec<f64>,
+    paths: &'a Paths,
+    labels: &'a [String],
+    view: &'a View,
+    /// Paths by where they come from.
+    by_site: HashMap<(u32, NodeId), Vec<u32>>,
+    /// Part of its frame that each path has.
+    parts: Vec<Part>,
+    /// Part of each frame that is of no path.
+    left: Vec<Part>,
+    tree: Arcflow,
+    stack: Vec<Work>,
+    /// What callers have less: node and resource.
+    waited: HashMap<(NodeId, usize), f64>,
+    columns: [usize; 3],
+    walls: Vec<usize>,
+    collapsed: u64,
+}
+
+pub(crate) fn emit(
+    model: &Arcflow,
+    processes: &[NodeId],
+    paths: &Paths,
+    labels: &[String],
+    view: &View,
+) -> Merged {
+    let mut resources = model.resources().to_vec();
+    let first = resources.len();
+    for (name, unit) in [("remote-calls", ""), ("remote", "ns"), ("network", "ns")] {
+        resources.push(Resource { name: name.into(), unit: unit.into() });
+    }
+    let mut by_site: HashMap<(u32, NodeId), Vec<u32>> = HashMap::default();
+    for (at, path) in paths.all.iter().enumerate() {
+        by_site.entry((path.way.within, path.way.site)).or_default().push(at as u32);
+    }
+    let (parts, left) = parts(paths);
+    let mut tree = Arcflow::new(resources);
+    tree.consumers.clone_from(&model.consumers);
+    tree.occurrences.clone_from(&model.occurrences);
+    let mut emitter = Emitter {
+        model,
+        children: model.children(),
+        cum: model.cum(),
+        paths,
+        labels,
+        view,
+        by_site,
+        parts,
+        left,
+        tree,
+        stack: Vec::new(),
+        waited: HashMap::default(),
+        columns: [first, first + 1, first + 2],
+        walls: ["wall", "wall-raw"].iter().filter_map(|name| model.resource(name)).collect(),
+        collapsed: 0,
+    };
+    for (party, &process) in processes.iter().enumerate() {
+        if view.root.is_none_or(|root| root == party) {
+            emitter.process(party, process);
+        }
+    }
+    emitter.finish()
+}
+
+/// The part of its frame that each path has, and the part of each frame that none has.
+fn parts(paths: &Paths) -> (Vec<Part>, Vec<Part>) {
+    let weight = |path: &Path| path.server_ns as f64 + path.calls as f64;
+    let whole: Vec<f64> = paths
+        .frames
+        .all
+        .iter()
+        .zip(&paths.served)
+        .map(|(frame, served)| {
+            let known = served.ns as f64 + served.calls as f64;
+            // Calls of the tree that have no record are as those that have.
+            let missing = frame.entries.saturating_sub(served.calls) as f64;
+            known + if served.calls == 0 { missing } else { known / served.calls as f64 * missing }
+        })
+        .collect();
+    let mut used = vec![0.0; whole.len()];
+    let mut calls = vec![0u64; whole.len()];
+    let parts = paths.all.iter().map(|path| {
+        let frame = path.way.frame as usize;
+        if path.way.frame == NONE {
+            return Part::ALL;
+        }
+        let from = used[frame] / whole[frame].max(1.0);
+        used[frame] += weight(path);
+        calls[frame] += path.calls;
+        let is_last = calls[frame] >= paths.frames.all[frame].entries.max(paths.served[frame].calls);
+        let to = if is_last { 1.0 } else { (used[frame] / whole[frame].max(1.0)).min(1.0) };
+        Part { from, to }
+    });
+    let parts: Vec<Part> = parts.collect();
+    let left = (0..whole.len()).map(|frame| {
+        let is_over = calls[frame] >= paths.frames.all[frame].entries.max(paths.served[frame].calls);
+        let from = if is_over { 1.0 } else { (used[frame] / whole[frame].max(1.0)).min(1.0) };
+        Part { from, to: 1.0 }
+    });
+    (parts, left.collect())
+}
+
+impl Emitter<'_> {
+    fn process(&mut self, party: usize, process: NodeId) {
+        self.run(Work { from: process, below: Arcflow::ROOT, part: Part::ALL, path: NONE, is_there: false });
+        let own = self.child(Arcflow::ROOT, Kind::Process, &self.labels[party]);
+        let of_party = |frame: &u32| self.paths.frames.all[*frame as usize].party == party;
+        let frames: Vec<u32> = (0..self.left.len() as u32).filter(of_party).collect();
+        let folds = !self.view.internals;
+        for frame in frames {
+            let internal = self.paths.served[frame as usize].is_internal && folds;
+            if internal {
+                if self.view.root.is_none() || self.view.is_server {
+                    let below = self.child(own, Kind::Link, INTERNAL);
+                    self.frame(frame, below, Part::ALL, NONE);
+                }
+            } else if self.left[frame as usize].from < 1.0
+                && (self.view.root.is_none() || self.view.is_server)
+            {
+                let below = self.child(own, Kind::Link, REMAINING);
+                self.frame(frame, below, self.left[frame as usize], NONE);
+            }
+        }
+        if self.view.is_server {
+            for (at, path) in self.paths.all.iter().enumerate() {
+                let is_folded = path.way.is_internal && folds;
+                if path.way.server == party as u32 && path.way.frame != NONE && !is_folded {
+                    let part = self.parts[at];
+                    let name = format!("for {}{}", self.labels[path.client], estimated(part));
+                    let below = self.child(own, Kind::Process, &name);
+                    self.tree.meet(below, path.calls);
+                    self.frame(path.way.frame, below, part, at as u32);
+                }
+            }
+        }
+    }
+
+    /// Emits what is in a frame below a node.
+    fn frame(&mut self, frame: u32, below: NodeId, part: Part, path: u32) {
+        let paths = self.paths;
+        for &from in &paths.frames.all[frame as usize].nodes {
+            if path == NONE {
+                self.tree.meet(below, part.of(self.model.node(from).n as f64) as u64);
+            }
+            self.run(Work { from, below, part, path, is_there: true });
+        }
+    }
+
+    fn child(&mut self, below: NodeId, kind: Kind, name: &str) -> NodeId {
+        let consumer = self.tree.consumer(name);
+        self.tree.child(below, kind, consumer)
+    }
+
+    fn run(&mut self, work: Work) {
+        let depth = self.stack.len();
+        self.stack.push(work);
+        while self.stack.len() > depth {
+            let Some(work) = self.stack.pop() else { return };
+            self.node(work);
+        }
+    }
+
+    fn node(&mut self, work: Work) {
+        let node = self.model.node(work.from);
+        if !work.is_there && self.only_served(work.from) {
+            return;
+        }
+        let at = if work.is_there {
+            work.below
+        } else {
+            let name = self.model.name(node.consumer);
+            let at = self.child(work.below, node.kind, name);
+            self.tree.meet(at, work.part.of(node.n as f64) as u64);
+            at
+        };
+        for (sum, value) in self.tree.base_mut(at).iter_mut().zip(self.model.base(work.from)) {
+            *sum += work.part.of(*value);
+        }
+        let calls = self.by_site.get(&(work.path, work.from)).cloned().unwrap_or_default();
+        for path in calls {
+            self.calls(path, at);
+        }
+        let first = self.stack.len();
+        for &child in self.children.of(work.from) {
+            // What was served is emitted where it was caused.
+            if !self.paths.frames.of_node.contains_key(&child) {
+                self.stack.push(Work { from: child, below: at, is_there: false, ..work });
+            }
+        }
+        self.stack[first..].reverse();
+    }
+
+    /// A thread that did nothing but serve calls is left out.
+    fn only_served(&self, node: NodeId) -> bool {
+        let children = self.children.of(node);
+        self.model.node(node).kind == Kind::Thread
+            && !children.is_empty()
+            && self.model.base(node).iter().all(|value| *value == 0.0)
+            && children.iter().all(|child| self.paths.frames.of_node.contains_key(child))
+    }
+
+    /// Emits the calls of a path at the place of their site.
+    fn calls(&mut self, index: u32, site: NodeId) {
+        let path = &self.paths.all[index as usize];
+        let is_folded = path.way.is_internal && !self.view.internals;
+        let at = if is_folded { self.child(site, Kind::Link, INTERNAL) } else { site };
+        if is_folded {
+            self.tree.meet(at, path.calls);
+        }
+        let [calls, remote, network] = self.columns;
+        let base = self.tree.base_mut(at);
+        base[calls] += path.calls as f64;
+        base[remote] += path.client_ns as f64;
+        base[network] += path.between_ns as f64;
+        if path.way.server == NONE || is_folded || self.view.is_server {
+            return;
+        }
+        let part = self.parts[index as usize];
+        let name = format!("{}{}", self.labels[path.way.server as usize], estimated(part));
+        let below = self.child(site, Kind::Process, &name);
+        self.tree.meet(below, path.calls);
+        if path.way.frame == NONE {
+            return;
+        }
+        let width = self.model.resources().len();
+        let paths = self.paths;
+        let is_full = self.tree.nodes().len() > MOST_NODES;
+        self.collapsed += u64::from(is_full);
+        for &from in &paths.frames.all[path.way.frame as usize].nodes {
+            for &wall in &self.walls {
+                let served = part.of(self.cum[from.0 as usize * width + wall]);
+                *self.waited.entry((site, wall)).or_default() += served;
+            }
+            if is_full {
+                for resource in 0..width {
+                    let all = part.of(self.cum[from.0 as usize * width + resource]);
+                    self.tree.base_mut(below)[resource] += all;
+                }
+            } else {
+                self.stack.push(Work { from, below, part, path: index, is_there: true });
+            }
+        }
+    }
+
+    fn finish(mut self) -> Merged {
+        let mut remarks = Vec::new();
+        let (mut short, mut ns) = (0u64, 0.0);
+        for ((node, wall), served) in std::mem::take(&mut self.waited) {
+            let base = &mut self.tree.base_mut(node)[wall];
+            let rest = *base - served;
+            if rest < 0.0 && Some(&wall) == self.walls.first() {
+                short += 1;
+                ns -= rest;
+            }
+            *base = rest.max(0.0);
+        }
+        if short > 0 {
+            let ns = crate::report::text::quantity(ns, "ns");
+            remarks.push(format!(
+                "{short} contexts waited less for remote calls than these took, by {ns} in all"
+            ));
+        }
+        if self.paths.circular > 0 {
+            remarks.push(format!("{} remote calls seem to have caused themselves", self.paths.circular));
+        }
+        if self.collapsed > 0 {
+            let paths = self.collapsed;
+            remarks.push(format!(
+                "the tree has {MOST_NODES} nodes; of {paths} ways to remote calls only sums are told"
+            ));
+        }
+        Merged { model: self.tree, remarks }
+    }
+}
+
+fn estimated(part: Part) -> &'static str {
+    if part.is_all() { "" } else { " (estimated)" }
+}
