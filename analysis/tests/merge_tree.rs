@@ -1,0 +1,229 @@
+//! The execution tree over several processes, from profiles that tests write.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use instrument_analysis::arcs::Arcs;
+use instrument_analysis::load::{Options, Process, load};
+use instrument_analysis::merge::view::{client, tree};
+use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
+use instrument_analysis::{Arcflow, invariants};
+use instrument_trace::testing::{Script, Writer};
+use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
+
+/// A remote call at times of one process.
+#[derive(Clone, Copy)]
+struct Call {
+    kind: RemoteCallKind,
+    /// Its return; the other side has the same.
+    id: i16,
+    thread: u32,
+    context: u32,
+    link: u32,
+    begin: u64,
+    ns: u64,
+}
+
+fn record(call: &Call) -> RemoteCall {
+    let object = ObjId { number: 9, space: Uid { unique: 5, time: 3, count: 1 } };
+    RemoteCall {
+        copy: 1,
+        kind: call.kind,
+        thread: call.thread,
+        connection: 1,
+        ordinal: 1,
+        object,
+        hash: 77,
+        operation: -1,
+        return_id: Some(Uid { unique: 5, time: 9, count: call.id }),
+        threw: false,
+        no_such_object: false,
+        failed: false,
+        class: 0,
+        method: 0,
+        context: call.context,
+        link: call.link,
+        begin: call.begin,
+        sent: call.begin + 1,
+        returned: call.begin + call.ns - 1,
+        end: call.begin + call.ns,
+    }
+}
+
+fn file(threads: &[(&str, Script)], contexts: &[(u32, Option<u32>)], calls: &[Call]) -> Vec<u8> {
+    let mut writer = Writer::new();
+    for (name, script) in threads {
+        writer.tree(name, script);
+    }
+    writer.contexts(1, contexts);
+    let link = |number| Link { copy: 1, number, kind: LinkKind::Served, thread: 0, node: 0, clock: 0 };
+    writer.links(&[link(1), link(2)]);
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    writer.connections(&[Connection {
+        copy: 1,
+        number: 1,
+        side: Side::Connected,
+        incarnation: 1,
+        local_port: 1,
+        remote_port: 2,
+        local: address,
+        remote: address,
+        clock: 1,
+    }]);
+    writer.remote_calls(&calls.iter().map(|call| Some(record(call))).collect::<Vec<_>>());
+    writer.finish()
+}
+
+const fn made(id: i16, context: u32, begin: u64, ns: u64) -> Call {
+    Call { kind: RemoteCallKind::Made, id, thread: 1, context, link: 0, begin, ns }
+}
+
+const fn served(id: i16, link: u32, begin: u64, ns: u64) -> Call {
+    Call { kind: RemoteCallKind::Served, id, thread: 1, context: 0, link, begin, ns }
+}
+
+fn merged(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View) -> Merged {
+    let mut profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
+    let names = |_, id| format!("m{id}");
+    let labels: Vec<_> = (0..files.len()).map(|at| format!("P{at}")).collect();
+    let mut processes: Vec<_> =
+        profiles.iter_mut().zip(&labels).map(|(p, name)| Process::new(p, name.clone(), &names)).collect();
+    let loaded = load(&mut processes, &Options { apart: true, ..Options::default() });
+    let parties: Vec<_> =
+        profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
+    let matching = match_calls(&parties).unwrap();
+    let view = view(&Numbers::of(&matching));
+    let (merged, _) = tree(&parties, &matching, &loaded, &labels, &view).unwrap();
+    let arcs = Arcs::new(&merged.model);
+    assert_eq!(invariants::check(&merged.model, &arcs).violations.len(), 0);
+    merged
+}
+
+fn default(numbers: &Numbers) -> View {
+    View { root: client(numbers), ..View::default() }
+}
+
+/// `depth name calls wall` of every node.
+fn lines(model: &Arcflow) -> Vec<String> {
+    let wall = model.resource("wall").unwrap();
+    let children = model.children();
+    let mut lines = Vec::new();
+    let mut stack = vec![(Arcflow::ROOT, 0)];
+    while let Some((id, depth)) = stack.pop() {
+        let node = model.node(id);
+        if id != Arcflow::ROOT {
+            lines.push(format!("{depth} {} {} {}", model.name(node.consumer), node.n, model.base(id)[wall]));
+        }
+        stack.extend(children.of(id).iter().rev().map(|&child| (child, depth + 1)));
+    }
+    lines
+}
+
+/// Calls the server once from method 2 and, if `twice`, once from 3; the clock begins at `start`.
+fn a_client(start: u64, twice: bool) -> Vec<u8> {
+    let script = Script::new(start).enter(1).wait(10).call(2, |s| s.wait(100)).wait(10);
+    let (script, mut calls) = (script, vec![made(1, 2, start + 10, 100)]);
+    let script = if twice {
+        calls.push(made(2, 3, start + 120, 200));
+        script.call(3, |s| s.wait(200))
+    } else {
+        script
+    };
+    file(&[("main", script.exit(1))], &[(0, Some(1)), (1, Some(2)), (1, Some(3))], &calls)
+}
+
+fn serve(script: Script, link: u32, ns: u64) -> Script {
+    script.enter_link(link).wait(10).call(5, |s| s.wait(ns - 20)).wait(10).leave_link(link)
+}
+
+#[test]
+fn what_was_served_stands_below_its_caller_whatever_the_clocks_say() {
+    for start in [1000, 3_600_000_001_000] {
+        let script = serve(Script::new(start).wait(5), 1, 80);
+        let main = Script::new(start).call(8, |s| s.wait(500));
+        let server = file(&[("rmi", script), ("main", main)], &[], &[served(1, 1, start + 5, 80)]);
+        let files = [server, a_client(1000, false)];
+        let tree = merged(&files, default);
+        let expected = ["1 P1 1 0", "2 main 1 0", "3 m1 1 20", "4 m2 1 20", "5 P0 1 20", "6 m5 1 60"];
+        assert_eq!(lines(&tree.model), expected, "{start}");
+        assert!(tree.remarks.is_empty(), "{:?}", tree.remarks);
+        let column = |name| tree.model.cum()[tree.model.resource(name).unwrap()];
+        assert_eq!(
+            (column("wall"), column("remote-calls"), column("remote"), column("network")),
+            (120.0, 1.0, 100.0, 20.0)
+        );
+        // All of them: the server has what is left.
+        let all = merged(&files, |_| View::default());
+        let text = lines(&all.model).join("\n");
+        assert!(text.contains("2 main 1 0\n3 m8 1 500"), "{text}");
+        assert_eq!(text.matches("m5 1 60").count(), 1, "{text}");
+        // The server's own view.
+        let own = merged(&files, |_| View { root: Some(0), is_server: true, internals: false });
+        assert_eq!(lines(&own.model), ["1 P0 1 0", "2 main 1 0", "3 m8 1 500", "2 for P1 1 20", "3 m5 1 60"]);
+        // Rooted at the server, what it did for others is not its own.
+        let root = merged(&files, |_| View { root: Some(0), ..View::default() });
+        assert_eq!(lines(&root.model), ["1 P0 1 0", "2 main 1 0", "3 m8 1 500"]);
+    }
+}
+
+#[test]
+fn one_frame_for_two_callers_is_split_by_time_and_marked() {
+    let script = serve(serve(Script::new(1000).wait(5), 1, 40).wait(5), 1, 120);
+    let calls = [served(1, 1, 1005, 40), served(2, 1, 1050, 120)];
+    let tree = merged(&[a_client(1000, true), file(&[("rmi", script)], &[], &calls)], default);
+    let lines = lines(&tree.model);
+    let at = |name: &str| lines.iter().filter(|line| line.contains(name)).cloned().collect::<Vec<_>>();
+    assert_eq!(at("P1"), ["5 P1 (estimated) 1 10", "5 P1 (estimated) 1 30"]);
+    assert_eq!(at("m5"), ["6 m5 1 30", "6 m5 1 90"]);
+    // Two frames need no estimate.
+    let script = serve(serve(Script::new(1000).wait(5), 1, 40).wait(5), 2, 120);
+    let calls = [served(1, 1, 1005, 40), served(2, 2, 1050, 120)];
+    let tree = merged(&[a_client(1000, true), file(&[("rmi", script)], &[], &calls)], default);
+    let text = self::lines(&tree.model).join("\n");
+    assert!(text.contains("5 P1 1 20\n6 m5 1 20") && text.contains("5 P1 1 20\n6 m5 1 100"), "{text}");
+}
+
+/// A calls B, which calls A back, which calls B once more.
+#[test]
+fn callbacks_have_their_real_depth() {
+    let main = Script::new(1000).call(1, |s| s.wait(1000));
+    let back = serve(Script::new(1000).wait(100), 1, 600);
+    let back = file(
+        &[("main", main), ("rmi", back)],
+        &[(0, Some(1)), (0, Some(5))],
+        &[
+            made(1, 1, 1000, 1000),
+            Call { thread: 2, ..served(2, 1, 1100, 600) },
+            Call { thread: 2, ..made(3, 2, 1200, 400) },
+        ],
+    );
+    let first = serve(Script::new(9000), 1, 900);
+    let second = serve(Script::new(9000).wait(300), 1, 200);
+    let there = file(
+        &[("rmi 1", first), ("rmi 2", second)],
+        &[(0, Some(5))],
+        &[served(1, 1, 9000, 900), made(2, 1, 9050, 700), Call { thread: 2, ..served(3, 1, 9300, 200) }],
+    );
+    let tree = merged(&[back, there], |_| View { root: Some(0), ..View::default() });
+    let expected = [
+        "1 P0 1 0",
+        "2 main 1 0",
+        "3 m1 1 100",
+        "4 P1 1 20",
+        "5 m5 1 280",
+        "6 P0 1 20",
+        "7 m5 1 380",
+        "8 P1 1 20",
+        "9 m5 1 180",
+    ];
+    assert_eq!(lines(&tree.model), expected);
+}
+
+#[test]
+fn what_nobody_is_known_to_have_caused_stays_with_its_server() {
+    let script = serve(Script::new(1000).wait(5), 1, 80);
+    let server = file(&[("rmi", script)], &[], &[served(1, 1, 1005, 80)]);
+    let tree = merged(std::slice::from_ref(&server), |_| View::default());
+    assert_eq!(lines(&tree.model), ["1 P0 1 0", "2 (remote calls) 1 20", "3 m5 1 60"]);
+    let tree = merged(&[server, a_client(1000, false)], |_| View::default());
+    assert_eq!(tree.model.cum()[tree.model.resource("wall").unwrap()], 120.0);
+}

@@ -1,0 +1,96 @@
+//! `instrument merge`: profiles that a test writes, and what is refused.
+
+mod common;
+
+use common::Dir;
+use instrument_trace::testing::{Script, Writer};
+use instrument_trace::{Link, LinkKind, ObjId, RemoteCall, RemoteCallKind, Uid};
+
+/// A process that made, or served, a call; `pid` and `nonce` are the same.
+fn profile(kind: RemoteCallKind, pid: u64) -> Vec<u8> {
+    let mut writer = Writer::new();
+    writer.word(16, pid).word(24, pid).property("command", format!("Program{pid}"));
+    let is_made = kind == RemoteCallKind::Made;
+    if is_made {
+        writer.tree("main", &Script::new(1000).call(1, |s| s.wait(100)));
+        writer.contexts(1, &[(0, Some(1))]);
+    } else {
+        writer.tree("rmi", &Script::new(1000).enter_link(1).call(5, |s| s.wait(60)).leave_link(1));
+        writer.links(&[Link { copy: 1, number: 1, kind: LinkKind::Served, thread: 0, node: 0, clock: 0 }]);
+    }
+    writer.remote_calls(&[Some(RemoteCall {
+        copy: 1,
+        kind,
+        thread: 1,
+        connection: 0,
+        ordinal: 0,
+        object: ObjId { number: 9, space: Uid { unique: 5, time: 3, count: 1 } },
+        hash: 77,
+        operation: -1,
+        return_id: Some(Uid { unique: 5, time: 9, count: 1 }),
+        threw: false,
+        no_such_object: false,
+        failed: false,
+        class: 0,
+        method: 0,
+        context: u32::from(is_made),
+        link: u32::from(!is_made),
+        begin: 1000,
+        sent: 1001,
+        returned: 1059,
+        end: 1060,
+    })]);
+    writer.finish()
+}
+
+fn dir() -> Dir {
+    let dir = Dir::new();
+    dir.write("client.iprof", profile(RemoteCallKind::Made, 71));
+    dir.write("server.iprof", profile(RemoteCallKind::Served, 72));
+    dir
+}
+
+#[test]
+fn numbers_and_the_tree_are_printed() {
+    let dir = dir();
+    let run = dir.line("merge server.iprof client.iprof").expect(0);
+    let expected = [
+        "remote calls: 1 made, 1 served, 1 matched; unmatched 0 made, 0 served",
+        "Program71 (pid 71) -> Program72 (pid 72)",
+        "    #1 (file 2)",
+        "      Program72 (pid 72)",
+        "        #5 (file 1)",
+    ];
+    for part in expected {
+        assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
+    }
+    let json = dir.line("merge server.iprof client.iprof --json").expect(0).json();
+    assert_eq!(json["matching"]["matched"][0]["by_return"], 1);
+    assert_eq!(json["xtree"]["total"][0], 100);
+    let csv = dir.line("merge server.iprof client.iprof --csv").expect(0).stdout;
+    assert!(csv.contains("\"Program71 (pid 71)\",made,\"Program72 (pid 72)\",by-return,1\n"), "{csv}");
+    for report in ["xprof", "xarc", "stats", "xtree", "matching"] {
+        for form in ["", " --json", " --csv"] {
+            dir.line(&format!("merge server.iprof client.iprof --report {report}{form}")).expect(0);
+        }
+    }
+    let run =
+        dir.line("merge client.iprof server.iprof --report xtree --resource remote-calls --merge processes");
+    assert!(run.expect(0).stdout.contains("(remote call)"));
+    let run = dir.line("merge client.iprof server.iprof --root server.iprof --view server --report xtree");
+    assert!(run.expect(0).stdout.contains("for Program71 (pid 71)"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let dir = dir();
+    dir.write("text", "a;b 3\n");
+    dir.write("again.iprof", profile(RemoteCallKind::Made, 71));
+    dir.line("merge client.iprof text").says(2, &["text: no profile"]);
+    dir.line("merge client.iprof nowhere").says(1, &["cannot read nowhere"]);
+    dir.line("merge client.iprof --root other").says(2, &["--root other: not among the profiles"]);
+    dir.line("merge client.iprof --view server").says(2, &["say which one with --root"]);
+    let parts = ["again.iprof: of the same process as client.iprof; left out"];
+    let run = dir.line("merge client.iprof again.iprof server.iprof").says(0, &parts);
+    assert!(run.stdout.contains("1 made, 1 served, 1 matched"), "{}", run.stdout);
+}
