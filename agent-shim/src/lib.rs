@@ -17,6 +17,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod class_rules;
+mod heap_dump;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -33,7 +34,7 @@ use options::Options;
 use recorder::Recorder;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use talk::{contained, say};
 
@@ -42,6 +43,8 @@ struct Agent {
     hook: LoadHook,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
+    /// Where a dump of the heap is to be written at the end.
+    heap_dump: Option<PathBuf>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -150,11 +153,14 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
+    let heap_dump = options.heap_dump.clone();
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
     let retransforms = attached || hook.wants_jdk();
-    AGENT.set(Agent { hook, settings, live: OnceLock::new() }).map_err(|_| "the agent is loaded already")?;
+    AGENT
+        .set(Agent { hook, settings, heap_dump, live: OnceLock::new() })
+        .map_err(|_| "the agent is loaded already")?;
     let hook_up = || {
         if retransforms {
             jvmti.add_capabilities(&[Capability::RetransformClasses])?;
@@ -270,6 +276,9 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         let jni = unsafe { Jni::new(jni) };
         if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
             live.recorder.finish(jni);
+        }
+        if let Some(path) = AGENT.get().and_then(|agent| agent.heap_dump.as_ref()) {
+            heap_dump::at_end(jni, path);
         }
     });
 }

@@ -7,6 +7,7 @@
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `heap-dump` | a file for a dump of the heap, as it is when the program ends; `%p` is the process id |
 //! | `out`, `name`, `record`, `timing`, .. | for the recorder: system property `instrument.KEY`, unless the program sets that itself |
 //!
 //! A comma or backslash within a value is written with a backslash before it. (`;` cannot separate patterns: it is part of descriptors.)
@@ -34,7 +35,7 @@ const RECORDER_KEYS: [&str; 11] = [
     "snapshot",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 6] = ["include", "exclude", "transform", "ids", "report", "dump"];
+const AGENT_KEYS: [&str; 7] = ["include", "exclude", "transform", "ids", "report", "dump", "heap-dump"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
 
 /// What the user wants.
@@ -48,6 +49,7 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) heap_dump: Option<PathBuf>,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
 }
@@ -60,7 +62,7 @@ impl Options {
     pub(crate) fn parse(text: &str) -> Result<Options, String> {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
-        let (mut ids, mut report, mut dump) = (None, None, None);
+        let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
             let (key, value) =
@@ -76,6 +78,7 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "heap-dump" => heap_dump = path(),
                 "record" if !RECORD.contains(&value) => {
                     return Err(format!("record={value}: there are {}", RECORD.join(", ")));
                 }
@@ -105,6 +108,7 @@ impl Options {
             ids,
             report,
             dump,
+            heap_dump,
             recorder,
         })
     }

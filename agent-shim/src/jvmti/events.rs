@@ -28,6 +28,9 @@ numbers! {
 numbers! {
     /// Bits of `jvmtiCapabilities`.
     Capability CAPABILITIES;
+    TagObjects = 0 "can_tag_objects",
+    GetSourceFileName = 11 "can_get_source_file_name",
+    GetLineNumbers = 12 "can_get_line_numbers",
     RetransformClasses = 37 "can_retransform_classes",
 }
 

@@ -6,6 +6,8 @@
 //! outlive the call that they were made in.
 
 mod events;
+pub(crate) mod heap;
+pub(crate) mod inspect;
 #[cfg(test)]
 mod tests;
 
@@ -55,13 +57,31 @@ macro_rules! functions {
 }
 
 functions! { Jvmti, JVMTI_FUNCTIONS;
+    3 GetAllThreads raw_get_all_threads(count: *mut c_int, threads: *mut *mut *mut c_void) -> c_int;
     44 IsModifiableClass raw_is_modifiable_class(class: *mut c_void, result: *mut u8) -> c_int;
     45 Allocate raw_allocate(size: i64, result: *mut *mut u8) -> c_int;
     46 Deallocate raw_deallocate(memory: *mut u8) -> c_int;
     47 GetClassSignature raw_get_class_signature(class: *mut c_void, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
+    48 GetClassStatus raw_get_class_status(class: *mut c_void, status: *mut c_int) -> c_int;
+    49 GetSourceFileName raw_get_source_file_name(class: *mut c_void, name: *mut *mut c_char) -> c_int;
+    52 GetClassFields raw_get_class_fields(class: *mut c_void, count: *mut c_int, fields: *mut *mut *mut c_void) -> c_int;
+    53 GetImplementedInterfaces raw_get_implemented_interfaces(class: *mut c_void, count: *mut c_int, interfaces: *mut *mut *mut c_void) -> c_int;
     56 GetClassLoader raw_get_class_loader(class: *mut c_void, result: *mut *mut c_void) -> c_int;
+    59 GetFieldName raw_get_field_name(class: *mut c_void, field: *mut c_void, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
+    61 GetFieldModifiers raw_get_field_modifiers(class: *mut c_void, field: *mut c_void, modifiers: *mut c_int) -> c_int;
+    63 GetMethodName raw_get_method_name(method: *mut c_void, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
+    64 GetMethodDeclaringClass raw_get_method_declaring_class(method: *mut c_void, class: *mut *mut c_void) -> c_int;
+    69 GetLineNumberTable raw_get_line_number_table(method: *mut c_void, count: *mut c_int, table: *mut *mut inspect::Line) -> c_int;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
+    103 GetStackTrace raw_get_stack_trace(thread: *mut c_void, start: c_int, max: c_int, frames: *mut inspect::Frame, count: *mut c_int) -> c_int;
+    105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
+    106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
+    107 ForceGarbageCollection raw_force_garbage_collection() -> c_int;
+    113 GetObjectsWithTags raw_get_objects_with_tags(count: c_int, tags: *const i64, found: *mut c_int, objects: *mut *mut *mut c_void, their_tags: *mut *mut i64) -> c_int;
+    114 FollowReferences raw_follow_references(leave_out: c_int, class: *mut c_void, start: *mut c_void, callbacks: *const heap::HeapCallbacks, user: *mut c_void) -> c_int;
+    115 IterateThroughHeap raw_iterate_through_heap(leave_out: c_int, class: *mut c_void, callbacks: *const heap::HeapCallbacks, user: *mut c_void) -> c_int;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
+    126 DisposeEnvironment raw_dispose_environment() -> c_int;
     130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
     141 AddCapabilities raw_add_capabilities(capabilities: *const [u8; 16]) -> c_int;
     148 AddToBootstrapClassLoaderSearch raw_add_to_bootstrap_class_loader_search(path: *const c_char) -> c_int;
@@ -72,17 +92,32 @@ const SET_EVENT_NOTIFICATION_MODE: (usize, &str) = (1, "SetEventNotificationMode
 
 functions! { Jni, JNI_FUNCTIONS;
     6 FindClass raw_find_class(name: *const c_char) -> *mut c_void;
+    10 GetSuperclass raw_get_superclass(class: *mut c_void) -> *mut c_void;
     17 ExceptionClear raw_exception_clear();
     21 NewGlobalRef raw_new_global_ref(object: *mut c_void) -> *mut c_void;
     22 DeleteGlobalRef raw_delete_global_ref(object: *mut c_void);
     23 DeleteLocalRef raw_delete_local_ref(object: *mut c_void);
     24 IsSameObject raw_is_same_object(a: *mut c_void, b: *mut c_void) -> u8;
     26 EnsureLocalCapacity raw_ensure_local_capacity(count: c_int) -> c_int;
+    95 GetObjectField raw_get_object_field(object: *mut c_void, field: *mut c_void) -> *mut c_void;
+    96 GetBooleanField raw_get_boolean_field(object: *mut c_void, field: *mut c_void) -> u8;
+    97 GetByteField raw_get_byte_field(object: *mut c_void, field: *mut c_void) -> i8;
+    98 GetCharField raw_get_char_field(object: *mut c_void, field: *mut c_void) -> u16;
+    99 GetShortField raw_get_short_field(object: *mut c_void, field: *mut c_void) -> i16;
+    100 GetIntField raw_get_int_field(object: *mut c_void, field: *mut c_void) -> i32;
+    101 GetLongField raw_get_long_field(object: *mut c_void, field: *mut c_void) -> i64;
+    102 GetFloatField raw_get_float_field(object: *mut c_void, field: *mut c_void) -> f32;
+    103 GetDoubleField raw_get_double_field(object: *mut c_void, field: *mut c_void) -> f64;
     113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]) -> *mut c_void;
     143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]);
+    144 GetStaticFieldID raw_get_static_field_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
+    145 GetStaticObjectField raw_get_static_object_field(class: *mut c_void, field: *mut c_void) -> *mut c_void;
+    172 NewObjectArray raw_new_object_array(length: c_int, class: *mut c_void, initial: *mut c_void) -> *mut c_void;
+    174 SetObjectArrayElement raw_set_object_array_element(array: *mut c_void, index: c_int, value: *mut c_void);
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
     208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
+    219 GetJavaVM raw_get_java_vm(vm: *mut *mut c_void) -> c_int;
     228 ExceptionCheck raw_exception_check() -> u8;
 }
 
@@ -218,15 +253,10 @@ impl<'a> Jvmti<'a> {
     /// Every class that is loaded.
     pub(crate) fn loaded_classes(&self, jni: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
         let (mut count, mut classes) = (0, null_mut());
-        // SAFETY: no pointers. It is the most that is granted; beyond, `-Xcheck:jni` complains and nothing else happens.
-        unsafe { jni.raw_ensure_local_capacity(4096) };
         // SAFETY: on success there are so many local references in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_loaded_classes(&mut count, &mut classes))?;
-            let list = std::slice::from_raw_parts(classes, count as usize);
-            let objects = list.iter().map(|&reference| Object { reference, scope: PhantomData }).collect();
-            self.raw_deallocate(classes.cast());
-            Ok(objects)
+            Ok(self.take_objects(count, classes, jni))
         }
     }
 
@@ -260,6 +290,33 @@ impl<'a> Jvmti<'a> {
         let references: Vec<*mut c_void> = classes.iter().map(|class| class.0).collect();
         // SAFETY: all are classes.
         checked(unsafe { self.raw_retransform_classes(references.len() as c_int, references.as_ptr()) })
+    }
+
+    /// # Safety
+    /// `list` is a list of so many things, allocated by the virtual machine for us, or null.
+    unsafe fn take_list<T: Copy>(&self, count: c_int, list: *mut T) -> Vec<T> {
+        if list.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: see above; it is copied before it is freed.
+        unsafe {
+            let copy = std::slice::from_raw_parts(list, count.max(0) as usize).to_vec();
+            self.raw_deallocate(list.cast());
+            copy
+        }
+    }
+
+    /// # Safety
+    /// `list` is a list of so many new local references, allocated by the virtual machine for us, or null.
+    unsafe fn take_objects(&self, count: c_int, list: *mut *mut c_void, jni: Jni<'a>) -> Vec<Object<'a>> {
+        // SAFETY: see above. What is asked for is room beyond the references that are there: without that, `-Xcheck:jni` complains of
+        // many, and nothing else happens.
+        let list = unsafe {
+            let list = self.take_list(count, list);
+            jni.raw_ensure_local_capacity(4096);
+            list
+        };
+        list.into_iter().map(|reference| Object { reference, scope: PhantomData }).collect()
     }
 
     /// # Safety

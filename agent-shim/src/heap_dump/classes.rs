@@ -1,0 +1,407 @@
+//! The classes: what a walk has to know of them beforehand, and their records.
+//!
+//! 1. [`Classes::add_new`] tags every class that is loaded and describes it: superclass, interfaces, fields.
+//! 2. [`Classes::lay_out`] numbers the fields as a heap walk does. Of class C: first those of all interfaces that C, its superclasses or
+//!    its interfaces name, each once; only their number matters. Then those of the superclasses, `java.lang.Object`'s first, then C's
+//!    own; static ones count, too. In an instance record it is the other way round, C's own values come first.
+//! 3. [`Classes::make_records`] makes the CLASS DUMP records, without values; the walk fills them in.
+//!
+//! A CLASS DUMP has no place for what the instance of `java.lang.Class` refers to (its module, loader data, class values, ..). Such
+//! references are written as static fields `<module>`, `<classValueMap>`, .., so that no path is missing.
+
+use super::output::Output;
+use super::record::{self, Body, ID_SIZE, Texts};
+use super::tags::{self, Tags};
+use crate::jvmti::heap::PrimitiveType;
+use crate::jvmti::inspect::Field;
+use crate::jvmti::{Jni, Jvmti, Object};
+use std::collections::HashMap;
+
+/// No place for a value.
+const NOWHERE: u32 = u32::MAX;
+
+/// What the instances of a class are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Not known: its fields are told only once it is prepared, and it has no instances before; but for some in the JDK's archive.
+    Unprepared,
+    Objects,
+    ObjectArrays,
+    PrimitiveArrays,
+}
+
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) id: u64,
+    pub(super) kind: Kind,
+    /// As in descriptors.
+    signature: Vec<u8>,
+    superclass: Option<usize>,
+    interfaces: Vec<usize>,
+    loader: u64,
+    /// Those that it declares.
+    pub(super) fields: Vec<Field>,
+    /// Bytes of an instance record's values.
+    pub(super) instance_size: u32,
+    /// Index of the first field of `java.lang.Object`, if it had any.
+    first_field: u32,
+    /// Where an instance record has the value of each field, from `first_field` on; static ones nowhere.
+    places: Vec<u32>,
+    /// Where the records have the value of each of its own fields; the others nowhere.
+    static_places: Vec<u32>,
+    /// Where the record is.
+    record: usize,
+    /// Whether the walk has been told to visit it.
+    pub(super) visited: bool,
+    /// Whether the walk has met an instance.
+    pub(super) has_instances: bool,
+}
+
+impl Class {
+    /// As class files and HotSpot's own dumps have it: `com/acme/Foo`, `[I`; a hidden class's has a `+`.
+    pub(super) fn name(&self) -> Vec<u8> {
+        let mut name = match self.signature.as_slice() {
+            [b'L', inner @ .., b';'] => inner.to_vec(),
+            other => other.to_vec(),
+        };
+        if let Some(dot) = name.iter().rposition(|byte| *byte == b'.') {
+            name[dot] = b'+';
+        }
+        name
+    }
+
+    /// Where an instance record has the value of a field.
+    pub(super) fn place(&self, index: u32) -> Option<usize> {
+        let place = *self.places.get(index.checked_sub(self.first_field)? as usize)?;
+        (place != NOWHERE).then_some(place as usize)
+    }
+
+    /// The names of the instance fields that it declares, with their types, and where their values are.
+    pub(super) fn own_places(&self) -> impl Iterator<Item = (&Field, usize)> {
+        let inherited = self.places.len() - self.fields.len();
+        let own = self.fields.iter().zip(&self.places[inherited..]);
+        own.filter(|(field, _)| !field.is_static).map(|(field, place)| (field, *place as usize))
+    }
+}
+
+/// The classes, each at its index.
+#[derive(Debug, Default)]
+pub(super) struct Classes {
+    list: Vec<Class>,
+    /// The index of `java.lang.Class`, and that of `java.lang.Object`.
+    class_class: usize,
+    object_class: usize,
+    /// Reference fields of `java.lang.Class`.
+    mirror_fields: Vec<Field>,
+    /// All CLASS DUMP records, one after another.
+    pub(super) records: Vec<u8>,
+    /// Where the values of `mirror_fields` begin, by class.
+    mirror_places: Vec<usize>,
+}
+
+fn size_of(field: &Field) -> usize {
+    field.primitive.map_or(ID_SIZE, PrimitiveType::size)
+}
+
+fn type_of(field: &Field) -> u8 {
+    field.primitive.map_or(record::REFERENCE, record::type_of)
+}
+
+impl Classes {
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether the class with this tag has been prepared only after it was described, and had instances then.
+    pub(super) fn is_late(&self, tag: i64, is_prepared: impl FnOnce() -> bool) -> bool {
+        self.of(tag).is_some_and(|class| class.kind == Kind::Unprepared && class.has_instances) && is_prepared()
+    }
+
+    /// The class with this tag.
+    pub(super) fn of(&self, tag: i64) -> Option<&Class> {
+        self.list.get(tags::class_index(tag)?)
+    }
+
+    /// The class with this tag, to be changed.
+    pub(super) fn of_mut(&mut self, tag: i64) -> Option<&mut Class> {
+        self.list.get_mut(tags::class_index(tag)?)
+    }
+
+    /// `java.lang.Class`.
+    pub(super) fn class_class(&self) -> &Class {
+        &self.list[self.class_class]
+    }
+
+    /// Whether this is the tag of `java.lang.Class`.
+    pub(super) fn is_class_class(&self, tag: i64) -> bool {
+        tags::class_index(tag) == Some(self.class_class)
+    }
+
+    /// Describes the classes that are new, and those that were not prepared before; how many there are.
+    pub(super) fn add_new<'a>(
+        &mut self,
+        jvmti: Jvmti<'a>,
+        jni: Jni<'a>,
+        tags: &mut Tags,
+    ) -> Result<usize, String> {
+        let failed = |what: &str, error: crate::jvmti::JvmtiError| format!("{what}: {error}");
+        let loaded = jvmti.loaded_classes(jni).map_err(|error| failed("classes", error))?;
+        // All have a tag before one refers to another.
+        let mut new = Vec::new();
+        for class in loaded {
+            let tag = jvmti.tag(&class);
+            let index = match tags::class_index(tag) {
+                Some(index) if self.list[index].kind != Kind::Unprepared => {
+                    jni.forget(class);
+                    continue;
+                }
+                Some(index) if !jvmti.is_prepared(&class) => {
+                    debug_assert!(index < self.list.len());
+                    jni.forget(class);
+                    continue;
+                }
+                Some(index) => index,
+                None => {
+                    let index = self.list.len();
+                    let tag = tags.class(tag, index).ok_or("there are more classes than can be numbered")?;
+                    jvmti.set_tag(&class, tag).map_err(|error| failed("a class", error))?;
+                    self.list.push(Class::unknown(tags::id(tag)));
+                    index
+                }
+            };
+            new.push((index, class));
+        }
+        let count = new.len();
+        for (index, class) in new {
+            let described = self.describe(index, &class, jvmti, jni, tags);
+            jni.forget(class);
+            described.map_err(|error| failed("a class", error))?;
+        }
+        Ok(count)
+    }
+
+    fn describe<'a>(
+        &mut self,
+        index: usize,
+        class: &Object<'a>,
+        jvmti: Jvmti<'a>,
+        jni: Jni<'a>,
+        tags: &mut Tags,
+    ) -> Result<(), crate::jvmti::JvmtiError> {
+        let signature = jvmti.raw_signature(class).unwrap_or_default();
+        let kind = match signature.as_slice() {
+            [b'[', b'L' | b'[', ..] => Kind::ObjectArrays,
+            [b'[', ..] => Kind::PrimitiveArrays,
+            _ if jvmti.is_prepared(class) => Kind::Objects,
+            _ => Kind::Unprepared,
+        };
+        let index_of = |object: Object<'a>| {
+            let index = if object.is_null() { None } else { tags::class_index(jvmti.tag(&object)) };
+            jni.forget(object);
+            index
+        };
+        let superclass = index_of(jni.superclass(class));
+        let loader = jvmti.loader(class, jni)?;
+        let mut loader_id = 0;
+        if !loader.is_null() {
+            let tag = jvmti.tag(&loader);
+            // Not met: that is for the walk.
+            loader_id = match tags::id(tag) {
+                0 => {
+                    let tag = tags.number();
+                    jvmti.set_tag(&loader, tag)?;
+                    tags::id(tag)
+                }
+                id => id,
+            };
+        }
+        jni.forget(loader);
+        let (mut interfaces, mut fields) = (Vec::new(), Vec::new());
+        if kind == Kind::Objects {
+            interfaces = jvmti.interfaces(class, jni).into_iter().filter_map(index_of).collect();
+            fields = jvmti.fields(class)?;
+        }
+        match signature.as_slice() {
+            b"Ljava/lang/Class;" => self.class_class = index,
+            b"Ljava/lang/Object;" => self.object_class = index,
+            _ => {}
+        }
+        let known = &mut self.list[index];
+        *known = Class { kind, signature, superclass, interfaces, fields, ..Class::unknown(known.id) };
+        known.loader = loader_id;
+        Ok(())
+    }
+
+    /// Numbers the fields; see the top of this file.
+    pub(super) fn lay_out(&mut self) {
+        let mut interfaces: Vec<Option<Vec<usize>>> = vec![None; self.list.len()];
+        let mut done = vec![false; self.list.len()];
+        for index in 0..self.list.len() {
+            // The chain of superclasses that are still to be done, from the top.
+            let mut chain: Vec<usize> =
+                std::iter::successors(Some(index), |&at| self.list[at].superclass).take_while(|&at| !done[at]).collect();
+            while let Some(at) = chain.pop() {
+                let all = self.all_interfaces(at, &mut interfaces);
+                let first_field = all.iter().map(|&interface| self.list[interface].fields.len()).sum::<usize>();
+                let (class, superclass) = (&self.list[at], self.list[at].superclass.map(|index| &self.list[index]));
+                let mut place = 0;
+                let mut own = Vec::with_capacity(class.fields.len());
+                for field in &class.fields {
+                    own.push(if field.is_static { NOWHERE } else { place as u32 });
+                    place += if field.is_static { 0 } else { size_of(field) };
+                }
+                let inherited = superclass.map_or(&[][..], |class| &class.places);
+                let moved = |&at: &u32| if at == NOWHERE { NOWHERE } else { at + place as u32 };
+                let places: Vec<u32> = inherited.iter().map(moved).chain(own).collect();
+                let size = place as u32 + superclass.map_or(0, |class| class.instance_size);
+                let class = &mut self.list[at];
+                (class.first_field, class.places, class.instance_size) = (first_field as u32, places, size);
+                done[at] = true;
+            }
+        }
+    }
+
+    /// The interfaces of a class, its superclasses and interfaces, each once. Its superclass's are known.
+    fn all_interfaces(&self, index: usize, known: &mut Vec<Option<Vec<usize>>>) -> Vec<usize> {
+        if let Some(all) = &known[index] {
+            return all.clone();
+        }
+        let class = &self.list[index];
+        let mut all = match class.superclass {
+            Some(superclass) => self.all_interfaces(superclass, known),
+            None => Vec::new(),
+        };
+        for &interface in &class.interfaces {
+            all.push(interface);
+            all.extend(self.all_interfaces(interface, known));
+        }
+        all.sort_unstable();
+        all.dedup();
+        known[index] = Some(all.clone());
+        all
+    }
+
+    /// Writes the LOAD CLASS records, and makes those of the classes themselves. A class's serial number is its index + 1.
+    pub(super) fn make_records(&mut self, texts: &mut Texts, output: &mut Output) {
+        for (class, serial) in self.list.iter().zip(1..) {
+            let name = texts.id(&class.name(), output);
+            let body = Body::default().u4(serial).u8(class.id).u4(record::NO_TRACE).u8(name);
+            output.record(record::LOAD_CLASS, &body.0);
+        }
+        let mirror_fields = self.class_class().fields.iter();
+        self.mirror_fields =
+            mirror_fields.filter(|field| !field.is_static && field.primitive.is_none()).cloned().collect();
+        let mirror_names: Vec<u64> = (self.mirror_fields.iter())
+            .map(|field| texts.id(&[b"<", field.name.as_slice(), b">"].concat(), output))
+            .collect();
+        let object = self.list.get(self.object_class).map_or(0, |class| class.id);
+        let mut body = Body(Vec::new());
+        for index in 0..self.list.len() {
+            let class = &self.list[index];
+            let record = body.0.len();
+            let superclass = match class.superclass {
+                Some(index) => self.list[index].id,
+                // Interfaces have one for the virtual machine.
+                None if class.id != object && class.kind != Kind::Unprepared => object,
+                None => 0,
+            };
+            let (statics, own): (Vec<_>, Vec<_>) = class.fields.iter().partition(|field| field.is_static);
+            let mirror_names =
+                if statics.len() + mirror_names.len() > usize::from(u16::MAX) { &[][..] } else { &mirror_names };
+            body = body.u1(record::CLASS_DUMP).u8(class.id).u4(record::NO_TRACE).u8(superclass);
+            body = body.u8(class.loader).u8(0).u8(0).u8(0).u8(0).u4(class.instance_size).u2(0);
+            body = body.u2((statics.len() + mirror_names.len()) as u16);
+            let mut places = Vec::with_capacity(class.fields.len());
+            for field in &class.fields {
+                if field.is_static {
+                    body = body.u8(texts.id(&field.name, output)).u1(type_of(field));
+                    places.push(body.0.len() as u32);
+                    body.0.resize(body.0.len() + size_of(field), 0);
+                } else {
+                    places.push(NOWHERE);
+                }
+            }
+            self.mirror_places.push(body.0.len());
+            for name in mirror_names {
+                body = body.u8(*name).u1(record::REFERENCE).u8(0);
+            }
+            body = body.u2(own.len() as u16);
+            for field in own {
+                body = body.u8(texts.id(&field.name, output)).u1(type_of(field));
+            }
+            let has_mirror_fields = !mirror_names.is_empty();
+            if !has_mirror_fields {
+                self.mirror_places[index] = usize::MAX;
+            }
+            let class = &mut self.list[index];
+            (class.record, class.static_places) = (record, places);
+        }
+        self.records = body.0;
+    }
+
+    /// Sets the value of a static field, in memory's order.
+    pub(super) fn set_static(&mut self, tag: i64, index: u32, value: &[u8]) {
+        let Some(class) = self.of(tag) else { return };
+        let inherited = (class.places.len() - class.fields.len()) as u32 + class.first_field;
+        let own = index.checked_sub(inherited).and_then(|own| class.static_places.get(own as usize));
+        let Some(&place) = own.filter(|place| **place != NOWHERE) else { return };
+        let place = place as usize;
+        if let Some(to) = self.records.get_mut(place..place + value.len()) {
+            record::copy_value(value, to);
+        }
+    }
+
+    /// Sets the signers of a class.
+    pub(super) fn set_signers(&mut self, tag: i64, id: u64) {
+        self.set_reference(tag, 29, id);
+    }
+
+    /// Sets the protection domain of a class.
+    pub(super) fn set_protection_domain(&mut self, tag: i64, id: u64) {
+        self.set_reference(tag, 37, id);
+    }
+
+    fn set_reference(&mut self, tag: i64, within: usize, id: u64) {
+        if let Some(record) = self.of(tag).map(|class| class.record) {
+            self.records[record + within..][..ID_SIZE].copy_from_slice(&id.to_be_bytes());
+        }
+    }
+
+    /// The reference fields of `java.lang.Class`.
+    pub(super) fn mirror_fields(&self) -> Vec<Field> {
+        self.mirror_fields.clone()
+    }
+
+    /// Sets what the instance of `java.lang.Class` refers to, the fields being in the order of [`mirror_fields`](Self::mirror_fields).
+    pub(super) fn set_mirror_field(&mut self, index: usize, field: usize, id: u64) {
+        let Some(&places) = self.mirror_places.get(index).filter(|place| **place != usize::MAX) else { return };
+        let place = places + field * (8 + 1 + ID_SIZE) + 9;
+        self.records[place..place + ID_SIZE].copy_from_slice(&id.to_be_bytes());
+    }
+
+    /// The index of the class that a name is the name of.
+    pub(super) fn by_name(&self) -> HashMap<Vec<u8>, usize> {
+        self.list.iter().enumerate().map(|(index, class)| (class.name(), index)).collect()
+    }
+}
+
+impl Class {
+    fn unknown(id: u64) -> Class {
+        Class {
+            id,
+            kind: Kind::Unprepared,
+            signature: Vec::new(),
+            superclass: None,
+            interfaces: Vec::new(),
+            loader: 0,
+            fields: Vec::new(),
+            instance_size: 0,
+            first_field: 0,
+            places: Vec::new(),
+            static_places: Vec::new(),
+            record: 0,
+            visited: false,
+            has_instances: false,
+        }
+    }
+}
