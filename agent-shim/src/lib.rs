@@ -28,13 +28,14 @@ mod runtime_jar;
 mod talk;
 
 use class_rules::Origin;
+use heap_dump::AtEnd;
 use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use options::Options;
 use recorder::Recorder;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 use talk::{contained, say};
 
@@ -43,8 +44,8 @@ struct Agent {
     hook: LoadHook,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
-    /// Where a dump of the heap is to be written at the end.
-    heap_dump: Option<PathBuf>,
+    /// A dump of the heap that is to be written at the end.
+    heap_dump: Option<AtEnd>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -153,7 +154,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
-    let heap_dump = options.heap_dump.clone();
+    let heap_dump = options.heap_dump.clone().map(AtEnd::new);
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
@@ -186,6 +187,9 @@ fn program_name(command: &str) -> Option<String> {
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
+    if let Some(dump) = &agent.heap_dump {
+        dump.begin();
+    }
     let live = || {
         let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk())?;
         let loader = jni.static_method(
@@ -277,8 +281,8 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
             live.recorder.finish(jni);
         }
-        if let Some(path) = AGENT.get().and_then(|agent| agent.heap_dump.as_ref()) {
-            heap_dump::at_end(jni, path);
+        if let Some(dump) = AGENT.get().and_then(|agent| agent.heap_dump.as_ref()) {
+            dump.write(jni);
         }
     });
 }

@@ -114,7 +114,8 @@ impl Classes {
 
     /// Whether the class with this tag has been prepared only after it was described, and had instances then.
     pub(super) fn is_late(&self, tag: i64, is_prepared: impl FnOnce() -> bool) -> bool {
-        self.of(tag).is_some_and(|class| class.kind == Kind::Unprepared && class.has_instances) && is_prepared()
+        self.of(tag).is_some_and(|class| class.kind == Kind::Unprepared && class.has_instances)
+            && is_prepared()
     }
 
     /// The class with this tag.
@@ -238,12 +239,15 @@ impl Classes {
         let mut done = vec![false; self.list.len()];
         for index in 0..self.list.len() {
             // The chain of superclasses that are still to be done, from the top.
-            let mut chain: Vec<usize> =
-                std::iter::successors(Some(index), |&at| self.list[at].superclass).take_while(|&at| !done[at]).collect();
+            let mut chain: Vec<usize> = std::iter::successors(Some(index), |&at| self.list[at].superclass)
+                .take_while(|&at| !done[at])
+                .collect();
             while let Some(at) = chain.pop() {
                 let all = self.all_interfaces(at, &mut interfaces);
-                let first_field = all.iter().map(|&interface| self.list[interface].fields.len()).sum::<usize>();
-                let (class, superclass) = (&self.list[at], self.list[at].superclass.map(|index| &self.list[index]));
+                let first_field =
+                    all.iter().map(|&interface| self.list[interface].fields.len()).sum::<usize>();
+                let (class, superclass) =
+                    (&self.list[at], self.list[at].superclass.map(|index| &self.list[index]));
                 let mut place = 0;
                 let mut own = Vec::with_capacity(class.fields.len());
                 for field in &class.fields {
@@ -288,9 +292,10 @@ impl Classes {
             let body = Body::default().u4(serial).u8(class.id).u4(record::NO_TRACE).u8(name);
             output.record(record::LOAD_CLASS, &body.0);
         }
-        let mirror_fields = self.class_class().fields.iter();
-        self.mirror_fields =
-            mirror_fields.filter(|field| !field.is_static && field.primitive.is_none()).cloned().collect();
+        // The loader has a place of its own.
+        let wanted =
+            |field: &&Field| !field.is_static && field.primitive.is_none() && field.name != b"classLoader";
+        self.mirror_fields = self.class_class().fields.iter().filter(wanted).cloned().collect();
         let mirror_names: Vec<u64> = (self.mirror_fields.iter())
             .map(|field| texts.id(&[b"<", field.name.as_slice(), b">"].concat(), output))
             .collect();
@@ -306,8 +311,11 @@ impl Classes {
                 None => 0,
             };
             let (statics, own): (Vec<_>, Vec<_>) = class.fields.iter().partition(|field| field.is_static);
-            let mirror_names =
-                if statics.len() + mirror_names.len() > usize::from(u16::MAX) { &[][..] } else { &mirror_names };
+            let mirror_names = if statics.len() + mirror_names.len() > usize::from(u16::MAX) {
+                &[][..]
+            } else {
+                &mirror_names
+            };
             body = body.u1(record::CLASS_DUMP).u8(class.id).u4(record::NO_TRACE).u8(superclass);
             body = body.u8(class.loader).u8(0).u8(0).u8(0).u8(0).u4(class.instance_size).u2(0);
             body = body.u2((statics.len() + mirror_names.len()) as u16);
@@ -374,7 +382,9 @@ impl Classes {
 
     /// Sets what the instance of `java.lang.Class` refers to, the fields being in the order of [`mirror_fields`](Self::mirror_fields).
     pub(super) fn set_mirror_field(&mut self, index: usize, field: usize, id: u64) {
-        let Some(&places) = self.mirror_places.get(index).filter(|place| **place != usize::MAX) else { return };
+        let Some(&places) = self.mirror_places.get(index).filter(|place| **place != usize::MAX) else {
+            return;
+        };
         let place = places + field * (8 + 1 + ID_SIZE) + 9;
         self.records[place..place + ID_SIZE].copy_from_slice(&id.to_be_bytes());
     }

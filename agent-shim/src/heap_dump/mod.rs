@@ -12,6 +12,7 @@
 //! Objects that can be reached only are written, as by `jmap -dump:live`. Of memory, the agent needs some for each class and for what
 //! step 3 finds, and nothing for an object; the virtual machine needs some for each tag until the dump is done.
 
+mod at_end;
 mod classes;
 mod mirrors;
 mod output;
@@ -22,7 +23,7 @@ mod walk;
 
 use crate::jvmti::heap::LeaveOut;
 use crate::jvmti::{Capability, Jni, Jvmti, JvmtiError};
-use crate::talk::say;
+pub(crate) use at_end::AtEnd;
 use classes::Classes;
 use output::Output;
 use record::{Body, Texts};
@@ -74,7 +75,7 @@ pub(crate) struct Dump {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Garbage {
     Collect,
-    /// The virtual machine is about to end, and may have no collector any more. Then step 3 is left out.
+    /// The virtual machine is about to end, and has no collector any more. Then step 3 is left out.
     Leave,
 }
 
@@ -230,17 +231,10 @@ fn write_contexts<'a>(
             next
         })
     };
-    let contexts = used.iter().enumerate().skip(1).filter(|(_, used)| **used).map(|(context, _)| context as u32);
+    let contexts =
+        used.iter().enumerate().skip(1).filter(|(_, used)| **used).map(|(context, _)| context as u32);
     stacks.add_contexts(contexts, (tracked, jni), &mut serial_of, (texts, output));
     Ok(())
-}
-
-/// Writes the dump that was asked for at the end of the program, and says how that went.
-pub(crate) fn at_end(jni: Jni<'_>, path: &Path) {
-    match write(jni, path, Garbage::Collect, None) {
-        Ok(dump) => say(format_args!("{dump}")),
-        Err(reason) => say(format_args!("heap-dump={reason}")),
-    }
 }
 
 impl std::fmt::Display for Dump {

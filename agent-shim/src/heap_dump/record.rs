@@ -2,8 +2,8 @@
 //!
 //! Everything is big endian.
 
-use crate::jvmti::heap::PrimitiveType;
 use super::output::Output;
+use crate::jvmti::heap::PrimitiveType;
 use std::collections::HashMap;
 
 pub(super) const UTF8: u8 = 0x01;

@@ -144,7 +144,12 @@ impl Stacks {
         (thread.serial, if same { depth as u32 } else { NO_FRAME })
     }
 
-    fn write_frame(&mut self, [name, descriptor, source, class]: [u64; 4], line: i32, output: &mut Output) -> u64 {
+    fn write_frame(
+        &mut self,
+        [name, descriptor, source, class]: [u64; 4],
+        line: i32,
+        output: &mut Output,
+    ) -> u64 {
         self.last_frame += 1;
         let body = Body::default().u8(self.last_frame).u8(name).u8(descriptor).u8(source);
         output.record(record::STACK_FRAME, &body.u4(class as u32).u4(line as u32).0);

@@ -3,12 +3,12 @@
 //! There are two walks. The first begins at the roots; a class that is not known ends it, for the records of its objects cannot be made.
 //! The second begins at what the first one did not meet although the collector keeps it; there, such a class is passed by.
 
+use super::Tracked;
 use super::classes::{Classes, Kind};
 use super::output::Output;
 use super::record::{self, Body, ID_SIZE};
 use super::stacks::Stacks;
 use super::tags::{self, Tags};
-use super::Tracked;
 use crate::jvmti::heap::{HeapVisitor, Link, Next, Owner, PrimitiveType, Root, Target};
 
 /// Why a walk ended before its end.
@@ -25,11 +25,20 @@ pub(super) enum Stop {
 /// The record that is being written.
 enum Open {
     Nothing,
-    Instance { id: u64, class: i64, values: Vec<u8> },
+    Instance {
+        id: u64,
+        class: i64,
+        values: Vec<u8>,
+    },
     /// `next`: elements that are written; `length`: that are to be written.
-    Elements { next: u32, length: u32 },
+    Elements {
+        next: u32,
+        length: u32,
+    },
     /// An array of a primitive type, whose elements come all at once.
-    Primitives { id: u64 },
+    Primitives {
+        id: u64,
+    },
 }
 
 /// What is known of the objects that the second walk began with.
@@ -110,7 +119,9 @@ impl<'a> Walk<'a> {
     pub(super) fn write_left_over_roots(&mut self) {
         self.close();
         let Some(left_over) = self.left_over.take() else { return };
-        for (id, referred) in (left_over.after + 1..=self.tags.given()).zip(left_over.referred.into_iter().chain(std::iter::repeat(false))) {
+        for (id, referred) in (left_over.after + 1..=self.tags.given())
+            .zip(left_over.referred.into_iter().chain(std::iter::repeat(false)))
+        {
             if !referred {
                 self.write(Body::default().u1(record::ROOT_UNKNOWN).u8(id));
             }
@@ -129,7 +140,11 @@ impl<'a> Walk<'a> {
             return (Some(tags::id(tag)), next);
         }
         if self.classes.of(target.class).is_none() {
-            return if self.left_over.is_some() { (None, Next::Pass) } else { (None, self.stop(Stop::NewClass)) };
+            return if self.left_over.is_some() {
+                (None, Next::Pass)
+            } else {
+                (None, self.stop(Stop::NewClass))
+            };
         }
         let Some(tag) = self.tags.meet(tag, target.length) else { return (None, self.stop(Stop::Ids)) };
         *target.tag = tag;
@@ -164,7 +179,8 @@ impl<'a> Walk<'a> {
                 let length = full.min(most_elements(ID_SIZE));
                 self.cut += u64::from(length < full);
                 let trace = self.trace(id);
-                let head = Body::default().u1(record::OBJECT_ARRAY_DUMP).u8(id).u4(trace).u4(length).u8(class);
+                let head =
+                    Body::default().u1(record::OBJECT_ARRAY_DUMP).u8(id).u4(trace).u4(length).u8(class);
                 self.output.begin_object(head.0.len() as u64 + ID_SIZE as u64 * u64::from(length));
                 self.output.put(&head.0);
                 self.open = Open::Elements { next: 0, length };
@@ -182,7 +198,9 @@ impl<'a> Walk<'a> {
                 self.write_instance(id, class, &values);
                 self.spare = values;
             }
-            Open::Elements { next, length } => self.output.put_zeros(ID_SIZE as u64 * u64::from(length - next)),
+            Open::Elements { next, length } => {
+                self.output.put_zeros(ID_SIZE as u64 * u64::from(length - next))
+            }
         }
     }
 
@@ -197,7 +215,8 @@ impl<'a> Walk<'a> {
 
     /// The number of the trace of the context that made an object.
     fn trace(&self, id: u64) -> u32 {
-        let context = self.tracked.zip(tags::tracked(id)).map_or(0, |(tracked, number)| tracked.context_of(number));
+        let context =
+            self.tracked.zip(tags::tracked(id)).map_or(0, |(tracked, number)| tracked.context_of(number));
         self.stacks.trace_of(context)
     }
 
@@ -223,7 +242,9 @@ impl HeapVisitor for Walk<'_> {
             Root::StackLocal(place) | Root::JniLocal(place) => {
                 let local = matches!(root, Root::StackLocal(_));
                 let (thread, frame) = self.stacks.place(place);
-                plain(if local { record::ROOT_JAVA_FRAME } else { record::ROOT_JNI_LOCAL }).u4(thread).u4(frame)
+                plain(if local { record::ROOT_JAVA_FRAME } else { record::ROOT_JNI_LOCAL })
+                    .u4(thread)
+                    .u4(frame)
             }
             Root::Thread => {
                 let (serial, trace) = self.stacks.thread(id);

@@ -247,9 +247,7 @@ impl Jvmti<'_> {
         let callbacks = HeapCallbacks { iteration: Some(on_object::<F>), ..HeapCallbacks::NONE };
         let user = (&raw mut walk).cast();
         // SAFETY: as above.
-        checked(unsafe {
-            self.raw_iterate_through_heap(leave_out as c_int, null_mut(), &callbacks, user)
-        })?;
+        checked(unsafe { self.raw_iterate_through_heap(leave_out as c_int, null_mut(), &callbacks, user) })?;
         Ok(!walk.panicked)
     }
 }
@@ -296,8 +294,7 @@ unsafe extern "system" fn on_reference<V: HeapVisitor>(
     // SAFETY: the walk, and an info that is there for the kinds that have one. An object that refers to itself has its tag in one
     // place; so the owner's is read before the target's is borrowed.
     let (walk, owner, target) = unsafe {
-        let owner =
-            (!owner_tag.is_null()).then(|| Owner { tag: *owner_tag, class: owner_class });
+        let owner = (!owner_tag.is_null()).then(|| Owner { tag: *owner_tag, class: owner_class });
         let length = u32::try_from(length).ok();
         (walk::<V>(user), owner, Target { tag: &mut *tag, class, length })
     };
@@ -397,4 +394,3 @@ pub(super) const KINDS: &[(c_int, &str)] = &[
     (25, "JNI_LOCAL"),
     (26, "THREAD"),
 ];
-

@@ -200,7 +200,11 @@ impl<'a> Jvmti<'a> {
             self.take_list(count, table)
         };
         // Not sorted, and lines may come in several pieces.
-        table.iter().filter(|entry| entry.start <= location).max_by_key(|entry| entry.start).map(|entry| entry.line)
+        table
+            .iter()
+            .filter(|entry| entry.start <= location)
+            .max_by_key(|entry| entry.start)
+            .map(|entry| entry.line)
     }
 
     /// The threads that run; not the virtual ones.
@@ -287,7 +291,12 @@ impl<'a> Jni<'a> {
     }
 
     /// The value of a static field that is a reference.
-    pub(crate) fn static_object(&self, class: &Object<'_>, name: &str, descriptor: &str) -> Option<Object<'a>> {
+    pub(crate) fn static_object(
+        &self,
+        class: &Object<'_>,
+        name: &str,
+        descriptor: &str,
+    ) -> Option<Object<'a>> {
         let (name, descriptor) = (c_string(name.as_bytes()), c_string(descriptor.as_bytes()));
         // SAFETY: names are C strings; the field is checked before it is used.
         unsafe {

@@ -33,6 +33,8 @@ type Environment = *mut *const *const c_void;
 
 const JVMTI_VERSION_9: c_int = 0x3009_0000;
 const JVMTI_ENABLE: c_int = 1;
+/// The most local references that HotSpot lets one ask for.
+const MOST_LOCALS: c_int = 65536;
 
 /// Position in the table (from 0), name in the header, and our name for a call of it.
 macro_rules! functions {
@@ -309,11 +311,12 @@ impl<'a> Jvmti<'a> {
     /// # Safety
     /// `list` is a list of so many new local references, allocated by the virtual machine for us, or null.
     unsafe fn take_objects(&self, count: c_int, list: *mut *mut c_void, jni: Jni<'a>) -> Vec<Object<'a>> {
-        // SAFETY: see above. What is asked for is room beyond the references that are there: without that, `-Xcheck:jni` complains of
-        // many, and nothing else happens.
+        // Granted, it lets `-Xcheck:jni` not complain of so many; only what is more than was granted before counts.
+        let capacity = count.max(0).saturating_add(4096).min(MOST_LOCALS);
+        // SAFETY: see above; no pointers.
         let list = unsafe {
             let list = self.take_list(count, list);
-            jni.raw_ensure_local_capacity(4096);
+            jni.raw_ensure_local_capacity(capacity);
             list
         };
         list.into_iter().map(|reference| Object { reference, scope: PhantomData }).collect()

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Objects with values that a test knows. All hang on static fields of this class. */
+/** Objects with values that a test knows. All hang on static fields of this class. Arguments: further objects, class loaders. */
 public class Known {
     interface Limits {
         int LIMIT = Integer.parseInt("77");
@@ -118,14 +118,14 @@ public class Known {
         cycle.next = new Node();
         cycle.next.next = cycle;
         cycle.next.data = "tail";
-        local.set(new Node());
         for (int i = 0; i < 1000; i++) {
             map.put("key " + i, new Node());
         }
         sparse[1 << 21] = "far";
         large[large.length - 1] = 17;
         URL here = Known.class.getProtectionDomain().getCodeSource().getLocation();
-        for (int i = 0; i < 20; i++) {
+        int loaders = args.length > 1 ? Integer.parseInt(args[1]) : 20;
+        for (int i = 0; i < loaders; i++) {
             URLClassLoader loader = new URLClassLoader(new URL[] {here}, null);
             Class<?> loadedClass = loader.loadClass("Known$Node");
             loadedClass.getDeclaredConstructors()[0].setAccessible(true);
@@ -135,6 +135,7 @@ public class Known {
         Object lock = new Node();
         Thread waiting = new Thread(() -> {
             Object onStack = new long[] {1, 2, 3, 4, 5};
+            local.set(new Node());
             synchronized (lock) {
                 lock.notifyAll();
             }
@@ -157,10 +158,6 @@ public class Known {
                 many.add(node);
             }
             map.put("many", many);
-        }
-        if (args.length > 1) {
-            java.lang.management.ManagementFactory.getPlatformMXBeans(com.sun.management.HotSpotDiagnosticMXBean.class)
-                .get(0).dumpHeap(args[1], true);
         }
         System.out.println("done " + plain.get());
     }
