@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// Beginnings of the names of the threads that wait for requests: ZGC (also as Java 21 keeps the old one), Shenandoah, CMS.
-const DRIVERS: [&str; 4] = ["ZDriver", "XDriver", "Shenandoah C", "CMS Main"];
+const DRIVERS: [&str; 4] = ["ZDriver", "XDriver", "Shenandoah", "CMS Main"];
 
 /// A dump to be made at the end.
 #[derive(Debug)]

@@ -6,6 +6,9 @@
 //!    own; static ones count, too. In an instance record it is the other way round, C's own values come first.
 //! 3. [`Classes::make_records`] makes the CLASS DUMP records, without values; the walk fills them in.
 //!
+//! The walk may meet classes that were loaded in the meantime, and such as have no fields to be told yet because they are not prepared.
+//! They get an index, what is told of their objects is kept, and steps 1 to 3 are done once more afterwards, for them.
+//!
 //! A CLASS DUMP has no place for what the instance of `java.lang.Class` refers to (its module, loader data, class values, ..). Such
 //! references are written as static fields `<module>`, `<classValueMap>`, .., so that no path is missing.
 
@@ -23,7 +26,7 @@ const NOWHERE: u32 = u32::MAX;
 /// What the instances of a class are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Not known: its fields are told only once it is prepared, and it has no instances before; but for some in the JDK's archive.
+    /// Not known. Its fields are told only once it is prepared; before, it has no instances, but for some in the JDK's archive.
     Unprepared,
     Objects,
     ObjectArrays,
@@ -38,7 +41,6 @@ pub(super) struct Class {
     signature: Vec<u8>,
     superclass: Option<usize>,
     interfaces: Vec<usize>,
-    loader: u64,
     /// Those that it declares.
     pub(super) fields: Vec<Field>,
     /// Bytes of an instance record's values.
@@ -49,12 +51,10 @@ pub(super) struct Class {
     places: Vec<u32>,
     /// Where the records have the value of each of its own fields; the others nowhere.
     static_places: Vec<u32>,
-    /// Where the record is.
-    record: usize,
+    /// Where the record is, once it is made.
+    record: Option<usize>,
     /// Whether the walk has been told to visit it.
     pub(super) visited: bool,
-    /// Whether the walk has met an instance.
-    pub(super) has_instances: bool,
 }
 
 impl Class {
@@ -95,6 +95,10 @@ pub(super) struct Classes {
     mirror_fields: Vec<Field>,
     /// All CLASS DUMP records, one after another.
     pub(super) records: Vec<u8>,
+    /// Values of static fields of classes whose records are not made yet: class, field, value.
+    late: Vec<(i64, u32, Vec<u8>)>,
+    /// Ids of the names of `mirror_fields`.
+    mirror_names: Vec<u64>,
     /// Where the values of `mirror_fields` begin, by class.
     mirror_places: Vec<usize>,
 }
@@ -112,10 +116,16 @@ impl Classes {
         self.list.len()
     }
 
-    /// Whether the class with this tag has been prepared only after it was described, and had instances then.
-    pub(super) fn is_late(&self, tag: i64, is_prepared: impl FnOnce() -> bool) -> bool {
-        self.of(tag).is_some_and(|class| class.kind == Kind::Unprepared && class.has_instances)
-            && is_prepared()
+    /// Gives a class that the walk has met, and that is not known yet, an index and a tag.
+    pub(super) fn meet(&mut self, tag: i64, tags: &mut Tags) -> Option<i64> {
+        let tag = tags.class(tag, self.list.len())?;
+        self.list.push(Class::unknown(tags::id(tag)));
+        Some(tag)
+    }
+
+    /// Instances of `java.lang.Class` whose class is not loaded, or is so no longer; they have no records.
+    pub(super) fn not_loaded(&self) -> Vec<u64> {
+        self.list.iter().filter(|class| class.record.is_none()).map(|class| class.id).collect()
     }
 
     /// The class with this tag.
@@ -126,6 +136,16 @@ impl Classes {
     /// The class with this tag, to be changed.
     pub(super) fn of_mut(&mut self, tag: i64) -> Option<&mut Class> {
         self.list.get_mut(tags::class_index(tag)?)
+    }
+
+    /// The id of the class with this tag, if it has a record.
+    pub(super) fn id_of_written(&self, tag: i64) -> Option<u64> {
+        self.of(tag).filter(|class| class.record.is_some()).map(|class| class.id)
+    }
+
+    /// The id of `java.lang.Object`.
+    pub(super) fn object_id(&self) -> u64 {
+        self.list[self.object_class].id
     }
 
     /// `java.lang.Class`.
@@ -152,12 +172,7 @@ impl Classes {
         for class in loaded {
             let tag = jvmti.tag(&class);
             let index = match tags::class_index(tag) {
-                Some(index) if self.list[index].kind != Kind::Unprepared => {
-                    jni.forget(class);
-                    continue;
-                }
-                Some(index) if !jvmti.is_prepared(&class) => {
-                    debug_assert!(index < self.list.len());
+                Some(index) if !self.is_new(index, || jvmti.is_prepared(&class)) => {
                     jni.forget(class);
                     continue;
                 }
@@ -174,11 +189,17 @@ impl Classes {
         }
         let count = new.len();
         for (index, class) in new {
-            let described = self.describe(index, &class, jvmti, jni, tags);
+            let described = self.describe(index, &class, jvmti, jni);
             jni.forget(class);
             described.map_err(|error| failed("a class", error))?;
         }
         Ok(count)
+    }
+
+    /// Whether there is more to be told of a class than is known.
+    fn is_new(&self, index: usize, is_prepared: impl FnOnce() -> bool) -> bool {
+        let Some(class) = self.list.get(index) else { return false };
+        class.signature.is_empty() || class.kind == Kind::Unprepared && is_prepared()
     }
 
     fn describe<'a>(
@@ -187,7 +208,6 @@ impl Classes {
         class: &Object<'a>,
         jvmti: Jvmti<'a>,
         jni: Jni<'a>,
-        tags: &mut Tags,
     ) -> Result<(), crate::jvmti::JvmtiError> {
         let signature = jvmti.raw_signature(class).unwrap_or_default();
         let kind = match signature.as_slice() {
@@ -202,21 +222,6 @@ impl Classes {
             index
         };
         let superclass = index_of(jni.superclass(class));
-        let loader = jvmti.loader(class, jni)?;
-        let mut loader_id = 0;
-        if !loader.is_null() {
-            let tag = jvmti.tag(&loader);
-            // Not met: that is for the walk.
-            loader_id = match tags::id(tag) {
-                0 => {
-                    let tag = tags.number();
-                    jvmti.set_tag(&loader, tag)?;
-                    tags::id(tag)
-                }
-                id => id,
-            };
-        }
-        jni.forget(loader);
         let (mut interfaces, mut fields) = (Vec::new(), Vec::new());
         if kind == Kind::Objects {
             interfaces = jvmti.interfaces(class, jni).into_iter().filter_map(index_of).collect();
@@ -228,8 +233,8 @@ impl Classes {
             _ => {}
         }
         let known = &mut self.list[index];
-        *known = Class { kind, signature, superclass, interfaces, fields, ..Class::unknown(known.id) };
-        known.loader = loader_id;
+        let visited = known.visited;
+        *known = Class { kind, signature, superclass, interfaces, fields, visited, ..Class::unknown(known.id) };
         Ok(())
     }
 
@@ -285,24 +290,30 @@ impl Classes {
         all
     }
 
-    /// Writes the LOAD CLASS records, and makes those of the classes themselves. A class's serial number is its index + 1.
-    pub(super) fn make_records(&mut self, texts: &mut Texts, output: &mut Output) {
-        for (class, serial) in self.list.iter().zip(1..) {
-            let name = texts.id(&class.name(), output);
-            let body = Body::default().u4(serial).u8(class.id).u4(record::NO_TRACE).u8(name);
-            output.record(record::LOAD_CLASS, &body.0);
+    /// Writes LOAD CLASS records, and makes those of the classes themselves, for all that have none and are known by now: first those
+    /// that are prepared, at the end all. What is new in `records` is what this adds. A class's serial number is its index + 1.
+    pub(super) fn make_records(&mut self, only_prepared: bool, texts: &mut Texts, output: &mut Output) {
+        if self.mirror_names.is_empty() {
+            // The loader has a place of its own.
+            let wanted =
+                |field: &&Field| !field.is_static && field.primitive.is_none() && field.name != b"classLoader";
+            self.mirror_fields = self.class_class().fields.iter().filter(wanted).cloned().collect();
+            let name = |field: &Field| texts.id(&[b"<", field.name.as_slice(), b">"].concat(), output);
+            self.mirror_names = self.mirror_fields.iter().map(name).collect();
         }
-        // The loader has a place of its own.
-        let wanted =
-            |field: &&Field| !field.is_static && field.primitive.is_none() && field.name != b"classLoader";
-        self.mirror_fields = self.class_class().fields.iter().filter(wanted).cloned().collect();
-        let mirror_names: Vec<u64> = (self.mirror_fields.iter())
-            .map(|field| texts.id(&[b"<", field.name.as_slice(), b">"].concat(), output))
-            .collect();
+        let mirror_names = self.mirror_names.clone();
         let object = self.list.get(self.object_class).map_or(0, |class| class.id);
-        let mut body = Body(Vec::new());
+        self.mirror_places.resize(self.list.len(), usize::MAX);
+        let mut body = Body(std::mem::take(&mut self.records));
         for index in 0..self.list.len() {
             let class = &self.list[index];
+            let known = !class.signature.is_empty() && (!only_prepared || class.kind != Kind::Unprepared);
+            if !known || class.record.is_some() {
+                continue;
+            }
+            let name = texts.id(&class.name(), output);
+            let load = Body::default().u4(index as u32 + 1).u8(class.id).u4(record::NO_TRACE).u8(name);
+            output.record(record::LOAD_CLASS, &load.0);
             let record = body.0.len();
             let superclass = match class.superclass {
                 Some(index) => self.list[index].id,
@@ -317,7 +328,7 @@ impl Classes {
                 &mirror_names
             };
             body = body.u1(record::CLASS_DUMP).u8(class.id).u4(record::NO_TRACE).u8(superclass);
-            body = body.u8(class.loader).u8(0).u8(0).u8(0).u8(0).u4(class.instance_size).u2(0);
+            body = body.u8(0).u8(0).u8(0).u8(0).u8(0).u4(class.instance_size).u2(0);
             body = body.u2((statics.len() + mirror_names.len()) as u16);
             let mut places = Vec::with_capacity(class.fields.len());
             for field in &class.fields {
@@ -329,7 +340,7 @@ impl Classes {
                     places.push(NOWHERE);
                 }
             }
-            self.mirror_places.push(body.0.len());
+            let mirror_place = body.0.len();
             for name in mirror_names {
                 body = body.u8(*name).u1(record::REFERENCE).u8(0);
             }
@@ -337,19 +348,25 @@ impl Classes {
             for field in own {
                 body = body.u8(texts.id(&field.name, output)).u1(type_of(field));
             }
-            let has_mirror_fields = !mirror_names.is_empty();
-            if !has_mirror_fields {
-                self.mirror_places[index] = usize::MAX;
+            if !mirror_names.is_empty() {
+                self.mirror_places[index] = mirror_place;
             }
             let class = &mut self.list[index];
-            (class.record, class.static_places) = (record, places);
+            (class.record, class.static_places) = (Some(record), places);
         }
         self.records = body.0;
+        for (tag, field, value) in std::mem::take(&mut self.late) {
+            self.set_static(tag, field, &value);
+        }
     }
 
     /// Sets the value of a static field, in memory's order.
     pub(super) fn set_static(&mut self, tag: i64, index: u32, value: &[u8]) {
         let Some(class) = self.of(tag) else { return };
+        if class.record.is_none() {
+            self.late.push((tag, index, value.to_vec()));
+            return;
+        }
         let inherited = (class.places.len() - class.fields.len()) as u32 + class.first_field;
         let own = index.checked_sub(inherited).and_then(|own| class.static_places.get(own as usize));
         let Some(&place) = own.filter(|place| **place != NOWHERE) else { return };
@@ -357,6 +374,11 @@ impl Classes {
         if let Some(to) = self.records.get_mut(place..place + value.len()) {
             record::copy_value(value, to);
         }
+    }
+
+    /// Sets the loader of a class.
+    pub(super) fn set_loader(&mut self, tag: i64, id: u64) {
+        self.set_reference(tag, 21, id);
     }
 
     /// Sets the signers of a class.
@@ -370,7 +392,7 @@ impl Classes {
     }
 
     fn set_reference(&mut self, tag: i64, within: usize, id: u64) {
-        if let Some(record) = self.of(tag).map(|class| class.record) {
+        if let Some(record) = self.of(tag).and_then(|class| class.record) {
             self.records[record + within..][..ID_SIZE].copy_from_slice(&id.to_be_bytes());
         }
     }
@@ -403,15 +425,13 @@ impl Class {
             signature: Vec::new(),
             superclass: None,
             interfaces: Vec::new(),
-            loader: 0,
             fields: Vec::new(),
             instance_size: 0,
             first_field: 0,
             places: Vec::new(),
             static_places: Vec::new(),
-            record: 0,
+            record: None,
             visited: false,
-            has_instances: false,
         }
     }
 }

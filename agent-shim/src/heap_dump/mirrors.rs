@@ -29,14 +29,13 @@ pub(super) fn tag_primitives<'a>(
     Ok(mirrors)
 }
 
-/// Writes the instances of the primitive types, and sets what all others refer to. False: instances were written of a class that
-/// was not known.
+/// Writes the instances of the primitive types, and sets what all others refer to, their loaders included.
 pub(super) fn write<'a>(
     jvmti: Jvmti<'a>,
     jni: Jni<'a>,
     walk: &mut Walk<'_>,
     primitives: Vec<Object<'a>>,
-) -> Result<bool, String> {
+) -> Result<(), String> {
     let class = walk.classes.class_class();
     let (class_id, size) = (class.id, class.instance_size as usize);
     let places: Vec<_> = class.own_places().map(|(field, place)| (field.clone(), place)).collect();
@@ -59,17 +58,17 @@ pub(super) fn write<'a>(
         walk.write_instance(tags::id(jvmti.tag(&mirror)), class_id, &values);
         jni.forget(mirror);
     }
-    for id in std::mem::take(&mut walk.unloaded) {
+    for id in walk.classes.not_loaded() {
         walk.objects += 1;
         walk.write_instance(id, class_id, &vec![0; size]);
     }
     let fields = walk.classes.mirror_fields();
     for mirror in jvmti.loaded_classes(jni).map_err(said)? {
         let tag = jvmti.tag(&mirror);
-        if walk.classes.is_late(tag, || jvmti.is_prepared(&mirror)) {
-            return Ok(false);
-        }
         if let Some(index) = tags::class_index(tag) {
+            let loader = written(jvmti, jni, jvmti.loader(&mirror, jni).map_err(said)?);
+            walk.refer(loader);
+            walk.classes.set_loader(tag, loader);
             for (at, field) in fields.iter().enumerate() {
                 let id = written(jvmti, jni, jni.object_field(&mirror, field.id));
                 if id != 0 {
@@ -80,7 +79,7 @@ pub(super) fn write<'a>(
         }
         jni.forget(mirror);
     }
-    Ok(true)
+    Ok(())
 }
 
 /// The id of an object that has a record, or 0.

@@ -2,15 +2,16 @@
 //!
 //! The virtual machine's own dump knows nothing of contexts; so this one is made from what JVMTI reports. [`write`]:
 //!
-//! 1. Garbage is collected. Classes are described and threads' stacks read, until nothing is new.
+//! 1. Garbage is collected. Classes are described and threads' stacks read.
 //! 2. One [walk](walk) from the roots, during which the program stands still, writes all that it meets. Object ids are tags.
 //! 3. What it did not meet is tagged, and garbage is collected again. What is still there is kept by something that JVMTI does not
 //!    report (call sites of `invokedynamic`, a throwable's stack trace on some virtual machines, ..): a second walk writes it, and
 //!    roots of unknown kind for what nothing else refers to.
-//! 4. The classes' records, whose place was kept free, are filled in. The tags are taken away.
+//! 4. The classes that came in the meantime are described, and what was met of their objects is written. The other classes' records,
+//!    whose place was kept free, are filled in. The tags are taken away.
 //!
 //! Objects that can be reached only are written, as by `jmap -dump:live`. Of memory, the agent needs some for each class and for what
-//! step 3 finds, and nothing for an object; the virtual machine needs some for each tag until the dump is done.
+//! step 3 finds, and nothing for another object; the virtual machine needs some for each tag until the dump is done.
 
 mod at_end;
 mod classes;
@@ -31,9 +32,6 @@ use stacks::Stacks;
 use std::path::{Path, PathBuf};
 use tags::Tags;
 use walk::{Stop, Walk};
-
-/// How often a dump is begun anew because a class was loaded while it began.
-const ATTEMPTS: usize = 10;
 
 /// What follows objects from their beginning, and knows each by the number that is its tag in an environment.
 pub(crate) trait Tracked {
@@ -90,28 +88,21 @@ pub(crate) fn write(
     tracked: Option<&dyn Tracked>,
 ) -> Result<Dump, String> {
     let path = expand(path);
-    let named = |reason: String| format!("{}: {reason}", path.display());
-    for _ in 0..ATTEMPTS {
-        let attempt = match tracked {
-            Some(tracked) => {
-                let jvmti = tracked.environment();
-                let attempt = attempt(jvmti, jni, &path, garbage, Some(tracked));
-                let cleaned = jvmti.iterate_heap(LeaveOut::Untagged, |_, tag| *tag = tags::restored(*tag));
-                attempt.and_then(|dump| cleaned.map(|_| dump).map_err(said))
-            }
-            None => {
-                let jvmti = Jvmti::another(jni).map_err(|error| named(said(error)))?;
-                let attempt = attempt(jvmti, jni, &path, garbage, None);
-                // SAFETY: nothing of the attempt is left.
-                unsafe { jvmti.dispose() };
-                attempt
-            }
-        };
-        if let Some(dump) = attempt.map_err(named)? {
-            return Ok(dump);
+    match tracked {
+        Some(tracked) => {
+            let jvmti = tracked.environment();
+            let dump = dump(jvmti, jni, &path, garbage, Some(tracked));
+            let cleaned = jvmti.iterate_heap(LeaveOut::Untagged, |_, tag| *tag = tags::restored(*tag));
+            dump.and_then(|dump| cleaned.map(|_| dump).map_err(said))
         }
+        None => Jvmti::another(jni).map_err(said).and_then(|jvmti| {
+            let dump = dump(jvmti, jni, &path, garbage, None);
+            // SAFETY: nothing of the dump has kept it.
+            unsafe { jvmti.dispose() };
+            dump
+        }),
     }
-    Err(named("classes are loaded faster than they can be described".to_owned()))
+    .map_err(|reason| format!("{}: {reason}", path.display()))
 }
 
 fn expand(path: &Path) -> PathBuf {
@@ -125,14 +116,13 @@ fn said(error: JvmtiError) -> String {
     error.to_string()
 }
 
-/// One attempt; `None`: a class was loaded in the meantime.
-fn attempt<'a>(
+fn dump<'a>(
     jvmti: Jvmti<'a>,
     jni: Jni<'a>,
     path: &Path,
     garbage: Garbage,
     tracked: Option<&dyn Tracked>,
-) -> Result<Option<Dump>, String> {
+) -> Result<Dump, String> {
     let mut output = Output::create(path).map_err(|error| error.to_string())?;
     let needed = [Capability::TagObjects, Capability::GetSourceFileName, Capability::GetLineNumbers];
     jvmti.add_capabilities(&needed).map_err(said)?;
@@ -140,47 +130,51 @@ fn attempt<'a>(
         jvmti.collect_garbage().map_err(said)?;
     }
     let (mut tags, mut classes, mut texts) = (Tags::default(), Classes::default(), Texts::default());
-    while classes.add_new(jvmti, jni, &mut tags)? > 0 {}
+    classes.add_new(jvmti, jni, &mut tags)?;
     classes.lay_out();
     let primitive_mirrors = mirrors::tag_primitives(jvmti, jni, &mut tags)?;
 
     record::begin(&mut output);
-    classes.make_records(&mut texts, &mut output);
+    classes.make_records(true, &mut texts, &mut output);
     let mut stacks = Stacks::new(&mut output);
     if let Some(tracked) = tracked {
         write_contexts(jvmti, jni, tracked, &classes, (&mut stacks, &mut texts, &mut output))?;
     }
     let threads = stacks.add_threads(jvmti, jni, &mut tags, (&mut texts, &mut output));
     threads.map_err(said)?;
-    let length = u32::try_from(classes.records.len()).map_err(|_| "the classes take more than 4 GB")?;
-    let place = output.reserve_segment(length);
+    output.begin_heap();
+    let first_records = classes.records.len();
+    let place = output.reserve_segment(u32::try_from(first_records).map_err(|_| "the classes take more than 4 GB")?);
 
     let mut walk = Walk::new(&mut classes, &mut tags, &mut output, &mut stacks, tracked);
     let whole = jvmti.follow_references(None, &mut walk).map_err(said)?;
     walk.close();
     match walk.stop {
-        Some(Stop::NewClass) => return Ok(None),
         Some(Stop::Ids) => return Err("there are more objects than can be numbered".to_owned()),
         Some(Stop::Output) => {}
         None if !whole => return Err("internal error in the walk through the heap".to_owned()),
         None if garbage == Garbage::Collect => follow_left_over(jvmti, jni, &mut walk)?,
         None => {}
     }
-    if !mirrors::write(jvmti, jni, &mut walk, primitive_mirrors)? {
-        return Ok(None);
-    }
+    walk.close();
+    walk.classes.add_new(jvmti, jni, walk.tags)?;
+    walk.classes.lay_out();
+    walk.classes.make_records(false, &mut texts, walk.output);
+    walk.write_late();
+    mirrors::write(jvmti, jni, &mut walk, primitive_mirrors)?;
     walk.write_left_over_roots();
     let (objects, cut) = (walk.objects, walk.cut);
-    output.record(record::HEAP_DUMP_END, &[]);
-    let bytes = output.finish(place, &classes.records).map_err(|error| error.to_string())?;
-    Ok(Some(Dump { path: path.to_owned(), objects, classes: classes.len() as u64, bytes, cut }))
+    let (first, late) = classes.records.split_at(first_records);
+    output.begin_object(late.len() as u64);
+    output.put(late);
+    let bytes = output.finish(place, first).map_err(|error| error.to_string())?;
+    Ok(Dump { path: path.to_owned(), objects, classes: classes.len() as u64, bytes, cut })
 }
 
 /// The second walk; see step 3 at the top.
 fn follow_left_over<'a>(jvmti: Jvmti<'a>, jni: Jni<'a>, walk: &mut Walk<'_>) -> Result<(), String> {
-    let classes = &*walk.classes;
-    let tag_left_over = |class: i64, tag: &mut i64| {
-        if !tags::is_met(*tag) && classes.of(class).is_some() {
+    let tag_left_over = |_: i64, tag: &mut i64| {
+        if !tags::is_met(*tag) {
             *tag = tags::LEFT_OVER;
         }
     };

@@ -1,4 +1,8 @@
-//! The file: records one after another, those of the heap in segments, and a place kept free for what is known only at the end.
+//! The file: records one after another, those of the heap in segments, and places kept free for what is known only at the end.
+//!
+//! Records of the heap have to follow one another, and texts and classes to come before them. So there is a place for late ones, too:
+//! a text that nobody refers to, of which as much is used as is needed. What does not fit comes after the heap, where some readers do
+//! not find it.
 //!
 //! It is written beside its target and renamed when it is whole. Whatever goes wrong is kept until [`Output::finish`], so that those
 //! who write need not look; they may ask whether there is still a point in it.
@@ -12,6 +16,10 @@ use std::path::{Path, PathBuf};
 /// A segment ends when it is longer, unless a single record is.
 const SEGMENT: u64 = 64 << 20;
 const BUFFER: usize = 1 << 20;
+/// Bytes that are kept free for late records.
+const LATE: usize = 256 << 10;
+/// The text that fills what is left of them.
+const FILLER: u64 = u64::MAX;
 
 /// A file in the making. It is removed if it is not finished.
 #[derive(Debug)]
@@ -26,6 +34,8 @@ pub(super) struct Output {
     segment: Option<u64>,
     /// Lengths of segments, to be written at the end: place and length.
     lengths: Vec<(u64, u32)>,
+    /// Where late records go, and those that there are.
+    late: Option<(u64, Vec<u8>)>,
     error: Option<io::Error>,
 }
 
@@ -49,6 +59,7 @@ impl Output {
             written: 0,
             segment: None,
             lengths: Vec::new(),
+            late: None,
             error: None,
         })
     }
@@ -87,11 +98,26 @@ impl Output {
         }
     }
 
-    /// A record outside of the heap.
+    /// A record outside of the heap's.
     pub(super) fn record(&mut self, tag: u8, body: &[u8]) {
-        self.end_segment();
-        self.put(&record::head(tag, body.len() as u32));
-        self.put(body);
+        let head = record::head(tag, body.len() as u32);
+        match &mut self.late {
+            Some((_, late)) => {
+                late.extend_from_slice(&head);
+                late.extend_from_slice(body);
+            }
+            None => {
+                self.put(&head);
+                self.put(body);
+            }
+        }
+    }
+
+    /// From here on, records are late ones: the heap's begin.
+    pub(super) fn begin_heap(&mut self) {
+        self.flush();
+        self.late = Some((self.written, Vec::new()));
+        self.written += LATE as u64;
     }
 
     /// A record of the heap, of so many bytes, is about to be put. It has to fit into a segment: be shorter than 4 GB.
@@ -125,6 +151,21 @@ impl Output {
     /// Fills a place that was kept free, ends the file, and gives it its name. Its length.
     pub(super) fn finish(mut self, place: u64, body: &[u8]) -> io::Result<u64> {
         self.end_segment();
+        let (late_place, late) = self.late.take().unwrap_or_default();
+        let filler = |length: usize| {
+            let mut filler = record::head(record::UTF8, (length - 9) as u32).to_vec();
+            filler.extend_from_slice(&FILLER.to_be_bytes());
+            filler.resize(length, b' ');
+            filler
+        };
+        if late.len() + 9 + 8 <= LATE {
+            let filler = filler(LATE - late.len());
+            self.write(&[late, filler].concat(), late_place);
+        } else {
+            self.write(&filler(LATE), late_place);
+            self.put(&late);
+        }
+        self.put(&record::head(record::HEAP_DUMP_END, 0));
         self.flush();
         self.write(body, place);
         for (place, length) in std::mem::take(&mut self.lengths) {
@@ -167,6 +208,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("x.hprof");
         let mut output = Output::create(&target).unwrap();
+        output.record(record::STACK_TRACE, &[9; 12]);
+        output.begin_heap();
         let place = output.reserve_segment(3);
         let object = vec![7u8; 40 << 20];
         for _ in 0..2 {
@@ -175,7 +218,7 @@ mod tests {
         }
         output.begin_object(10);
         output.put_zeros(10);
-        output.record(record::HEAP_DUMP_END, &[]);
+        output.record(record::UTF8, &[9; 8]);
         assert!(!target.exists());
         let length = output.finish(place, b"abc").unwrap();
         let bytes = fs::read(&target).unwrap();
@@ -187,8 +230,24 @@ mod tests {
             seen.push((bytes[at], body));
             at += 9 + body;
         }
-        assert_eq!(seen, [(0x1C, 3), (0x1C, 40 << 20), (0x1C, (40 << 20) + 10), (0x2C, 0)]);
-        assert_eq!(&bytes[9..12], b"abc");
+        let heap = [(0x1C, 3), (0x1C, 40 << 20), (0x1C, (40 << 20) + 10), (0x2C, 0)];
+        assert_eq!(seen, [&[(5, 12), (1, 8), (1, LATE - 9 - 8 - 9)], &heap[..]].concat());
+        let at = 9 + 12 + LATE + 9;
+        assert_eq!(&bytes[at..at + 3], b"abc");
+    }
+
+    #[test]
+    fn late_records_that_do_not_fit_come_after_the_heap() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("x.hprof");
+        let mut output = Output::create(&target).unwrap();
+        output.begin_heap();
+        let place = output.reserve_segment(3);
+        output.record(record::UTF8, &vec![b'x'; LATE]);
+        output.finish(place, b"abc").unwrap();
+        let bytes = fs::read(&target).unwrap();
+        assert_eq!(bytes.len(), LATE + (9 + 3) + (9 + LATE) + 9);
+        assert_eq!((bytes[0], bytes[LATE], bytes[LATE + 12], bytes[bytes.len() - 9]), (1, 0x1C, 1, 0x2C));
     }
 
     #[test]

@@ -36,6 +36,11 @@ pub(super) fn class_index(tag: i64) -> Option<usize> {
     usize::try_from(tag >> CODE_SHIFT & CODE).ok()?.checked_sub(1)
 }
 
+/// Whether the object is an array, of the tag of one that is no class.
+pub(super) fn has_length(tag: i64) -> bool {
+    tag >> CODE_SHIFT & CODE != 0
+}
+
 /// What the heap profiler knows an object by.
 pub(super) fn tracked(id: u64) -> Option<u64> {
     (id < OURS as u64).then_some(id)

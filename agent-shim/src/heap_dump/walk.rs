@@ -1,7 +1,6 @@
 //! A walk through the heap that writes a record for each object it visits.
 //!
-//! There are two walks. The first begins at the roots; a class that is not known ends it, for the records of its objects cannot be made.
-//! The second begins at what the first one did not meet although the collector keeps it; there, such a class is passed by.
+//! There are two walks. The first begins at the roots, the second at what the first one did not meet although the collector keeps it.
 
 use super::Tracked;
 use super::classes::{Classes, Kind};
@@ -9,13 +8,11 @@ use super::output::Output;
 use super::record::{self, Body, ID_SIZE};
 use super::stacks::Stacks;
 use super::tags::{self, Tags};
-use crate::jvmti::heap::{HeapVisitor, Link, Next, Owner, PrimitiveType, Root, Target};
+use crate::jvmti::heap::{HeapVisitor, Link, Next, PrimitiveType, Root, Target};
 
 /// Why a walk ended before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// A class was loaded in the meantime.
-    NewClass,
     /// The file cannot be written.
     Output,
     /// There are more objects than ids.
@@ -30,6 +27,8 @@ enum Open {
         class: i64,
         values: Vec<u8>,
     },
+    /// An instance of a class whose fields are not known yet.
+    Late(Late),
     /// `next`: elements that are written; `length`: that are to be written.
     Elements {
         next: u32,
@@ -39,6 +38,13 @@ enum Open {
     Primitives {
         id: u64,
     },
+}
+
+/// An instance as it was told: its fields by their indexes, values in memory's order.
+struct Late {
+    id: u64,
+    class: i64,
+    fields: Vec<(u32, Vec<u8>)>,
 }
 
 /// What is known of the objects that the second walk began with.
@@ -60,8 +66,8 @@ pub(super) struct Walk<'a> {
     pub(super) objects: u64,
     /// Arrays that had to be cut.
     pub(super) cut: u64,
-    /// Instances of `java.lang.Class` whose class is not loaded: they come from the archive of the JDK.
-    pub(super) unloaded: Vec<u64>,
+    /// Instances whose records cannot be made yet.
+    late: Vec<Late>,
     open: Open,
     left_over: Option<LeftOver>,
     /// Spare memory for the next instance.
@@ -90,7 +96,7 @@ impl<'a> Walk<'a> {
             stop: None,
             objects: 0,
             cut: 0,
-            unloaded: Vec::new(),
+            late: Vec::new(),
             open: Open::Nothing,
             left_over: None,
             spare: Vec::new(),
@@ -128,7 +134,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The id of an object, which gets one if it has none, and whether to visit it. No id: it cannot be written.
+    /// The id of an object, which gets one if it has none, and whether to visit it. No id: there are no more.
     fn meet(&mut self, target: &mut Target<'_>) -> (Option<u64>, Next) {
         let tag = *target.tag;
         if tags::is_met(tag) {
@@ -139,18 +145,13 @@ impl<'a> Walk<'a> {
             let next = if is_new || self.left_over.is_none() { Next::Visit } else { Next::Pass };
             return (Some(tags::id(tag)), next);
         }
-        if self.classes.of(target.class).is_none() {
-            return if self.left_over.is_some() {
-                (None, Next::Pass)
-            } else {
-                (None, self.stop(Stop::NewClass))
-            };
-        }
-        let Some(tag) = self.tags.meet(tag, target.length) else { return (None, self.stop(Stop::Ids)) };
+        let tag = match self.classes.is_class_class(target.class) {
+            // Of a class that is not known.
+            true => self.classes.meet(tag, self.tags),
+            false => self.tags.meet(tag, target.length),
+        };
+        let Some(tag) = tag else { return (None, self.stop(Stop::Ids)) };
         *target.tag = tag;
-        if self.classes.is_class_class(target.class) {
-            self.unloaded.push(tags::id(tag));
-        }
         (Some(tags::id(tag)), Next::Visit)
     }
 
@@ -159,23 +160,27 @@ impl<'a> Walk<'a> {
         Next::Stop
     }
 
-    /// Begins the record of an object.
-    fn begin(&mut self, owner: Owner) {
+    /// Begins the record of an object; `class` is the tag of its class.
+    fn begin(&mut self, owner: i64, class: i64) {
         self.close();
-        let Some(class) = self.classes.of_mut(owner.class) else { return };
-        class.has_instances = true;
-        let id = tags::id(owner.tag);
+        let Some(known) = self.classes.of(class) else { return };
+        let id = tags::id(owner);
         self.objects += 1;
-        match class.kind {
-            // Of a class that is not prepared there are instances only in the JDK's archive; their fields cannot be told.
-            Kind::Objects | Kind::Unprepared => {
+        // An array's tag tells its length, and there is no class of arrays of a primitive type that comes late.
+        let kind = match known.kind {
+            Kind::Unprepared if tags::has_length(owner) => Kind::ObjectArrays,
+            kind => kind,
+        };
+        match kind {
+            Kind::Unprepared => self.open = Open::Late(Late { id, class, fields: Vec::new() }),
+            Kind::Objects => {
                 let mut values = std::mem::take(&mut self.spare);
                 values.clear();
-                values.resize(class.instance_size as usize, 0);
-                self.open = Open::Instance { id, class: owner.class, values };
+                values.resize(known.instance_size as usize, 0);
+                self.open = Open::Instance { id, class, values };
             }
             Kind::ObjectArrays => {
-                let (class, full) = (class.id, self.tags.length(owner.tag));
+                let (class, full) = (known.id, self.tags.length(owner));
                 let length = full.min(most_elements(ID_SIZE));
                 self.cut += u64::from(length < full);
                 let trace = self.trace(id);
@@ -193,6 +198,7 @@ impl<'a> Walk<'a> {
     pub(super) fn close(&mut self) {
         match std::mem::replace(&mut self.open, Open::Nothing) {
             Open::Nothing | Open::Primitives { .. } => {}
+            Open::Late(late) => self.late.push(late),
             Open::Instance { id, class, values } => {
                 let class = self.classes.of(class).map_or(0, |class| class.id);
                 self.write_instance(id, class, &values);
@@ -201,6 +207,25 @@ impl<'a> Walk<'a> {
             Open::Elements { next, length } => {
                 self.output.put_zeros(ID_SIZE as u64 * u64::from(length - next))
             }
+        }
+    }
+
+    /// Writes the instances that had to wait, now that their classes are known as far as they ever will be.
+    pub(super) fn write_late(&mut self) {
+        for Late { id, class, fields } in std::mem::take(&mut self.late) {
+            let Some(known) = self.classes.of(class) else { continue };
+            let mut values = vec![0; known.instance_size as usize];
+            for (index, value) in &fields {
+                if let Some(to) = known.place(*index).and_then(|place| values.get_mut(place..place + value.len())) {
+                    record::copy_value(value, to);
+                }
+            }
+            // A class without a record is one that is gone; Object's have no fields.
+            let (class, values) = match self.classes.id_of_written(class) {
+                Some(class) => (class, values),
+                None => (self.classes.object_id(), Vec::new()),
+            };
+            self.write_instance(id, class, &values);
         }
     }
 
@@ -256,26 +281,20 @@ impl HeapVisitor for Walk<'_> {
         self.go_on(next)
     }
 
-    fn reference(&mut self, owner: Owner, link: Link, mut target: Target<'_>) -> Next {
-        let is_start = owner.tag == tags::START;
+    fn reference(&mut self, owner: i64, link: Link, mut target: Target<'_>) -> Next {
+        let is_start = owner == tags::START;
         if link == Link::Class {
+            let (_, next) = self.meet(&mut target);
             if is_start {
                 self.close();
             } else {
-                self.begin(owner);
+                self.begin(owner, *target.tag);
             }
-            let (_, next) = self.meet(&mut target);
             return self.go_on(next);
         }
-        let (Some(id), next) = self.meet(&mut target) else {
-            return if self.stop.is_some() { Next::Stop } else { Next::Pass };
-        };
+        let (Some(id), next) = self.meet(&mut target) else { return Next::Stop };
         if is_start {
             return next;
-        }
-        if !matches!(link, Link::Field(_) | Link::Element(_)) && self.classes.of(owner.tag).is_none() {
-            // It is loaded after all: since the classes were described.
-            return if self.left_over.is_some() { Next::Pass } else { self.stop(Stop::NewClass) };
         }
         self.refer(id);
         match (link, &mut self.open) {
@@ -285,6 +304,7 @@ impl HeapVisitor for Walk<'_> {
                     to.copy_from_slice(&id.to_be_bytes());
                 }
             }
+            (Link::Field(index), Open::Late(late)) => late.fields.push((index, id.to_ne_bytes().to_vec())),
             (Link::Element(index), Open::Elements { next, length }) if (*next..*length).contains(&index) => {
                 let gap = index - *next;
                 *next = index + 1;
@@ -293,27 +313,29 @@ impl HeapVisitor for Walk<'_> {
                 }
                 self.output.put(&id.to_be_bytes());
             }
-            (Link::StaticField(index), _) => self.classes.set_static(owner.tag, index, &id.to_ne_bytes()),
-            (Link::Signers, _) => self.classes.set_signers(owner.tag, id),
-            (Link::ProtectionDomain, _) => self.classes.set_protection_domain(owner.tag, id),
+            (Link::StaticField(index), _) => self.classes.set_static(owner, index, &id.to_ne_bytes()),
+            (Link::Signers, _) => self.classes.set_signers(owner, id),
+            (Link::ProtectionDomain, _) => self.classes.set_protection_domain(owner, id),
             _ => {}
         }
         next
     }
 
-    fn primitive(&mut self, owner: Owner, is_static: bool, index: u32, value: &[u8]) -> Next {
+    fn primitive(&mut self, owner: i64, is_static: bool, index: u32, value: &[u8]) -> Next {
         if is_static {
-            self.classes.set_static(owner.tag, index, value);
+            self.classes.set_static(owner, index, value);
         } else if let Open::Instance { class, values, .. } = &mut self.open {
             let place = self.classes.of(*class).and_then(|class| class.place(index));
             if let Some(to) = place.and_then(|place| values.get_mut(place..place + value.len())) {
                 record::copy_value(value, to);
             }
+        } else if let Open::Late(late) = &mut self.open {
+            late.fields.push((index, value.to_vec()));
         }
         Next::Visit
     }
 
-    fn array(&mut self, _: Owner, kind: PrimitiveType, elements: &[u8]) -> Next {
+    fn array(&mut self, _: i64, kind: PrimitiveType, elements: &[u8]) -> Next {
         let Open::Primitives { id } = std::mem::replace(&mut self.open, Open::Nothing) else {
             return Next::Visit;
         };

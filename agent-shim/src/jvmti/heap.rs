@@ -82,24 +82,16 @@ pub(crate) enum Link {
     Implied,
 }
 
-/// An object that refers to another, or that has a value.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Owner {
-    pub(crate) tag: i64,
-    /// The tag of its class.
-    pub(crate) class: i64,
-}
-
 /// Who is told. All that is told of one object comes without anything of another in between.
 pub(crate) trait HeapVisitor {
     /// The object is kept by the virtual machine.
     fn root(&mut self, root: Root, target: Target<'_>) -> Next;
-    /// The object is kept by another. Null is not reported.
-    fn reference(&mut self, owner: Owner, link: Link, target: Target<'_>) -> Next;
+    /// The object is kept by another, whose tag is given. Null is not reported.
+    fn reference(&mut self, owner: i64, link: Link, target: Target<'_>) -> Next;
     /// A field of a primitive type: its index, and its value in memory's order, as many bytes as it has.
-    fn primitive(&mut self, owner: Owner, is_static: bool, index: u32, value: &[u8]) -> Next;
+    fn primitive(&mut self, owner: i64, is_static: bool, index: u32, value: &[u8]) -> Next;
     /// All of an array of a primitive type, in memory's order; `size`: bytes of an element.
-    fn array(&mut self, owner: Owner, kind: PrimitiveType, elements: &[u8]) -> Next;
+    fn array(&mut self, owner: i64, kind: PrimitiveType, elements: &[u8]) -> Next;
 }
 
 /// `jvmtiPrimitiveType`.
@@ -284,7 +276,7 @@ unsafe extern "system" fn on_reference<V: HeapVisitor>(
     kind: c_int,
     info: *const c_void,
     class: i64,
-    owner_class: i64,
+    _owner_class: i64,
     _size: i64,
     tag: *mut i64,
     owner_tag: *mut i64,
@@ -294,7 +286,7 @@ unsafe extern "system" fn on_reference<V: HeapVisitor>(
     // SAFETY: the walk, and an info that is there for the kinds that have one. An object that refers to itself has its tag in one
     // place; so the owner's is read before the target's is borrowed.
     let (walk, owner, target) = unsafe {
-        let owner = (!owner_tag.is_null()).then(|| Owner { tag: *owner_tag, class: owner_class });
+        let owner = (!owner_tag.is_null()).then(|| *owner_tag);
         let length = u32::try_from(length).ok();
         (walk::<V>(user), owner, Target { tag: &mut *tag, class, length })
     };
@@ -336,7 +328,7 @@ unsafe extern "system" fn on_reference<V: HeapVisitor>(
 unsafe extern "system" fn on_primitive<V: HeapVisitor>(
     kind: c_int,
     info: *const c_void,
-    class: i64,
+    _class: i64,
     tag: *mut i64,
     value: u64,
     value_type: c_int,
@@ -349,14 +341,14 @@ unsafe extern "system" fn on_primitive<V: HeapVisitor>(
     let bytes = value.to_ne_bytes();
     let is_static = kind == 8;
     walk.tell(|visitor| {
-        visitor.primitive(Owner { tag, class }, is_static, index, &bytes[..kind_of_value.size()])
+        visitor.primitive(tag, is_static, index, &bytes[..kind_of_value.size()])
     })
 }
 
 /// # Safety
 /// Called by the virtual machine, with a walk of this type.
 unsafe extern "system" fn on_array<V: HeapVisitor>(
-    class: i64,
+    _class: i64,
     _size: i64,
     tag: *mut i64,
     count: c_int,
@@ -371,7 +363,7 @@ unsafe extern "system" fn on_array<V: HeapVisitor>(
         let elements = if bytes == 0 { &[] } else { std::slice::from_raw_parts(elements, bytes) };
         (walk::<V>(user), *tag, elements)
     };
-    walk.tell(|visitor| visitor.array(Owner { tag, class }, kind, elements))
+    walk.tell(|visitor| visitor.array(tag, kind, elements))
 }
 
 /// The numbers that are written out above, and their names in the header.
