@@ -15,7 +15,7 @@ pub struct Object {
     pub class: String,
     /// Its stack trace: methods, the innermost first; empty if there is none.
     pub trace: u32,
-    /// What it refers to; null is left out.
+    /// What it refers to, its class included; null is left out.
     pub references: Vec<u64>,
 }
 
@@ -203,10 +203,11 @@ impl Reader {
                         .take(8 * count as usize)?
                         .chunks(8)
                         .map(|c| u64::from_be_bytes(c.try_into().unwrap()));
+                    let references = references.chain([class]).collect();
                     let class = self.names.get(&class).with_context(|| format!("no class {class}"))?.clone();
                     ensure!(class.starts_with('['), "an array of class {class}");
                     let trace = self.trace(trace)?;
-                    self.add(id, class, trace, references.collect())?;
+                    self.add(id, class, trace, references)?;
                 }
                 0x23 => {
                     let (id, trace, count, kind) = (body.u8()?, body.u4()?, body.u4()?, body.u1()?);
@@ -253,7 +254,7 @@ impl Reader {
         for (id, class, values) in std::mem::take(&mut self.instances) {
             let name = self.names.get(&class).with_context(|| format!("no class {class}"))?.clone();
             let mut input = Input(&values);
-            let mut references = Vec::new();
+            let mut references = vec![class];
             let (mut at, mut size_said) = (class, None);
             while at != 0 {
                 let class = self.classes.get(&at).with_context(|| format!("{name}: no class {at}"))?;

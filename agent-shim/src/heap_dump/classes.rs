@@ -234,7 +234,8 @@ impl Classes {
         }
         let known = &mut self.list[index];
         let visited = known.visited;
-        *known = Class { kind, signature, superclass, interfaces, fields, visited, ..Class::unknown(known.id) };
+        *known =
+            Class { kind, signature, superclass, interfaces, fields, visited, ..Class::unknown(known.id) };
         Ok(())
     }
 
@@ -295,8 +296,9 @@ impl Classes {
     pub(super) fn make_records(&mut self, only_prepared: bool, texts: &mut Texts, output: &mut Output) {
         if self.mirror_names.is_empty() {
             // The loader has a place of its own.
-            let wanted =
-                |field: &&Field| !field.is_static && field.primitive.is_none() && field.name != b"classLoader";
+            let wanted = |field: &&Field| {
+                !field.is_static && field.primitive.is_none() && field.name != b"classLoader"
+            };
             self.mirror_fields = self.class_class().fields.iter().filter(wanted).cloned().collect();
             let name = |field: &Field| texts.id(&[b"<", field.name.as_slice(), b">"].concat(), output);
             self.mirror_names = self.mirror_fields.iter().map(name).collect();

@@ -144,7 +144,8 @@ fn dump<'a>(
     threads.map_err(said)?;
     output.begin_heap();
     let first_records = classes.records.len();
-    let place = output.reserve_segment(u32::try_from(first_records).map_err(|_| "the classes take more than 4 GB")?);
+    let place =
+        output.reserve_segment(u32::try_from(first_records).map_err(|_| "the classes take more than 4 GB")?);
 
     let mut walk = Walk::new(&mut classes, &mut tags, &mut output, &mut stacks, tracked);
     let whole = jvmti.follow_references(None, &mut walk).map_err(said)?;

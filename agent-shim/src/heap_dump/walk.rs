@@ -40,11 +40,11 @@ enum Open {
     },
 }
 
-/// An instance as it was told: its fields by their indexes, values in memory's order.
+/// An instance as it was told: its fields by their indexes, values in memory's order, and whether that is an id.
 struct Late {
     id: u64,
     class: i64,
-    fields: Vec<(u32, Vec<u8>)>,
+    fields: Vec<(u32, Vec<u8>, bool)>,
 }
 
 /// What is known of the objects that the second walk began with.
@@ -215,9 +215,14 @@ impl<'a> Walk<'a> {
         for Late { id, class, fields } in std::mem::take(&mut self.late) {
             let Some(known) = self.classes.of(class) else { continue };
             let mut values = vec![0; known.instance_size as usize];
-            for (index, value) in &fields {
-                if let Some(to) = known.place(*index).and_then(|place| values.get_mut(place..place + value.len())) {
-                    record::copy_value(value, to);
+            // What a field refers to for which there is no place is still to be found.
+            let mut homeless = Vec::new();
+            for (index, value, is_id) in &fields {
+                let place = known.place(*index).and_then(|place| values.get_mut(place..place + value.len()));
+                match place {
+                    Some(to) => record::copy_value(value, to),
+                    None if *is_id => homeless.extend(value.as_slice().try_into().map(u64::from_ne_bytes)),
+                    None => {}
                 }
             }
             // A class without a record is one that is gone; Object's have no fields.
@@ -226,6 +231,9 @@ impl<'a> Walk<'a> {
                 None => (self.classes.object_id(), Vec::new()),
             };
             self.write_instance(id, class, &values);
+            for id in homeless {
+                self.write(Body::default().u1(record::ROOT_UNKNOWN).u8(id));
+            }
         }
     }
 
@@ -304,7 +312,9 @@ impl HeapVisitor for Walk<'_> {
                     to.copy_from_slice(&id.to_be_bytes());
                 }
             }
-            (Link::Field(index), Open::Late(late)) => late.fields.push((index, id.to_ne_bytes().to_vec())),
+            (Link::Field(index), Open::Late(late)) => {
+                late.fields.push((index, id.to_ne_bytes().to_vec(), true))
+            }
             (Link::Element(index), Open::Elements { next, length }) if (*next..*length).contains(&index) => {
                 let gap = index - *next;
                 *next = index + 1;
@@ -330,7 +340,7 @@ impl HeapVisitor for Walk<'_> {
                 record::copy_value(value, to);
             }
         } else if let Open::Late(late) = &mut self.open {
-            late.fields.push((index, value.to_vec()));
+            late.fields.push((index, value.to_vec(), false));
         }
         Next::Visit
     }

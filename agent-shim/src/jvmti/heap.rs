@@ -340,9 +340,7 @@ unsafe extern "system" fn on_primitive<V: HeapVisitor>(
     // A union: its members begin where it begins.
     let bytes = value.to_ne_bytes();
     let is_static = kind == 8;
-    walk.tell(|visitor| {
-        visitor.primitive(tag, is_static, index, &bytes[..kind_of_value.size()])
-    })
+    walk.tell(|visitor| visitor.primitive(tag, is_static, index, &bytes[..kind_of_value.size()]))
 }
 
 /// # Safety
