@@ -10,40 +10,60 @@
 //! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
-//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; a
-//! native recorder, and events of the heap and of monitors, will be further modules beside [`load_hook`], fed by further callbacks.
+//! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
+//! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`]; requests of users to the
+//! running program are `ctl`.
 
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod boot_probes;
+mod class_loaders;
 mod class_rules;
+mod clock;
+#[cfg(target_os = "linux")]
+mod ctl;
+mod heap;
 mod heap_dump;
 mod jvmti;
 mod load_hook;
 mod method_ids;
+mod monitors;
 mod options;
 mod recorder;
 mod report;
 mod runtime_jar;
 mod talk;
 
+use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
+use clock::{Pair, Wanted};
 use heap_dump::AtEnd;
-use jvmti::{Callbacks, Capability, Event, Global, Jni, Jvmti, Object};
+use instrument_rewriter::transform::hooks::Reach;
+use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
-use options::Options;
+use monitors::Owners;
+use options::{Options, Requests};
 use recorder::Recorder;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
-use talk::{contained, say};
+use talk::{contained, say, say_once};
 
 /// What lasts from the start on.
 struct Agent {
     hook: LoadHook,
+    /// Threads and their waits are recorded.
+    threads: Option<Owners>,
+    /// Requests to the program are answered.
+    ctl: Requests,
+    /// What the user has told the agent.
+    told: String,
     /// What the recorder is told: lines of KEY=VALUE.
     settings: String,
+    /// What the recorder's own clock begins with; none: it takes the virtual machine's.
+    clock: Option<Pair>,
     /// A dump of the heap that is to be written at the end.
     heap_dump: Option<AtEnd>,
     /// Set when the virtual machine is initialised.
@@ -53,7 +73,7 @@ struct Agent {
 /// What can be had only of a virtual machine that is initialised.
 struct Live {
     recorder: Recorder,
-    platform_loader: Global,
+    loaders: ClassLoaders,
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
@@ -62,12 +82,21 @@ static CALLBACKS: Callbacks = Callbacks {
     vm_init: Some(vm_init),
     vm_death: Some(vm_death),
     class_file_load_hook: Some(class_file_load_hook),
+    garbage_collection_start: Some(heap::garbage_collection_start),
+    garbage_collection_finish: Some(heap::garbage_collection_finish),
+    object_free: Some(heap::object_free),
+    vm_object_alloc: Some(heap::vm_object_alloc),
     ..Callbacks::NONE
 };
 
 thread_local! {
     /// Set while this thread is inside the hook: what it loads there is none of the program's business.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside the load hook.
+fn is_loading() -> bool {
+    INSIDE.get()
 }
 
 /// The virtual machine starts with the agent (`-agentpath`).
@@ -138,14 +167,24 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if AGENT.get().is_some() {
         return Err("the agent is loaded already".to_owned());
     }
-    let options = Options::parse(options)?;
+    let told = options.to_owned();
+    let mut options = Options::parse(options)?;
     let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
     let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
     let effective = |key: &str| property(key).or_else(|| given(key));
     if effective("record").as_deref() == Some("off") {
         return Ok(());
     }
+    if let Some(roots) = property("roots").or_else(|| std::env::var("INSTRUMENT_ROOTS").ok()) {
+        options.roots = options::parse_roots(&roots)?;
+    }
     let mut settings = String::new();
+    if !options.roots.is_empty() {
+        settings += &format!("roots={}\n", options.roots.join(","));
+    }
+    for region in &options.regions {
+        settings += &format!("region.{}={}\n", region.number, region.name);
+    }
     for (key, value) in &options.recorder {
         settings += &format!("{key}={}\n", value.replace('\n', " "));
     }
@@ -154,23 +193,50 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     {
         settings += &format!("name={name}\n");
     }
-    let heap_dump = options.heap_dump.clone().map(AtEnd::new);
+    let clock = clock(options.clock);
+    let (threads, ctl) = (options.threads, options.ctl.clone());
+    let mut capabilities = Vec::new();
+    if let Some(heap) = options.heap.take() {
+        capabilities = heap::capabilities(&heap);
+        heap::claim(jvmti, heap);
+    }
+    let heap_dump = options.heap_dump.take().map(AtEnd::new);
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    let retransforms = attached || hook.wants_jdk();
+    if capabilities.is_empty() && (attached || hook.wants_jdk()) {
+        capabilities.push(Capability::RetransformClasses);
+    }
     AGENT
-        .set(Agent { hook, settings, heap_dump, live: OnceLock::new() })
+        .set(Agent { hook, threads, ctl, told, settings, clock, heap_dump, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
+    #[cfg(target_os = "linux")]
+    if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
+        ctl::prepare(jvmti);
+    }
     let hook_up = || {
-        if retransforms {
-            jvmti.add_capabilities(&[Capability::RetransformClasses])?;
-        }
+        jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
         jvmti.enable(Event::VmInit)?;
         jvmti.enable(Event::VmDeath)
     };
     hook_up().map_err(|error| error.to_string())
+}
+
+/// The first readings of the clock that the user wants.
+fn clock(wanted: Wanted) -> Option<Pair> {
+    if wanted == Wanted::Monotonic {
+        return None;
+    }
+    match clock::begin() {
+        Ok(pair) => Some(pair),
+        Err(reason) => {
+            if wanted == Wanted::Counter {
+                say(format_args!("clock=tsc: {reason}; times are those of System.nanoTime()"));
+            }
+            None
+        }
+    }
 }
 
 /// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
@@ -191,13 +257,10 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
         dump.begin();
     }
     let live = || {
-        let recorder = Recorder::find(jni, &agent.settings, agent.hook.wants_jdk())?;
-        let loader = jni.static_method(
-            "java/lang/ClassLoader",
-            "getPlatformClassLoader",
-            "()Ljava/lang/ClassLoader;",
-        )?;
-        Some(Live { recorder, platform_loader: jni.call_for_object(&loader)? })
+        heap::register(jni).then_some(())?;
+        let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
+        let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
+        Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni)? })
     };
     let Some(live) = live() else {
         say(format_args!("the runtime cannot be called; the program runs as it is"));
@@ -210,8 +273,24 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
         say(format_args!("classes cannot be seen as they load: {error}; the program runs as it is"));
         return;
     }
+    if let Some(owners) = agent.threads {
+        monitors::start(jni, owners);
+    }
+    #[cfg(target_os = "linux")]
+    ctl::start(jvmti, jni, &agent.ctl);
     if attached || agent.hook.wants_jdk() {
         retransform(agent, jvmti, jni, attached);
+    }
+    if heap::is_on() {
+        let rewritten = jni.class("java/lang/Object").is_some_and(|object| {
+            let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
+            jni.forget_global(object);
+            done
+        });
+        match rewritten {
+            true => heap::begin(jni),
+            false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
+        }
     }
 }
 
@@ -252,7 +331,28 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
 
 impl Live {
     fn origin<'a>(&self, jni: Jni<'a>, loader: &Object<'a>, class: &[u8]) -> Origin {
-        Origin::of(loader.is_null() || jni.is_same(loader, &self.platform_loader), class)
+        Origin::of(self.loaders.is_of_the_jdk(jni, loader), class)
+    }
+
+    /// How a class will reach the runtime, if it can. While its loader is asked, this thread is not inside the hook: what the loader does
+    /// is the program's business.
+    fn reach(&self, agent: &Agent, jni: Jni<'_>, loader: &Object<'_>, name: &[u8]) -> Option<Reach> {
+        if !agent.hook.may_change(name) {
+            return Some(Reach::Direct);
+        }
+        INSIDE.set(false);
+        let reach = self.loaders.reach(jni, loader);
+        INSIDE.set(true);
+        match reach {
+            Ok(reach) => Some(reach),
+            Err(unreachable) => {
+                let name = agent.hook.left_unreachable(name, unreachable.reason());
+                if unreachable == Unreachable::News {
+                    say_once(format_args!("{name} stays as it is: its class loader hides what probes call"));
+                }
+                None
+            }
+        }
     }
 }
 
@@ -276,14 +376,23 @@ unsafe extern "system" fn vm_init(
 /// Called by the virtual machine.
 unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
     contained("the end of the virtual machine", || {
+        #[cfg(target_os = "linux")]
+        ctl::stop();
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
-        if let Some(live) = AGENT.get().and_then(|agent| agent.live.get()) {
-            live.recorder.finish(jni);
+        if let Some(agent) = AGENT.get()
+            && let Some(live) = agent.live.get()
+        {
+            heap::end();
+            live.recorder.finish(jni, &agent.hook.missed());
         }
-        if let Some(dump) = AGENT.get().and_then(|agent| agent.heap_dump.as_ref()) {
-            dump.write(jni);
+        // After the recorder: what is collected for it is not the program's doing.
+        if let Some(agent) = AGENT.get()
+            && let Some(dump) = &agent.heap_dump
+        {
+            dump.write(jni, &agent.hook);
         }
+        runtime_jar::remove();
     });
 }
 
@@ -321,7 +430,8 @@ unsafe extern "system" fn class_file_load_hook(
         if !agent.hook.wants(live.origin(jni, &loader, name), name) {
             return None;
         }
-        let out = agent.hook.rewrite(name, class, |piece| live.recorder.id_map(jni, piece))?;
+        let reach = live.reach(agent, jni, &loader, name)?;
+        let out = agent.hook.rewrite(name, class, reach, |news| live.recorder.tell(jni, news))?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

@@ -1,14 +1,19 @@
 //! A class on its way into the virtual machine: looked at, numbered, rewritten. No JVMTI here.
 
 use crate::class_rules::{self, Origin};
+use crate::heap;
 use crate::method_ids::MethodIds;
 use crate::options::Options;
 use crate::report::Report;
 use crate::talk::say;
 use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
-use instrument_rewriter::filter::{ClassVerdict, Filter};
-use instrument_rewriter::instrumenter::{Instrumenter, Runtime};
+use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
+use instrument_rewriter::id_map::Entry;
+use instrument_rewriter::instrumenter::{Instrumenter, RegionRecord, Runtime};
+use instrument_rewriter::region::Region;
+use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, Transforms};
+use instrument_rewriter::transform::hooks::Reach;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,12 +22,29 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Rewrites what is to be rewritten, from any number of threads.
 pub(crate) struct LoadHook {
+    filter: &'static Filter,
     jdk_filter: Option<Filter>,
     dump: Option<PathBuf>,
     report: Option<Arc<Mutex<Report>>>,
+    /// The constructor of `java.lang.Object` is rewritten.
+    object_init: bool,
     state: RwLock<State>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
+    roots: Vec<String>,
+    regions: Arc<[Region]>,
+    /// Whether the class of each region was met.
+    regions_met: Vec<AtomicBool>,
+    /// Nothing but regions is asked for.
+    only_regions: bool,
+}
+
+/// What the recorder has to know of a class before it can run.
+pub(crate) struct News {
+    /// The part of the id map that nobody has yet.
+    pub(crate) map: Option<Vec<u8>>,
+    /// Ids of root methods.
+    pub(crate) roots: Vec<u32>,
 }
 
 struct State {
@@ -51,19 +73,29 @@ impl LoadHook {
             fs::create_dir_all(directory).map_err(|error| named("dump", directory, error))?;
         }
         // The agent lasts as long as the process.
-        let (filter, map) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
+        let (filter, map): (&Filter, _) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
         let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
+        let roots: Result<Vec<_>, _> = options.roots.iter().map(|root| MethodQuery::new(root)).collect();
+        instrumenter.watch(roots.map_err(|error| error.to_string())?);
+        let regions: Arc<[Region]> = options.regions.into();
+        instrumenter.time(regions.clone());
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {
                 write(&report, |report| report.record(record));
             }));
         }
         Ok(LoadHook {
+            filter,
             jdk_filter: options.jdk_filter,
             dump: options.dump,
             report,
+            object_init: heap::is_on(),
             state: RwLock::new(State { instrumenter, ids }),
             stopped: AtomicBool::new(false),
+            roots: options.roots,
+            regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
+            only_regions: options.transforms == Transforms::NONE,
+            regions,
         })
     }
 
@@ -79,6 +111,9 @@ impl LoadHook {
 
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
     pub(crate) fn wants(&self, origin: Origin, class: &[u8]) -> bool {
+        if self.object_init && origin == Origin::Jdk && class == heap::OBJECT {
+            return true;
+        }
         if !self.considers(origin, class) {
             return false;
         }
@@ -89,6 +124,20 @@ impl LoadHook {
         left.is_none()
     }
 
+    /// Whether the filter lets any of its methods through.
+    pub(crate) fn may_change(&self, class: &[u8]) -> bool {
+        !matches!(self.filter.class(class), ClassVerdict::Skip(_))
+    }
+
+    /// The class stays as it is because of its loader; its name for people.
+    pub(crate) fn left_unreachable(&self, class: &[u8], reason: &'static str) -> String {
+        let class = mutf8::escape(class);
+        if let Some(report) = &self.report {
+            write(report, |report| report.left(&class, reason));
+        }
+        class.replace('/', ".")
+    }
+
     /// Whether anybody asked for it: the program's classes are all asked for, until the filter says otherwise.
     fn considers(&self, origin: Origin, class: &[u8]) -> bool {
         let included = |filter: &Filter| !matches!(filter.class(class), ClassVerdict::Skip(_));
@@ -96,18 +145,44 @@ impl LoadHook {
             && (origin == Origin::Program || self.jdk_filter.as_ref().is_some_and(included))
     }
 
-    /// The new bytes of a class, if it is to have new ones. `piece` takes the part of the id map that nobody has yet, before the class
-    /// can run; it may call anything.
-    pub(crate) fn rewrite(&self, name: &[u8], class: &[u8], piece: impl FnOnce(Vec<u8>)) -> Option<Vec<u8>> {
+    /// The id of a method, if it was rewritten, in this run or in another that shares its ids.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn method_id(&self, class: &str, name: &str, descriptor: &str) -> Option<u32> {
+        let mut state = self.state.write().ok()?;
+        state.instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+    }
+
+    /// Tells of the method with this id, if there is one.
+    pub(crate) fn method<T>(&self, id: u32, tell: impl FnOnce(Entry<'_>) -> T) -> Option<T> {
+        let mut state = self.state.write().ok()?;
+        state.instrumenter.ids().lookup(id).map(tell)
+    }
+
+    /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
+    pub(crate) fn rewrite(
+        &self,
+        name: &[u8],
+        class: &[u8],
+        reach: Reach,
+        tell: impl FnOnce(News),
+    ) -> Option<Vec<u8>> {
+        if self.object_init && name == heap::OBJECT {
+            return rewrite_object(class);
+        }
+        if self.only_regions && !self.regions.iter().any(|region| region.class() == name) {
+            return None;
+        }
         let root = Location::root("");
         let at = root.entry(name);
         let mut plan = self.state.read().ok()?.instrumenter.plan(&at, class);
-        let (numbered, new) = {
+        plan.call(reach);
+        let (numbered, news) = {
             let mut state = self.state.write().ok()?;
             let State { instrumenter, ids } = &mut *state;
             let numbered = ids.number(instrumenter, |i| i.ids(), |i| i.admit(&at, &mut plan, class));
             let used = instrumenter.take_used();
-            (numbered, ids.piece(used, instrumenter.ids()))
+            let roots = instrumenter.take_found();
+            (numbered, News { map: ids.piece(used, instrumenter.ids()), roots })
         };
         if let Err(error) = numbered {
             if !self.stopped.swap(true, Relaxed) {
@@ -115,12 +190,15 @@ impl LoadHook {
             }
             return None;
         }
-        if let Some(new) = new {
-            piece(new);
-        }
+        tell(news);
         let mut out = Vec::new();
         let rewritten = self.state.read().ok()?.instrumenter.rewrite(&at, &plan, class, &mut out);
-        self.state.write().ok()?.instrumenter.done(&at, plan, rewritten);
+        let regions = {
+            let mut state = self.state.write().ok()?;
+            state.instrumenter.done(&at, plan, rewritten);
+            state.instrumenter.take_region_records()
+        };
+        self.account(&regions);
         if !rewritten {
             return None;
         }
@@ -130,6 +208,38 @@ impl LoadHook {
             say(format_args!("{}: {error}", directory.display()));
         }
         Some(out)
+    }
+}
+
+/// No method of `java.lang.Object` has an id: none tells when it is called.
+fn rewrite_object(class: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut rewriter = PlainRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
+    let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
+    matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)
+}
+
+impl LoadHook {
+    /// Says of regions why they are not timed.
+    fn account(&self, records: &[RegionRecord]) {
+        for record in records {
+            let met = self.regions_met[record.region].swap(true, Relaxed);
+            if let (false, Some(fault)) = (met, &record.fault) {
+                say(format_args!("region {} is not timed: {fault}", self.regions[record.region].name));
+            }
+        }
+    }
+
+    /// Says at the end which regions' classes were never loaded. The roots that no method has matched.
+    pub(crate) fn missed(&self) -> Vec<String> {
+        for (region, met) in self.regions.iter().zip(&self.regions_met) {
+            if !met.load(Relaxed) {
+                say(format_args!("region {} was not timed: its class was not loaded", region.name));
+            }
+        }
+        let Ok(state) = self.state.read() else { return Vec::new() };
+        let seen = self.roots.iter().zip(state.instrumenter.seen());
+        seen.filter(|(_, seen)| !seen).map(|(root, _)| root.clone()).collect()
     }
 }
 
@@ -199,7 +309,10 @@ mod tests {
         let run = move || {
             let hook = hook("transform=method-events:allocation");
             let rewrite = |(name, class): &(String, Vec<u8>)| {
-                hook.rewrite(name.as_bytes(), class, |piece| assert!(!piece.is_empty())).is_some()
+                hook.rewrite(name.as_bytes(), class, Reach::Direct, |news| {
+                    assert!(news.map.is_none_or(|map| !map.is_empty()))
+                })
+                .is_some()
             };
             classes.iter().filter(|class| rewrite(class)).count()
         };

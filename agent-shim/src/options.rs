@@ -4,10 +4,18 @@
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, joined with `:`; default: the first two |
+//! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
+//! | `region` | times a code region, as `--region` does; may be repeated. Without `transform` nothing else is inserted |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
+//! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
+//! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
 //! | `heap-dump` | a file for a dump of the heap, as it is when the program ends; `%p` is the process id |
+//! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
+//! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
+//! | `threads` | `on`: threads and their waits for monitors are recorded |
+//! | `owners` | whether the virtual machine is asked who has a monitor: `on` (as long as that takes 2 % of the time or less), `all`, `off` |
 //! | `out`, `name`, `record`, `timing`, .. | for the recorder: system property `instrument.KEY`, unless the program sets that itself |
 //!
 //! A comma or backslash within a value is written with a backslash before it. (`;` cannot separate patterns: it is part of descriptors.)
@@ -16,12 +24,16 @@
 //! The classes of the JDK (the boot and platform loaders') are left alone, unless an include pattern names them: one that begins
 //! with a name, as `java.util.**` does and `**` does not.
 
-use instrument_rewriter::filter::Filter;
+use crate::clock::Wanted;
+use crate::heap::Classes;
+use crate::monitors::Owners;
+use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
 /// Keys that the recorder knows.
-const RECORDER_KEYS: [&str; 11] = [
+const RECORDER_KEYS: [&str; 12] = [
     "out",
     "name",
     "record",
@@ -33,10 +45,41 @@ const RECORDER_KEYS: [&str; 11] = [
     "sizes",
     "calibrate",
     "snapshot",
+    "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 7] = ["include", "exclude", "transform", "ids", "report", "dump", "heap-dump"];
+const AGENT_KEYS: [&str; 15] = [
+    "include",
+    "exclude",
+    "transform",
+    "root",
+    "region",
+    "ids",
+    "report",
+    "dump",
+    "heap-dump",
+    "ctl",
+    "heap-include",
+    "heap-exclude",
+    "clock",
+    "threads",
+    "owners",
+];
+const HEAP: [&str; 2] = ["counts", "objects"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
+
+/// Whether requests to the program are answered, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux says who asks"))]
+pub(crate) enum Requests {
+    /// In the directory of the user.
+    #[default]
+    Usual,
+    /// Nowhere.
+    Off,
+    /// At this path.
+    At(PathBuf),
+}
 
 /// What the user wants.
 #[derive(Debug)]
@@ -46,12 +89,29 @@ pub(crate) struct Options {
     /// For the classes of the JDK; none: they stay as they are.
     pub(crate) jdk_filter: Option<Filter>,
     pub(crate) transforms: Transforms,
+    /// Patterns, one each.
+    pub(crate) roots: Vec<String>,
+    pub(crate) regions: Vec<Region>,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
     pub(crate) heap_dump: Option<PathBuf>,
+    pub(crate) ctl: Requests,
+    pub(crate) clock: Wanted,
+    /// Threads and their waits are recorded.
+    pub(crate) threads: Option<Owners>,
+    /// The classes whose objects are recorded; none: objects are not.
+    pub(crate) heap: Option<Heap>,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
+}
+
+/// What is to be known of objects.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    pub(crate) classes: Classes,
+    /// Each gets a biography.
+    pub(crate) biographies: bool,
 }
 
 impl Options {
@@ -62,7 +122,12 @@ impl Options {
     pub(crate) fn parse(text: &str) -> Result<Options, String> {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut transforms = None;
+        let mut clock = Wanted::default();
+        let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
+        let mut ctl = Requests::default();
         let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
+        let (mut threads, mut owners) = (false, Owners::On);
+        let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
             let (key, value) =
@@ -75,10 +140,37 @@ impl Options {
                 "include" => include.push(value.to_owned()),
                 "exclude" => exclude.push(value.to_owned()),
                 "transform" => transforms = Some(parse_transforms(value)?),
+                "root" => roots.extend(parse_roots(value)?),
+                "region" => {
+                    let region = Region::parse(value).map_err(|error| format!("region={value}: {error}"))?;
+                    if regions.iter().any(|other| other.number == region.number) {
+                        return Err(format!("region={value}: there is one that cannot be told from it"));
+                    }
+                    regions.push(region);
+                }
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
                 "heap-dump" => heap_dump = path(),
+                "ctl" if value == "off" => ctl = Requests::Off,
+                "ctl" => ctl = Requests::At(PathBuf::from(value)),
+                "clock" => {
+                    clock = match value {
+                        "tsc" => Wanted::Counter,
+                        "monotonic" => Wanted::Monotonic,
+                        _ => return Err(format!("clock={value}: there are tsc and monotonic")),
+                    }
+                }
+                "threads" => threads = choose(key, value, &[("off", false), ("on", true)])?,
+                "owners" => {
+                    let all = [("on", Owners::On), ("all", Owners::All), ("off", Owners::Off)];
+                    owners = choose(key, value, &all)?;
+                }
+                "heap-include" => heap_include.push(value.to_owned()),
+                "heap-exclude" => heap_exclude.push(value.to_owned()),
+                "heap" if !HEAP.contains(&value) => {
+                    return Err(format!("heap={value}: there are {}", HEAP.join(", ")));
+                }
                 "record" if !RECORD.contains(&value) => {
                     return Err(format!("record={value}: there are {}", RECORD.join(", ")));
                 }
@@ -100,18 +192,65 @@ impl Options {
             true => None,
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
-        let usual = Transforms { method_events: true, thread_links: true, ..Transforms::default() };
+        let heap = heap(&recorder, &heap_include, &heap_exclude)?;
+        // A region costs next to nothing, unless everything around it is recorded.
+        let events = regions.is_empty();
+        let usual = Transforms { method_events: events, thread_links: events, ..Transforms::default() };
+        let mut transforms = transforms.unwrap_or(usual);
+        if heap.is_some() {
+            if transforms.allocation {
+                return Err("heap sees what transform=allocation sees, and more: one of them".to_owned());
+            }
+            transforms.array_allocation = true;
+        }
         Ok(Options {
             filter,
             jdk_filter,
-            transforms: transforms.unwrap_or(usual),
+            transforms,
+            heap,
+            roots,
+            regions,
             ids,
             report,
             dump,
             heap_dump,
+            ctl,
+            clock,
+            threads: threads.then_some(owners),
             recorder,
         })
     }
+}
+
+/// What a word stands for.
+fn choose<T: Copy>(key: &str, value: &str, all: &[(&str, T)]) -> Result<T, String> {
+    all.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let words: Vec<&str> = all.iter().map(|(word, _)| *word).collect();
+        format!("{key}={value}: there are {}", words.join(", "))
+    })
+}
+
+fn heap(
+    recorder: &[(&'static str, String)],
+    include: &[String],
+    exclude: &[String],
+) -> Result<Option<Heap>, String> {
+    let Some((_, level)) = recorder.iter().find(|(key, _)| *key == "heap") else {
+        return match include.is_empty() && exclude.is_empty() {
+            true => Ok(None),
+            false => Err("heap-include and heap-exclude go with heap=counts or heap=objects".to_owned()),
+        };
+    };
+    Ok(Some(Heap { classes: Classes::new(include, exclude)?, biographies: level == "objects" }))
+}
+
+/// Patterns that are joined with `:`, or with `,` as the recorder's setting takes them.
+pub(crate) fn parse_roots(value: &str) -> Result<Vec<String>, String> {
+    let patterns: Vec<String> = value.split([':', ',']).map(|pattern| pattern.trim().to_owned()).collect();
+    for pattern in &patterns {
+        MethodQuery::new(pattern).map_err(|error| format!("root={value}: {error}"))?;
+    }
+    Ok(patterns)
 }
 
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
@@ -122,9 +261,10 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
             "thread-links" => transforms.thread_links = true,
             "hand-over" => transforms.hand_over = true,
             "allocation" => transforms.allocation = true,
+            "array-allocation" => transforms.array_allocation = true,
             _ => {
                 return Err(format!(
-                    "transform={name}: there are method-events, thread-links, hand-over and allocation"
+                    "transform={name}: there are method-events, thread-links, hand-over, allocation and array-allocation"
                 ));
             }
         }
@@ -179,6 +319,14 @@ mod tests {
     }
 
     #[test]
+    fn threads_are_recorded_if_asked_for() {
+        let threads = |text: &str| Options::parse(text).unwrap().threads;
+        assert_eq!(threads("owners=all"), None);
+        assert_eq!(threads("threads=on"), Some(Owners::On));
+        assert_eq!(threads("threads=on,owners=off"), Some(Owners::Off));
+    }
+
+    #[test]
     fn only_patterns_that_begin_with_a_name_are_about_the_jdk() {
         assert!(Options::parse("include=**").unwrap().jdk_filter.is_none());
         let options = Options::parse("include=**Service:java.util.**,exclude=java.util.zip.**").unwrap();
@@ -196,7 +344,18 @@ mod tests {
             ("out=", "option `out` has no value"),
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
+            ("clock=sundial", "clock=sundial: there are tsc and monotonic"),
+            ("threads=yes", "threads=yes: there are off, on"),
+            ("owners=1", "owners=1: there are on, all, off"),
             ("transform=rmi", "transform=rmi: there are method-events, thread-links, "),
+            ("heap=all", "heap=all: there are counts, objects"),
+            ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
+            ("heap=counts,heap-exclude=a.B#c", "heap patterns are about classes"),
+            ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
+            ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
+            ("root=a..b", "root=a..b: "),
+            ("region=Foo", "region=Foo: "),
+            ("region=Foo:1,region=Foo:1", "cannot be told"),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {

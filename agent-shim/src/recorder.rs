@@ -1,39 +1,70 @@
 //! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
 
+use crate::clock::{self, Pair};
 use crate::jvmti::{Jni, StaticMethod};
+use crate::load_hook::News;
 use std::sync::{Mutex, PoisonError};
 
 /// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
 const STACK: usize = 144 << 10;
 
+/// Whether this thread has stack enough to call Java code.
+pub(crate) fn has_stack() -> bool {
+    stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK)
+}
+
 /// The recorder, once its class can be called.
 pub(crate) struct Recorder {
     id_map: StaticMethod,
+    roots: StaticMethod,
+    missed: StaticMethod,
     /// Pieces of the id map that it did not take yet.
     waiting: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Recorder {
-    /// Finds the class, and tells it its settings: lines of KEY=VALUE. `at_once`: it begins before the first event.
-    pub(crate) fn find(jni: Jni<'_>, settings: &str, at_once: bool) -> Option<Recorder> {
+    /// Finds the class, gives it its clock, if there is one that begins with this pair, and tells it its settings: lines of KEY=VALUE.
+    /// `at_once`: it begins before the first event.
+    pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>, settings: &str, at_once: bool) -> Option<Recorder> {
         const CLASS: &str = "instrument/runtime/Agent";
+        if let Some(first) = clock
+            && jni.register_clock("instrument/runtime/Clock", "ticks", clock::ticks)
+            && let Some(lines) = clock::settle(first)
+        {
+            let clock = jni.static_method(CLASS, "clock", "([B)V")?;
+            jni.call_with_bytes(&clock, lines.as_bytes()).then_some(())?;
+        }
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
+        let roots = jni.static_method(CLASS, "roots", "([B)V")?;
+        let missed = jni.static_method(CLASS, "missed", "([B)V")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
         if at_once {
             let begin = jni.static_method(CLASS, "begin", "([B)V")?;
             jni.call_with_bytes(&begin, &[]).then_some(())?;
         }
-        Some(Recorder { id_map, waiting: Mutex::default() })
+        Some(Recorder { id_map, roots, missed, waiting: Mutex::default() })
+    }
+
+    /// Tells what has to be known of a class before it runs. Roots do not wait as the map does: where the stack is nearly full, what
+    /// they do is not recorded.
+    pub(crate) fn tell(&self, jni: Jni<'_>, news: News) {
+        if let Some(map) = news.map {
+            self.id_map(jni, map);
+        }
+        if !news.roots.is_empty() && has_stack() {
+            let bytes: Vec<u8> = news.roots.iter().flat_map(|id| id.to_be_bytes()).collect();
+            jni.call_with_bytes(&self.roots, &bytes);
+        }
     }
 
     /// Hands a piece of the id map over, and what has waited before. Where the stack is nearly full it waits for the next class, or the
     /// end: Java code would fail half-way through what it does.
-    pub(crate) fn id_map(&self, jni: Jni<'_>, piece: Vec<u8>) {
+    fn id_map(&self, jni: Jni<'_>, piece: Vec<u8>) {
         // Taken out: what is called may load a class, and come here again.
         let mut pieces = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         pieces.push(piece);
-        if stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK) {
+        if has_stack() {
             let taken = pieces.iter().take_while(|piece| jni.call_with_bytes(&self.id_map, piece)).count();
             pieces.drain(..taken);
         }
@@ -42,8 +73,11 @@ impl Recorder {
         }
     }
 
-    /// Writes what is left, before the end.
-    pub(crate) fn finish(&self, jni: Jni<'_>) {
+    /// Writes what is left, before the end. `missed`: roots that match nothing that was rewritten now; it may have been earlier.
+    pub(crate) fn finish(&self, jni: Jni<'_>, missed: &[String]) {
         self.id_map(jni, Vec::new());
+        if !missed.is_empty() {
+            jni.call_with_bytes(&self.missed, missed.join("\n").as_bytes());
+        }
     }
 }

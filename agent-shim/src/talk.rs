@@ -9,6 +9,12 @@ pub(crate) fn say(message: fmt::Arguments<'_>) {
     let _ = std::io::stderr().lock().write_all(format!("instrument: {message}\n").as_bytes());
 }
 
+/// Says one line for all of its kind.
+pub(crate) fn say_once(message: fmt::Arguments<'_>) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| say(message));
+}
+
 /// Runs a callback's body. A panic is said, once per process, and gives `None`.
 pub(crate) fn contained<T>(what: &str, body: impl FnOnce() -> T) -> Option<T> {
     static QUIET: Once = Once::new();

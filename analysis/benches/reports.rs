@@ -79,7 +79,7 @@ fn read(data: &[u8]) -> Loaded {
     let mut profile = Profile::parse(data).expect("a profile");
     replay::profile(&data, &mut profile).expect("a trace");
     let names = |_: u32, id: u32| format!("com.acme.Shop{}.method{id}(I)V", id % 20);
-    let mut processes = [Process { profile: &mut profile, name: "p".into(), methods: &names }];
+    let mut processes = [Process::new(&mut profile, "p".into(), &names)];
     load::load(&mut processes, &load::Options::default())
 }
 

@@ -7,6 +7,8 @@
 //! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
 //! | [`load`] | profiles, read into the model |
 //! | [`calibration`] | what the probes cost, taken out of what they measured |
+//! | [`heap`] | which objects were made where, how long they lived, what leaks |
+//! | [`waits`] | what threads waited for |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
@@ -18,6 +20,7 @@
 pub mod arcs;
 pub mod calibration;
 pub mod export;
+pub mod heap;
 pub mod input;
 pub mod invariants;
 pub mod load;
@@ -26,5 +29,6 @@ pub mod replay;
 pub mod report;
 mod signature;
 pub mod uncertainty;
+pub mod waits;
 
 pub use model::{Arcflow, Kind, NodeId, Resource};

@@ -1,5 +1,7 @@
 //! Method names with descriptors (JVMS 4.3.3), for people and for formats in which `;` has a meaning.
 
+use std::borrow::Cow;
+
 /// `Shop.price(Ljava/lang/String;[I)V` as `Shop.price(java.lang.String,int[])`; none for names without a descriptor.
 pub(crate) fn readable(name: &str) -> Option<String> {
     with_types(name, ",", |class| class.replace('/', "."))
@@ -8,6 +10,15 @@ pub(crate) fn readable(name: &str) -> Option<String> {
 /// The same as `Shop.price(String, int[])`.
 pub(crate) fn brief(name: &str) -> Option<String> {
     with_types(name, ", ", |class| class.rsplit('/').next().unwrap_or(class).to_owned())
+}
+
+/// A class as `Class.getName()` gives it, as Java writes it: `[I` is `int[]`.
+pub(crate) fn java_class(name: &str) -> Cow<'_, str> {
+    if !name.starts_with('[') {
+        return Cow::Borrowed(name);
+    }
+    let array = first_type(name, str::to_owned).filter(|(_, rest)| rest.is_empty());
+    array.map_or(Cow::Borrowed(name), |(array, _)| Cow::Owned(array))
 }
 
 fn with_types(name: &str, separator: &str, class: fn(&str) -> String) -> Option<String> {
@@ -53,6 +64,20 @@ fn primitive(letter: u8) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arrays_are_written_as_java_does() {
+        for (name, expected) in [
+            ("[I", "int[]"),
+            ("[[Ljava.lang.String;", "java.lang.String[][]"),
+            ("java.lang.String", "java.lang.String"),
+            ("[", "["),
+            ("[L", "[L"),
+            ("[II", "[II"),
+        ] {
+            assert_eq!(java_class(name), expected);
+        }
+    }
 
     #[test]
     fn descriptors_become_types() {

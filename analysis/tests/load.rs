@@ -14,7 +14,7 @@ fn loaded(data: &[u8], options: &Options<'_>) -> Loaded {
     replay::profile(&data, &mut profile).unwrap();
     assert_eq!(profile.damage, []);
     let names = |_: u32, id: u32| format!("m{id}");
-    let loaded = load(&mut [Process { profile: &mut profile, name: "p".into(), methods: &names }], options);
+    let loaded = load(&mut [Process::new(&mut profile, "p".into(), &names)], options);
     let checked = invariants::check(&loaded.model, &Arcs::new(&loaded.model));
     assert_eq!(checked.violations, []);
     loaded
@@ -360,7 +360,7 @@ fn no_file_is_too_wrong() {
             let Ok(mut profile) = Profile::parse(&data) else { continue };
             replay::profile(&data, &mut profile).unwrap();
             let names = |_: u32, id: u32| format!("m{id}");
-            let mut processes = [Process { profile: &mut profile, name: "p".into(), methods: &names }];
+            let mut processes = [Process::new(&mut profile, "p".into(), &names)];
             let loaded =
                 load(&mut processes, &Options { links: round % 2 == 0, lifetimes: true, thread: None });
             let arcs = Arcs::new(&loaded.model);

@@ -42,6 +42,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => id().prop_map(Event::Caught),
         2 => (1..4u32, 0..100u64).prop_map(|(class, words)| Event::Made { class, bytes: 8 * words }),
         1 => (0..4u64).prop_map(Event::Surplus),
+        1 => (0..4u32).prop_map(Event::Gone),
         1 => id().prop_map(Event::LinkEntered),
         1 => id().prop_map(Event::LinkLeft),
         1 => id().prop_map(Event::LinkMade),
@@ -179,7 +180,7 @@ fn what_is_wrong_with_a_trace_is_said() {
     let regions = regions.collect::<Vec<_>>();
     data[regions[2]] = 0;
     data[regions[4] + 24..regions[4] + 32].fill(0);
-    data[regions[5] + 64 + 7] = 0xe0;
+    data[regions[5] + 64 + 7] = 0x00;
     let mut profile = Profile::parse(&data).unwrap();
     replay::profile(&data, &mut profile).unwrap();
     let reasons = profile.damage.iter().map(|damage| damage.reason.as_str()).collect::<Vec<_>>();

@@ -11,9 +11,24 @@ pub(crate) fn command() -> Command {
         crate::Cli::command().mut_subcommand("rewrite", |rewrite| rewrite.after_help(crate::exit::HELP));
     #[cfg(unix)]
     let command = command.mut_subcommand("run", |run| {
+        let (id, name) = crate::run::RENAMED;
+        let run = run.mut_arg(id, |arg| arg.long(name));
         crate::run::WITHOUT_EFFECT.iter().fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(true)))
     });
     command
+}
+
+/// The commands that print something of profiles: all their operands are files, and nothing else is required.
+#[cfg(unix)]
+pub(crate) fn reports() -> Vec<String> {
+    const OTHERS: [&str; 3] = ["dump", "diff", "export"];
+    let command = crate::Cli::command();
+    let reads_files = |command: &&Command| {
+        let mut required = command.get_arguments().filter(|argument| argument.is_required_set());
+        required.next().is_some_and(|argument| argument.get_id() == "files") && required.next().is_none()
+    };
+    let names = command.get_subcommands().filter(reads_files).map(|command| command.get_name().to_owned());
+    names.filter(|name| !OTHERS.contains(&name.as_str())).collect()
 }
 
 /// Puts `rewrite` before the first word that is neither a global option nor a command.

@@ -146,6 +146,8 @@ pub(crate) fn run(
     let transforms = Transforms {
         method_events: settings.transforms.contains(&Transform::MethodEvents),
         allocation: settings.transforms.contains(&Transform::Allocation),
+        array_allocation: settings.transforms.contains(&Transform::ArrayAllocation),
+        object_init: settings.transforms.contains(&Transform::ObjectInit),
         thread_links: settings.transforms.contains(&Transform::ThreadLinks),
         hand_over: settings.transforms.contains(&Transform::HandOver),
     };

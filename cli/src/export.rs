@@ -12,18 +12,18 @@ use instrument_analysis::export::firefox::Firefox;
 use instrument_analysis::export::perfetto::Perfetto;
 use instrument_analysis::export::speedscope::{self, Speedscope};
 use instrument_analysis::export::tau::{self, Rows};
-use instrument_analysis::export::timeline::{Axis, Timeline, lay_out};
+use instrument_analysis::export::timeline::{Axis, Timeline, lay_out_threads};
 use instrument_analysis::export::trace::{self, Trace};
-use instrument_analysis::export::{Figure, call_tree, folded, pprof};
+use instrument_analysis::export::{Figure, call_tree, folded, pprof, spans, xml};
 use instrument_analysis::uncertainty::accompanies;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use wildmatch::WildMatch;
 
 /// Write what was recorded in the formats of other tools
 ///
-/// Formats that show one figure take --resource; pprof, tau and call-tree hold all of them. Traces are written to chrome,
+/// Formats that show one figure take --resource; pprof, tau and call-tree hold all of them, xml events of the heap and of
+/// threads one by one (its schema is analysis/schema/trace.xsd). Traces are written to chrome,
 /// perfetto, firefox and speedscope with every call at its time; everything else, and --resource, is laid out there context by
 /// context, and marked as such.
 ///
@@ -34,7 +34,7 @@ pub(crate) struct Opts {
     subject: subject::Opts,
 
     /// What to write
-    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    #[arg(short, long, visible_alias = "to", value_enum, value_name = "FORMAT")]
     format: Format,
 
     /// Where to write it: a file, or for tau a directory; standard output if it is not given
@@ -68,6 +68,8 @@ enum Format {
     Tau,
     /// JSON that this program reads again
     CallTree,
+    /// XML trace of objects, collections, threads and monitors, in the vocabulary of TPTP
+    Xml,
 }
 
 impl Format {
@@ -77,7 +79,7 @@ impl Format {
 
     /// Whether it holds all figures.
     fn is_complete(self) -> bool {
-        matches!(self, Format::Pprof | Format::Tau | Format::CallTree)
+        matches!(self, Format::Pprof | Format::Tau | Format::CallTree | Format::Xml)
     }
 }
 
@@ -164,6 +166,7 @@ fn write(subject: &Subject, opts: &Opts, out: &mut dyn Write) -> Result<()> {
         Format::Folded => folded::write(model, figure, out)?,
         Format::Pprof => pprof::write(model, out)?,
         Format::CallTree => call_tree::write(&subject.model, out)?,
+        Format::Xml => events(subject, opts, out)?,
         Format::Tau => return Err(usage("TAU profiles are a directory: say which with -o")),
         Format::Speedscope | Format::Firefox | Format::Chrome | Format::Perfetto => {
             let is_trace = opts.resource.is_none() && is_trace(subject, opts);
@@ -178,11 +181,41 @@ fn write(subject: &Subject, opts: &Opts, out: &mut dyn Write) -> Result<()> {
             if is_trace {
                 tell(subject, opts, &mut *timeline)?;
             } else {
-                lay_out(model, figure, &mut *timeline)?;
+                let processes = lay_out_threads(model, figure, &mut *timeline)?;
+                if opts.resource.is_none() && axis == Axis::Time {
+                    tell_waits(subject, opts, processes, &mut *timeline)?;
+                }
+                timeline.finish()?;
             }
         }
     }
     Ok(())
+}
+
+/// Writes the events of profiles as XML.
+fn events(subject: &Subject, opts: &Opts, out: &mut dyn Write) -> Result<()> {
+    if subject.profiles.len() != opts.subject.files.len() {
+        return Err(usage(
+            "--format xml: only profiles have events of objects, collections, threads and monitors",
+        ));
+    }
+    let mut sources = Vec::new();
+    for file in &subject.profiles {
+        let source = File::open(&file.path).with_context(|| file.path.display().to_string())?;
+        let classes = move |copy: u32, number: u32| file.names.class(copy, number);
+        sources.push((file, source, file.program(), classes));
+    }
+    let processes: Vec<_> = sources
+        .iter()
+        .map(|(file, source, name, classes)| xml::Process {
+            source,
+            profile: &file.profile,
+            name,
+            host: file.property("host"),
+            classes,
+        })
+        .collect();
+    Ok(xml::write(&processes, out)?)
 }
 
 /// Whether everything that was read are traces.
@@ -193,8 +226,7 @@ fn is_trace(subject: &Subject, opts: &Opts) -> bool {
 
 /// Tells the timeline what really happened.
 fn tell(subject: &Subject, opts: &Opts, timeline: &mut dyn Timeline) -> Result<()> {
-    let patterns: Vec<_> = opts.subject.thread.iter().map(|pattern| WildMatch::new(pattern)).collect();
-    let wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
+    let wanted = subject::thread_filter(&opts.subject);
     let origin = subject.profiles.iter().filter_map(|file| trace::origin(&file.profile)).min();
     for (process, file) in subject.profiles.iter().enumerate() {
         let name = || file.path.display().to_string();
@@ -202,8 +234,26 @@ fn tell(subject: &Subject, opts: &Opts, timeline: &mut dyn Timeline) -> Result<(
         let methods = |copy, id| file.names.method(copy, id);
         let process_name = format!("{} (pid {})", file.program(), file.profile.pid);
         let (profile, process_name) = (&file.profile, process_name.as_str());
-        let trace = Trace { source: &source, profile, process, process_name, methods: &methods };
+        let classes = |copy, number| file.names.class(copy, number);
+        let classes = Some(&classes as spans::ClassNames<'_>);
+        let trace = Trace { source: &source, profile, process, process_name, methods: &methods, classes };
         trace.tell(origin.unwrap_or_default(), &wanted, timeline).with_context(name)?;
     }
     Ok(timeline.finish()?)
+}
+
+/// Tells the timeline when threads waited, where everything else is totals; their processes come behind `processes` others.
+fn tell_waits(subject: &Subject, opts: &Opts, processes: usize, timeline: &mut dyn Timeline) -> Result<()> {
+    let wanted = subject::thread_filter(&opts.subject);
+    let recorded = || subject.profiles.iter().filter(|file| file.waits.is_some());
+    let origin = recorded().map(|file| file.profile.start_clock).min().unwrap_or_default();
+    for (process, file) in (processes..).zip(recorded()) {
+        let name = || file.path.display().to_string();
+        let source = File::open(&file.path).with_context(name)?;
+        let classes = |copy, number| file.names.class(copy, number);
+        let process_name = format!("{} (pid {}, what threads waited for)", file.program(), file.profile.pid);
+        spans::tell((&source, &file.profile), &classes, (process, &process_name), origin, &wanted, timeline)
+            .with_context(name)?;
+    }
+    Ok(())
 }

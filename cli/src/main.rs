@@ -8,15 +8,19 @@ mod command_line;
 mod completions;
 mod config;
 mod counts;
+#[cfg(target_os = "linux")]
+mod ctl;
 mod diff;
 mod dump;
 mod engine;
 mod exit;
 mod export;
+mod heap;
 mod id_file;
 mod ids;
 mod input;
 mod man;
+mod monitors;
 mod names;
 mod output;
 mod profile_diff;
@@ -25,6 +29,8 @@ mod report;
 mod rewrite;
 #[cfg(unix)]
 mod run;
+#[cfg(unix)]
+mod run_report;
 mod runtime;
 mod settings;
 mod source;
@@ -60,6 +66,8 @@ enum Command {
     Rewrite(Box<rewrite::Opts>),
     #[cfg(unix)]
     Run(Box<run::Opts>),
+    #[cfg(target_os = "linux")]
+    Ctl(ctl::Opts),
     Dump(dump::Opts),
     Diff(diff::Opts),
     Ids(ids::Opts),
@@ -69,6 +77,8 @@ enum Command {
     Xarc(xarc::Opts),
     Stats(stats::Opts),
     Threads(threads::Opts),
+    Monitors(monitors::Opts),
+    Heap(heap::Opts),
     Export(export::Opts),
     Completions(completions::Opts),
     Man(man::Opts),
@@ -87,6 +97,8 @@ fn main() -> ExitCode {
         Command::Rewrite(opts) => rewrite::run(*opts, &talk),
         #[cfg(unix)]
         Command::Run(opts) => run::run(*opts, &talk),
+        #[cfg(target_os = "linux")]
+        Command::Ctl(opts) => ctl::run(&opts, &talk),
         Command::Dump(opts) => dump::run(opts, &talk),
         Command::Diff(opts) => diff::run(opts, &talk),
         Command::Ids(opts) => ids::run(&opts, &talk),
@@ -96,6 +108,8 @@ fn main() -> ExitCode {
         Command::Xarc(opts) => xarc::run(&opts, &talk),
         Command::Stats(opts) => stats::run(&opts, &talk),
         Command::Threads(opts) => threads::run(&opts, &talk),
+        Command::Monitors(opts) => monitors::run(&opts, &talk),
+        Command::Heap(opts) => heap::run(&opts, &talk),
         Command::Export(opts) => export::run(&opts, &talk),
         Command::Completions(opts) => completions::run(&opts),
         Command::Man(opts) => man::run(&opts, &talk),

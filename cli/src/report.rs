@@ -19,7 +19,7 @@ use instrument_analysis::invariants::{self, Checked};
 use instrument_analysis::report::text::{percent, printable, quantity};
 use instrument_analysis::report::{Options, xprof};
 use instrument_analysis::uncertainty::accompanies;
-use instrument_trace::{NO_MIN, ThreadKind};
+use instrument_trace::{NO_MIN, Pause, ThreadKind};
 
 /// Methods that are printed unless --top says otherwise.
 const TOP: usize = 20;
@@ -132,7 +132,24 @@ fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<()> {
     if let Some(cost) = profile.calibration() {
         how += &format!(", {:.1} + {:.1} ns a call taken out", cost.inner, cost.outer);
     }
+    if let Some(clock) = file.property("clock") {
+        how += &format!(", clock {clock}");
+        if let Some(error) = file.property("clock.error") {
+            how += &format!(" within {error} ppm");
+        }
+        if let Some(drift) = file.property("clock.drift").and_then(|ns| ns.parse::<i64>().ok()) {
+            how += &format!(", {} off at the end", quantity(drift.unsigned_abs() as f64, "ns"));
+        }
+    }
     fact(out, "recorded", &how)?;
+    if !profile.pauses.is_empty() {
+        // One that did not end goes on to the end.
+        let length = |pause: &Pause| if pause.end == 0 { end } else { pause.end }.saturating_sub(pause.start);
+        let sum = profile.pauses.iter().map(length).fold(0u64, u64::saturating_add);
+        let pauses = profile.pauses.len();
+        let pauses = if pauses == 1 { "one pause".to_owned() } else { format!("{pauses} pauses") };
+        fact(out, "paused", &format!("{} in {pauses}", quantity(sum as f64, "ns")))?;
+    }
     let threads = profile.threads.iter().filter(|t| t.kind == ThreadKind::Thread).count();
     let ended = file.ended_threads();
     fact(out, "threads", &(threads as u64).saturating_add(ended).to_string())?;

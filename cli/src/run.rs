@@ -4,9 +4,10 @@
 //! 2. Start the command with the library as an option of `java`: right behind that word; or, if the command is something else (a script), in
 //!    `JAVA_TOOL_OPTIONS`, which every virtual machine it starts will obey.
 //! 3. Wait; pass signals on that were sent to us alone.
-//! 4. Say where the profiles are, and end as the command did.
+//! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 use crate::exit::{Exit, usage};
+use crate::run_report::Report;
 use crate::settings::{self, Settings};
 use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow};
@@ -34,13 +35,31 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
+    /// Print a report of the profile when the program has ended: report, xprof, xtree, xarc, stats or threads
+    ///
+    /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output, after what the program has
+    /// written there.
+    #[arg(id = "printed", long = "report", value_name = "COMMAND")]
+    printed: Option<String>,
+
+    /// Where that report goes instead of standard output
+    #[arg(long, value_name = "FILE", requires = "printed")]
+    report_to: Option<PathBuf>,
+
     /// A directory for the classes as they were rewritten
     #[arg(long, value_name = "DIRECTORY")]
     dump: Option<PathBuf>,
 
+    /// The clock of the probes: the processor's counter, where the system tells the time by it, or System.nanoTime()
+    #[arg(long, value_name = "CLOCK", env = "INSTRUMENT_CLOCK", hide_env_values = true)]
+    clock: Option<Clock>,
+
     /// The agent's library, if it is neither beside this program nor in ../lib
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_AGENT", hide_env_values = true)]
     agent: Option<PathBuf>,
+
+    #[command(flatten)]
+    waits: Waits,
 
     #[command(flatten)]
     settings: settings::Opts,
@@ -50,9 +69,46 @@ pub(crate) struct Opts {
     command: Vec<OsString>,
 }
 
+/// What is recorded of threads.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+struct Waits {
+    /// Record threads, and what they wait for: monitors that others have, and Object.wait
+    #[arg(long, env = "INSTRUMENT_MONITORS", hide_env_values = true)]
+    monitors: bool,
+
+    /// Ask the virtual machine, which stops all threads to tell, who has a monitor: as long as that takes 2 % of the time, always, or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "on", requires = "monitors")]
+    owners: Owners,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Owners {
+    On,
+    All,
+    Off,
+}
+
+impl Waits {
+    /// As the agent takes it: what comes behind other options.
+    fn options(&self) -> String {
+        let owners = self.owners.to_possible_value();
+        let owners = owners.map(|value| format!(",threads=on,owners={}", value.get_name()));
+        owners.filter(|_| self.monitors).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Clock {
+    Tsc,
+    Monotonic,
+}
+
 /// Options of `rewrite` that say nothing about a run.
-pub(crate) const WITHOUT_EFFECT: [&str; 7] =
-    ["runtime", "strict", "strip_signatures", "threads", "subclasses_of", "roots", "regions"];
+pub(crate) const WITHOUT_EFFECT: [&str; 5] =
+    ["runtime", "strict", "strip_signatures", "threads", "subclasses_of"];
+/// The option of `rewrite` whose usual name is taken here, and its name here.
+pub(crate) const RENAMED: (&str, &str) = ("report", "account");
 
 const LIBRARY: &str =
     if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
@@ -65,13 +121,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
             "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
         ));
     }
-    if !settings.roots.is_empty() || !settings.regions.is_empty() {
-        return Err(usage(
-            "--root and --region are for rewriting: instrument the archive with them, then start the result with java",
-        ));
-    }
+    let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
+    let report = report.transpose()?;
     let library = find_library(opts.agent)?;
-    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref())?;
+    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.clock)?;
+    let options = options + &opts.waits.options();
     let mut argument = OsString::from("-agentpath:");
     argument.push(&library);
     argument.push("=");
@@ -94,6 +148,10 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     }
     if profiles.is_empty() {
         talk.warn(format_args!("no profile was written to {}", directory.display()));
+    } else if let Some(report) = report
+        && let Err(error) = report.print(&profiles)
+    {
+        talk.warn(format_args!("{error:#}"));
     }
     Ok(Exit::Program(exit_code(status)))
 }
@@ -103,7 +161,7 @@ fn exit_code(status: ExitStatus) -> u8 {
 }
 
 /// The library: where the user says, beside this program, or in the `lib` beside its folder.
-fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
+pub(crate) fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
     let path = match given {
         Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
         None => {
@@ -127,27 +185,41 @@ fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
 }
 
 /// The settings as the agent takes them.
-fn agent_options(settings: &Settings, out: Option<&Path>, dump: Option<&Path>) -> Result<String> {
+fn agent_options(
+    settings: &Settings,
+    out: Option<&Path>,
+    dump: Option<&Path>,
+    clock: Option<Clock>,
+) -> Result<String> {
     let mut options: Vec<(String, String)> = Vec::new();
     let (include, exclude) = settings.patterns();
     options.extend(include.iter().map(|pattern| ("include".to_owned(), pattern.clone())));
     options.extend(exclude.iter().map(|pattern| ("exclude".to_owned(), pattern.clone())));
     let names = settings.transforms.iter().filter_map(ValueEnum::to_possible_value);
     let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
-    options.push(("transform".to_owned(), names.join(":")));
+    if !names.is_empty() {
+        options.push(("transform".to_owned(), names.join(":")));
+    }
+    options.extend(settings.roots.iter().map(|root| ("root".to_owned(), root.clone())));
+    options.extend(settings.regions.iter().map(|region| ("region".to_owned(), region.name.clone())));
+    // A script may change the folder; the slash of one that does not exist yet has to stay.
+    let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
     let paths = [
         ("ids", settings.ids.as_deref()),
         ("report", settings.report.as_deref()),
-        ("out", out),
+        ("out", Some(&*out)),
         ("dump", dump),
     ];
     for (key, path) in paths {
         let Some(path) = path else { continue };
-        let text = path.to_str().ok_or_else(|| usage(format!("--{key} {}: not UTF-8", path.display())))?;
+        let path = std::env::current_dir()?.join(path);
+        let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
         options.push((key.to_owned(), text.to_owned()));
     }
     let record = settings.record.to_possible_value();
     options.extend(record.map(|value| ("record".to_owned(), value.get_name().to_owned())));
+    let clock = clock.and_then(|clock| clock.to_possible_value());
+    options.extend(clock.map(|value| ("clock".to_owned(), value.get_name().to_owned())));
     options.push(("timing".to_owned(), settings.timing.to_string()));
     let option = |(key, value): &(String, String)| {
         format!("{key}={}", value.replace('\\', "\\\\").replace(',', "\\,"))

@@ -112,8 +112,12 @@ pub(crate) struct Opts {
 pub(crate) enum Transform {
     /// Entry and exit of every method.
     MethodEvents,
-    /// Every allocation.
+    /// Every allocation: each object that a rewritten class makes with `new`, arrays and copies.
     Allocation,
+    /// Arrays and copies only.
+    ArrayAllocation,
+    /// Every object, by the constructor of java.lang.Object (for that class only).
+    ObjectInit,
     /// Which call started a thread.
     ThreadLinks,
     /// Which call handed a task to an executor or a completable future.
@@ -311,7 +315,8 @@ impl Settings {
 }
 
 /// The transforms, for messages.
-const TRANSFORMS: &str = "method-events, allocation, thread-links and hand-over";
+const TRANSFORMS: &str =
+    "method-events, allocation, array-allocation, object-init, thread-links and hand-over";
 
 fn region(text: &str) -> Result<Region, String> {
     Region::parse(text).map_err(|error| error.to_string())

@@ -10,7 +10,9 @@ use crate::exit::usage;
 use crate::names::Names;
 use crate::talk::Talk;
 use anyhow::{Context, Result};
+use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::load::{self, CallTimes, Loaded, Process};
+use instrument_analysis::waits::{self, Waits};
 use instrument_analysis::{Arcflow, Kind, input, replay};
 use instrument_trace::{Profile, ThreadKind};
 use wildmatch::WildMatch;
@@ -52,6 +54,10 @@ pub(crate) struct ProfileFile {
     pub(crate) path: PathBuf,
     pub(crate) profile: Profile,
     pub(crate) names: Names,
+    /// Its biographies of objects, if there are any.
+    pub(crate) biographies: Option<Biographies>,
+    /// What its threads waited for, if that was recorded.
+    pub(crate) waits: Option<Waits>,
     /// Its process is still writing: the figures are of this moment, and may be torn.
     pub(crate) is_live: bool,
 }
@@ -76,6 +82,12 @@ pub(crate) fn is_profile(path: &Path) -> bool {
     read.is_ok() && start == *MAGIC
 }
 
+/// Whether threads of a name are wanted.
+pub(crate) fn thread_filter(opts: &Opts) -> impl Fn(&str) -> bool + use<> {
+    let patterns: Vec<_> = opts.thread.iter().map(|pattern| WildMatch::new(pattern)).collect();
+    move |name| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
+}
+
 impl ProfileFile {
     /// Reads a profile; `number`: of the file, from 0, if there are several.
     pub(crate) fn open(path: &Path, number: usize, several: bool) -> Result<ProfileFile> {
@@ -83,13 +95,22 @@ impl ProfileFile {
         let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
         let mut profile = Profile::open(&file).with_context(name)?;
         replay::profile(&file, &mut profile).with_context(name)?;
+        let biographies = Biographies::read(&profile, &file).with_context(name)?;
         let is_live = maps(profile.pid, path);
         if is_live {
             // What is open now has been open until now.
             profile.beat_clock = profile.beat_clock.max(now(&profile));
         }
         let names = Names::new(&profile, number, several);
-        Ok(ProfileFile { path: path.to_owned(), profile, names, is_live })
+        Ok(ProfileFile { path: path.to_owned(), profile, names, biographies, waits: None, is_live })
+    }
+
+    /// Sums up what the threads waited for that are wanted.
+    fn gather_waits(&mut self, wanted: &dyn Fn(&str) -> bool) -> Result<()> {
+        let name = || self.path.display().to_string();
+        let file = File::open(&self.path).with_context(name)?;
+        self.waits = waits::gather(&file, &self.profile, wanted).with_context(name)?;
+        Ok(())
     }
 
     /// What does not fit, in words.
@@ -116,6 +137,7 @@ impl ProfileFile {
         for (kind, count) in &profile.skipped {
             remarks.push(format!("{count} regions of the unknown kind {kind} were skipped"));
         }
+        remarks.extend(self.biographies.iter().flat_map(Biographies::remarks));
         remarks.extend(profile.damage.iter().map(ToString::to_string));
         remarks
     }
@@ -172,7 +194,9 @@ impl Subject {
             opts.files.iter().enumerate().partition(|(_, path)| is_profile(path));
         let several = profiles.len() > 1;
         let open = |(number, path): (usize, &PathBuf)| ProfileFile::open(path, number, several);
-        let profiles = profiles.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+        let mut profiles = profiles.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+        let wanted = thread_filter(opts);
+        profiles.iter_mut().try_for_each(|profile| profile.gather_waits(&wanted))?;
         profiles.iter().for_each(|profile| profile.say_remarks(talk));
         let texts = texts.into_iter().map(|(_, path)| text(path, talk)).collect::<Result<Vec<_>>>()?;
         Subject::new(opts, profiles, texts, lifetimes, talk)
@@ -186,8 +210,7 @@ impl Subject {
         lifetimes: bool,
         talk: &Talk,
     ) -> Result<Subject> {
-        let patterns: Vec<_> = opts.thread.iter().map(|pattern| WildMatch::new(pattern)).collect();
-        let thread = |name: &str| patterns.is_empty() || patterns.iter().any(|p| p.matches(name));
+        let thread = thread_filter(opts);
         let mut subject = Subject {
             model: Arcflow::new(Vec::new()),
             calls: HashMap::new(),
@@ -243,13 +266,18 @@ fn load(profiles: &mut [ProfileFile], links: bool, lifetimes: bool, thread: &dyn
         .zip(labels)
         .map(|(file, name)| {
             let names = &file.names;
-            (&mut file.profile, name, move |copy: u32, id: u32| names.method(copy, id))
+            let methods = move |copy: u32, id: u32| names.method(copy, id);
+            (&mut file.profile, name, methods, file.biographies.as_ref(), file.waits.as_ref())
         })
         .collect();
     let mut methods = methods;
     let mut processes: Vec<_> = methods
         .iter_mut()
-        .map(|(profile, name, methods)| Process { profile, name: std::mem::take(name), methods })
+        .map(|(profile, name, methods, biographies, waits)| Process {
+            biographies: *biographies,
+            waits: *waits,
+            ..Process::new(profile, std::mem::take(name), methods)
+        })
         .collect();
     load::load(&mut processes, &load::Options { links, lifetimes, thread: Some(thread) })
 }

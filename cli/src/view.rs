@@ -32,7 +32,7 @@ pub(crate) struct Opts {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Print {
-    /// What to look at: wall, wall-raw, cpu, allocations, bytes, unwinds, or what the text has. By default the first that is there,
+    /// What to look at: wall, wall-raw, cpu, allocations, bytes, live, live-bytes, unwinds, or what the text has. By default the first that is there,
     /// for --json and --csv all
     #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) resource: Vec<String>,
@@ -133,7 +133,7 @@ impl Print {
 }
 
 /// Names are `pkg.Class.method(desc)`; those of others may be anything, and fit as a class as well.
-fn fits(query: &MethodQuery, name: &str) -> bool {
+pub(crate) fn fits(query: &MethodQuery, name: &str) -> bool {
     let internal = name.replace('.', "/");
     let (head, descriptor) = name.split_once('(').unwrap_or((name, ""));
     let descriptor = if descriptor.is_empty() { String::new() } else { format!("({descriptor}") };

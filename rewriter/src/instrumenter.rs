@@ -14,6 +14,7 @@ use crate::rewrite::{
     Transforms, module_info,
 };
 use crate::survey::{Survey, SurveyBuffers};
+use crate::transform::hooks::Reach;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -130,6 +131,8 @@ pub struct Instrumenter<'a> {
     region_records: Vec<RegionRecord>,
     /// Patterns, and whether a method has matched.
     watched: Vec<(MethodQuery, bool)>,
+    /// Ids of the methods that matched one.
+    found: Vec<u32>,
     totals: Totals,
     /// Ids that the current output carries.
     used: Vec<u32>,
@@ -154,6 +157,7 @@ const WITHOUT_CODE: u32 = u32::MAX;
 pub struct Plan {
     survey: Result<Survey, ClassError>,
     verdict: Verdict,
+    reach: Reach,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
     result: OnceLock<(Outcome, Vec<MethodReport>)>,
@@ -186,6 +190,7 @@ impl<'a> Instrumenter<'a> {
             regions: Arc::default(),
             region_records: Vec::new(),
             watched: Vec::new(),
+            found: Vec::new(),
             totals: Totals::default(),
             used: Vec::new(),
             modules: 0,
@@ -205,6 +210,11 @@ impl<'a> Instrumenter<'a> {
         self.regions = regions;
     }
 
+    /// What became of the code regions since this was called.
+    pub fn take_region_records(&mut self) -> Vec<RegionRecord> {
+        std::mem::take(&mut self.region_records)
+    }
+
     /// What became of the code regions so far, wherever one of their classes was met.
     pub fn region_records(&self) -> &[RegionRecord] {
         &self.region_records
@@ -218,6 +228,11 @@ impl<'a> Instrumenter<'a> {
     /// Whether a method that is instrumented matched, for each pattern.
     pub fn seen(&self) -> impl Iterator<Item = bool> + '_ {
         self.watched.iter().map(|watched| watched.1)
+    }
+
+    /// The ids of the methods that matched a pattern since this was called.
+    pub fn take_found(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.found)
     }
 
     /// The totals so far.
@@ -352,6 +367,7 @@ impl<'a> Instrumenter<'a> {
         let mut rewriter = lock(&self.rewriters)
             .pop()
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
+        rewriter.call(plan.reach);
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let choose = |_: &MethodRef<'_>| match ids.next() {
             None | Some(&LEFT) => Choice::Leave,
@@ -371,6 +387,11 @@ impl<'a> Instrumenter<'a> {
 }
 
 impl Plan {
+    /// How the class will call the runtime.
+    pub fn call(&mut self, reach: Reach) {
+        self.reach = reach;
+    }
+
     /// Why the class as a whole was left as it is, if it was.
     fn skipped(&self, rewritten: bool) -> Option<&'static str> {
         match (&self.survey, self.verdict, self.result.get()) {
@@ -472,6 +493,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         Plan {
             survey,
             verdict,
+            reach: Reach::Direct,
             ids: Vec::new(),
             result: OnceLock::new(),
             regions: OnceLock::new(),
@@ -499,12 +521,18 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 flags: u32::from(method.access_flags),
                 fingerprint: method.fingerprint,
             };
-            for watched in self.watched.iter_mut().filter(|watched| wanted && !watched.1) {
-                watched.1 = watched.0.matches(name, name_of, descriptor);
-            }
             let id = if wanted { self.ids.assign(class_ids, &info).unwrap_or(LEFT) } else { LEFT };
             if id != LEFT {
                 self.used.push(id);
+                let mut found = false;
+                for watched in &mut self.watched {
+                    let matches = watched.0.matches(name, name_of, descriptor);
+                    watched.1 |= matches;
+                    found |= matches;
+                }
+                if found {
+                    self.found.push(id);
+                }
             }
             plan.ids.push(id);
         }

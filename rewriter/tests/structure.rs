@@ -85,12 +85,18 @@ impl Account {
             frames,
             starts,
             hand_overs,
+            copies,
+            roots,
             ..
         } = self.seen;
         let counts = [methods, exits, supers, landings, unwinds, arrays, objects, frames];
         // Not every jar starts threads.
-        let calls = if what == "JDK" { starts.min(hand_overs) } else { 1 };
-        assert!(calls > 0, "no call that starts a thread or hands over a task: {:?}", self.seen);
+        let calls = if what == "JDK" { starts.min(hand_overs).min(copies).min(roots) } else { 1 };
+        assert!(
+            calls > 0,
+            "no call that starts a thread, hands over a task or makes a copy: {:?}",
+            self.seen
+        );
         assert!(counts.iter().all(|count| *count > 0), "something never occurred: {:?}", self.seen);
     }
 }

@@ -420,3 +420,25 @@ fn inherited_locals_take_no_memory() {
         assert!(reasons(&bytes, form).is_ok());
     }
 }
+
+/// What another version calls has a name in the runtime's package, or is the class that agents define.
+#[test]
+fn classes_that_another_version_rewrote_are_left_alone() {
+    for (name, left) in [
+        ("instrument/runtime/ProbesOfLater", true),
+        ("instrument/runtime/later/Probes", true),
+        ("java/lang/InstrumentProbes", true),
+        ("java/lang/InstrumentProbe", false),
+        ("instrument/runtimes/Probes", false),
+    ] {
+        let mut builder = ClassBuilder::new("M", 52);
+        let probe = builder.method_ref(name, "probe", "()V");
+        let mut body = Body::new(0, 0);
+        body.op2(op::INVOKESTATIC, probe);
+        body.op(&[0xb1]);
+        builder.method(9, "m", "()V", &body).unwrap();
+        let (outcome, _) = reasons(&builder.build(), Transforms::ALL).unwrap();
+        let refused = Outcome::Skipped(SkipReason::AlreadyInstrumented);
+        assert_eq!(outcome, if left { refused } else { Outcome::Rewritten }, "{name}");
+    }
+}

@@ -13,8 +13,8 @@ public final class Inside {
         ThreadState.roots = roots;
     }
 
-    public static void enterLink(int link) {
-        state().enterLink(link);
+    public static boolean enterLink(int link) {
+        return state().enterLink(link);
     }
 
     public static void leaveLink(int link) {
@@ -23,6 +23,11 @@ public final class Inside {
 
     public static void linkMade(int link) {
         state().linkMade(link);
+    }
+
+    /** Pauses or resumes recording. */
+    public static void pause(boolean on) {
+        Pauses.set(on);
     }
 
     public static int contextNode() {

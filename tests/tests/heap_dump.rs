@@ -19,7 +19,7 @@ fn class_path() -> &'static str {
     static CLASSES: OnceLock<(TempDir, String)> = OnceLock::new();
     let make = || {
         let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Known.java", "Restless.java"], 8, folder.path()).unwrap();
+        agent::compile(&["Known.java", "Restless.java", "Made.java"], 8, folder.path()).unwrap();
         agent::compile(&["Point.java"], 17, folder.path()).unwrap();
         let path = folder.path().display().to_string();
         (folder, path)
@@ -322,6 +322,53 @@ fn a_program_that_does_not_stand_still_is_dumped_whole() -> Result<()> {
         let outcome = dumped(&jre, &["-Xmx400m"], &["Restless"])?;
         let dump = check_whole(&dump_of(&outcome), &format!("Java {}", jre.version))?;
         ensure!(dump.counts()["Restless$Link"] > 0);
+    }
+    Ok(())
+}
+
+/// With the heap profiler objects keep its numbers, and know who made them.
+#[test]
+fn objects_know_the_context_that_made_them() -> Result<()> {
+    for jre in jres() {
+        let case = format!("Java {}", jre.version);
+        let agent = option("heap=objects,heap-dump=dump.hprof")?;
+        let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", class_path(), "Made"])?;
+        ensure!(
+            outcome.code == Some(0) && !outcome.stdout.contains("WARNING"),
+            "{}{}",
+            outcome.stdout,
+            outcome.stderr
+        );
+        let dump = check_whole(&dump_of(&outcome), &case)?;
+        let mut traces: BTreeMap<String, usize> = BTreeMap::new();
+        for object in
+            dump.objects.values().filter(|object| object.class == "Made$Thing" || object.class == "[[J")
+        {
+            let frames = &dump.traces[&object.trace];
+            // An object's own constructor may be a part of its context.
+            let names = frames.iter().map(|frame| frame.rsplit_once(':').unwrap().0);
+            let names: Vec<&str> = names.skip_while(|name| name.ends_with(".<init>")).collect();
+            *traces.entry(format!("{} {}", object.class, names.join(" < "))).or_default() += 1;
+        }
+        let expected = [
+            ("Made$Thing Made.one < Made.few < Made.main", 3),
+            ("Made$Thing Made.one < Made.many < Made.main", 100),
+            ("[[J Made.rows < Made.main", 1),
+        ];
+        let expected: BTreeMap<String, usize> = expected.map(|(name, count)| (name.to_owned(), count)).into();
+        assert_eq!(traces, expected, "{case}");
+        // Chains that are equal share one trace.
+        let used: std::collections::BTreeSet<u32> = dump
+            .objects
+            .values()
+            .filter(|object| object.class == "Made$Thing")
+            .map(|object| object.trace)
+            .collect();
+        assert_eq!(used.len(), 2, "{case}");
+        // A number of the profiler's is the object's id.
+        let numbered = dump.objects.iter().filter(|(_, object)| object.class == "Made$Thing");
+        ensure!(numbered.clone().all(|(id, _)| *id < 1 << 40), "{case}");
+        Read::of(&dump_of(&outcome), "")?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use instrument_trace::{Closes, Method, Profile, ThreadKind};
-use runtime_support::{MODES, Run, build, classes, for_each_jvm, jvms, parse};
+use runtime_support::{MODES, Run, build, classes, for_each_clock, for_each_jvm, jvms, parse};
 
 fn method(entries: u64, exits: u64, unwinds: u64, orphans: u64) -> Method {
     Method { entries, closes: Closes { exits, unwinds, orphans, lost: 0 }, stray: 0, open: 0 }
@@ -44,7 +44,7 @@ fn assert_lawful(profile: &Profile) {
 
 #[test]
 fn calls_returns_and_exceptions() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         let profile = Run::new(jvm, &["calls"]).ok().profile();
         assert_lawful(&profile);
         assert_eq!(profile.in_flight(), 0);
@@ -62,7 +62,7 @@ fn calls_returns_and_exceptions() {
 
 #[test]
 fn constructors_whose_super_throws() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         let profile = Run::new(jvm, &["constructors"]).ok().profile();
         assert_lawful(&profile);
         let expected = [
@@ -92,7 +92,7 @@ fn orphans_in_a_pool_do_not_pile_up() {
 
 #[test]
 fn stack_overflow_loses_nothing() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         for flags in [&["-Xss512k"][..], &["-Xint", "-Xss512k"], &["-XX:TieredStopAtLevel=1", "-Xss512k"]] {
             let times = if flags.len() == 1 { "100" } else { "20" };
             let run = Run::new(jvm, &["overflow", times, "pclbs"]).jvm_args(flags).ok();
@@ -129,7 +129,10 @@ fn killed_at_any_moment() {
     let mut entries = Vec::new();
     for round in 0..100u64 {
         let jvm = &jvms[round as usize % jvms.len()];
-        let jvm = &jvm.recording(MODES[round as usize / jvms.len() % MODES.len()]);
+        let jvm = jvm.recording(MODES[round as usize / jvms.len() % MODES.len()]);
+        // Every third round of each under the agent.
+        let agent = round as usize / jvms.len() / MODES.len() % 3 == 2;
+        let jvm = &if agent { jvm.under_the_agent() } else { jvm };
         let mut run = Run::new(jvm, &["work", "60"]).start();
         run.wait_for("running");
         std::thread::sleep(Duration::from_millis(37 * round % 400));
@@ -145,7 +148,7 @@ fn killed_at_any_moment() {
 
 #[test]
 fn every_way_out_leaves_everything() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         for (how, calls) in [("exit", 1000), ("halt", 1000), ("hook", 2000)] {
             let run = Run::new(jvm, &["end", how]).wait();
             assert_eq!(run.code, Some(3), "{how}: {}", run.stderr);
@@ -161,7 +164,7 @@ fn every_way_out_leaves_everything() {
 
 #[test]
 fn threads_keep_their_names_and_counts() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         let profile = Run::new(jvm, &["threads", "100", "10", "together"]).ok().profile();
         assert_lawful(&profile);
         assert_eq!(profile.threads.len(), 100);
@@ -178,7 +181,7 @@ fn threads_keep_their_names_and_counts() {
 
 #[test]
 fn regions_of_ended_threads_are_used_again() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         let run = Run::new(jvm, &["threads", "5000", "10"]).ok();
         let profile = run.profile();
         assert_lawful(&profile);
@@ -206,11 +209,13 @@ fn virtual_threads() {
         assert_lawful(&profile);
         assert_eq!(total(&profile)[&1], method(400_000, 400_000, 0, 0));
         assert!(run.profile_len() < 32 << 20, "{} bytes", run.profile_len());
-        let run = Run::new(&jvm.recording("trace"), &["virtual", "10000", "3"]).ok();
-        let profile = run.profile();
-        assert_lawful(&profile);
-        assert_eq!(total(&profile)[&1], method(40_000, 40_000, 0, 0));
-        assert_eq!(profile.threads.len(), 10_000);
+        for jvm in [jvm.recording("trace"), jvm.recording("trace").under_the_agent()] {
+            let run = Run::new(&jvm, &["virtual", "10000", "3"]).ok();
+            let profile = run.profile();
+            assert_lawful(&profile);
+            assert_eq!(total(&profile)[&1], method(40_000, 40_000, 0, 0));
+            assert_eq!(profile.threads.len(), 10_000);
+        }
     }
 }
 
@@ -225,7 +230,7 @@ fn methods_of_the_program_are_not_called() {
 
 #[test]
 fn an_interrupted_thread_is_recorded_and_stays_interrupted() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         let run = Run::new(jvm, &["interrupted"]).ok();
         assert!(run.stdout.contains("interrupted true\n"), "{}", run.stdout);
         let profile = run.profile();
@@ -250,7 +255,7 @@ fn many_methods_and_deep_stacks() {
 
 #[test]
 fn out_of_memory_never_reaches_the_program() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         let flags = ["-Xmx32m", "-XX:+UseSerialGC"];
         let run = Run::new(jvm, &["memory"]).jvm_args(&flags).ok();
         assert!(run.stdout.contains("survived 20000\n"), "{}", run.stdout);

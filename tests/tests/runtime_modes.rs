@@ -5,7 +5,7 @@ mod runtime_support;
 use std::collections::BTreeMap;
 
 use instrument_trace::{Profile, TreeConsumer, TreeNode};
-use runtime_support::{Jvm, Run, for_each_jvm, jvms};
+use runtime_support::{Jvm, Run, for_each_clock, jvms};
 
 fn run(jvm: &Jvm, args: &[&str]) -> Run {
     Run::new(jvm, args).class("Modes")
@@ -43,8 +43,8 @@ fn entries(profile: &Profile) -> BTreeMap<u32, u64> {
 }
 
 /// The ways to record that have a clock.
-fn for_each_clock(test: impl Fn(&Jvm)) {
-    for_each_jvm(|jvm| {
+fn for_each_timed(test: impl Fn(&Jvm)) {
+    for_each_clock(|jvm| {
         if jvm.record != Some("counts") {
             test(jvm);
         }
@@ -52,7 +52,7 @@ fn for_each_clock(test: impl Fn(&Jvm)) {
 }
 
 fn for_each_tree(test: impl Fn(&Jvm)) {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         if jvm.record == Some("tree") {
             test(jvm);
         }
@@ -151,7 +151,11 @@ fn ended_threads_are_merged_by_path() {
         assert_eq!(ended.nodes.len(), 4);
         for node in &ended.nodes {
             let mean = node.ns as f64 / node.entries as f64;
-            assert!(node.min > 0 && (node.min as f64) < mean && mean < node.max as f64, "{node:?}");
+            // The counter of some processors goes on in steps of 10 ns.
+            assert!(
+                (node.min > 0 || jvm.agent) && (node.min as f64) < mean && mean < node.max as f64,
+                "{node:?}"
+            );
             assert!(node.sum_squares / node.entries as f64 >= mean * mean, "{node:?}");
         }
     });
@@ -212,7 +216,7 @@ fn bytes_of_arrays_and_objects() {
 
 #[test]
 fn only_what_roots_call_is_recorded() {
-    for_each_jvm(|jvm| {
+    for_each_clock(|jvm| {
         let profile = run(jvm, &["roots"]).ok().profile();
         assert_eq!(profile.imbalances(), []);
         let [thread] = &profile.threads[..] else { panic!("{:?}", profile.threads) };
@@ -254,7 +258,7 @@ fn a_trace_drops_and_counts_what_it_cannot_number() {
 
 #[test]
 fn the_clock_beats_if_it_is_asked_to() {
-    for_each_clock(|jvm| {
+    for_each_timed(|jvm| {
         let run = run(jvm, &["beats"]).jvm_args(&["-Dinstrument.snapshot=1"]).wait();
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let profile = run.profile();
@@ -271,13 +275,14 @@ fn the_clock_beats_if_it_is_asked_to() {
 
 #[test]
 fn calibration_finds_what_a_pair_costs() {
-    for_each_clock(|jvm| {
+    for_each_timed(|jvm| {
         let profile = Run::new(jvm, &["calls"]).ok().profile();
         let calibration = profile.calibration().unwrap();
         let clock = calibration.clock.unwrap();
-        // Loose: the machine may be busy. A pair reads the clock twice.
-        assert!(clock > 1.0 && clock < 10_000.0, "{calibration:?}");
-        assert!(calibration.inner + calibration.outer > clock, "{calibration:?}");
+        let pair = calibration.inner + calibration.outer;
+        // Loose: the machine may be busy. A pair reads the clock twice; but where readings are not compiled in time they are dearer.
+        assert!(clock > 1.0 && clock < 10_000.0 && pair > 1.0, "{calibration:?}");
+        assert!(jvm.agent || pair > clock, "{calibration:?}");
         assert_eq!(profile.threads.len(), 1, "the trial is seen");
         let off = Run::new(jvm, &["calls"]).jvm_args(&["-Dinstrument.calibrate=off"]).ok().profile();
         assert_eq!(off.calibration(), None);

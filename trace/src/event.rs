@@ -34,6 +34,8 @@ pub enum Event {
     Pause(u64),
     /// Events dropped here.
     Dropped(u64),
+    /// So many of the topmost frames are gone: orphans if they are pending, or else lost.
+    Gone(u32),
     /// ns to add to the clock.
     Later(u64),
     /// A word of a kind that this reader does not know.
@@ -65,6 +67,7 @@ impl Event {
             11 => (Event::LinkMade(number), low),
             12 => (Event::Pause(word & LONG), 0),
             13 => (Event::Dropped(word & LONG), 0),
+            14 => (Event::Gone(number), low),
             15 => (Event::Later(word & LONG), 0),
             _ => (Event::Unknown(word), 0),
         }
@@ -91,6 +94,7 @@ impl Event {
             Event::LinkMade(link) => numbered(11, link, ns),
             Event::Pause(pause) => long(12, pause),
             Event::Dropped(events) => long(13, events),
+            Event::Gone(frames) => numbered(14, frames, ns),
             Event::Later(later) => long(15, later),
             Event::Made { .. } | Event::Surplus(_) | Event::Unknown(_) => None,
         }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
 
+use crate::context::Contexts;
+
 /// What one copy of the runtime wrote for itself. Method ids and class numbers have a meaning only within a copy.
 #[derive(Debug, Clone, Default)]
 pub struct Copy {
@@ -10,6 +12,8 @@ pub struct Copy {
     pub id_maps: Vec<Vec<u8>>,
     /// Class names by class number.
     pub class_names: HashMap<u32, String>,
+    /// Chains of callers that objects and waits refer to.
+    pub contexts: Contexts,
     /// Facts about the process, such as `java.version`.
     pub properties: BTreeMap<String, String>,
 }

@@ -19,6 +19,14 @@ pub(crate) const TREE_ALLOCATIONS: u32 = 9;
 pub(crate) const TRACE: u32 = 10;
 pub(crate) const LINKS: u32 = 11;
 pub(crate) const REGION_TIMINGS: u32 = 12;
+pub(crate) const COLLECTIONS: u32 = 13;
+pub(crate) const OBJECTS: u32 = 14;
+pub(crate) const CONTEXTS: u32 = 15;
+pub(crate) const CONNECTIONS: u32 = 18;
+pub(crate) const REMOTE_CALLS: u32 = 19;
+pub(crate) const WAITS: u32 = 16;
+pub(crate) const JAVA_THREADS: u32 = 17;
+pub(crate) const PAUSES: u32 = 20;
 
 pub(crate) const STOPPED: u64 = 1;
 pub(crate) const REPAIRING: u64 = 2;
@@ -30,6 +38,24 @@ pub(crate) const THREAD_NAME_ROOM: u64 = 128;
 pub(crate) const THREAD_NAME_ROOM_WITHOUT_CLOCK: u64 = 192;
 pub(crate) const THREAD_REGION: u64 = 256;
 pub(crate) const RECORD: u64 = 64;
+pub(crate) const CONNECTION: u64 = 64;
+pub(crate) const REMOTE_CALL: u64 = 128;
+
+/// Bytes of a collection.
+pub(crate) const COLLECTION: u64 = 16;
+/// Bytes of a biography.
+pub(crate) const OBJECT: u64 = 32;
+/// Bytes of a wait.
+pub(crate) const WAIT: u64 = 64;
+pub(crate) const TIMED_OUT: u32 = 1;
+/// Bytes of a Java thread.
+pub(crate) const JAVA_THREAD: u64 = 256;
+/// Where its texts begin.
+pub(crate) const JAVA_THREAD_TEXT: u64 = 40;
+pub(crate) const DAEMON: u32 = 1;
+pub(crate) const VIRTUAL: u32 = 2;
+/// Records of millions that are read at once.
+pub(crate) const RECORDS_AT_ONCE: u64 = 1 << 13;
 
 pub(crate) const SAMPLED: u64 = 1;
 pub(crate) const CPU: u64 = 2;

@@ -14,7 +14,8 @@
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
-//! one process only. Header words 32 and 64 give the same moment on both clocks.
+//! one process only. Header words 32 and 64 give the same moment on both clocks. A recorder may read another clock that it has set to
+//! this one beforehand (property `clock`); all times of a file are of one clock.
 //!
 //! # File header, 4096 bytes
 //! | offset | size | |
@@ -69,7 +70,7 @@
 //! | 192 | 8 | kind 1: start: the clock at its first event; 0: unknown |
 //! | 200 | 8 | kind 1: end: the clock when it was first seen to have ended; 0: it was not |
 //! | 208 | 8 | kind 1: number of the link that started it; 0: none |
-//! | 216 | 8 | both: ns that the recorder took for itself (growing regions, folding), already left out of every time |
+//! | 216 | 8 | both: ns that the recorder took for itself (growing regions, folding), and in which recording was paused; already left out of every time |
 //! | 64 | 8 | kind 2: 1: the journal is valid |
 //! | 72 | 24 | kind 2: journal: target, value, source |
 //!
@@ -185,8 +186,9 @@
 //! | 9 | link frame entered: what follows runs on behalf of a link | number of the link |
 //! | 10 | link frame left | number of the link |
 //! | 11 | a link was made here | number of the link |
-//! | 12 | bits 0-59: ns that the recorder took for itself: the clock goes on by them, the times of open calls do not | |
+//! | 12 | bits 0-59: ns that the recorder took for itself, or in which recording was paused: the clock goes on by them, the times of open calls do not | |
 //! | 13 | bits 0-59: events dropped here; the thread's region counts them, too, as it does the ns of kind 12 | |
+//! | 14 | the topmost frames are gone: orphans if they are pending, or else lost | how many |
 //! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
 //!
 //! Kinds that are not named do not move the clock, and a reader skips them.
@@ -199,7 +201,7 @@
 //!
 //! ## 11: links
 //! Of the copy; there may be several such regions. A number is given again when nothing in the file refers to it any more. 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was
-//! handed over; node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; ordinal 0: the ended threads;
+//! handed over, 3 a remote call was made, 4 remote calls are served (see kind 19); node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; ordinal 0: the ended threads;
 //! clock (8) when it was made, 0 if many share this link.
 //!
 //! ## 12: region timings
@@ -256,23 +258,75 @@
 //! | 48 | 4 | flags: 1 the timeout ran out |
 //!
 //! ## 17: Java threads
-//! What the virtual machine knows of its threads, whether they recorded anything or not. 256 bytes each, up to the first that begins
-//! with 0.
+//! What the virtual machine knows of its threads, whether they recorded anything or not. 256 bytes each, in no certain order; one whose
+//! number is 0 was not finished. A virtual thread is met at its first wait; its end is not known.
 //!
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 4 | number, from 1 |
 //! | 4 | 4 | ordinal of the thread's region; 0: it recorded nothing so far |
-//! | 8 | 8 | the clock at its start; 0: it was there before the recorder |
-//! | 16 | 8 | the clock at its end; 0: it was there to the end |
+//! | 8 | 8 | the clock at its start, of a virtual thread at its first wait; 0: it was there before the recorder |
+//! | 16 | 8 | the clock at its end; 0: it was there to the end, or is virtual |
 //! | 24 | 4 | number of the thread that started it; 0: unknown |
 //! | 28 | 4 | flags: 1 daemon, 2 virtual |
 //! | 32 | 6 | bytes of its name, of its group's and of its group's parent's (2 each) |
 //! | 40 | 216 | the three, one after another, cut to what fits |
 //!
+//! ## 18: connections
+//! Of remote method invocation, as seen from this process. 64 bytes each, up to the first that begins with 0.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | number, from 1 |
+//! | 4 | 4 | side: 1 this process connected, 2 it accepted |
+//! | 8 | 2 | local port |
+//! | 10 | 2 | remote port |
+//! | 12 | 4 | which connection of this process with these ports and addresses it is, from 1: ports are used again |
+//! | 16 | 16 | local address; an IPv4 address a.b.c.d is ::ffff:a.b.c.d |
+//! | 32 | 16 | remote address |
+//! | 48 | 8 | the clock when it was made |
+//!
+//! ## 19: remote calls
+//! 128 bytes each, for a call made (by the client) as for a call served (by the server); one whose kind is 0 was not finished.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | kind: 1 made, 2 served |
+//! | 4 | 4 | ordinal of the thread; 0: unknown |
+//! | 8 | 4 | number of the connection; 0: unknown |
+//! | 12 | 4 | which call on that connection it is, from 1 |
+//! | 16 | 8 | ObjID of the remote object: its object number |
+//! | 24 | 8 | and its UID: time |
+//! | 32 | 4 | unique |
+//! | 36 | 2 | count |
+//! | 38 | 2 | flags: 1 it ended by an exception that the method threw; 2 the return's UID is known; 4 it was not dispatched: no such object; 8 it failed otherwise (the connection, the arguments) |
+//! | 40 | 8 | hash of the method, or of the interface if it has an operation number |
+//! | 48 | 4 | operation number; -1: none |
+//! | 52 | 4 | kind 2: class number of the implementation; 0: unknown |
+//! | 56 | 8 | UID that the server gives each return, and sends with it: time |
+//! | 64 | 4 | unique |
+//! | 68 | 2 | count |
+//! | 72 | 4 | kind 1: context that made it, see kind 15; 0: unknown |
+//! | 76 | 4 | kind 1: number of its link in a trace, or 0; kind 2: number of the link frame that it ran under, or 0 |
+//! | 80 | 8 | the clock at its beginning. Kind 1: before anything is sent; kind 2: the ObjID has been read |
+//! | 88 | 8 | kind 1: the arguments are written, the wait begins; kind 2: the arguments are read, the method is called. 0: it did not come so far |
+//! | 96 | 8 | kind 1: the return has begun to come; kind 2: the return begins to be written. 0: it did not come so far |
+//! | 104 | 8 | the clock at its end; 0: it did not come |
+//! | 112 | 4 | number, in the class names, of the method as `name(descriptor)`; 0: unknown |
+//!
+//! Two records are of the same call if their returns have the same UID: no two returns have, of whatever process. A call that did
+//! not return is found by its connection and its place on it.
+//!
+//! ## 20: pauses
+//! When recording was paused. 16 bytes each, up to the first that begins with 0: the clock at its beginning, the clock at its end (0: it did
+//! not come). Calls that began during a pause are nowhere in the file; what they called after it has the nearest caller that is recorded.
+//! Calls that began before are closed when they end, and those that end in a pause end with its beginning. The time of a pause is left out of
+//! the times of open calls and is part of word 216 of the thread (kind 12 in a trace), once the thread had an event after it.
+//!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `command`, `directory`, `host`, `os`,
-//! `java.version`, `java.vm.name`, `java.vm.version`; and what calibration found, in ns as decimal numbers:
+//! `java.version`, `java.vm.name`, `java.vm.version`; the clock: `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its
+//! speed, in parts per million, as it was set), `clock.drift` (ns that it was ahead of the monotonic clock in the end); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |
 //! |---|---|
@@ -285,7 +339,7 @@
 //! | `calibration.rounds` | rounds measured |
 //!
 //! A key that comes again replaces the one before: the recorder calibrates once more when the program ends, and writes what it
-//! found if that is less.
+//! found if that is less. Under the agent the first time is 2 s after the start: of a program that was killed before nothing is known.
 //!
 //! # Example
 //! A thread `main` that is inside its method 5, having called it twice (words as hexadecimal numbers):
@@ -319,32 +373,44 @@
 //! 5, 140 ns later; `4000001400000064` its exit after 100 ns; `1000001400000010` entry of 5.
 
 mod bytes;
+mod context;
 mod error;
 mod event;
 mod facts;
 mod format;
+mod heap;
+mod java_thread;
 mod law;
 mod link;
+mod pause;
 mod profile;
 mod reader;
 mod region_timing;
 mod regions;
+mod remote;
 mod source;
 mod thread;
 mod tree;
 mod tree_region;
+mod wait;
 
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
 
+pub use context::{Context, Contexts};
 pub use error::{Damage, Error};
 pub use event::Event;
 pub use facts::{Calibration, Copy, Mode};
+pub use heap::{Collection, Object, ObjectPiece};
+pub use java_thread::JavaThread;
 pub use law::Imbalance;
 pub use link::{Link, LinkKind};
+pub use pause::Pause;
 pub use profile::Profile;
 pub use region_timing::{Passage, RegionTiming};
+pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};
 pub use source::Source;
 pub use thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind, TreeAllocation};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
+pub use wait::{Wait, WaitKind, WaitPiece};

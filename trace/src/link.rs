@@ -7,6 +7,10 @@ pub enum LinkKind {
     Start,
     /// A task was handed over.
     HandOver,
+    /// A remote call was made.
+    RemoteCall,
+    /// Remote calls are served.
+    Served,
     /// A kind that this reader does not know.
     Other(u32),
 }
@@ -33,6 +37,8 @@ impl LinkKind {
         match number {
             1 => LinkKind::Start,
             2 => LinkKind::HandOver,
+            3 => LinkKind::RemoteCall,
+            4 => LinkKind::Served,
             other => LinkKind::Other(other),
         }
     }
@@ -42,6 +48,8 @@ impl LinkKind {
         match self {
             LinkKind::Start => 1,
             LinkKind::HandOver => 2,
+            LinkKind::RemoteCall => 3,
+            LinkKind::Served => 4,
             LinkKind::Other(other) => other,
         }
     }

@@ -2,13 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use crate::bytes::Bytes;
 use crate::error::{Damage, Error};
 use crate::facts::{Calibration, Copy, Mode};
+use crate::format::REMOTE_CALL;
+use crate::heap::{Collection, ObjectPiece};
+use crate::java_thread::JavaThread;
 use crate::link::Link;
+use crate::pause::Pause;
 use crate::reader;
 use crate::region_timing::RegionTiming;
+use crate::remote::{Connection, RemoteCall, RemoteCalls};
 use crate::source::Source;
 use crate::thread::Thread;
+use crate::wait::WaitPiece;
 
 /// One profile file. Clocks are ns, 0 where they are unknown.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +40,20 @@ pub struct Profile {
     pub links: Vec<Link>,
     /// Timings of code regions, by copy, region and thread.
     pub regions: Vec<RegionTiming>,
+    /// Garbage collections, by copy and number.
+    pub collections: Vec<Collection>,
+    /// Where the biographies of objects are, by copy and number: [`Profile::for_each_object`].
+    pub objects: Vec<ObjectPiece>,
+    /// Connections of remote method invocation, by copy and number.
+    pub connections: Vec<Connection>,
+    /// Where the records of remote calls are, in the order of the file.
+    pub remote_calls: Vec<RemoteCalls>,
+    /// Threads of the virtual machine, by copy and number.
+    pub java_threads: Vec<JavaThread>,
+    /// Where waits are, in the order of the file: [`Profile::for_each_wait`].
+    pub waits: Vec<WaitPiece>,
+    /// When recording was paused, in the order of the file.
+    pub pauses: Vec<Pause>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.
@@ -56,6 +77,28 @@ impl Profile {
     /// Only when the file header is missing, cut, or of another version.
     pub fn parse(data: &[u8]) -> Result<Profile, Error> {
         reader::read(&data)
+    }
+
+    /// Hands over every remote call, in the order of the file; there may be millions, and none is kept. `source` is what the profile
+    /// was read from.
+    ///
+    /// # Errors
+    /// When the source fails; what was read before has been handed over.
+    pub fn visit_remote_calls(
+        &self,
+        source: &impl Source,
+        mut visit: impl FnMut(&RemoteCall),
+    ) -> Result<(), Error> {
+        let bytes = Bytes::new(source)?;
+        for part in &self.remote_calls {
+            for at in (0..part.length / REMOTE_CALL).map(|i| part.offset + i * REMOTE_CALL) {
+                let words = bytes.words(at);
+                if let Some(call) = RemoteCall::decode(part.copy, &words) {
+                    visit(&call);
+                }
+            }
+        }
+        bytes.error().map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// What was recorded, by the first copy of the runtime that tells.

@@ -3,7 +3,7 @@
 //!
 //! 1. walk the blocks and regions;
 //! 2. finish the moves that valid journals describe;
-//! 3. read the regions of each copy: names, id maps, properties, links, timings;
+//! 3. read the regions of each copy: names, id maps, properties, links, timings, collections, contexts, Java threads; note where objects and waits are;
 //! 4. read each thread region and, through its pointers, its counts or tree and its allocations;
 //! 5. add what is left of threads that were being folded to the ended ones;
 //! 6. hand the pieces of traces to their threads.
@@ -14,13 +14,17 @@ use crate::bytes::Bytes;
 use crate::error::{Damage, Error};
 use crate::facts::Copy;
 use crate::format::*;
+use crate::heap::{ObjectPiece, read_collections};
 use crate::link::{Link, LinkKind};
+use crate::pause::Pause;
 use crate::profile::Profile;
 use crate::region_timing::{Passage, RegionTiming};
 use crate::regions::{Region, walk};
+use crate::remote::{Connection, RemoteCalls};
 use crate::source::Source;
 use crate::thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind};
 use crate::tree_region;
+use crate::wait::{WaitPiece, read_java_threads};
 
 /// The largest id map or list of properties that is read.
 const LARGEST_DATA: u64 = 1 << 28;
@@ -70,15 +74,25 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
         used: HashSet::new(),
         maps: HashSet::new(),
         folding: Vec::new(),
+        context_room: HashMap::new(),
         profile: &mut profile,
     };
+    for region in places.regions.iter().filter(|r| r.kind == CONTEXTS) {
+        *reader.context_room.entry(region.copy).or_default() += (region.length - HEADER) / 8;
+    }
     for region in &places.regions {
         reader.region(region);
     }
     reader.finish_folding();
     reader.hand_out(places.pieces);
     profile.threads.sort_by_key(|t| (t.copy, t.ordinal));
+    profile.collections.sort_by_key(|c| (c.copy, c.number));
+    profile.collections.dedup_by_key(|c| (c.copy, c.number));
+    profile.objects.sort_by_key(|piece| (piece.copy, piece.first));
+    profile.java_threads.sort_by_key(|t| (t.copy, t.number));
+    profile.java_threads.dedup_by_key(|t| (t.copy, t.number));
     profile.regions.sort_by_key(|r| (r.copy, r.number, r.thread));
+    profile.connections.sort_by_key(|c| (c.copy, c.number));
     Ok(profile)
 }
 
@@ -91,6 +105,8 @@ struct Reader<'a, 'b> {
     maps: HashSet<(u32, Vec<u8>)>,
     /// Threads that were being folded: their figures are partly here and partly in the ended threads of their copy.
     folding: Vec<Thread>,
+    /// Contexts for which there is room, by copy: bounds what a wrong number can ask for.
+    context_room: HashMap<u32, u64>,
     profile: &'b mut Profile,
 }
 
@@ -126,6 +142,20 @@ impl Reader<'_, '_> {
             }
             LINKS => self.links(region),
             REGION_TIMINGS => self.region_timings(region),
+            COLLECTIONS => {
+                read_collections(self.bytes, region, &mut self.profile.collections, &mut self.profile.damage);
+            }
+            JAVA_THREADS => read_java_threads(self.bytes, region, &mut self.profile.java_threads),
+            WAITS => self.profile.waits.push(WaitPiece::new(region)),
+            OBJECTS => self.profile.objects.push(ObjectPiece::new(self.bytes, region)),
+            CONTEXTS => {
+                let room = self.context_room.get(&region.copy).copied().unwrap_or(0);
+                let contexts = &mut self.profile.copies.entry(region.copy).or_default().contexts;
+                contexts.read(self.bytes, region, room, &mut self.profile.damage);
+            }
+            CONNECTIONS => self.connections(region),
+            REMOTE_CALLS => self.remote_calls(region),
+            PAUSES => self.pauses(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -184,6 +214,27 @@ impl Reader<'_, '_> {
         }
     }
 
+    fn connections(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + CONNECTION <= region.end() {
+            let words = self.bytes.words(at);
+            if words[0] == 0 {
+                return;
+            }
+            self.profile.connections.push(Connection::decode(region.copy, &words));
+            at += CONNECTION;
+        }
+        if at != region.end() {
+            self.damage(at, "connection", "it is cut off");
+        }
+    }
+
+    /// Notes where they are; they are read by [`Profile::visit_remote_calls`].
+    fn remote_calls(&mut self, region: &Region) {
+        let (offset, length) = (region.offset + HEADER, region.length.saturating_sub(HEADER));
+        self.profile.remote_calls.push(RemoteCalls { copy: region.copy, offset, length });
+    }
+
     fn region_timings(&mut self, region: &Region) {
         if region.length < HEADER {
             return self.damage(region.offset, "region timings", "it is cut off");
@@ -208,6 +259,18 @@ impl Reader<'_, '_> {
             left_otherwise,
             last,
         });
+    }
+
+    fn pauses(&mut self, region: &Region) {
+        let mut at = region.offset + HEADER;
+        while at + 16 <= region.end() {
+            let [start, end] = self.bytes.words(at);
+            if start == 0 {
+                return;
+            }
+            self.profile.pauses.push(Pause { start, end });
+            at += 16;
+        }
     }
 
     fn thread(&mut self, region: &Region) {

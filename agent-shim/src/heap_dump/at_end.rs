@@ -3,8 +3,9 @@
 //! HotSpot stops the threads of concurrent collectors before it tells agents of its end, and whoever asks such a collector for a
 //! collection then waits for ever. Nothing tells which collector there is, but the names of its threads, while they run.
 
-use super::{Garbage, write};
+use super::{Biographies, Garbage, Tracked, write};
 use crate::jvmti::Jni;
+use crate::load_hook::LoadHook;
 use crate::talk::say;
 use std::fs;
 use std::path::PathBuf;
@@ -31,9 +32,11 @@ impl AtEnd {
     }
 
     /// It is about to end: writes the dump, and says how that went.
-    pub(crate) fn write(&self, jni: Jni<'_>) {
+    pub(crate) fn write(&self, jni: Jni<'_>, hook: &LoadHook) {
         let garbage = self.garbage.get().copied().unwrap_or(Garbage::Leave);
-        match write(jni, &self.path, garbage, None) {
+        let biographies = Biographies::of(hook, jni);
+        let tracked = biographies.as_ref().map(|biographies| biographies as &dyn Tracked);
+        match write(jni, &self.path, garbage, tracked) {
             Ok(dump) => say(format_args!("{dump}")),
             Err(reason) => say(format_args!("heap-dump={reason}")),
         }

@@ -16,7 +16,7 @@ use super::output::Output;
 use super::record::{self, Body, ID_SIZE, Texts};
 use super::tags::{self, Tags};
 use crate::jvmti::heap::PrimitiveType;
-use crate::jvmti::inspect::Field;
+use crate::jvmti::inspect::DeclaredField;
 use crate::jvmti::{Jni, Jvmti, Object};
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ pub(super) struct Class {
     superclass: Option<usize>,
     interfaces: Vec<usize>,
     /// Those that it declares.
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<DeclaredField>,
     /// Bytes of an instance record's values.
     pub(super) instance_size: u32,
     /// Index of the first field of `java.lang.Object`, if it had any.
@@ -77,7 +77,7 @@ impl Class {
     }
 
     /// The names of the instance fields that it declares, with their types, and where their values are.
-    pub(super) fn own_places(&self) -> impl Iterator<Item = (&Field, usize)> {
+    pub(super) fn own_places(&self) -> impl Iterator<Item = (&DeclaredField, usize)> {
         let inherited = self.places.len() - self.fields.len();
         let own = self.fields.iter().zip(&self.places[inherited..]);
         own.filter(|(field, _)| !field.is_static).map(|(field, place)| (field, *place as usize))
@@ -92,7 +92,7 @@ pub(super) struct Classes {
     class_class: usize,
     object_class: usize,
     /// Reference fields of `java.lang.Class`.
-    mirror_fields: Vec<Field>,
+    mirror_fields: Vec<DeclaredField>,
     /// All CLASS DUMP records, one after another.
     pub(super) records: Vec<u8>,
     /// Values of static fields of classes whose records are not made yet: class, field, value.
@@ -103,11 +103,11 @@ pub(super) struct Classes {
     mirror_places: Vec<usize>,
 }
 
-fn size_of(field: &Field) -> usize {
+fn size_of(field: &DeclaredField) -> usize {
     field.primitive.map_or(ID_SIZE, PrimitiveType::size)
 }
 
-fn type_of(field: &Field) -> u8 {
+fn type_of(field: &DeclaredField) -> u8 {
     field.primitive.map_or(record::REFERENCE, record::type_of)
 }
 
@@ -170,7 +170,7 @@ impl Classes {
         // All have a tag before one refers to another.
         let mut new = Vec::new();
         for class in loaded {
-            let tag = jvmti.tag(&class);
+            let tag = jvmti.tag(&class).unwrap_or(0);
             let index = match tags::class_index(tag) {
                 Some(index) if !self.is_new(index, || jvmti.is_prepared(&class)) => {
                     jni.forget(class);
@@ -217,15 +217,16 @@ impl Classes {
             _ => Kind::Unprepared,
         };
         let index_of = |object: Object<'a>| {
-            let index = if object.is_null() { None } else { tags::class_index(jvmti.tag(&object)) };
+            let index =
+                if object.is_null() { None } else { tags::class_index(jvmti.tag(&object).unwrap_or(0)) };
             jni.forget(object);
             index
         };
-        let superclass = index_of(jni.superclass(class));
+        let superclass = index_of(jni.superclass_of(class));
         let (mut interfaces, mut fields) = (Vec::new(), Vec::new());
         if kind == Kind::Objects {
-            interfaces = jvmti.interfaces(class, jni).into_iter().filter_map(index_of).collect();
-            fields = jvmti.fields(class)?;
+            interfaces = jvmti.class_interfaces(class, jni).into_iter().filter_map(index_of).collect();
+            fields = jvmti.declared_fields(class)?;
         }
         match signature.as_slice() {
             b"Ljava/lang/Class;" => self.class_class = index,
@@ -296,11 +297,12 @@ impl Classes {
     pub(super) fn make_records(&mut self, only_prepared: bool, texts: &mut Texts, output: &mut Output) {
         if self.mirror_names.is_empty() {
             // The loader has a place of its own.
-            let wanted = |field: &&Field| {
+            let wanted = |field: &&DeclaredField| {
                 !field.is_static && field.primitive.is_none() && field.name != b"classLoader"
             };
             self.mirror_fields = self.class_class().fields.iter().filter(wanted).cloned().collect();
-            let name = |field: &Field| texts.id(&[b"<", field.name.as_slice(), b">"].concat(), output);
+            let name =
+                |field: &DeclaredField| texts.id(&[b"<", field.name.as_slice(), b">"].concat(), output);
             self.mirror_names = self.mirror_fields.iter().map(name).collect();
         }
         let mirror_names = self.mirror_names.clone();
@@ -400,7 +402,7 @@ impl Classes {
     }
 
     /// The reference fields of `java.lang.Class`.
-    pub(super) fn mirror_fields(&self) -> Vec<Field> {
+    pub(super) fn mirror_fields(&self) -> Vec<DeclaredField> {
         self.mirror_fields.clone()
     }
 

@@ -21,7 +21,7 @@ pub(super) fn tag_primitives<'a>(
         let mirror = jni.static_object(&class, "TYPE", "Ljava/lang/Class;");
         jni.forget(class);
         if let Some(mirror) = mirror {
-            let tag = tags.meet(jvmti.tag(&mirror), None).ok_or("there are no ids left")?;
+            let tag = tags.meet(jvmti.tag(&mirror).unwrap_or(0), None).ok_or("there are no ids left")?;
             jvmti.set_tag(&mirror, tag).map_err(said)?;
             mirrors.push(mirror);
         }
@@ -55,7 +55,7 @@ pub(super) fn write<'a>(
             }
         }
         walk.objects += 1;
-        walk.write_instance(tags::id(jvmti.tag(&mirror)), class_id, &values);
+        walk.write_instance(tags::id(jvmti.tag(&mirror).unwrap_or(0)), class_id, &values);
         jni.forget(mirror);
     }
     for id in walk.classes.not_loaded() {
@@ -64,7 +64,7 @@ pub(super) fn write<'a>(
     }
     let fields = walk.classes.mirror_fields();
     for mirror in jvmti.loaded_classes(jni).map_err(said)? {
-        let tag = jvmti.tag(&mirror);
+        let tag = jvmti.tag(&mirror).unwrap_or(0);
         if let Some(index) = tags::class_index(tag) {
             let loader = written(jvmti, jni, jvmti.loader(&mirror, jni).map_err(said)?);
             walk.refer(loader);
@@ -87,7 +87,7 @@ fn written<'a>(jvmti: Jvmti<'a>, jni: Jni<'a>, object: Object<'a>) -> u64 {
     if object.is_null() {
         return 0;
     }
-    let tag = jvmti.tag(&object);
+    let tag = jvmti.tag(&object).unwrap_or(0);
     jni.forget(object);
     if tags::is_met(tag) { tags::id(tag) } else { 0 }
 }

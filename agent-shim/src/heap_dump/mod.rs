@@ -1,4 +1,4 @@
-//! A dump of the heap in the format that Eclipse MAT and VisualVM read, with the contexts in which objects were made.
+//! A dump of the heap as HPROF, the format that VisualVM and Eclipse MAT read, with the contexts in which objects were made.
 //!
 //! The virtual machine's own dump knows nothing of contexts; so this one is made from what JVMTI reports. [`write`]:
 //!
@@ -14,6 +14,7 @@
 //! step 3 finds, and nothing for another object; the virtual machine needs some for each tag until the dump is done.
 
 mod at_end;
+mod biographies;
 mod classes;
 mod mirrors;
 mod output;
@@ -25,6 +26,7 @@ mod walk;
 use crate::jvmti::heap::LeaveOut;
 use crate::jvmti::{Capability, Jni, Jvmti, JvmtiError};
 pub(crate) use at_end::AtEnd;
+pub(crate) use biographies::Biographies;
 use classes::Classes;
 use output::Output;
 use record::{Body, Texts};
@@ -95,14 +97,18 @@ pub(crate) fn write(
             let cleaned = jvmti.iterate_heap(LeaveOut::Untagged, |_, tag| *tag = tags::restored(*tag));
             dump.and_then(|dump| cleaned.map(|_| dump).map_err(said))
         }
-        None => Jvmti::another(jni).map_err(said).and_then(|jvmti| {
+        None => jni.new_environment().map_err(said).and_then(|jvmti| {
             let dump = dump(jvmti, jni, &path, garbage, None);
-            // SAFETY: nothing of the dump has kept it.
-            unsafe { jvmti.dispose() };
+            jvmti.dispose();
             dump
         }),
     }
     .map_err(|reason| format!("{}: {reason}", path.display()))
+}
+
+/// The heap profiler's number in a tag, whether a dump is being made or not; 0: there is none.
+pub(crate) fn number(tag: i64) -> u64 {
+    tags::tracked(tags::id(tag)).unwrap_or(0)
 }
 
 fn expand(path: &Path) -> PathBuf {
@@ -127,7 +133,7 @@ fn dump<'a>(
     let needed = [Capability::TagObjects, Capability::GetSourceFileName, Capability::GetLineNumbers];
     jvmti.add_capabilities(&needed).map_err(said)?;
     if garbage == Garbage::Collect {
-        jvmti.collect_garbage().map_err(said)?;
+        jvmti.force_gc().map_err(said)?;
     }
     let (mut tags, mut classes, mut texts) = (Tags::default(), Classes::default(), Texts::default());
     classes.add_new(jvmti, jni, &mut tags)?;
@@ -180,7 +186,7 @@ fn follow_left_over<'a>(jvmti: Jvmti<'a>, jni: Jni<'a>, walk: &mut Walk<'_>) -> 
         }
     };
     jvmti.iterate_heap(LeaveOut::Tagged, tag_left_over).map_err(said)?;
-    jvmti.collect_garbage().map_err(said)?;
+    jvmti.force_gc().map_err(said)?;
     let left_over = jvmti.tagged(tags::LEFT_OVER, jni).map_err(said)?;
     if left_over.is_empty() {
         return Ok(());

@@ -4,8 +4,8 @@ use super::output::Output;
 use super::record::{self, Body, NO_TRACE, Texts};
 use super::tags::{self, Tags};
 use super::{MethodName, Tracked};
-use crate::jvmti::heap::{MethodId, Place};
-use crate::jvmti::{Jni, Jvmti};
+use crate::jvmti::heap::Place;
+use crate::jvmti::{Jni, Jvmti, MethodId, Stack};
 use std::collections::HashMap;
 
 /// Frames of a thread that are written; what lies deeper is left out.
@@ -51,31 +51,42 @@ impl Stacks {
     ) -> Result<(), crate::jvmti::JvmtiError> {
         let mut methods: HashMap<MethodId, [u64; 4]> = HashMap::new();
         let mut frames: HashMap<(MethodId, i64), u64> = HashMap::new();
-        for thread in jvmti.threads(jni)? {
-            let mut tag = jvmti.tag(&thread);
+        for Stack { thread, frames: stack, .. } in jvmti.all_stacks(MOST_FRAMES, jni)? {
+            let mut tag = jvmti.tag(&thread).unwrap_or(0);
             if tags::id(tag) == 0 {
                 tag = tags.number();
                 jvmti.set_tag(&thread, tag)?;
             }
-            let stack = jvmti.stack(&thread, MOST_FRAMES);
             jni.forget(thread);
             let mut ids = Vec::with_capacity(stack.len());
             for frame in &stack {
-                let key = (frame.method(), frame.location());
+                let key = (frame.method, frame.location);
                 if let Some(&id) = frames.get(&key) {
                     ids.push(id);
                     continue;
                 }
                 let texts_of = methods.entry(key.0).or_insert_with(|| {
-                    let Ok((class, name, descriptor)) = jvmti.method(key.0, jni) else { return [0; 4] };
-                    let source = jvmti.source_file(&class).map_or(0, |name| texts.id(&name, output));
-                    let serial = tags::class_index(jvmti.tag(&class)).map_or(0, |index| index as u64 + 1);
+                    let Ok((name, descriptor, _)) = jvmti.method(key.0) else { return [0; 4] };
+                    let Ok(class) = jvmti.declaring_class(key.0, jni) else { return [0; 4] };
+                    let source = jvmti.class_source(&class);
+                    let source = source.map_or(0, |name| texts.id(name.as_bytes(), output));
+                    let tag = jvmti.tag(&class).unwrap_or(0);
+                    let serial = tags::class_index(tag).map_or(0, |index| index as u64 + 1);
                     jni.forget(class);
-                    [texts.id(&name, output), texts.id(&descriptor, output), source, serial]
+                    [
+                        texts.id(name.as_bytes(), output),
+                        texts.id(descriptor.as_bytes(), output),
+                        source,
+                        serial,
+                    ]
                 });
                 let line = match key.1 {
                     ..0 => NATIVE,
-                    at => jvmti.line(key.0, at).unwrap_or(UNKNOWN_LINE),
+                    at => {
+                        // Not sorted, and a line may come in several pieces.
+                        let begun = jvmti.lines(key.0).into_iter().filter(|(start, _)| *start <= at);
+                        begun.max_by_key(|(start, _)| *start).map_or(UNKNOWN_LINE, |(_, line)| line)
+                    }
                 };
                 let id = self.write_frame(*texts_of, line, output);
                 frames.insert(key, id);
@@ -83,7 +94,7 @@ impl Stacks {
             }
             let serial = self.threads.len() as u32 + 1;
             let trace = self.write_trace(serial, &ids, output);
-            let methods = stack.iter().map(|frame| frame.method()).collect();
+            let methods = stack.iter().map(|frame| frame.method).collect();
             self.threads.insert(tags::id(tag), Thread { serial, trace, methods });
         }
         Ok(())

@@ -2,24 +2,26 @@
 //!
 //! | bits | |
 //! |---|---|
-//! | 0-39 | number of the object: the heap profiler's, or ours |
-//! | 40 | the number is ours. Bits 0-40 are the id in the file |
+//! | 0-39 | number of the object: the heap profiler's, or one that is given to answer requests, or ours |
+//! | 39 | with bit 40: the number is ours |
+//! | 40 | the number is not the heap profiler's. Bits 0-40 are the id in the file |
 //! | 41-61 | of a class: its index + 1. Of an array: its length + 1, which is not told again when its elements come; all ones: see the table |
 //! | 62 | the walk has met the object: its record is in the file, or will be |
 
 use std::collections::HashMap;
 
 const NUMBER: i64 = (1 << 40) - 1;
-const OURS: i64 = 1 << 40;
-const ID: i64 = OURS | NUMBER;
+const OTHERS: i64 = 1 << 40;
+const OURS: i64 = OTHERS | 1 << 39;
+const ID: i64 = OTHERS | NUMBER;
 const CODE_SHIFT: u32 = 41;
 const CODE: i64 = (1 << 21) - 1;
 const MET: i64 = 1 << 62;
 
 /// What nothing that JVMTI reports leads to, until it gets a number.
-pub(super) const LEFT_OVER: i64 = OURS | NUMBER;
+pub(super) const LEFT_OVER: i64 = OTHERS | NUMBER;
 /// The array that the walk of those begins with.
-pub(super) const START: i64 = MET | OURS | (NUMBER - 1);
+pub(super) const START: i64 = MET | OTHERS | (NUMBER - 1);
 
 /// The id in the file.
 pub(super) fn id(tag: i64) -> u64 {
@@ -43,12 +45,12 @@ pub(super) fn has_length(tag: i64) -> bool {
 
 /// What the heap profiler knows an object by.
 pub(super) fn tracked(id: u64) -> Option<u64> {
-    (id < OURS as u64).then_some(id)
+    (id < OTHERS as u64).then_some(id)
 }
 
 /// The tag that is to stay when the dump is done; 0: none.
 pub(super) fn restored(tag: i64) -> i64 {
-    if tag & OURS != 0 { 0 } else { tag & NUMBER }
+    if tag & OURS == OURS { 0 } else { tag & ID }
 }
 
 /// Gives numbers to objects that have none.
@@ -103,7 +105,7 @@ impl Tags {
             return Some(known);
         }
         self.last += 1;
-        (self.last < NUMBER - 1).then_some(OURS | self.last)
+        (self.last < (NUMBER >> 1) - 1).then_some(OURS | self.last)
     }
 }
 
@@ -115,11 +117,13 @@ mod tests {
     fn a_tag_carries_what_the_walk_needs_and_leaves_the_profilers_number() {
         let mut tags = Tags::default();
         let ours = tags.meet(0, None).unwrap();
-        assert_eq!((id(ours), tracked(id(ours)), restored(ours)), ((1 << 40) + 1, None, 0));
+        assert_eq!((id(ours), tracked(id(ours)), restored(ours)), ((3 << 39) + 1, None, 0));
         let theirs = tags.meet(77, Some(5)).unwrap();
         assert_eq!((id(theirs), tracked(id(theirs)), restored(theirs)), (77, Some(77), 77));
         assert!(is_met(ours) && is_met(theirs) && !is_met(77) && !is_met(LEFT_OVER) && is_met(START));
         assert_eq!((tags.length(theirs), tags.length(ours)), (5, 0));
+        let asked = tags.meet((1 << 40) + 5, None).unwrap();
+        assert_eq!((id(asked), tracked(id(asked)), restored(asked)), ((1 << 40) + 5, None, (1 << 40) + 5));
         assert_eq!(tags.given(), id(ours));
         for length in [0, 1, (1 << 21) - 3, (1 << 21) - 2, (1 << 21) - 1, i32::MAX as u32] {
             let tag = tags.meet(0, Some(length)).unwrap();

@@ -22,16 +22,36 @@ numbers! {
     Event EVENTS;
     VmInit = 50 "VM_INIT",
     VmDeath = 51 "VM_DEATH",
+    ThreadStart = 52 "THREAD_START",
+    ThreadEnd = 53 "THREAD_END",
     ClassFileLoadHook = 54 "CLASS_FILE_LOAD_HOOK",
+    MonitorWait = 73 "MONITOR_WAIT",
+    MonitorWaited = 74 "MONITOR_WAITED",
+    MonitorContendedEnter = 75 "MONITOR_CONTENDED_ENTER",
+    MonitorContendedEntered = 76 "MONITOR_CONTENDED_ENTERED",
+    GarbageCollectionStart = 81 "GARBAGE_COLLECTION_START",
+    GarbageCollectionFinish = 82 "GARBAGE_COLLECTION_FINISH",
+    ObjectFree = 83 "OBJECT_FREE",
+    VmObjectAlloc = 84 "VM_OBJECT_ALLOC",
 }
 
 numbers! {
     /// Bits of `jvmtiCapabilities`.
     Capability CAPABILITIES;
+    // Since 21.
     TagObjects = 0 "can_tag_objects",
+    GetOwnedMonitorInfo = 5 "can_get_owned_monitor_info",
+    GetCurrentContendedMonitor = 6 "can_get_current_contended_monitor",
+    GetMonitorInfo = 7 "can_get_monitor_info",
     GetSourceFileName = 11 "can_get_source_file_name",
     GetLineNumbers = 12 "can_get_line_numbers",
+    GetThreadCpuTime = 23 "can_get_thread_cpu_time",
+    GenerateMonitorEvents = 28 "can_generate_monitor_events",
+    GenerateVmObjectAllocEvents = 29 "can_generate_vm_object_alloc_events",
+    GenerateGarbageCollectionEvents = 31 "can_generate_garbage_collection_events",
+    GenerateObjectFreeEvents = 32 "can_generate_object_free_events",
     RetransformClasses = 37 "can_retransform_classes",
+    SupportVirtualThreads = 44 "can_support_virtual_threads",
 }
 
 type ThreadEvent = unsafe extern "system" fn(jvmti: Environment, jni: Environment, thread: *mut c_void);

@@ -3,13 +3,13 @@
 //! The program stands still during a walk. What is called then may use neither JVMTI nor JNI, and runs on a thread of the virtual
 //! machine; so it is given no environment. A panic in it ends the walk.
 
-use super::{Jvmti, JvmtiError, Object, checked};
+use super::{Jvmti, JvmtiError, MethodId, Object, checked};
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 
 const VISIT_OBJECTS: c_int = 0x100;
-const VISIT_ABORT: c_int = 0x8000;
+pub(super) const VISIT_ABORT: c_int = 0x8000;
 
 /// Which objects [`Jvmti::iterate_heap`] leaves out.
 #[derive(Debug, Clone, Copy)]
@@ -50,10 +50,6 @@ pub(crate) struct Place {
     pub(crate) depth: i32,
     pub(crate) method: MethodId,
 }
-
-/// `jmethodID`; only compared, or asked about while its class is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct MethodId(pub(super) usize);
 
 /// What keeps an object, or refers to it (`jvmtiHeapReferenceKind`).
 #[derive(Debug, Clone, Copy)]
@@ -187,6 +183,14 @@ pub(crate) struct HeapCallbacks {
 impl HeapCallbacks {
     const NONE: HeapCallbacks =
         HeapCallbacks { iteration: None, reference: None, primitive: None, array: None, unused: [0; 12] };
+
+    pub(super) fn iterating(callback: IterationCallback) -> HeapCallbacks {
+        HeapCallbacks { iteration: Some(callback), ..HeapCallbacks::NONE }
+    }
+
+    pub(super) fn following(callback: ReferenceCallback) -> HeapCallbacks {
+        HeapCallbacks { reference: Some(callback), ..HeapCallbacks::NONE }
+    }
 }
 
 /// What the callbacks are given back: who is told, and whether that went wrong.
@@ -216,10 +220,9 @@ impl Jvmti<'_> {
     ) -> Result<bool, JvmtiError> {
         let mut walk = Walk { visitor, panicked: false };
         let callbacks = HeapCallbacks {
-            reference: Some(on_reference::<V>),
             primitive: Some(on_primitive::<V>),
             array: Some(on_array::<V>),
-            ..HeapCallbacks::NONE
+            ..HeapCallbacks::following(on_reference::<V>)
         };
         let start = from.map_or(null_mut(), |object| object.reference);
         let user = (&raw mut walk).cast();
@@ -236,7 +239,7 @@ impl Jvmti<'_> {
         mut seen: F,
     ) -> Result<bool, JvmtiError> {
         let mut walk = Walk { visitor: &mut seen, panicked: false };
-        let callbacks = HeapCallbacks { iteration: Some(on_object::<F>), ..HeapCallbacks::NONE };
+        let callbacks = HeapCallbacks::iterating(on_object::<F>);
         let user = (&raw mut walk).cast();
         // SAFETY: as above.
         checked(unsafe { self.raw_iterate_through_heap(leave_out as c_int, null_mut(), &callbacks, user) })?;
@@ -295,7 +298,7 @@ unsafe extern "system" fn on_reference<V: HeapVisitor>(
     // SAFETY: only read for the kinds that have a place.
     let place = || unsafe {
         let info = &*info.cast::<StackInfo>();
-        Place { thread: info.thread_tag, depth: info.depth, method: MethodId(info.method as usize) }
+        Place { thread: info.thread_tag, depth: info.depth, method: MethodId(info.method) }
     };
     let link = match kind {
         1 => Link::Class,

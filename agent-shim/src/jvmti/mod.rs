@@ -7,16 +7,26 @@
 
 mod events;
 pub(crate) mod heap;
+mod inquiry;
 pub(crate) mod inspect;
+mod loading;
+mod monitors;
+mod standstill;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub(crate) use events::{Callbacks, Capability, Event};
+pub(crate) use inquiry::{Frame, MethodId, Stack};
+pub(crate) use loading::{Answer, Method, Weak};
+use monitors::MonitorUsage;
+pub(crate) use values::Value;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr::{null, null_mut};
+use std::sync::atomic::AtomicU64;
 
 /// `jvmtiError`, other than `JVMTI_ERROR_NONE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,10 +39,14 @@ impl std::fmt::Display for JvmtiError {
 }
 
 /// An environment: a pointer to a pointer to a table of functions.
-type Environment = *mut *const *const c_void;
+pub(crate) type Environment = *mut *const *const c_void;
+
+/// `jvmtiStartFunction`.
+pub(crate) type AgentThread = unsafe extern "system" fn(Environment, Environment, *mut c_void);
 
 const JVMTI_VERSION_9: c_int = 0x3009_0000;
 const JVMTI_ENABLE: c_int = 1;
+const JVMTI_DISABLE: c_int = 0;
 /// The most local references that HotSpot lets one ask for.
 const MOST_LOCALS: c_int = 65536;
 
@@ -60,22 +74,34 @@ macro_rules! functions {
 
 functions! { Jvmti, JVMTI_FUNCTIONS;
     3 GetAllThreads raw_get_all_threads(count: *mut c_int, threads: *mut *mut *mut c_void) -> c_int;
+    8 GetThreadInfo raw_get_thread_info(thread: *mut c_void, info: *mut inquiry::RawThreadInfo) -> c_int;
+    9 GetOwnedMonitorInfo raw_get_owned_monitor_info(thread: *mut c_void, count: *mut c_int, monitors: *mut *mut *mut c_void) -> c_int;
+    10 GetCurrentContendedMonitor raw_get_current_contended_monitor(thread: *mut c_void, monitor: *mut *mut c_void) -> c_int;
+    11 RunAgentThread raw_run_agent_thread(thread: *mut c_void, main: AgentThread, argument: *const c_void, priority: c_int) -> c_int;
+    13 GetThreadGroupInfo raw_get_thread_group_info(group: *mut c_void, info: *mut inquiry::RawGroupInfo) -> c_int;
+    17 GetCurrentThread raw_get_current_thread(thread: *mut *mut c_void) -> c_int;
     44 IsModifiableClass raw_is_modifiable_class(class: *mut c_void, result: *mut u8) -> c_int;
     45 Allocate raw_allocate(size: i64, result: *mut *mut u8) -> c_int;
     46 Deallocate raw_deallocate(memory: *mut u8) -> c_int;
     47 GetClassSignature raw_get_class_signature(class: *mut c_void, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
     48 GetClassStatus raw_get_class_status(class: *mut c_void, status: *mut c_int) -> c_int;
     49 GetSourceFileName raw_get_source_file_name(class: *mut c_void, name: *mut *mut c_char) -> c_int;
+    50 GetClassModifiers raw_get_class_modifiers(class: *mut c_void, modifiers: *mut c_int) -> c_int;
+    51 GetClassMethods raw_get_class_methods(class: *mut c_void, count: *mut c_int, methods: *mut *mut *mut c_void) -> c_int;
     52 GetClassFields raw_get_class_fields(class: *mut c_void, count: *mut c_int, fields: *mut *mut *mut c_void) -> c_int;
     53 GetImplementedInterfaces raw_get_implemented_interfaces(class: *mut c_void, count: *mut c_int, interfaces: *mut *mut *mut c_void) -> c_int;
     56 GetClassLoader raw_get_class_loader(class: *mut c_void, result: *mut *mut c_void) -> c_int;
+    58 GetObjectMonitorUsage raw_get_object_monitor_usage(object: *mut c_void, usage: *mut MonitorUsage) -> c_int;
     59 GetFieldName raw_get_field_name(class: *mut c_void, field: *mut c_void, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
     61 GetFieldModifiers raw_get_field_modifiers(class: *mut c_void, field: *mut c_void, modifiers: *mut c_int) -> c_int;
     63 GetMethodName raw_get_method_name(method: *mut c_void, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char) -> c_int;
     64 GetMethodDeclaringClass raw_get_method_declaring_class(method: *mut c_void, class: *mut *mut c_void) -> c_int;
-    69 GetLineNumberTable raw_get_line_number_table(method: *mut c_void, count: *mut c_int, table: *mut *mut inspect::Line) -> c_int;
+    65 GetMethodModifiers raw_get_method_modifiers(method: *mut c_void, modifiers: *mut c_int) -> c_int;
+    69 GetLineNumberTable raw_get_line_number_table(method: *mut c_void, count: *mut c_int, table: *mut *mut inquiry::RawLine) -> c_int;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
-    103 GetStackTrace raw_get_stack_trace(thread: *mut c_void, start: c_int, max: c_int, frames: *mut inspect::Frame, count: *mut c_int) -> c_int;
+    87 GetVersionNumber raw_get_version_number(version: *mut c_int) -> c_int;
+    93 AddModuleReads raw_add_module_reads(module: *mut c_void, to: *mut c_void) -> c_int;
+    99 GetAllStackTraces raw_get_all_stack_traces(max: c_int, stacks: *mut *mut inquiry::RawStack, count: *mut c_int) -> c_int;
     105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
     106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
     107 ForceGarbageCollection raw_force_garbage_collection() -> c_int;
@@ -85,22 +111,33 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
     126 DisposeEnvironment raw_dispose_environment() -> c_int;
     130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
+    136 GetThreadCpuTime raw_get_thread_cpu_time(thread: *mut c_void, ns: *mut i64) -> c_int;
     141 AddCapabilities raw_add_capabilities(capabilities: *const [u8; 16]) -> c_int;
     148 AddToBootstrapClassLoaderSearch raw_add_to_bootstrap_class_loader_search(path: *const c_char) -> c_int;
     151 RetransformClasses raw_retransform_classes(count: c_int, classes: *const *mut c_void) -> c_int;
+    153 GetObjectSize raw_get_object_size(object: *mut c_void, size: *mut i64) -> c_int;
 }
 /// The one function with a variable number of arguments.
 const SET_EVENT_NOTIFICATION_MODE: (usize, &str) = (1, "SetEventNotificationMode");
 
 functions! { Jni, JNI_FUNCTIONS;
+    5 DefineClass raw_define_class(name: *const c_char, loader: *mut c_void, bytes: *const u8, length: c_int) -> *mut c_void;
     6 FindClass raw_find_class(name: *const c_char) -> *mut c_void;
     10 GetSuperclass raw_get_superclass(class: *mut c_void) -> *mut c_void;
+    15 ExceptionOccurred raw_exception_occurred() -> *mut c_void;
     17 ExceptionClear raw_exception_clear();
+    19 PushLocalFrame raw_push_local_frame(capacity: c_int) -> c_int;
+    20 PopLocalFrame raw_pop_local_frame(result: *mut c_void) -> *mut c_void;
     21 NewGlobalRef raw_new_global_ref(object: *mut c_void) -> *mut c_void;
     22 DeleteGlobalRef raw_delete_global_ref(object: *mut c_void);
     23 DeleteLocalRef raw_delete_local_ref(object: *mut c_void);
     24 IsSameObject raw_is_same_object(a: *mut c_void, b: *mut c_void) -> u8;
     26 EnsureLocalCapacity raw_ensure_local_capacity(count: c_int) -> c_int;
+    31 GetObjectClass raw_get_object_class(object: *mut c_void) -> *mut c_void;
+    32 IsInstanceOf raw_is_instance_of(object: *mut c_void, class: *mut c_void) -> u8;
+    33 GetMethodID raw_get_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
+    36 CallObjectMethodA raw_call_object_method(object: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
+    94 GetFieldID raw_get_field_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     95 GetObjectField raw_get_object_field(object: *mut c_void, field: *mut c_void) -> *mut c_void;
     96 GetBooleanField raw_get_boolean_field(object: *mut c_void, field: *mut c_void) -> u8;
     97 GetByteField raw_get_byte_field(object: *mut c_void, field: *mut c_void) -> i8;
@@ -111,16 +148,31 @@ functions! { Jni, JNI_FUNCTIONS;
     102 GetFloatField raw_get_float_field(object: *mut c_void, field: *mut c_void) -> f32;
     103 GetDoubleField raw_get_double_field(object: *mut c_void, field: *mut c_void) -> f64;
     113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
-    116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]) -> *mut c_void;
-    143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const [*mut c_void; 1]);
+    116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
+    119 CallStaticBooleanMethodA raw_call_static_boolean_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> u8;
+    134 CallStaticLongMethodA raw_call_static_long_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> i64;
+    143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const i64);
     144 GetStaticFieldID raw_get_static_field_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     145 GetStaticObjectField raw_get_static_object_field(class: *mut c_void, field: *mut c_void) -> *mut c_void;
+    164 GetStringLength raw_get_string_length(string: *mut c_void) -> c_int;
+    167 NewStringUTF raw_new_string_utf(text: *const c_char) -> *mut c_void;
+    168 GetStringUTFLength raw_get_string_utf_length(string: *mut c_void) -> c_int;
+    171 GetArrayLength raw_get_array_length(array: *mut c_void) -> c_int;
     172 NewObjectArray raw_new_object_array(length: c_int, class: *mut c_void, initial: *mut c_void) -> *mut c_void;
     174 SetObjectArrayElement raw_set_object_array_element(array: *mut c_void, index: c_int, value: *mut c_void);
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
+    200 GetByteArrayRegion raw_get_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *mut u8);
+    203 GetIntArrayRegion raw_get_int_array_region(array: *mut c_void, start: c_int, length: c_int, values: *mut c_int);
     208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
+    215 RegisterNatives raw_register_natives(class: *mut c_void, methods: *const NativeMethod, count: c_int) -> c_int;
     219 GetJavaVM raw_get_java_vm(vm: *mut *mut c_void) -> c_int;
+    221 GetStringUTFRegion raw_get_string_utf_region(string: *mut c_void, start: c_int, length: c_int, buffer: *mut u8);
+    226 NewWeakGlobalRef raw_new_weak_global_ref(object: *mut c_void) -> *mut c_void;
+    227 DeleteWeakGlobalRef raw_delete_weak_global_ref(object: *mut c_void);
     228 ExceptionCheck raw_exception_check() -> u8;
+    230 GetDirectBufferAddress raw_get_direct_buffer_address(buffer: *mut c_void) -> *mut c_void;
+    231 GetDirectBufferCapacity raw_get_direct_buffer_capacity(buffer: *mut c_void) -> i64;
+    233 GetModule raw_get_module(class: *mut c_void) -> *mut c_void;
 }
 
 /// A JVMTI environment, valid for `'a`.
@@ -128,6 +180,31 @@ functions! { Jni, JNI_FUNCTIONS;
 pub(crate) struct Jvmti<'a> {
     environment: Environment,
     scope: PhantomData<&'a ()>,
+}
+
+// SAFETY: an environment is for any thread (JVMTI, "Environments"); this one lasts.
+unsafe impl Send for Jvmti<'static> {}
+// SAFETY: as above.
+unsafe impl Sync for Jvmti<'static> {}
+
+/// `JNINativeMethod`: name, descriptor and function.
+#[repr(C)]
+pub(crate) struct NativeMethod {
+    name: *const c_char,
+    descriptor: *const c_char,
+    function: *const c_void,
+}
+
+impl NativeMethod {
+    /// # Safety
+    /// The function is one that the virtual machine may call for a method with this descriptor.
+    pub(crate) const unsafe fn new(
+        name: &'static CStr,
+        descriptor: &'static CStr,
+        function: *const c_void,
+    ) -> Self {
+        NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function }
+    }
 }
 
 /// The JNI environment of the current thread, within the call `'a` from the virtual machine.
@@ -204,12 +281,21 @@ impl<'a> Jvmti<'a> {
 
     /// Lets an event come, from every thread.
     pub(crate) fn enable(&self, event: Event) -> Result<(), JvmtiError> {
+        self.notify(JVMTI_ENABLE, event)
+    }
+
+    /// Lets an event come no more. What the virtual machine has kept back comes before this returns.
+    pub(crate) fn disable(&self, event: Event) -> Result<(), JvmtiError> {
+        self.notify(JVMTI_DISABLE, event)
+    }
+
+    fn notify(&self, mode: c_int, event: Event) -> Result<(), JvmtiError> {
         type Function = unsafe extern "C" fn(Environment, c_int, c_int, *mut c_void, ...) -> c_int;
         // SAFETY: this entry is a function of this type; a null thread means all.
         checked(unsafe {
             let function: Function =
                 std::mem::transmute(*(*self.environment).add(SET_EVENT_NOTIFICATION_MODE.0));
-            function(self.environment, JVMTI_ENABLE, event as c_int, null_mut())
+            function(self.environment, mode, event as c_int, null_mut())
         })
     }
 
@@ -256,10 +342,12 @@ impl<'a> Jvmti<'a> {
     pub(crate) fn loaded_classes(&self, jni: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
         let (mut count, mut classes) = (0, null_mut());
         // SAFETY: on success there are so many local references in memory that was allocated for us.
-        unsafe {
+        let classes = unsafe {
             checked(self.raw_get_loaded_classes(&mut count, &mut classes))?;
-            Ok(self.take_objects(count, classes, jni))
-        }
+            self.take_references(classes, count)
+        };
+        jni.expect_locals(classes.len());
+        Ok(classes)
     }
 
     /// `Lcom/acme/Foo;`
@@ -287,39 +375,31 @@ impl<'a> Jvmti<'a> {
         checked(unsafe { self.raw_is_modifiable_class(class.reference, &mut result) }).is_ok() && result != 0
     }
 
+    /// The tag of an object in this environment; 0: it has none.
+    pub(crate) fn tag(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
+        let mut tag = 0;
+        // SAFETY: `object` is an object.
+        checked(unsafe { self.raw_get_tag(object.reference, &mut tag) }).map(|()| tag)
+    }
+
+    /// Gives an object a tag, for as long as it lives.
+    pub(crate) fn set_tag(&self, object: &Object<'_>, tag: i64) -> Result<(), JvmtiError> {
+        // SAFETY: `object` is an object.
+        checked(unsafe { self.raw_set_tag(object.reference, tag) })
+    }
+
+    /// Bytes of an object.
+    pub(crate) fn object_size(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
+        let mut size = 0;
+        // SAFETY: `object` is an object.
+        checked(unsafe { self.raw_get_object_size(object.reference, &mut size) }).map(|()| size)
+    }
+
     /// Sends the classes through the load hook again.
     pub(crate) fn retransform(&self, classes: &[Global]) -> Result<(), JvmtiError> {
         let references: Vec<*mut c_void> = classes.iter().map(|class| class.0).collect();
         // SAFETY: all are classes.
         checked(unsafe { self.raw_retransform_classes(references.len() as c_int, references.as_ptr()) })
-    }
-
-    /// # Safety
-    /// `list` is a list of so many things, allocated by the virtual machine for us, or null.
-    unsafe fn take_list<T: Copy>(&self, count: c_int, list: *mut T) -> Vec<T> {
-        if list.is_null() {
-            return Vec::new();
-        }
-        // SAFETY: see above; it is copied before it is freed.
-        unsafe {
-            let copy = std::slice::from_raw_parts(list, count.max(0) as usize).to_vec();
-            self.raw_deallocate(list.cast());
-            copy
-        }
-    }
-
-    /// # Safety
-    /// `list` is a list of so many new local references, allocated by the virtual machine for us, or null.
-    unsafe fn take_objects(&self, count: c_int, list: *mut *mut c_void, jni: Jni<'a>) -> Vec<Object<'a>> {
-        // Granted, it lets `-Xcheck:jni` not complain of so many; only what is more than was granted before counts.
-        let capacity = count.max(0).saturating_add(4096).min(MOST_LOCALS);
-        // SAFETY: see above; no pointers.
-        let list = unsafe {
-            let list = self.take_list(count, list);
-            jni.raw_ensure_local_capacity(capacity);
-            list
-        };
-        list.into_iter().map(|reference| Object { reference, scope: PhantomData }).collect()
     }
 
     /// # Safety
@@ -362,6 +442,21 @@ impl<'a> Jni<'a> {
         (result == 0 && !environment.is_null()).then_some(Jni { environment, scope: PhantomData })
     }
 
+    /// A class that the system loader finds.
+    pub(crate) fn class(&self, name: &str) -> Option<Global> {
+        let name = c_string(name.as_bytes());
+        // SAFETY: the name is a C string; the result is checked before it is used.
+        unsafe {
+            let local = self.raw_find_class(name.as_ptr());
+            if self.failed() || local.is_null() {
+                return None;
+            }
+            let global = Global(self.raw_new_global_ref(local));
+            self.raw_delete_local_ref(local);
+            (!global.0.is_null()).then_some(global)
+        }
+    }
+
     /// A static method of a class that the system loader finds.
     pub(crate) fn static_method(
         &self,
@@ -384,6 +479,47 @@ impl<'a> Jni<'a> {
             let global = Global(self.raw_new_global_ref(local));
             self.raw_delete_local_ref(local);
             (!global.0.is_null()).then_some(StaticMethod { class: global, id, descriptor })
+        }
+    }
+
+    /// Gives `static native long NAME()` of a class that the system loader finds its code. False: there is no such class or method.
+    pub(crate) fn register_clock(
+        &self,
+        class: &str,
+        name: &str,
+        function: extern "system" fn(Environment, *mut c_void) -> i64,
+    ) -> bool {
+        // SAFETY: the function is what a static native method with this descriptor has to be.
+        unsafe { self.register(class, name, c"()J", function as *const c_void) }
+    }
+
+    /// Registers a static native method that takes an object and returns an int.
+    pub(crate) fn register_question(
+        &self,
+        class: &str,
+        name: &str,
+        function: unsafe extern "system" fn(Environment, *mut c_void, *mut c_void) -> c_int,
+    ) -> bool {
+        // SAFETY: as above.
+        unsafe { self.register(class, name, c"(Ljava/lang/Object;)I", function as *const c_void) }
+    }
+
+    /// # Safety
+    /// The function is what a static native method with this descriptor has to be.
+    unsafe fn register(&self, class: &str, name: &str, descriptor: &CStr, function: *const c_void) -> bool {
+        let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
+        let method = NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function };
+        // SAFETY: names are C strings, the class is checked before it is used, and the function is what is said above. It lasts: the
+        // library is not unloaded.
+        unsafe {
+            let local = self.raw_find_class(class.as_ptr());
+            if self.failed() || local.is_null() {
+                return false;
+            }
+            let result = self.raw_register_natives(local, &method, 1);
+            let failed = self.failed();
+            self.raw_delete_local_ref(local);
+            result == 0 && !failed
         }
     }
 
@@ -417,11 +553,65 @@ impl<'a> Jni<'a> {
                 return false;
             }
             self.raw_set_byte_array_region(array, 0, length, bytes.as_ptr());
-            self.raw_call_static_void_method(method.class.0, method.id, &[array]);
+            self.raw_call_static_void_method(method.class.0, method.id, &(array as i64));
             let failed = self.failed();
             self.raw_delete_local_ref(array);
             !failed
         }
+    }
+
+    /// Whether something was thrown: then hardly anything may be called.
+    pub(crate) fn has_thrown(&self) -> bool {
+        // SAFETY: may be called at any time.
+        unsafe { self.raw_exception_check() != 0 }
+    }
+
+    /// The class of a static method gets its native methods.
+    pub(crate) fn register_natives(&self, of: &StaticMethod, methods: &[NativeMethod]) -> bool {
+        // SAFETY: the table is as long as it says; each entry is sound, see `NativeMethod::new`.
+        let result =
+            unsafe { self.raw_register_natives(of.class.0, methods.as_ptr(), methods.len() as c_int) };
+        !self.failed() && result == 0
+    }
+
+    /// A string as Modified UTF-8.
+    pub(crate) fn text(&self, string: &Object<'_>) -> Vec<u8> {
+        if string.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: `string` is a string; the buffer takes the bytes and a zero that may follow.
+        unsafe {
+            let (bytes, characters) = (
+                self.raw_get_string_utf_length(string.reference),
+                self.raw_get_string_length(string.reference),
+            );
+            let mut text = vec![0; bytes.max(0) as usize + 1];
+            self.raw_get_string_utf_region(string.reference, 0, characters, text.as_mut_ptr());
+            text.pop();
+            text
+        }
+    }
+
+    /// The memory of a direct buffer, as words.
+    ///
+    /// # Safety
+    /// Nobody gives the memory back before the process ends.
+    pub(crate) unsafe fn words(&self, buffer: &Object<'_>) -> Option<&'static [AtomicU64]> {
+        // SAFETY: `buffer` is a buffer or null; both functions say if it is not direct.
+        let (address, bytes) = unsafe {
+            if buffer.is_null() {
+                return None;
+            }
+            (
+                self.raw_get_direct_buffer_address(buffer.reference).cast::<AtomicU64>(),
+                self.raw_get_direct_buffer_capacity(buffer.reference),
+            )
+        };
+        if address.is_null() || !address.is_aligned() || bytes < 8 {
+            return None;
+        }
+        // SAFETY: so many bytes are there for good; whoever else writes to them does it a word at a time.
+        Some(unsafe { std::slice::from_raw_parts(address, bytes as usize / 8) })
     }
 
     /// Whether both are the same object.

@@ -10,8 +10,10 @@
 //! | [`pprof`] | all figures | | go tool pprof, many services |
 //! | [`speedscope`] | one figure | as it is | speedscope.app |
 //! | [`tau`] | all figures | | ParaProf, Hatchet |
+//! | [`xml`] | | objects, collections, threads and monitors | readers of the XML trace of JVMPI and TPTP profilers |
 //!
-//! [`timeline`] is how events get into the formats that show when something happened: those of a [`trace`], or a model laid out.
+//! [`timeline`] is how events get into the formats that show when something happened: those of a [`trace`], or a model laid out; and
+//! what threads waited for, [`spans`] of it.
 //! The same model gives the same bytes.
 
 pub mod call_tree;
@@ -20,11 +22,13 @@ pub mod firefox;
 pub mod folded;
 pub mod perfetto;
 pub mod pprof;
+pub mod spans;
 pub mod speedscope;
 pub mod tau;
 pub mod timeline;
 pub mod trace;
 mod walk;
+pub mod xml;
 
 use crate::model::{Arcflow, NodeId, Resource};
 

@@ -90,6 +90,16 @@ pub(super) fn ns_per_unit(unit: &str) -> Option<f64> {
 /// # Errors
 /// Those of the timeline.
 pub fn lay_out(model: &Arcflow, figure: Figure, timeline: &mut dyn Timeline) -> io::Result<()> {
+    lay_out_threads(model, figure, timeline)?;
+    timeline.finish()
+}
+
+/// The same without the end: more threads may follow. Returns the number of processes.
+///
+/// # Errors
+/// Those of the timeline.
+pub fn lay_out_threads(model: &Arcflow, figure: Figure, timeline: &mut dyn Timeline) -> io::Result<usize> {
+    let mut processes = 0;
     let own: Vec<f64> = model.ids().map(|id| figure.of(model, id).max(0.0)).collect();
     let mut cum = own.clone();
     for i in (1..cum.len()).rev() {
@@ -101,6 +111,7 @@ pub fn lay_out(model: &Arcflow, figure: Figure, timeline: &mut dyn Timeline) -> 
     for track in tree.tracks() {
         let process = if track.process_name.is_empty() { "process" } else { track.process_name };
         let process_name = format!("{process} (totals of {}, laid out by context)", resource.name);
+        processes = processes.max(track.process + 1);
         timeline.thread(Thread { process: track.process, process_name: &process_name, name: track.name })?;
         let mut at = 0.0;
         for step in tree.walk_track(track) {
@@ -114,7 +125,7 @@ pub fn lay_out(model: &Arcflow, figure: Figure, timeline: &mut dyn Timeline) -> 
             }
         }
     }
-    timeline.finish()
+    Ok(processes)
 }
 
 #[cfg(test)]

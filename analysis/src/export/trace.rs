@@ -4,6 +4,7 @@
 //! not ended end with the last event of their thread. A constructor frame that was found to be an orphan late, when others
 //! lay above it already, stays until those end: a timeline has no other place for it.
 
+use super::spans::{ClassNames, Span, Spans};
 use super::timeline::{Thread, Timeline};
 use crate::load::{MethodNames, thread_names};
 use crate::replay::{How, Visitor, replay};
@@ -23,6 +24,8 @@ pub struct Trace<'a, S> {
     pub process_name: &'a str,
     /// Names of its methods.
     pub methods: MethodNames<'a>,
+    /// Names of its classes: then what threads waited for is told as well.
+    pub classes: Option<ClassNames<'a>>,
 }
 
 /// Why a trace cannot be told.
@@ -52,8 +55,13 @@ impl<S: Source> Trace<'_, S> {
         wanted: &dyn Fn(&str) -> bool,
         timeline: &mut dyn Timeline,
     ) -> Result<(), Error> {
+        let mut spans = match self.classes {
+            Some(classes) => Spans::new(self.source, self.profile, classes)?,
+            None => Spans::none(self.source, self.profile),
+        };
         for (thread, name) in self.profile.threads.iter().zip(thread_names(self.profile)) {
-            if thread.pieces.is_empty() || !wanted(&name) {
+            let waits = spans.of_recorded(thread)?;
+            if !wanted(&name) || thread.pieces.is_empty() && waits.is_empty() {
                 continue;
             }
             let (process, process_name) = (self.process, self.process_name);
@@ -66,6 +74,9 @@ impl<S: Source> Trace<'_, S> {
                 origin,
                 frames: Vec::new(),
                 gone: 0,
+                waits: waits.into_iter().peekable(),
+                label: &|span| spans.label(span),
+                now: 0,
                 failed: None,
             };
             let replayed = replay(self.source, thread, &mut feed)?;
@@ -74,7 +85,8 @@ impl<S: Source> Trace<'_, S> {
                 return Err(error.into());
             }
         }
-        Ok(())
+        let (process, process_name) = (self.process, self.process_name);
+        spans.tell_others(process, process_name, origin, wanted, timeline)
     }
 
     fn name(&self, copy: u32, consumer: TreeConsumer) -> String {
@@ -103,6 +115,11 @@ struct Feed<'a> {
     frames: Vec<bool>,
     /// How many are not.
     gone: usize,
+    /// What the thread waited for, in order.
+    waits: std::iter::Peekable<std::vec::IntoIter<Span>>,
+    label: &'a dyn Fn(&Span) -> String,
+    /// The clock at what was told last.
+    now: u64,
     /// A replay cannot be stopped.
     failed: Option<io::Error>,
 }
@@ -114,8 +131,22 @@ impl Feed<'_> {
         }
     }
 
+    /// Tells the waits that began before a moment. A thread does nothing while it waits.
+    fn wait_until(&mut self, at: u64) {
+        while let Some(span) = self.waits.next_if(|span| span.start <= at) {
+            let start = span.start.max(self.now);
+            self.now = span.end.min(at).max(start);
+            if self.failed.is_none() {
+                let told = self.timeline.enter(&(self.label)(&span), start.saturating_sub(self.origin));
+                let told = told.and_then(|()| self.timeline.leave(self.now.saturating_sub(self.origin)));
+                self.note(told);
+            }
+        }
+    }
+
     fn pop(&mut self, at: u64) {
         self.frames.pop();
+        self.now = self.now.max(at);
         if self.failed.is_none() {
             let left = self.timeline.leave(at.saturating_sub(self.origin));
             self.note(left);
@@ -123,6 +154,8 @@ impl Feed<'_> {
     }
 
     fn end(&mut self, at: u64) {
+        self.wait_until(u64::MAX);
+        let at = at.max(self.now);
         while !self.frames.is_empty() {
             self.pop(at);
         }
@@ -133,6 +166,8 @@ impl Visitor for Feed<'_> {
     type Call = ();
 
     fn enter(&mut self, consumer: TreeConsumer, _: bool, _: Option<&()>, _: usize, at: u64) {
+        self.wait_until(at);
+        self.now = self.now.max(at);
         self.frames.push(true);
         if self.failed.is_some() {
             return;
@@ -143,6 +178,7 @@ impl Visitor for Feed<'_> {
     }
 
     fn leave(&mut self, (): (), _: TreeConsumer, _: How, depth: usize, at: u64) {
+        self.wait_until(at);
         if depth + 1 == self.frames.len() - self.gone {
             self.pop(at);
             while self.frames.last() == Some(&false) {
@@ -176,6 +212,14 @@ mod tests {
             origin: 100,
             frames: Vec::new(),
             gone: 0,
+            waits: vec![
+                Span { start: 145, end: 148, ..Span::default() },
+                Span { start: 171, end: 190, ..Span::default() },
+            ]
+            .into_iter()
+            .peekable(),
+            label: &|_| "wait".into(),
+            now: 0,
             failed: None,
         };
         let method = TreeConsumer::Method;
@@ -188,6 +232,6 @@ mod tests {
         feed.leave((), method(3), How::Exit, 1, 160);
         feed.enter(method(5), false, None, 1, 170);
         feed.end(180);
-        assert_eq!(notes.0, " 0>1 10>2 20>3 40>4 50< 60< 60< 70>5 80< 80<");
+        assert_eq!(notes.0, " 0>1 10>2 20>3 40>4 45>wait 48< 50< 60< 60< 70>5 71>wait 90< 90< 90<");
     }
 }

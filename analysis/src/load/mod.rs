@@ -6,20 +6,26 @@
 //! | `wall-raw` | ns | as measured; only beside a corrected `wall` |
 //! | `cpu` | ns | CPU time, if it was recorded; as measured |
 //! | `allocations`, `bytes` | | objects and arrays made, and their size if it was recorded |
+//! | `live`, `live-bytes` | | objects that were there to the end, where objects were followed; then `allocations` and `bytes` are theirs if nothing was counted |
 //! | `unwinds` | | calls that an exception left, or whose end was not seen |
+//! | `contended`, `waiting` | ns | waited to enter a monitor, and in `Object.wait`, where threads were recorded |
 //!
 //! Profiles of counts have no contexts: their methods stand below their thread. Frames that were open count up to the last moment
 //! at which they are known to have been so: the thread's last event if it ended; else the shutdown of the virtual machine; else
 //! the last beat or the last event of the process.
 
+mod objects;
 mod place;
 mod times;
+mod waiting;
 
 use instrument_trace::{Profile, Thread, ThreadKind, Tree};
 
 use crate::calibration::{self, Calls};
+use crate::heap::biographies::Biographies;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
 use crate::uncertainty::companions;
+use crate::waits::Waits;
 use place::{Places, Placing, place};
 use times::{Sampling, TreeTimes, times};
 
@@ -34,6 +40,17 @@ pub struct Process<'a> {
     pub name: String,
     /// Names of methods.
     pub methods: MethodNames<'a>,
+    /// The biographies of its objects, if there are any.
+    pub biographies: Option<&'a Biographies>,
+    /// What its threads waited for, if that was recorded.
+    pub waits: Option<&'a Waits>,
+}
+
+impl<'a> Process<'a> {
+    /// A profile of which nothing is known but what the model is made of.
+    pub fn new(profile: &'a mut Profile, name: String, methods: MethodNames<'a>) -> Process<'a> {
+        Process { profile, name, methods, biographies: None, waits: None }
+    }
 }
 
 /// What goes into the model, and how.
@@ -117,7 +134,9 @@ struct Columns {
     cpu: Option<usize>,
     allocations: usize,
     bytes: Option<usize>,
+    live: Option<(usize, usize)>,
     unwinds: usize,
+    waits: Option<(usize, usize)>,
     noise: Option<usize>,
     variance: Option<(usize, usize)>,
 }
@@ -166,8 +185,12 @@ fn resources(processes: &[Process<'_>]) -> (Vec<Resource>, Columns) {
     let raw = add("wall-raw", "ns", corrected);
     let cpu = add("cpu", "ns", trees().any(|tree| tree.cpu));
     let allocations = add("allocations", "", true).unwrap_or_default();
-    let bytes = add("bytes", "bytes", has_times);
+    let is_followed = processes.iter().any(|process| process.biographies.is_some());
+    let bytes = add("bytes", "bytes", has_times || is_followed);
+    let live = add("live", "", is_followed).zip(add("live-bytes", "bytes", is_followed));
     let unwinds = add("unwinds", "", true).unwrap_or_default();
+    let has_waits = processes.iter().any(|process| process.waits.is_some());
+    let waits = add("contended", "ns", has_waits).zip(add("waiting", "ns", has_waits));
     let [noise, variance, cum_variance] = companions("wall", "ns");
     let noise = add(&noise.name, &noise.unit, corrected);
     let sampled = trees().any(|tree| tree.sampled);
@@ -176,7 +199,7 @@ fn resources(processes: &[Process<'_>]) -> (Vec<Resource>, Columns) {
     // Without trees nothing is written to `wall`.
     let wall = wall.unwrap_or(usize::MAX);
     let variance = variance.zip(cum_variance);
-    (resources, Columns { wall, raw, cpu, allocations, bytes, unwinds, noise, variance })
+    (resources, Columns { wall, raw, cpu, allocations, bytes, live, unwinds, waits, noise, variance })
 }
 
 /// What had to be clamped, over all threads.
@@ -248,6 +271,29 @@ impl Loading<'_, '_> {
                 Some(tree) => self.tree(profile, thread, tree, &places, i, &ends[i]),
                 None => self.counts(thread, at, process.methods),
             }
+        }
+        if let (Some(biographies), Some((live, live_bytes))) = (process.biographies, self.columns.live) {
+            let is_counted = profile.threads.iter().any(|thread| !thread.allocations.is_empty());
+            let made = (!is_counted).then_some((self.columns.allocations, self.columns.bytes));
+            let threads =
+                names.iter().zip(&places.threads).map(|(name, &place)| name.is_some().then_some(place));
+            let placing = objects::Placing {
+                profile,
+                methods: process.methods,
+                threads: threads.collect(),
+                process: self.options.thread.is_none_or(|wants| wants("")).then_some(node),
+            };
+            let columns = objects::Columns { live, live_bytes, made };
+            objects::add(&mut self.loaded.model, &columns, &placing, biographies);
+        }
+        if let (Some(columns), Some(waits)) = (self.columns.waits, process.waits) {
+            let threads = names.iter().zip(&places.threads);
+            let threads: Vec<_> = threads.map(|(name, &at)| name.is_some().then_some(at)).collect();
+            let wanted = |name: &str| self.options.thread.is_none_or(|wants| wants(name));
+            let method = process.methods;
+            let placing =
+                waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
+            waiting::add(&mut self.loaded.model, columns, &placing, waits);
         }
     }
 

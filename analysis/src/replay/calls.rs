@@ -155,6 +155,10 @@ impl<'v, V: Visitor> Calls<'v, V> {
                     self.visitor.pause(ns, self.clock);
                 }
                 Event::Dropped(events) => self.dropped = self.dropped.saturating_add(events),
+                Event::Gone(frames) => {
+                    let left = self.frames.len().saturating_sub(frames as usize);
+                    self.close_to(left);
+                }
                 Event::Later(ns) => self.clock = self.clock.saturating_add(ns),
                 Event::Unknown(_) => self.unknown += 1,
             }
@@ -243,7 +247,14 @@ impl<'v, V: Visitor> Calls<'v, V> {
             }
             return false;
         };
-        while self.frames.len() - 1 > at {
+        self.close_to(at + 1);
+        true
+    }
+
+    /// Closes all frames but so many.
+    #[cold]
+    fn close_to(&mut self, frames: usize) {
+        while self.frames.len() > frames {
             if self.frames.last().is_some_and(|top| top.key & PENDING != 0) {
                 self.pending -= 1;
                 self.pop(How::Orphan);
@@ -251,7 +262,6 @@ impl<'v, V: Visitor> Calls<'v, V> {
                 self.pop(How::Lost);
             }
         }
-        true
     }
 
     /// Closes pending frames, oldest first, wherever they are.

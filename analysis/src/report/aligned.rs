@@ -28,10 +28,12 @@ impl Aligned {
         let used: usize = widths.iter().map(|width| width + 2).sum();
         let room = width.map(|all| all.saturating_sub(used).max(16));
         for (cells, name) in &self.rows {
+            let mut line = String::new();
             for (cell, width) in cells.iter().zip(&widths) {
-                write!(out, "{cell:>width$}  ")?;
+                line += &format!("{cell:>width$}  ");
             }
-            writeln!(out, "{}", shortened(name, room))?;
+            line += &shortened(name, room);
+            writeln!(out, "{}", line.trim_end())?;
         }
         Ok(())
     }

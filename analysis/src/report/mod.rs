@@ -7,6 +7,8 @@
 //! | [`xarc`] | every consumer with its callers and callees |
 //! | [`stats`] | every method's calls: total, shortest, longest, average, standard deviation (seed 000, table 1) |
 //! | [`threads`] | one profile for each thread (seed 003) |
+//! | [`monitors`] | what threads waited for, and who had it (seed 004) |
+//! | [`heap`] | what was made, what is left of it, how long the rest lived, what leaks |
 //! | [`diff`] | what changed between two models |
 //!
 //! Text is for people: figures are scaled, what is below a share of the whole may be cut and is summed up then, `~` marks what cannot
@@ -17,7 +19,9 @@
 mod aligned;
 mod columns;
 pub mod diff;
+pub mod heap;
 mod machine;
+pub mod monitors;
 mod rows;
 pub mod stats;
 pub mod text;

@@ -2,7 +2,8 @@
 
 use super::Reader;
 use crate::error::{ClassError, ClassErrorKind};
-use crate::transform::hooks::{METHOD_EVENT, OBJECT_EVENT, OWNERS};
+use crate::filter::RUNTIME_PACKAGE;
+use crate::transform::hooks::{BOOT_PROBES, METHOD_EVENT, OBJECT_EVENT, is_owner};
 
 /// The tags of JVMS table 4.4-A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,21 +113,12 @@ pub(crate) enum WellKnown {
     Throwable,
     ObjectEvent,
     Start,
-    /// The first of [`OWNERS`]; the others follow.
-    Runtime,
+    BootProbes,
 }
 
 /// Their texts, in the order of the enum.
-const WELL_KNOWN: [&str; 5 + OWNERS.len()] = {
-    let mut texts =
-        [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", OBJECT_EVENT, "start", "", "", "", "", ""];
-    let mut i = 0;
-    while i < OWNERS.len() {
-        texts[WellKnown::Runtime as usize + i] = OWNERS[i];
-        i += 1;
-    }
-    texts
-};
+const WELL_KNOWN: [&str; 6] =
+    [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", OBJECT_EVENT, "start", BOOT_PROBES];
 
 /// Bit n is set if one of them is n bytes long; none is longer than 63.
 const WELL_KNOWN_LENGTHS: u64 = {
@@ -168,6 +160,8 @@ pub struct ConstantPool<'a> {
     start: usize,
     end: usize,
     well_known: [u16; WELL_KNOWN.len()],
+    /// Some Utf8 entry begins as the names of the runtime's classes do.
+    mentions_runtime: bool,
 }
 
 impl<'a> ConstantPool<'a> {
@@ -184,6 +178,7 @@ impl<'a> ConstantPool<'a> {
         offsets.clear();
         offsets.resize(count.max(1), 0);
         let mut well_known = [0; WELL_KNOWN.len()];
+        let mut mentions_runtime = false;
         let mut index = 1;
         while index < count {
             // Whatever the entry, the class goes on for more than four bytes behind its tag.
@@ -198,6 +193,10 @@ impl<'a> ConstantPool<'a> {
                 if let Some(which) = WELL_KNOWN.iter().position(|known| Some(known.as_bytes()) == text) {
                     well_known[which] = index as u16;
                 }
+            }
+            if initial == RUNTIME_PACKAGE.as_bytes()[0] && length > RUNTIME_PACKAGE.len() {
+                let text = bytes.get(position + 3..position + 3 + length);
+                mentions_runtime |= text.is_some_and(|text| text.starts_with(RUNTIME_PACKAGE.as_bytes()));
             }
             if step & UNCOMMON != 0 {
                 if step == UNCOMMON {
@@ -215,7 +214,7 @@ impl<'a> ConstantPool<'a> {
         if index > count.max(1) {
             return Err(ClassError::new(ClassErrorKind::Malformed, position, STRUCTURE));
         }
-        Ok(Self { bytes, offsets, start, end: position, well_known })
+        Ok(Self { bytes, offsets, start, end: position, well_known, mentions_runtime })
     }
 
     /// `constant_pool_count`: the number of indices, index 0 included.
@@ -239,11 +238,10 @@ impl<'a> ConstantPool<'a> {
         self.well_known[which as usize]
     }
 
-    /// Whether a Class entry names one of the runtime's classes.
+    /// Whether a Class entry names what injected code calls.
     pub(crate) fn names_the_runtime(&self) -> bool {
-        self.well_known[WellKnown::Runtime as usize..]
-            .iter()
-            .any(|&utf8| utf8 != 0 && self.indices().any(|index| self.single(index, Tag::Class) == Ok(utf8)))
+        (self.mentions_runtime || self.well_known(WellKnown::BootProbes) != 0)
+            && self.indices().any(|index| self.class_name(index).is_ok_and(is_owner))
     }
 
     /// Gives the offset buffer back for the next class.

@@ -104,11 +104,6 @@ impl CodeScan {
         Ok(())
     }
 
-    /// Whether the code creates objects or arrays.
-    pub(crate) fn allocates(&self) -> bool {
-        !(self.news.is_empty() && self.array_creations.is_empty())
-    }
-
     /// Whether an instruction begins at `pc`, or the code ends there.
     #[inline]
     pub(crate) fn is_boundary(&self, pc: usize) -> bool {

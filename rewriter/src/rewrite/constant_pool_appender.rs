@@ -3,7 +3,7 @@
 use super::SkipReason;
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::{ConstantPool, Tag};
-use crate::transform::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT};
+use crate::transform::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT, Reach};
 
 /// The highest `constant_pool_count` that fits its two bytes.
 const MAX_COUNT: u32 = 65_535;
@@ -31,6 +31,7 @@ pub(crate) struct Mark {
 pub(crate) struct ConstantPoolAppender {
     bytes: Vec<u8>,
     next: u32,
+    reach: Reach,
     shared: Shared,
     /// Utf8 and Class entries for the runtime's names, by text: looked through once per hook and class.
     texts: Vec<(&'static str, u16)>,
@@ -40,8 +41,9 @@ pub(crate) struct ConstantPoolAppender {
 }
 
 impl ConstantPoolAppender {
-    /// Starts behind the last entry of `pool`.
-    pub(crate) fn reset(&mut self, pool: &ConstantPool<'_>) {
+    /// Starts behind the last entry of `pool`; hooks will be called as `reach` says.
+    pub(crate) fn reset(&mut self, pool: &ConstantPool<'_>, reach: Reach) {
+        self.reach = reach;
         self.bytes.clear();
         self.integers = None;
         self.next = u32::from(pool.count()).max(1);
@@ -91,7 +93,7 @@ impl ConstantPoolAppender {
         if known != 0 {
             return Ok(known);
         }
-        let class = self.class(hook.owner())?;
+        let class = self.class(hook.owner_by(self.reach))?;
         let name = self.utf8(hook.name())?;
         let descriptor = self.utf8(hook.descriptor())?;
         let name_and_type = self.pair(Tag::NameAndType, name, descriptor)?;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
 use crate::region::RegionFault;
-use crate::transform::allocation::Allocation;
+use crate::transform::allocation::{Arrays, ObjectInit, Objects};
 use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
 use crate::transform::method_events::MethodEvents;
@@ -72,8 +72,12 @@ impl MethodRewriter {
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
+        // The one constructor that calls no other.
+        let is_object_init = transforms.object_init && class.super_class == 0 && method.name == b"<init>";
         let wanted = transforms.method_events
-            || (transforms.allocation && self.scan.allocates())
+            || (transforms.makes_arrays_tell() && !self.scan.array_creations.is_empty())
+            || (transforms.allocation && !self.scan.news.is_empty())
+            || is_object_init
             || !calls.calls.is_empty()
             || !regions.is_empty();
         if !wanted {
@@ -113,8 +117,14 @@ impl MethodRewriter {
         if transforms.method_events {
             MethodEvents.plan(&mut site, &mut self.edits)?;
         }
+        if is_object_init {
+            ObjectInit.plan(&mut site, &mut self.edits)?;
+        }
+        if transforms.makes_arrays_tell() {
+            Arrays.plan(&mut site, &mut self.edits)?;
+        }
         if transforms.allocation {
-            Allocation.plan(&mut site, &mut self.edits)?;
+            Objects.plan(&mut site, &mut self.edits)?;
         }
         if transforms.thread_links {
             ThreadLinks.plan(&mut site, &mut self.edits)?;

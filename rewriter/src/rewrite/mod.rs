@@ -28,6 +28,7 @@ use crate::error::ClassError;
 use crate::filter::RUNTIME_PACKAGE;
 use crate::region::{Region, RegionFault};
 use crate::transform::call_sites::CallSites;
+use crate::transform::hooks::Reach;
 use crate::transform::regions::Located;
 use constant_pool_appender::ConstantPoolAppender;
 use method::{MethodRewriter, Request};
@@ -47,6 +48,10 @@ pub struct Transforms {
     pub method_events: bool,
     /// [`allocation`](crate::transform::allocation).
     pub allocation: bool,
+    /// Its part for arrays and copies.
+    pub array_allocation: bool,
+    /// Its part for `java.lang.Object`.
+    pub object_init: bool,
     /// [`thread_links`](crate::transform::thread_links).
     pub thread_links: bool,
     /// [`hand_over`](crate::transform::hand_over).
@@ -55,10 +60,28 @@ pub struct Transforms {
 
 impl Transforms {
     /// None of them.
-    pub const NONE: Self =
-        Self { method_events: false, allocation: false, thread_links: false, hand_over: false };
+    pub const NONE: Self = Self {
+        method_events: false,
+        allocation: false,
+        array_allocation: false,
+        object_init: false,
+        thread_links: false,
+        hand_over: false,
+    };
     /// All of them.
-    pub const ALL: Self = Self { method_events: true, allocation: true, thread_links: true, hand_over: true };
+    pub const ALL: Self = Self {
+        method_events: true,
+        allocation: true,
+        array_allocation: true,
+        object_init: true,
+        thread_links: true,
+        hand_over: true,
+    };
+
+    /// Whether arrays and copies are told of.
+    pub(crate) fn makes_arrays_tell(&self) -> bool {
+        self.allocation || self.array_allocation
+    }
 }
 
 /// A method that is about to be rewritten: what a caller needs to choose its id.
@@ -138,6 +161,7 @@ pub struct RegionReport {
 #[derive(Debug, Default)]
 pub struct ClassRewriter {
     transforms: Transforms,
+    reach: Reach,
     offsets: Vec<u32>,
     appender: ConstantPoolAppender,
     method: MethodRewriter,
@@ -158,6 +182,11 @@ impl ClassRewriter {
     /// A rewriter that applies `transforms` and times `regions`.
     pub fn with_regions(transforms: Transforms, regions: Arc<[Region]>) -> Self {
         Self { transforms, regions, ..Self::default() }
+    }
+
+    /// How the classes from now on call the runtime.
+    pub fn call(&mut self, reach: Reach) {
+        self.reach = reach;
     }
 
     /// What became of the regions that lie in the last class.
@@ -212,8 +241,8 @@ impl ClassRewriter {
         // An index behind the pool's end would name what is appended there.
         let mut wanted = self.locate_regions(class.name()?, class);
         let (bytes, pool) = (class.bytes, &class.pool);
-        self.appender.reset(pool);
-        self.calls.begin_class(pool, self.transforms.thread_links, self.transforms.hand_over);
+        self.appender.reset(pool, self.reach);
+        self.calls.begin_class(pool, &self.transforms);
         self.methods.clear();
         let mut copied = class.methods_start();
         let mut rewritten = 0;

@@ -5,11 +5,12 @@
 //! 1. Per class: the pool's Methodrefs and InterfaceMethodrefs that a transform wants.
 //! 2. Per method, if there are any: the pcs of the instructions that call them.
 
+use super::allocation::{self, Maker};
 use super::hand_over::{self, HandOver};
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ConstantPool, Tag, opcode};
-use crate::rewrite::SkipReason;
+use crate::rewrite::{SkipReason, Transforms};
 
 /// What is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) enum Callee {
     Start,
     /// A method that gets a task.
     HandOver(HandOver),
+    /// A method that makes an array or a copy.
+    Maker(Maker),
 }
 
 /// The calls of one class, then of one method; a buffer that is used for one after the other.
@@ -31,11 +34,12 @@ pub(crate) struct CallSites {
 
 impl CallSites {
     /// Looks through the pool of a class.
-    pub(crate) fn begin_class(&mut self, pool: &ConstantPool<'_>, starts: bool, hand_overs: bool) {
+    pub(crate) fn begin_class(&mut self, pool: &ConstantPool<'_>, transforms: &Transforms) {
         self.callees.clear();
         self.calls.clear();
-        let starts = starts && pool.well_known(WellKnown::Start) != 0;
-        if !starts && !hand_overs {
+        let starts = transforms.thread_links && pool.well_known(WellKnown::Start) != 0;
+        let (hand_overs, makers) = (transforms.hand_over, transforms.makes_arrays_tell());
+        if !starts && !hand_overs && !makers {
             return;
         }
         let is_method =
@@ -46,6 +50,8 @@ impl CallSites {
                 self.callees.push((index, Callee::Start));
             } else if hand_overs && let Some(task) = hand_over::task_of(&method) {
                 self.callees.push((index, Callee::HandOver(task)));
+            } else if makers && let Some(maker) = allocation::maker_of(&method) {
+                self.callees.push((index, Callee::Maker(maker)));
             }
         }
     }

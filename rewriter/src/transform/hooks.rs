@@ -2,6 +2,8 @@
 //!
 //! The Java side is `runtime-java/`; a test compares the two.
 
+use crate::filter::RUNTIME_PACKAGE;
+
 /// A method of the runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -18,10 +20,16 @@ pub enum Hook {
     SuperReturned,
     /// In front of every exception handler of the method.
     ExceptionCaught,
-    /// Behind every array creation.
+    /// Behind whatever makes one array.
     ArrayAlloc,
-    /// Behind the constructor call of a `new`.
+    /// Behind whatever makes an array of new arrays.
+    MultiArrayAlloc,
+    /// Behind the constructor call of a `new`, and behind `Object.clone` called by `super`.
     ObjectAlloc,
+    /// Behind a virtual call of `Object.clone`.
+    CloneAlloc,
+    /// In `java.lang.Object.<init>`.
+    EarlyObjectAlloc,
     /// In front of every call of a method `start()V`.
     Starting,
     /// In front of a call that hands over a `Runnable`.
@@ -56,8 +64,26 @@ pub const THREAD_LINKS: &str = "instrument/runtime/ThreadLinks";
 pub const HAND_OVER: &str = "instrument/runtime/HandOver";
 /// Internal name of the class that times code regions.
 pub const REGIONS: &str = "instrument/runtime/Regions";
-/// The classes that injected code calls.
-pub const OWNERS: [&str; 5] = [PROFILER_RUNTIME, HEAP_PROXY, THREAD_LINKS, HAND_OVER, REGIONS];
+
+/// Internal name of a class that an agent defines beside `java.lang.Object`: a method for every hook, which calls the hook. Every
+/// class loader finds it, whatever it thinks of other packages: `defineClass` makes it ask the boot loader for all of `java.*`.
+pub const BOOT_PROBES: &str = "java/lang/InstrumentProbes";
+
+/// What injected code names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// The runtime itself.
+    #[default]
+    Direct,
+    /// [`BOOT_PROBES`], which calls the runtime.
+    Boot,
+}
+
+/// Whether a class that names this class was rewritten, by this version or any other: what injected code calls has always been, and
+/// will always be, a class of the runtime's package or [`BOOT_PROBES`].
+pub fn is_owner(class: &[u8]) -> bool {
+    class.starts_with(RUNTIME_PACKAGE.as_bytes()) || class == BOOT_PROBES.as_bytes()
+}
 
 /// Descriptor of the method and region events: the method id, or the number of the region.
 pub const METHOD_EVENT: &str = "(I)V";
@@ -66,7 +92,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -74,7 +100,10 @@ impl Hook {
         Self::SuperReturned,
         Self::ExceptionCaught,
         Self::ArrayAlloc,
+        Self::MultiArrayAlloc,
         Self::ObjectAlloc,
+        Self::CloneAlloc,
+        Self::EarlyObjectAlloc,
         Self::Starting,
         Self::WrapRunnable,
         Self::WrapCallable,
@@ -102,7 +131,10 @@ impl Hook {
             Self::SuperReturned => (PROFILER_RUNTIME, "superReturned", METHOD_EVENT),
             Self::ExceptionCaught => (PROFILER_RUNTIME, "exceptionCaught", METHOD_EVENT),
             Self::ArrayAlloc => (HEAP_PROXY, "ArrayAlloc", OBJECT_EVENT),
+            Self::MultiArrayAlloc => (HEAP_PROXY, "MultiArrayAlloc", OBJECT_EVENT),
             Self::ObjectAlloc => (HEAP_PROXY, "ObjectAlloc", OBJECT_EVENT),
+            Self::CloneAlloc => (HEAP_PROXY, "CloneAlloc", OBJECT_EVENT),
+            Self::EarlyObjectAlloc => (HEAP_PROXY, "EarlyObjectAlloc", OBJECT_EVENT),
             Self::Starting => (THREAD_LINKS, "starting", OBJECT_EVENT),
             Self::WrapRunnable => wrap!("java/lang/Runnable"),
             Self::WrapCallable => wrap!("java/util/concurrent/Callable"),
@@ -125,6 +157,14 @@ impl Hook {
     /// Internal name of the class that declares it.
     pub const fn owner(self) -> &'static str {
         self.row().0
+    }
+
+    /// Internal name of the class that injected code names.
+    pub const fn owner_by(self, reach: Reach) -> &'static str {
+        match reach {
+            Reach::Direct => self.owner(),
+            Reach::Boot => BOOT_PROBES,
+        }
     }
 
     /// Its descriptor; all hooks are static.

@@ -109,7 +109,14 @@ pub(crate) fn run(folder: &Path, classes: &[(String, Vec<u8>)], runtime: bool) -
         let regions = "instrument/runtime/Regions";
         write(regions, &counter(regions, &["begin", "end", "left"], "(I)V"));
         let heap = "instrument/runtime/HeapProxy";
-        write(heap, &counter(heap, &["ArrayAlloc", "ObjectAlloc"], "(Ljava/lang/Object;)V"));
+        write(
+            heap,
+            &counter(
+                heap,
+                &["ArrayAlloc", "MultiArrayAlloc", "ObjectAlloc", "CloneAlloc"],
+                "(Ljava/lang/Object;)V",
+            ),
+        );
     }
     let names: Vec<&str> = classes.iter().map(|(name, _)| name.as_str()).collect();
     std::fs::write(folder.join("classes.txt"), names.join("\n")).unwrap_or_else(|error| panic!("{error}"));

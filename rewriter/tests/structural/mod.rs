@@ -28,11 +28,12 @@ pub(crate) mod tables;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, Transforms};
 
 /// The forms in which every class is checked.
-pub(crate) const FORMS: [Transforms; 4] = [
+pub(crate) const FORMS: [Transforms; 5] = [
     Transforms { method_events: true, ..Transforms::NONE },
     Transforms { allocation: true, ..Transforms::NONE },
     Transforms::ALL,
     Transforms { thread_links: true, hand_over: true, ..Transforms::NONE },
+    Transforms { array_allocation: true, object_init: true, ..Transforms::NONE },
 ];
 
 /// A method id for the method at `index`: every way to push one occurs.

@@ -107,6 +107,20 @@ public class Program {
         }
     }
 
+    /** Goes on until it is killed. */
+    public static class Endless {
+        static long step(long n) {
+            return n * 31 + 1;
+        }
+
+        public static void main(String[] args) throws Exception {
+            System.out.println("ready");
+            for (long n = 0;; n = step(n)) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
     static class Late {
         int get() {
             return 1;

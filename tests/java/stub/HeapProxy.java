@@ -6,6 +6,10 @@ public class HeapProxy {
 
     public static void EarlyObjectAlloc(Object object) {}
 
+    public static void CloneAlloc(Object object) {}
+
+    public static void MultiArrayAlloc(Object array) {}
+
     public static void ArrayAlloc(Object array) {}
 
     public static void EarlyArrayAlloc(Object array) {}

@@ -21,10 +21,14 @@ const NONE: rewrite::Transforms = rewrite::Transforms::NONE;
 const METHOD_EVENTS: rewrite::Transforms = rewrite::Transforms { method_events: true, ..NONE };
 
 /// The combinations that every case is tried with, by the name of their printed diff.
-pub const COMBINATIONS: [(&str, Transforms); 7] = [
+pub const COMBINATIONS: [(&str, Transforms); 8] = [
     ("method-events", Transforms { of: METHOD_EVENTS, regions: false }),
     ("allocation", Transforms { of: rewrite::Transforms { allocation: true, ..NONE }, regions: false }),
     ("both", Transforms { of: rewrite::Transforms { allocation: true, ..METHOD_EVENTS }, regions: false }),
+    (
+        "array-allocation",
+        Transforms { of: rewrite::Transforms { array_allocation: true, ..NONE }, regions: false },
+    ),
     ("thread-links", Transforms { of: rewrite::Transforms { thread_links: true, ..NONE }, regions: false }),
     ("hand-over", Transforms { of: rewrite::Transforms { hand_over: true, ..NONE }, regions: false }),
     ("regions", Transforms { of: NONE, regions: true }),

@@ -23,20 +23,26 @@ pub(crate) struct Jvm {
     pub(crate) version: u32,
     /// `instrument.record`; `None`: not said.
     pub(crate) record: Option<&'static str>,
+    pub(crate) agent: bool,
 }
 
 impl Jvm {
     pub(crate) fn recording(&self, record: &'static str) -> Jvm {
         Jvm { record: Some(record), ..self.clone() }
     }
+
+    /// It rewrites nothing and gives the recorder its own clock.
+    pub(crate) fn under_the_agent(&self) -> Jvm {
+        Jvm { agent: true, ..self.clone() }
+    }
 }
 
 /// The default `java`, and what lies in the usual place.
 pub(crate) fn jvms() -> Vec<Jvm> {
-    let mut jvms = vec![Jvm { java: "java".into(), version: 0, record: None }];
+    let mut jvms = vec![Jvm { java: "java".into(), version: 0, record: None, agent: false }];
     let newer = PathBuf::from("/usr/lib/jvm/temurin-25-jdk-amd64/bin/java");
     if newer.exists() {
-        jvms.push(Jvm { java: newer, version: 0, record: None });
+        jvms.push(Jvm { java: newer, version: 0, record: None, agent: false });
     }
     for jvm in &mut jvms {
         let output = Command::new(&jvm.java).arg("-version").output().expect("java must be on the path");
@@ -48,7 +54,7 @@ pub(crate) fn jvms() -> Vec<Jvm> {
     jvms
 }
 
-/// Every virtual machine, in every way to record.
+/// Every virtual machine, in every way to record with its own clock.
 pub(crate) fn for_each_jvm(test: impl Fn(&Jvm)) {
     for jvm in jvms() {
         for record in MODES {
@@ -57,6 +63,40 @@ pub(crate) fn for_each_jvm(test: impl Fn(&Jvm)) {
             test(&jvm.recording(record));
         }
     }
+}
+
+/// As [`for_each_jvm`], and every way to record that has a clock also with the agent's.
+pub(crate) fn for_each_clock(test: impl Fn(&Jvm)) {
+    for_each_jvm(&test);
+    for jvm in jvms() {
+        for record in &MODES[1..] {
+            println!("Java {}, {record}, the agent's clock", jvm.version);
+            test(&jvm.recording(record).under_the_agent());
+        }
+    }
+}
+
+/// The agent's library, and what lets it be loaded without rewriting anything. Test classes of the recorder's own package lie beside it,
+/// on the boot path.
+fn agent() -> [String; 2] {
+    let library = instrument_tests::agent::library().unwrap();
+    [
+        format!("-agentpath:{}=exclude=**,clock=tsc", library.display()),
+        format!("-Xbootclasspath/a:{}", beside().display()),
+    ]
+}
+
+fn beside() -> &'static Path {
+    static BESIDE: OnceLock<TempDir> = OnceLock::new();
+    let dir = BESIDE.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let package = dir.path().join("instrument/runtime");
+        std::fs::create_dir_all(&package).unwrap();
+        std::fs::copy(classes().join("instrument/runtime/Inside.class"), package.join("Inside.class"))
+            .unwrap();
+        dir
+    });
+    dir.path()
 }
 
 fn sources() -> PathBuf {
@@ -75,7 +115,7 @@ pub(crate) fn classes() -> &'static Path {
     let dir = CLASSES.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();
         build(dir.path());
-        let tests = ["Victim.java", "Loaders.java", "Modes.java", "Inside.java"]
+        let tests = ["Victim.java", "Loaders.java", "Modes.java", "Paused.java", "Inside.java"]
             .map(|f| sources().join("test").join(f));
         let output = Command::new("javac")
             .arg("-cp")
@@ -119,7 +159,11 @@ impl Run {
         let mut program = vec!["-cp".to_owned(), classes().display().to_string(), "Victim".to_owned()];
         program.extend(args.iter().map(ToString::to_string));
         let (stdout, stderr) = (String::new(), String::new());
-        let flags = jvm.record.iter().map(|record| format!("-Dinstrument.record={record}")).collect();
+        let mut flags: Vec<String> =
+            jvm.record.iter().map(|record| format!("-Dinstrument.record={record}")).collect();
+        if jvm.agent {
+            flags.extend(agent());
+        }
         Run { dir, command, flags, program, child: None, stdout, stderr, code: None }
     }
 

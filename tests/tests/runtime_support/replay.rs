@@ -78,6 +78,12 @@ impl Replay {
                     }
                 }
             }
+            Event::Gone(frames) => {
+                for frame in self.stack.split_off(self.stack.len() - frames as usize) {
+                    let closes = &mut self.method(frame.id).closes;
+                    *(if frame.pending { &mut closes.orphans } else { &mut closes.lost }) += 1;
+                }
+            }
             Event::Made { .. } | Event::LinkMade(_) => {}
             event => panic!("{event:?}"),
         }

@@ -5,4 +5,4 @@ mod script;
 mod writer;
 
 pub use script::{Recorded, Script};
-pub use writer::{ThreadFacts, Writer};
+pub use writer::{Life, ThreadFacts, Writer};

@@ -207,6 +207,9 @@ impl Recorder {
                 self.recorded.last_event += ns;
             }
             Event::Dropped(events) => self.recorded.dropped += events,
+            Event::Gone(frames) => {
+                self.close_to(self.recorded.stack.len().saturating_sub(frames as usize));
+            }
             Event::Later(_) | Event::Unknown(_) => {}
         }
     }
@@ -279,7 +282,13 @@ impl Recorder {
             self.recorded.tree.nodes[node as usize - 1].stray += 1;
             return false;
         };
-        while self.recorded.stack.len() - 1 > at {
+        self.close_to(at + 1);
+        true
+    }
+
+    /// Closes all frames but so many.
+    fn close_to(&mut self, frames: usize) {
+        while self.recorded.stack.len() > frames {
             let top = self.recorded.stack.len() - 1;
             if self.recorded.stack[top].pending {
                 self.close(top, |c| &mut c.orphans);
@@ -287,7 +296,6 @@ impl Recorder {
                 self.close(top, |c| &mut c.lost);
             }
         }
-        true
     }
 
     fn end(

@@ -5,7 +5,10 @@ use std::fmt::Display;
 
 use super::script::{Recorded, Script};
 use crate::format::*;
-use crate::{Event, Frame, Link, NO_MIN, RegionTiming, Tree, TreeAllocation, TreeConsumer, TreeNode};
+use crate::{
+    Connection, Event, Frame, JavaThread, Link, NO_MIN, RegionTiming, RemoteCall, Tree, TreeAllocation,
+    TreeConsumer, TreeNode, Wait, WaitKind,
+};
 
 /// Id + 1 in the frame of a link.
 const LINK_FRAME: u32 = 0x7fff_ffff;
@@ -25,6 +28,25 @@ pub struct ThreadFacts {
     pub dropped: u64,
     /// Flags of the region.
     pub flags: u64,
+}
+
+/// The biography of an object. Times and threads that do not matter are left 0.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Life {
+    /// Class number.
+    pub class: u32,
+    /// Ordinal of the thread that made it.
+    pub thread: u32,
+    /// Context.
+    pub context: u32,
+    /// Its bytes, a multiple of 8.
+    pub bytes: u64,
+    /// Collections that had ended when it was made.
+    pub born: u32,
+    /// Collections that had ended when it was found to be gone.
+    pub gone: Option<u32>,
+    /// Clock when it was made.
+    pub clock: u64,
 }
 
 /// Writes a profile: one copy of the runtime, one block.
@@ -214,6 +236,22 @@ impl Writer {
         self
     }
 
+    /// Adds connections.
+    pub fn connections(&mut self, connections: &[Connection]) -> &mut Writer {
+        let body: Vec<u8> =
+            connections.iter().flat_map(Connection::encode).flat_map(u64::to_le_bytes).collect();
+        self.region(CONNECTIONS, 0, &[], &body);
+        self
+    }
+
+    /// Adds remote calls; `None` is one that was not finished.
+    pub fn remote_calls(&mut self, calls: &[Option<RemoteCall>]) -> &mut Writer {
+        let encode = |call: &Option<RemoteCall>| call.as_ref().map_or([0; 16], RemoteCall::encode);
+        let body: Vec<u8> = calls.iter().flat_map(encode).flat_map(u64::to_le_bytes).collect();
+        self.region(REMOTE_CALLS, 0, &[], &body);
+        self
+    }
+
     /// Adds the timings of a code region; its ring is as long as the list of its passages.
     pub fn region_timing(&mut self, timing: &RegionTiming) -> &mut Writer {
         let RegionTiming { passages, ns, min, max, left_otherwise, .. } = *timing;
@@ -227,6 +265,87 @@ impl Writer {
         }
         let header = [u64::from(timing.number), passages, ns, min, max, left_otherwise];
         self.region(REGION_TIMINGS, timing.thread, &header, &body);
+        self
+    }
+
+    /// Adds collections from number `first` on: clocks at their start and end.
+    pub fn collections(&mut self, first: u64, collections: &[(u64, u64)]) -> &mut Writer {
+        let words = collections.iter().flat_map(|&(start, end)| [start, end]);
+        let body = words.flat_map(u64::to_le_bytes).collect::<Vec<_>>();
+        self.region(COLLECTIONS, 0, &[first], &body);
+        self
+    }
+
+    /// Adds contexts from number `first` on: their callers and the ids of their methods; `None` is *deeper*.
+    pub fn contexts(&mut self, first: u64, contexts: &[(u32, Option<u32>)]) -> &mut Writer {
+        let words = contexts.iter().flat_map(|&(caller, id)| [caller, id.map_or(DEEPER, |id| id + 1)]);
+        let body = words.flat_map(u32::to_le_bytes).collect::<Vec<_>>();
+        self.region(CONTEXTS, 0, &[first], &body);
+        self
+    }
+
+    /// Adds biographies from number `first` on.
+    pub fn objects(&mut self, first: u64, lives: &[Life]) -> &mut Writer {
+        let mut body = Vec::with_capacity(OBJECT as usize * lives.len());
+        for life in lives {
+            let gone = life.gone.map_or(0, |gone| gone + 1);
+            for half in [life.class, life.thread, life.context, life.born, (life.bytes / 8) as u32, gone] {
+                body.extend_from_slice(&half.to_le_bytes());
+            }
+            body.extend_from_slice(&life.clock.to_le_bytes());
+        }
+        self.region(OBJECTS, 0, &[first], &body);
+        self
+    }
+
+    /// Adds waits.
+    pub fn waits(&mut self, waits: &[Wait]) -> &mut Writer {
+        let mut body = Vec::with_capacity(WAIT as usize * waits.len());
+        for wait in waits {
+            let kind = match wait.kind {
+                WaitKind::Contended => 1,
+                WaitKind::Waiting => 2,
+                WaitKind::Other(other) => other,
+            };
+            let half = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+            for word in [
+                half(kind, wait.thread),
+                wait.start,
+                wait.end,
+                half(wait.monitor, wait.class),
+                half(wait.context, wait.owner),
+                wait.timeout,
+                if wait.timed_out { u64::from(TIMED_OUT) } else { 0 },
+                0,
+            ] {
+                body.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        self.region(WAITS, 0, &[], &body);
+        self
+    }
+
+    /// Adds Java threads; their texts are short enough.
+    pub fn java_threads(&mut self, threads: &[JavaThread]) -> &mut Writer {
+        let mut body = Vec::with_capacity(JAVA_THREAD as usize * threads.len());
+        for (thread, end) in threads.iter().zip((1..).map(|n| n * JAVA_THREAD as usize)) {
+            let flags =
+                if thread.daemon { DAEMON } else { 0 } | if thread.virtual_thread { VIRTUAL } else { 0 };
+            let texts = [&thread.name, &thread.group, &thread.group_parent];
+            let lengths = texts.iter().rev().fold(0, |all, text| all << 16 | text.len() as u64);
+            for word in [
+                u64::from(thread.number) | u64::from(thread.ordinal) << 32,
+                thread.start,
+                thread.end,
+                u64::from(thread.starter) | u64::from(flags) << 32,
+                lengths,
+            ] {
+                body.extend_from_slice(&word.to_le_bytes());
+            }
+            texts.iter().for_each(|text| body.extend_from_slice(text.as_bytes()));
+            body.resize(end, 0);
+        }
+        self.region(JAVA_THREADS, 0, &[], &body);
         self
     }
 

@@ -1,6 +1,6 @@
 //! What fuzzing of the profile reader runs, and what must hold for any bytes.
 
-use instrument_trace::{Profile, Thread, ThreadKind, TreeConsumer};
+use instrument_trace::{Object, Profile, Thread, ThreadKind, TreeConsumer};
 
 /// Reads `data`. Returns whether it is a profile.
 ///
@@ -27,6 +27,8 @@ pub(crate) fn read(data: &[u8]) -> bool {
     assert!(profile.regions.iter().map(|region| region.last.len() * 2).sum::<usize>() <= words);
     assert!(frames <= words && methods <= words && allocations * 2 <= words, "more figures than words");
     assert!(profile.damage.len() <= data.len() / 16, "{} damages", profile.damage.len());
+    check_heap(&profile, data);
+    check_waits(&profile, data);
     let (imbalances, in_flight) = (profile.imbalances(), profile.in_flight());
     assert!(in_flight <= profile.threads.len() && imbalances.len() + in_flight <= methods + contexts);
     let _ = (profile.mode(), profile.calibration());
@@ -36,6 +38,38 @@ pub(crate) fn read(data: &[u8]) -> bool {
         assert!(copy.class_names.values().map(String::len).sum::<usize>() <= 3 * data.len());
     }
     true
+}
+
+/// Callers lie in front, chains end, and no more is read than there is room for.
+fn check_heap(profile: &Profile, data: &[u8]) {
+    let words = data.len() / 8;
+    let contexts = profile.copies.values().map(|copy| copy.contexts.len()).sum::<usize>();
+    assert!(
+        contexts <= words && profile.collections.len() * 2 <= words && profile.objects.len() * 8 <= words
+    );
+    for copy in profile.copies.values() {
+        assert!(copy.contexts.iter().all(|(number, context)| context.caller < number));
+        let last = copy.contexts.len() as u32;
+        assert!(copy.contexts.chain(last).count() <= copy.contexts.len());
+    }
+    let mut objects = 0;
+    let visit = |object: &Object| {
+        objects += 1;
+        assert!(object.class != 0 && object.outlived().is_none_or(|n| Some(n) <= object.gone));
+    };
+    profile.for_each_object(&data.to_vec(), visit).expect("data in memory");
+    assert!(objects * 4 <= words, "{objects} objects");
+}
+
+/// No more is read than there is room for, and numbers find their threads.
+fn check_waits(profile: &Profile, data: &[u8]) {
+    assert!(profile.java_threads.len() * 256 <= data.len() && profile.waits.len() * 64 <= data.len());
+    for thread in &profile.java_threads {
+        assert!(profile.java_thread(thread.copy, thread.number) == Some(thread) && thread.number != 0);
+    }
+    let mut waits = 0;
+    profile.for_each_wait(&data.to_vec(), |_| waits += 1).expect("data in memory");
+    assert!(waits * 64 <= data.len(), "{waits} waits");
 }
 
 /// Frames have methods or contexts, contexts lie behind their callers, and what is summed up is what is there.

@@ -60,6 +60,26 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
 ];
 
+/// The hook behind a call that makes an array or a copy.
+pub(super) fn maker(pool: &Pool, insn: &Insn<'_>) -> Option<&'static str> {
+    let (10 | 11, entry) = pool.entry(insn.index()) else { return None };
+    let class = pool.class(u16::from_be_bytes([entry[0], entry[1]]));
+    let (name, descriptor) = pool.name_and_type(insn.index());
+    let method = format!("{}.{}", String::from_utf8_lossy(name), String::from_utf8_lossy(descriptor));
+    match (class, method.as_str(), insn.op()) {
+        (array, "clone.()Ljava/lang/Object;", _) if array.first() == Some(&b'[') => Some("ArrayAlloc"),
+        (b"java/lang/Object", "clone.()Ljava/lang/Object;", 0xb7) => Some("ObjectAlloc"),
+        (b"java/lang/Object", "clone.()Ljava/lang/Object;", _) => Some("CloneAlloc"),
+        (b"java/lang/reflect/Array", "newInstance.(Ljava/lang/Class;I)Ljava/lang/Object;", _) => {
+            Some("ArrayAlloc")
+        }
+        (b"java/lang/reflect/Array", "newInstance.(Ljava/lang/Class;[I)Ljava/lang/Object;", _) => {
+            Some("MultiArrayAlloc")
+        }
+        _ => None,
+    }
+}
+
 /// Opcodes in front of the call of `wrap` and behind it.
 fn shuffle(over: &str) -> (&'static [u8], &'static [u8]) {
     match over {

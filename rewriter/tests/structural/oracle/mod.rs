@@ -29,6 +29,9 @@ pub(crate) struct Seen {
     pub(crate) landings: u64,
     pub(crate) unwinds: u64,
     pub(crate) arrays: u64,
+    pub(crate) copies: u64,
+    /// Constructors of java.lang.Object.
+    pub(crate) roots: u64,
     pub(crate) objects: u64,
     pub(crate) thrown_away: u64,
     pub(crate) untracked: u64,
@@ -54,6 +57,8 @@ impl std::ops::AddAssign for Seen {
             (&mut self.landings, o.landings),
             (&mut self.unwinds, o.unwinds),
             (&mut self.arrays, o.arrays),
+            (&mut self.copies, o.copies),
+            (&mut self.roots, o.roots),
             (&mut self.objects, o.objects),
             (&mut self.thrown_away, o.thrown_away),
             (&mut self.untracked, o.untracked),
@@ -214,6 +219,8 @@ struct MethodCheck<'a> {
     form: Transforms,
     id: u32,
     is_constructor: bool,
+    /// That of java.lang.Object.
+    is_root_constructor: bool,
     old: Side<'a>,
     new: Side<'a>,
     /// In front of every old instruction; `None` if the values could not be followed or need not.
@@ -247,7 +254,8 @@ impl<'a> MethodCheck<'a> {
         id: u32,
     ) -> Result<Self, String> {
         let (old, new) = (Side::new(&class.pool, old)?, Side::new(&new_class.pool, new)?);
-        let is_constructor = class.pool.utf8(class.methods[method].name) == b"<init>" && class.has_super();
+        let named_init = class.pool.utf8(class.methods[method].name) == b"<init>";
+        let is_constructor = named_init && class.has_super();
         let mut seen = Seen { methods: 1, ..Seen::default() };
         let creates = old.insns.iter().any(|insn| insn.op() == op::NEW);
         let states = match (form.method_events && is_constructor) || (form.allocation && creates) {
@@ -277,6 +285,7 @@ impl<'a> MethodCheck<'a> {
             form,
             id,
             is_constructor,
+            is_root_constructor: named_init && !class.has_super(),
             old,
             new,
             states,
@@ -309,6 +318,13 @@ impl<'a> MethodCheck<'a> {
         if self.form.method_events {
             let entry = if self.is_constructor { "constructorEntry" } else { "methodEntry" };
             self.event(entry, Part::Entry)?;
+        }
+        if self.form.object_init && self.is_root_constructor {
+            let right = self.peek(0) == Some(0x2a) && self.calls_heap_proxy(1, "EarlyObjectAlloc");
+            ensure!(right, "no aload_0 and EarlyObjectAlloc at new pc {}", self.position());
+            self.parts.extend([Part::Entry, Part::Entry]);
+            self.extra_stack = self.extra_stack.max(1);
+            self.seen.roots += 1;
         }
         let handlers: BTreeSet<usize> = match self.form.method_events {
             true => self.old.code.rows.iter().map(|row| row.handler).collect(),
@@ -411,10 +427,19 @@ impl<'a> MethodCheck<'a> {
     fn insertions_behind(&mut self, i: usize) -> Result<(), String> {
         let Some(&insn) = i.checked_sub(1).map(|before| &self.old.insns[before]) else { return Ok(()) };
         let (events, allocation) = (self.form.method_events, self.form.allocation);
+        let arrays = allocation || self.form.array_allocation;
         match insn.op() {
-            op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY if allocation => {
+            op::NEWARRAY | op::ANEWARRAY if arrays => {
                 self.allocation("ArrayAlloc", true, i)?;
                 self.seen.arrays += 1;
+            }
+            op::MULTIANEWARRAY if arrays => {
+                self.allocation("MultiArrayAlloc", true, i)?;
+                self.seen.arrays += 1;
+            }
+            0xb6..=0xb9 if arrays && calls::maker(self.old.pool, &insn).is_some() => {
+                self.allocation(calls::maker(self.old.pool, &insn).unwrap_or_default(), true, i)?;
+                self.seen.copies += 1;
             }
             op::NEW if allocation => {
                 let original = self.old.insns.get(i).is_some_and(|next| next.op() == op::DUP);

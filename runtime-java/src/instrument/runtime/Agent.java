@@ -14,8 +14,17 @@ final class Agent {
     /** Held while pieces are written, by threads that are not inside the runtime otherwise. */
     private static final Object WRITING = new Object();
     private static volatile ProfileFile file;
+    /** Lines KEY=VALUE: the names of the code regions. Null: there is no agent. */
+    static volatile String regions;
+    /** Classes are rewritten as they load: a program is waiting to start while anything is done at the first event. */
+    static boolean present;
 
     private Agent() {}
+
+    /** The agent's clock is registered: what it says of it, as lines of KEY=VALUE. Nothing has read a clock before. */
+    static void clock(byte[] lines) throws UnsupportedEncodingException {
+        Clock.registered(new String(lines, "UTF-8"));
+    }
 
     /**
      * What the agent was told for the recorder: lines of KEY=VALUE. What the program was started with goes before it. No
@@ -23,14 +32,20 @@ final class Agent {
      */
     static void configure(byte[] lines) throws UnsupportedEncodingException {
         ProfilerRuntime.current();
+        present = true;
         String text = new String(lines, "UTF-8");
+        StringBuilder names = new StringBuilder();
         for (int start = 0, end; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
             int equals = text.indexOf('=', start);
-            String key = "instrument." + text.substring(start, equals);
-            if (System.getProperty(key) == null) {
-                System.setProperty(key, text.substring(equals + 1, end));
+            String key = text.substring(start, equals);
+            String value = text.substring(equals + 1, end);
+            if (key.startsWith("region.")) {
+                names.append(key).append('=').append(value).append('\n');
+            } else if (System.getProperty("instrument." + key) == null) {
+                System.setProperty("instrument." + key, value);
             }
         }
+        regions = names.toString();
     }
 
     /**
@@ -50,6 +65,54 @@ final class Agent {
             state.mode = mode;
         }
     }
+
+    // ---- requests to the running program, from the agent's own thread ----
+
+    /** The thread that answers them. */
+    static Thread thread() {
+        Thread thread = Lifetime.thread(null);
+        thread.setName("instrument ctl");
+        return thread;
+    }
+
+    /** That thread has begun. */
+    static void began() {
+        ProfilerRuntime.leaveOut();
+    }
+
+    /** Pauses or resumes recording. */
+    static void pause(boolean on) {
+        Pauses.set(on);
+    }
+
+    /** Writes that the process lives, and which threads ended. */
+    static void beat() {
+        ProfileFile profile = Threads.file;
+        if (profile != null) {
+            profile.clock(Format.BEAT);
+            Threads.markEnded();
+        }
+    }
+
+    /** What can be told of the recording, as lines of KEY=VALUE, escaped as properties are. */
+    static byte[] status() throws UnsupportedEncodingException {
+        StringBuilder text = new StringBuilder();
+        Settings settings = Threads.settings;
+        ProfileFile profile = Threads.file;
+        if (settings != null) {
+            text.append(Host.properties(settings));
+        }
+        if (profile != null) {
+            Host.line(text, "file", profile.path());
+            Host.line(text, "threads", Integer.toString(Threads.attached()));
+        }
+        Host.line(text, "recording", Pauses.isOn() ? "paused" : "on");
+        Host.line(text, "pauses", Integer.toString(Pauses.count()));
+        Host.line(text, "paused.ns", Long.toString(Pauses.ns(Clock.now())));
+        return text.toString().getBytes("UTF-8");
+    }
+
+    // ---- the id map ----
 
     /**
      * A piece of the id map: a gzip file; or nothing, to write what is left. May be called within anything that loads a
@@ -77,6 +140,20 @@ final class Agent {
             writeKept();
         } finally {
             state.mode = mode;
+        }
+    }
+
+    /** Methods of a class that is about to be rewritten are roots: their ids, four bytes each. */
+    static void roots(byte[] ids) {
+        Roots.add(ids);
+    }
+
+    /** The program ends; these patterns match no method that was rewritten as it was loaded. */
+    static void missed(byte[] lines) throws UnsupportedEncodingException {
+        for (String pattern : new String(lines, "UTF-8").split("\n")) {
+            if (!Roots.isFound(pattern)) {
+                Log.say("no method that was loaded matches the root " + pattern);
+            }
         }
     }
 

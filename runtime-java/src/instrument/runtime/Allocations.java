@@ -1,5 +1,7 @@
 package instrument.runtime;
 
+import java.nio.LongBuffer;
+
 /**
  * What one thread has allocated: a region of records, one for each pair of a class and a place (the method or node on top
  * of the shadow stack), and the table that finds them.
@@ -10,6 +12,9 @@ final class Allocations {
     private final int kind;
     private final int recordWords;
     private Region region;
+    private LongBuffer words;
+    /** Values: the index of the record in {@link #words}; 0: it is not to be counted. */
+    private final RecentClasses recent = new RecentClasses();
     private long[] keys;
     private int[] places;
     private int used;
@@ -20,11 +25,45 @@ final class Allocations {
     }
 
     /** Adds to the record at a place that {@link #of} gave; no bytes are written where the region has no room for them. */
-    void count(int at, long objects, long bytes) {
+    private void count(int at, long objects, long bytes) {
         region.put(at + 1, region.get(at + 1) + objects);
         if (recordWords > 2) {
             region.put(at + 2, region.get(at + 2) + bytes);
         }
+    }
+
+    /** Counts an object of a class that was met here lately; false: it was not. */
+    boolean countAgain(Object object, int place) {
+        int i = recent.find(object.getClass(), place);
+        if (i < 0) {
+            return false;
+        }
+        int at = recent.value(i);
+        if (at != 0) {
+            LongBuffer words = this.words;
+            if (recordWords > 2) {
+                long bytes = ObjectSizes.of(object, recent.entry(i).size);
+                words.put(at + 2, words.get(at + 2) + bytes);
+            }
+            words.put(at + 1, words.get(at + 1) + 1);
+        }
+        return true;
+    }
+
+    /** Counts an object, wherever it is made; false: there is no room. */
+    boolean count(ThreadState owner, Object object, int place) {
+        ClassNames.Entry type = ClassNames.of(object);
+        int at = 0;
+        if (type.number != 0) {
+            at = of(owner, place, type.number);
+            if (at == 0) {
+                return false;
+            }
+            count(at, 1, recordWords > 2 ? ObjectSizes.of(object, type.size) : 0);
+            at += region.base;
+        }
+        recent.add(type, object.getClass(), place, at);
+        return true;
     }
 
     /** Word of the record of a class and a place in the region; 0: there is no room. */
@@ -96,6 +135,8 @@ final class Allocations {
         fresh.publish(kind, owner.ordinal);
         owner.header.put(Format.ALLOCATIONS_AT, fresh.fileOffset);
         region = fresh;
+        words = fresh.words;
+        recent.clear();
     }
 
     private static void insert(long[] keys, int[] places, long key, int at) {

@@ -3,7 +3,8 @@ package instrument.runtime;
 import java.util.Arrays;
 
 /**
- * Measures what the probes cost, before the first event of the program and again at its end, in the way to record that is in use, on regions that
+ * Measures what the probes cost, before the first event of the program and again at its end; under the agent, where nobody shall wait for
+ * it, when the program has run for a while, if it does, and at its end. In the way to record that is in use, on regions that
  * no reader sees. The probes are called in the shape that is injected, from four methods under a fifth.
  *
  * <ol>
@@ -50,19 +51,24 @@ final class Calibration {
      * Takes a third of the time.
      */
     static void end(ProfileFile file, Settings settings) {
-        if (cheapest > 0) {
-            run(file, settings, settings.calibrate * 1000000L / 3);
-        }
+        run(file, settings, settings.calibrate * 1000000L / 3);
     }
 
     private static void run(ProfileFile file, Settings settings, long budget) {
+        // A pause would make the probes cheap.
+        synchronized (Pauses.LOCK) {
+            runAlone(file, settings, budget);
+        }
+    }
+
+    private static void runAlone(ProfileFile file, Settings settings, long budget) {
         ThreadState scratch = budget == 0 ? null : Threads.scratch(Thread.currentThread());
         if (scratch == null) {
             return;
         }
         Calibration calibration = new Calibration(scratch);
         String found;
-        scratch.mode = ThreadState.RECORDING;
+        scratch.tryOut();
         ProfilerRuntime.onTrial(scratch);
         try {
             found = calibration.measure(settings, budget);
@@ -104,8 +110,8 @@ final class Calibration {
 
     /** Rounds in which all calls are timed, in turn with rounds in which few are: what is compiled has seen both. */
     private void rounds(long budget, Calibration rare) {
-        long end = System.nanoTime() + budget;
-        while (rounds < MOST_ROUNDS && System.nanoTime() < end) {
+        long end = Clock.now() + budget;
+        while (rounds < MOST_ROUNDS && Clock.now() < end) {
             state.timeAll(true);
             round();
             if (rare != null) {
@@ -116,14 +122,14 @@ final class Calibration {
     }
 
     private void round() {
-        long began = System.nanoTime();
+        long began = Clock.now();
         sink += plain(CALLS, began);
-        long between = System.nanoTime();
+        long between = Clock.now();
         long before = state.charged();
         long timedBefore = state.timedCalls();
-        long start = System.nanoTime();
+        long start = Clock.now();
         sink += probed(CALLS, start);
-        long stop = System.nanoTime();
+        long stop = Clock.now();
         long ns = state.charged() - before;
         if (before >= 0 && ns > 0) {
             charged[rounds] = (double) ns / CALLS;
@@ -181,29 +187,38 @@ final class Calibration {
 
     private static double clock(long budget) {
         double least = Double.MAX_VALUE;
-        for (long end = System.nanoTime() + budget; System.nanoTime() < end;) {
-            long start = System.nanoTime();
-            long sum = 0;
-            for (int i = 0; i < CALLS; i++) {
-                sum += System.nanoTime();
-            }
-            least = Math.min(least, (double) (System.nanoTime() - start) / CALLS);
-            sink += (int) sum;
+        for (long end = Clock.now() + budget; Clock.now() < end;) {
+            long start = Clock.now();
+            sink += readings();
+            least = Math.min(least, (double) (Clock.now() - start) / CALLS);
         }
         return least;
+    }
+
+    /** Not a part of the loop around it: what is called often is compiled soon. */
+    private static int readings() {
+        long sum = 0;
+        for (int i = 0; i < CALLS; i++) {
+            sum += Clock.now();
+        }
+        return (int) sum;
     }
 
     private static double allocation(long budget) {
         double least = Double.MAX_VALUE;
         Object object = new Object();
-        for (long end = System.nanoTime() + budget; System.nanoTime() < end;) {
-            long start = System.nanoTime();
-            for (int i = 0; i < CALLS; i++) {
-                HeapProxy.ObjectAlloc(object);
-            }
-            least = Math.min(least, (double) (System.nanoTime() - start) / CALLS);
+        for (long end = Clock.now() + budget; Clock.now() < end;) {
+            long start = Clock.now();
+            allocations(object);
+            least = Math.min(least, (double) (Clock.now() - start) / CALLS);
         }
         return least;
+    }
+
+    private static void allocations(Object object) {
+        for (int i = 0; i < CALLS; i++) {
+            HeapProxy.ObjectAlloc(object);
+        }
     }
 
     /** With two digits, and a point whatever the locale says. */

@@ -1,5 +1,6 @@
 package instrument.runtime;
 
+import java.lang.ref.WeakReference;
 import java.nio.charset.Charset;
 
 /** Small numbers for classes, and their names in the file, each once. Keeps no class or class loader alive. */
@@ -13,14 +14,17 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
 
     private ClassNames() {}
 
-    /** What is known of a class. */
-    static final class Entry {
-        /** Its number, from 1. */
+    /** What is known of a class, which it refers to. */
+    static final class Entry extends WeakReference<Class<?>> {
+        /** Its number, from 1; 0: its objects are not recorded. */
         final int number;
         /** The size of its objects; arrays and unknown sizes: see {@link ObjectSizes}. */
-        final long size;
+        long size;
+        /** The virtual machine has made such objects by itself: a probe may find one that is known. */
+        boolean byMachine;
 
-        Entry(int number, long size) {
+        Entry(Class<?> type, int number, long size) {
+            super(type);
             this.number = number;
             this.size = size;
         }
@@ -28,19 +32,30 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
 
     /** The entry of an object's class. */
     static Entry of(Object object) {
-        return INSTANCE.get(object.getClass());
+        Entry entry = INSTANCE.get(object.getClass());
+        if (entry.size == ObjectSizes.TO_BE_ASKED) {
+            entry.size = HeapEvents.size(object);
+        }
+        return entry;
     }
 
     @Override
-    protected synchronized Entry computeValue(Class<?> type) {
-        long size = ObjectSizes.of(type);
+    protected Entry computeValue(Class<?> type) {
+        if (HeapEvents.here && !HeapEvents.follows(type.getTypeName())) {
+            return new Entry(type, 0, 0);
+        }
+        // Without a lock: the program's class loaders may be called.
+        return named(type, ObjectSizes.of(type));
+    }
+
+    private synchronized Entry named(Class<?> type, long size) {
         byte[] name = type.getName().getBytes(Charset.forName("UTF-8"));
         int length = 8 + (name.length + 7 & -8);
         if (region == null || used + length > region.length) {
             Region fresh = Threads.file.allocate(Math.max(REGION, Format.HEADER + length));
             if (fresh == null) {
                 // The class stays without a name; the file has said that it is incomplete.
-                return new Entry(++next, size);
+                return new Entry(type, ++next, size);
             }
             fresh.publish(Format.CLASS_NAMES, 0);
             region = fresh;
@@ -50,6 +65,6 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         region.put(used + 8, name, name.length);
         region.put(used >> 3, (long) name.length << 32 | number);
         used += length;
-        return new Entry(number, size);
+        return new Entry(type, number, size);
     }
 }

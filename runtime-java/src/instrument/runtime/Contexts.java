@@ -31,6 +31,10 @@ final class Contexts {
         if (!room()) {
             return caller;
         }
+        // The table may be a larger one now.
+        for (i = hash(key); table[i & table.length - 1] != 0;) {
+            i++;
+        }
         last++;
         keys[last] = key;
         chunk.put(Format.HEADER_WORDS + (last - 1) % IN_CHUNK, key);

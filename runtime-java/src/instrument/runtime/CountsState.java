@@ -10,9 +10,6 @@ final class CountsState extends ThreadState {
     private static final int FIRST_STACK = 56;
     private static final int FIRST_RECORDS = 24;
 
-    /** The close of the lowest frame ends the recording. */
-    private static final boolean ROOTED = roots != null;
-
     /** Lookup by id; a slot holds the id's frame without the pending bit. Grows at half full. */
     private long[] map;
     /** The block that holds the shadow stack and the records: one buffer, because each costs the probes several loads. */
@@ -20,6 +17,10 @@ final class CountsState extends ThreadState {
     // Indexes in it. The word below the first frame is 0.
     private int bottom;
     private int sp;
+    /** Frames below this place are not for the fast paths to close. */
+    private int floor;
+    /** How many these are. */
+    private int covered = roots == null ? 0 : 1;
     /** End of the stack, first record. */
     private int limit;
     private int recordsEnd;
@@ -45,7 +46,7 @@ final class CountsState extends ThreadState {
     }
 
     private boolean enter(int id, long pendingBit) {
-        if (mode != RECORDING) {
+        if (mode != recording) {
             return false;
         }
         long frame = map[id & map.length - 1];
@@ -84,13 +85,13 @@ final class CountsState extends ThreadState {
     }
 
     private boolean close(int id, int column) {
-        if (mode != RECORDING) {
+        if (mode != recording) {
             return false;
         }
         LongBuffer words = this.words;
         int top = sp - 1;
         long frame = words.get(top);
-        if ((int) (frame >>> 32) != id + 1 || ROOTED && top == bottom) {
+        if ((int) (frame >>> 32) != id + 1 || top < floor) {
             return false;
         }
         int at = (int) frame + column;
@@ -102,7 +103,7 @@ final class CountsState extends ThreadState {
 
     @Override
     boolean superReturned(int id) {
-        if (mode != RECORDING) {
+        if (mode != recording || sp <= floor) {
             return false;
         }
         long frame = words.get(sp - 1);
@@ -116,7 +117,7 @@ final class CountsState extends ThreadState {
 
     @Override
     boolean caught(int id) {
-        return mode == RECORDING && Format.idPlusOne(words.get(sp - 1)) == id + 1;
+        return mode == recording && sp > floor && Format.idPlusOne(words.get(sp - 1)) == id + 1;
     }
 
     // ---- for the slow paths ----
@@ -142,8 +143,11 @@ final class CountsState extends ThreadState {
     }
 
     @Override
-    boolean enterReserved(int id, long pendingBit) {
-        return enter(id, pendingBit);
+    void enterReserved(int id, long pendingBit) {
+        long frame = find(id);
+        words.put(sp, frame | pendingBit);
+        count(frame, Format.ENTRIES);
+        sp++;
     }
 
     @Override
@@ -197,13 +201,23 @@ final class CountsState extends ThreadState {
 
     @Override
     boolean allocate(Object object) {
-        int at = allocations.of(this, Format.idPlusOne(words.get(sp - 1)), ClassNames.of(object).number);
-        if (at == 0) {
-            return false;
-        }
-        allocations.count(at, 1, 0);
-        return true;
+        return allocations.count(this, object, Format.idPlusOne(words.get(sp - 1)));
     }
+
+    @Override
+    boolean allocateAgain(Object object) {
+        return mode == recording && missed == 0 && allocations.countAgain(object, Format.idPlusOne(words.get(sp - 1)));
+    }
+
+    @Override
+    void cover(int frames) {
+        covered = frames;
+        floor = bottom + frames;
+    }
+
+    /** There are no times here. */
+    @Override
+    void takeOut(long ns) {}
 
     /** There are no contexts here that a link could lead to. */
     @Override
@@ -303,6 +317,7 @@ final class CountsState extends ThreadState {
         words = region.words;
         bottom = region.base + Format.HEADER_WORDS;
         sp = bottom + depth;
+        cover(covered);
         limit = bottom + stackWords;
         recordsEnd = limit + usedWords;
         recordsLimit = region.base + (region.length >> 3);

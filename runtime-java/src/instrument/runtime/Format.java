@@ -48,6 +48,9 @@ final class Format {
     static final int CONTEXTS = 15;
     static final int WAITS = 16;
     static final int JAVA_THREADS = 17;
+    static final int CONNECTIONS = 18;
+    static final int REMOTE_CALLS = 19;
+    static final int PAUSES = 20;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -131,6 +134,10 @@ final class Format {
     static final int ALLOCATION_WORDS = 2;
     static final int TREE_ALLOCATION_WORDS = 4;
 
+    /** Words of a COLLECTIONS and of an OBJECTS record. */
+    static final int COLLECTION_WORDS = 2;
+    static final int OBJECT_WORDS = 4;
+
     // Words of a TRACE region.
     static final int PIECE = 2;
     static final int PIECE_CLOCK = 3;
@@ -147,6 +154,7 @@ final class Format {
     static final long EVENT_LINK_MADE = 11;
     static final long EVENT_PAUSE = 12;
     static final long EVENT_DROPPED = 13;
+    static final long EVENT_GONE = 14;
     static final long EVENT_CLOCK = 15;
     /** Bits of the number of an event, and of its ns. */
     static final int NUMBER_BITS = 26;

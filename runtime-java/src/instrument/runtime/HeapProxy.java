@@ -1,12 +1,17 @@
 package instrument.runtime;
 
 /**
- * What injected code calls after it has made an object. Without an agent the counting is done here, per class and per
- * method on top of the shadow stack. Code that was rewritten before the virtual machine is initialised calls only the
- * early wrappers, which do nothing until {@link #JVMInit}.
+ * What injected code calls after something was made. Counted is per class and per place: the context, or the method on top of
+ * the shadow stack. Code that was rewritten before the virtual machine is initialised calls only the early wrappers, which
+ * do nothing until {@link #JVMInit}.
+ *
+ * <p>The constructor of java.lang.Object is called by whatever the recorder itself does. Such a call finds its thread BUSY, or on
+ * its way to a state, and is not recorded; what comes before that makes nothing.
  */
 public final class HeapProxy {
     private static boolean initialised;
+    /** Every object gets a biography, too. */
+    static boolean biographies;
 
     private HeapProxy() {}
 
@@ -15,38 +20,56 @@ public final class HeapProxy {
         initialised = true;
     }
 
-    /** An object has been constructed. */
+    /** An object has been constructed, or is being constructed by java.lang.Object. */
     public static void ObjectAlloc(Object object) {
-        count(object);
+        made(object);
     }
 
     /** {@link #ObjectAlloc}, for code that may run before the virtual machine is initialised. */
     public static void EarlyObjectAlloc(Object object) {
         if (initialised) {
-            ObjectAlloc(object);
+            made(object);
         }
     }
 
     /** An array has been made. */
     public static void ArrayAlloc(Object array) {
-        count(array);
+        made(array);
     }
 
     /** {@link #ArrayAlloc}, for code that may run before the virtual machine is initialised. */
     public static void EarlyArrayAlloc(Object array) {
         if (initialised) {
-            ArrayAlloc(array);
+            made(array);
         }
     }
 
-    private static void count(Object object) {
+    /** An array has been made, and with it every array that is in it. */
+    public static void MultiArrayAlloc(Object array) {
+        made(array);
+        if (array instanceof Object[] && array.getClass().getComponentType().isArray()) {
+            Object[] rows = (Object[]) array;
+            for (int i = 0; i < rows.length && rows[i] != null; i++) {
+                MultiArrayAlloc(rows[i]);
+            }
+        }
+    }
+
+    /** {@code Object.clone()} was called, and whatever overrides it: that calls {@link #ObjectAlloc} itself. */
+    public static void CloneAlloc(Object object) {
+        if (object != null && (object.getClass().isArray() || !Clones.isOverridden(object.getClass()))) {
+            made(object);
+        }
+    }
+
+    private static void made(Object object) {
         ThreadState state = null;
         try {
             state = ProfilerRuntime.current();
             if (state == null) {
                 state = ProfilerRuntime.newState();
             }
-            if (state != null) {
+            if (state != null && (biographies || !state.allocateAgain(object))) {
                 state.allocated(object);
             }
         } catch (StackOverflowError e) {

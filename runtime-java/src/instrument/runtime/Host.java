@@ -62,7 +62,11 @@ final class Host {
             line(text, "limit.depth", Integer.toString(settings.depth));
             line(text, "limit.contexts", Integer.toString(settings.contexts));
         }
+        text.append(Clock.properties());
         line(text, "roots", settings.roots);
+        if (Agent.regions != null) {
+            text.append(Agent.regions);
+        }
         for (Map.Entry<String, String> region : regions().entrySet()) {
             line(text, region.getKey(), region.getValue());
         }

@@ -1,18 +1,30 @@
 package instrument.runtime;
 
+import java.lang.ref.WeakReference;
 import java.lang.reflect.Constructor;
+import java.util.ArrayList;
+import java.util.List;
 
-/** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives. */
+/** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives; calibrates late. */
 final class Lifetime implements Runnable {
+    /** Never changed, but replaced: whoever reads it takes no lock. */
+    private static volatile List<WeakReference<Thread>> own = new ArrayList<WeakReference<Thread>>();
+
     private final ProfileFile file;
     private final Settings settings;
-    /** True: this is the hook; false: this is the beat. */
-    private final boolean hook;
+    private final int task;
 
-    private Lifetime(ProfileFile file, Settings settings, boolean hook) {
+    // Tasks, each on a thread of its own.
+    private static final int HOOK = 0;
+    private static final int BEAT = 1;
+    private static final int CALIBRATE = 2;
+    /** ms after the start: most of what starts a program is over, and what was killed before has hardly a time worth correcting. */
+    private static final int LATER = 2000;
+
+    private Lifetime(ProfileFile file, Settings settings, int task) {
         this.file = file;
         this.settings = settings;
-        this.hook = hook;
+        this.task = task;
     }
 
     /** Runs nothing if the virtual machine is shutting down already, or does not let us. */
@@ -23,11 +35,12 @@ final class Lifetime implements Runnable {
             Privileged.run(new Runnable() {
                 @Override
                 public void run() {
-                    Runtime.getRuntime().addShutdownHook(thread(new Lifetime(file, settings, true)));
+                    Runtime.getRuntime().addShutdownHook(thread(new Lifetime(file, settings, HOOK)));
                     if (settings.snapshot > 0) {
-                        Thread beat = thread(new Lifetime(file, settings, false));
-                        beat.setDaemon(true);
-                        beat.start();
+                        daemon(new Lifetime(file, settings, BEAT));
+                    }
+                    if (Agent.present && settings.calibrate > 0) {
+                        daemon(new Lifetime(file, settings, CALIBRATE));
                     }
                 }
             });
@@ -40,8 +53,40 @@ final class Lifetime implements Runnable {
         }
     }
 
+    /** Whether a thread is one of our own. */
+    static boolean isOwn(Thread thread) {
+        for (WeakReference<Thread> one : own) {
+            if (one.get() == thread) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static synchronized Thread own(Thread thread) {
+        List<WeakReference<Thread>> more = new ArrayList<WeakReference<Thread>>();
+        for (WeakReference<Thread> one : own) {
+            if (one.get() != null) {
+                more.add(one);
+            }
+        }
+        more.add(new WeakReference<Thread>(thread));
+        own = more;
+        return thread;
+    }
+
+    private static void daemon(Runnable task) {
+        Thread thread = thread(task);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
     /** A thread of our own. Newer virtual machines have a constructor that runs no code of inheritable thread locals. */
     static Thread thread(Runnable task) {
+        return own(newThread(task));
+    }
+
+    private static Thread newThread(Runnable task) {
         try {
             Constructor<Thread> plain = Thread.class.getConstructor(
                 ThreadGroup.class, Runnable.class, String.class, long.class, boolean.class);
@@ -54,20 +99,29 @@ final class Lifetime implements Runnable {
 
     @Override
     public void run() {
-        if (hook) {
+        if (task == HOOK) {
             file.clock(Format.SHUTDOWN);
             Threads.markEnded();
             Calibration.end(file, settings);
+            String drift = Clock.drift();
+            if (drift != null) {
+                file.write(Format.PROPERTIES, drift);
+            }
             return;
         }
-        while (true) {
-            file.clock(Format.BEAT);
-            Threads.markEnded();
-            try {
-                Thread.sleep(settings.snapshot * 1000L);
-            } catch (InterruptedException e) {
+        try {
+            if (task == CALIBRATE) {
+                Thread.sleep(LATER);
+                Calibration.start(file, settings);
                 return;
             }
+            while (true) {
+                file.clock(Format.BEAT);
+                Threads.markEnded();
+                Thread.sleep(settings.snapshot * 1000L);
+            }
+        } catch (InterruptedException e) {
+            // Somebody wants this thread to end.
         }
     }
 }

@@ -41,7 +41,7 @@ final class Links {
     static int make(ThreadState state, int kind) {
         if (Threads.settings.record == Settings.TRACE) {
             synchronized (LOCK) {
-                return last < MOST_TRACED ? write(next(), kind, 0, state.ordinal, System.nanoTime()) : none();
+                return last < MOST_TRACED ? write(next(), kind, 0, state.ordinal, Clock.now()) : none();
             }
         }
         int node = state.contextNode();

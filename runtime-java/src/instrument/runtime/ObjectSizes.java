@@ -17,6 +17,9 @@ final class ObjectSizes {
     /** Since 15 class pointers are compressed whatever references are. */
     private static final int HEADER = SHORT_REFERENCES || VERSION >= 15 ? 12 : 16;
 
+    /** The virtual machine says it when the first object is there. */
+    static final long TO_BE_ASKED = Long.MIN_VALUE;
+
     private ObjectSizes() {}
 
     /** Of an array class: minus the logarithm of an element's size, minus 1. Of others their size; 0: unknown. */
@@ -26,6 +29,9 @@ final class ObjectSizes {
         }
         if (type.isArray()) {
             return -1 - Settings.log2(bytes(type.getComponentType()));
+        }
+        if (HeapEvents.here) {
+            return TO_BE_ASKED;
         }
         if (type.getClassLoader() != null && !Threads.settings.allSizes) {
             return 0;

@@ -47,6 +47,22 @@ final class Privileged {
         return file[0];
     }
 
+    /** The parent of a group; null: it has none, or is not to be known. */
+    static ThreadGroup parent(final ThreadGroup group) {
+        final ThreadGroup[] parent = new ThreadGroup[1];
+        try {
+            run(new Runnable() {
+                @Override
+                public void run() {
+                    parent[0] = group.getParent();
+                }
+            });
+        } catch (SecurityException e) {
+            // As if there were none.
+        }
+        return parent[0];
+    }
+
     private static final class Managed {
         static void run(final Runnable task) {
             AccessController.doPrivileged(new PrivilegedAction<Void>() {

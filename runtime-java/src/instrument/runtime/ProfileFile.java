@@ -51,7 +51,7 @@ final class ProfileFile {
                 header.put(Format.NONCE, nonce);
                 header.put(Format.PID, pid);
                 header.put(Format.START, System.currentTimeMillis());
-                header.put(Format.START_CLOCK, System.nanoTime());
+                header.put(Format.START_CLOCK, Clock.now());
                 header.put(Format.END, Format.FILE_HEADER);
                 header.put(1, (long) Format.FILE_HEADER << 32 | Format.VERSION);
                 header.put(0, Format.MAGIC);
@@ -189,7 +189,7 @@ final class ProfileFile {
 
     /** Writes the clock into a word of the header. */
     void clock(int word) {
-        header.put(word, System.nanoTime());
+        header.put(word, Clock.now());
     }
 
     /** Counts an event that a thread without a region could not record. */

@@ -7,7 +7,7 @@ package instrument.runtime;
  * other failure reaches the program, but for ThreadDeath.
  */
 public final class ProfilerRuntime {
-    private static final ThreadLocal<ThreadState> LOCAL = new ThreadLocal<ThreadState>();
+    private static final LocalState LOCAL = new LocalState();
 
     // Any thread may write these at any time; whatever is read belongs to the thread that it says.
     static ThreadState first;
@@ -132,7 +132,7 @@ public final class ProfilerRuntime {
     }
 
     /**
-     * The state of the current thread, or null. ThreadLocal.get is half of what a probe costs, so two threads are looked
+     * The state of the current thread; null: nobody has read the settings. ThreadLocal.get is half of what a probe costs, so two threads are looked
      * up by identity first; one that keeps missing takes a place. Weak references: a place keeps no thread alive.
      */
     static ThreadState current() {
@@ -145,27 +145,51 @@ public final class ProfilerRuntime {
         if (state != null && state.thread.get() == thread) {
             return state;
         }
-        state = LOCAL.get();
-        if (state != null && (++state.misses & 0xffff) == 0) {
-            second = first;
-            first = state;
+        return unplaced(thread);
+    }
+
+    private static ThreadState unplaced(Thread thread) {
+        ThreadState state = LOCAL.of(thread);
+        if (state != null && (state.misses++ & 0xffff) == 0) {
+            place(state);
         }
         return state;
     }
 
-    /** A state for the current thread; null: the thread is inside the runtime, its events are not recorded. */
+    /** What {@link #current} gives once the settings are read; null: this thread is about to read them, its events are not recorded. */
     static ThreadState newState() {
         if (!Threads.configured()) {
             return null;
         }
-        ThreadState state = Threads.newState(Thread.currentThread());
-        LOCAL.set(state);
+        ThreadState state = LOCAL.make(Thread.currentThread());
+        if (state != null && state.misses++ == 0) {
+            place(state);
+        }
+        return state;
+    }
+
+    /** A new state takes a place that is free, one that keeps missing takes the first. */
+    private static void place(ThreadState state) {
+        if (state == LocalState.nowhere) {
+            return;
+        }
         if (isFree(first)) {
             first = state;
         } else if (isFree(second)) {
             second = state;
+        } else if (state.misses > 1) {
+            second = first;
+            first = state;
         }
-        return state;
+    }
+
+    /** Never records the current thread, which is our own. */
+    static void leaveOut() {
+        if (Threads.configured()) {
+            ThreadState state = Threads.newState(Thread.currentThread());
+            state.mode = ThreadState.OFF;
+            LOCAL.set(state);
+        }
     }
 
     /**

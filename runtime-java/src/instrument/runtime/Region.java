@@ -39,6 +39,14 @@ final class Region {
         view.put(data, 0, length);
     }
 
+    /** Its memory behind the header. */
+    ByteBuffer body() {
+        ByteBuffer view = bytes.duplicate();
+        view.position((base << 3) + Format.HEADER);
+        view.limit((base << 3) + length);
+        return view.slice();
+    }
+
     /** Makes the region visible to readers: owner and kind are one word, written last. */
     void publish(int kind, int owner) {
         put(0, (long) owner << 32 | kind);

@@ -11,8 +11,10 @@ final class RegionTimer {
     final RegionTimer next;
     private final Region region;
     private final int ring;
-    /** The clock at the beginning of each open passage. */
+    /** The clock at the beginning of each open passage; 0: it began during a pause and does not count. */
     private long[] begins = new long[8];
+    /** ns of the pauses before. */
+    private long[] pauses = new long[8];
     private int open;
 
     private RegionTimer(Region region, int number, RegionTimer next) {
@@ -42,12 +44,16 @@ final class RegionTimer {
                 int left = MOST_OPEN / 2;
                 region.put(Format.REGION_LEFT, region.get(Format.REGION_LEFT) + left);
                 System.arraycopy(begins, left, begins, 0, left);
+                System.arraycopy(pauses, left, pauses, 0, left);
                 open -= left;
             } else {
+                pauses = Arrays.copyOf(pauses, 2 * open);
                 begins = Arrays.copyOf(begins, 2 * open);
             }
         }
-        begins[open] = System.nanoTime();
+        long now = Clock.now();
+        pauses[open] = Pauses.ns(now);
+        begins[open] = Pauses.isOn() ? 0 : now;
         open++;
     }
 
@@ -56,7 +62,10 @@ final class RegionTimer {
             return;
         }
         long begin = begins[--open];
-        long ns = now - begin;
+        if (begin == 0) {
+            return;
+        }
+        long ns = Math.max(0, now - begin - (Pauses.ns(now) - pauses[open]));
         long passages = region.get(Format.REGION_PASSAGES);
         int at = Format.HEADER_WORDS + 2 * (int) (passages % ring);
         region.put(at, begin);
@@ -72,8 +81,7 @@ final class RegionTimer {
     }
 
     void left() {
-        if (open != 0) {
-            open--;
+        if (open != 0 && begins[--open] != 0) {
             region.put(Format.REGION_LEFT, region.get(Format.REGION_LEFT) + 1);
         }
     }

@@ -31,9 +31,9 @@ public final class Regions {
 
     /** Control leaves a region by itself. */
     public static void end(int number) {
-        long now = System.nanoTime();
         ThreadState state = null;
         try {
+            long now = Clock.now();
             state = ProfilerRuntime.current();
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer != null) {

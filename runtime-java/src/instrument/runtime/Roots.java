@@ -21,6 +21,11 @@ final class Roots {
     private final Pattern[][] patterns;
     private final boolean[] matched;
     private long[] ids = new long[1];
+    /** Those that are found when the program begins. */
+    private static volatile Roots first;
+    /** What an agent has added; guarded by the class, as what follows. */
+    private static long[] added = new long[1];
+    private static boolean published;
 
     private Roots(String list) {
         texts = list.split("[,:]");
@@ -44,12 +49,57 @@ final class Roots {
         } catch (IOException e) {
             Log.say("cannot read the id map, so roots are missing: " + e);
         }
-        for (int i = 0; i < roots.texts.length; i++) {
+        first = roots;
+        // An agent does not know them yet.
+        for (int i = 0; i < roots.texts.length && Agent.regions == null; i++) {
             if (!roots.matched[i]) {
                 Log.say("no instrumented method matches the root " + roots.texts[i]);
             }
         }
         return roots.ids;
+    }
+
+    /** Lets the states know those that were found. */
+    static synchronized void publish(long[] found) {
+        ThreadState.roots = union(found, added);
+        published = true;
+    }
+
+    /** Adds ids, four bytes each, that methods are about to have. */
+    static synchronized void add(byte[] ids) {
+        for (int i = 0; i + 3 < ids.length; i += 4) {
+            int id = ids[i] << 24 | (ids[i + 1] & 0xff) << 16 | (ids[i + 2] & 0xff) << 8 | ids[i + 3] & 0xff;
+            added = with(added, id);
+        }
+        if (published) {
+            ThreadState.roots = union(ThreadState.roots, added);
+        }
+    }
+
+    /** Whether a pattern matched when the program began. */
+    static boolean isFound(String pattern) {
+        Roots roots = first;
+        for (int i = 0; roots != null && i < roots.texts.length; i++) {
+            if (roots.matched[i] && roots.texts[i].trim().equals(pattern)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A new array: others look at the old one without a lock. */
+    private static long[] union(long[] a, long[] b) {
+        long[] union = Arrays.copyOf(a, Math.max(a.length, b.length));
+        for (int i = 0; i < b.length; i++) {
+            union[i] |= b[i];
+        }
+        return union;
+    }
+
+    private static long[] with(long[] ids, int id) {
+        long[] more = id >> 6 < ids.length ? ids : Arrays.copyOf(ids, Math.max(2 * ids.length, (id >> 6) + 1));
+        more[id >> 6] |= 1L << id;
+        return more;
     }
 
     private static Pattern[] parse(String text) {
@@ -123,10 +173,7 @@ final class Roots {
                     && (parts[1] == null || parts[1].matcher(name).matches())
                     && (parts[2] == null || parts[2].matcher(descriptor).matches())) {
                 matched[i] = true;
-                if (id >> 6 >= ids.length) {
-                    ids = Arrays.copyOf(ids, Math.max(2 * ids.length, (id >> 6) + 1));
-                }
-                ids[id >> 6] |= 1L << id;
+                ids = with(ids, id);
             }
         }
     }

@@ -35,6 +35,8 @@ final class Settings {
     final int depth;
     /** Contexts that a thread may have. */
     final int contexts;
+    /** The agent records every object. */
+    final boolean biographies;
     /** Sizes of objects are recorded. */
     final boolean sizes;
     /** Sizes of all classes, even if that loads the classes of their fields. */
@@ -77,9 +79,10 @@ final class Settings {
         cpu = record == TREE && "true".equals(find("cpu"));
         depth = readNumber("depth", 2000, 1, 1 << 20);
         contexts = readNumber("contexts", 1000000, 1, 1 << 22);
-        sizes = record == TREE || record == TRACE;
+        biographies = "objects".equals(find("heap"));
+        sizes = biographies || record == TREE || record == TRACE;
         allSizes = "all".equals(find("sizes"));
-        calibrate = "off".equals(find("calibrate")) || !sizes ? 0 : readNumber("calibrate", 100, 0, 10000);
+        calibrate = "off".equals(find("calibrate")) || record == COUNTS ? 0 : readNumber("calibrate", 100, 0, 10000);
         String rootList = find("roots");
         roots = rootList == null || rootList.isEmpty() ? null : rootList;
         ring = readNumber("ring", 1020, 1, 1 << 20);

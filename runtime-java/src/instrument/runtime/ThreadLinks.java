@@ -26,6 +26,9 @@ public final class ThreadLinks {
         ThreadState state = null;
         try {
             state = ProfilerRuntime.current();
+            if (state != null && state.javaThread != 0) {
+                startedBy((Thread) object, state);
+            }
             if (state != null) {
                 state.makeLink(Links.START, (Thread) object);
             }
@@ -39,13 +42,15 @@ public final class ThreadLinks {
     /** A thread that waits. It may be collected before it has an event, or never have one. */
     private static final class Waiting extends WeakReference<Thread> {
         final int hash;
+        /** 0: none. */
         int link;
+        /** Number of the thread that starts it, see {@link JavaThreads}; 0: unknown. */
+        int starter;
         Waiting next;
 
-        Waiting(Thread thread, int hash, int link, Waiting next) {
+        Waiting(Thread thread, int hash, Waiting next) {
             super(thread, GONE);
             this.hash = hash;
-            this.link = link;
             this.next = next;
         }
     }
@@ -60,23 +65,64 @@ public final class ThreadLinks {
             Links.use(link);
         }
         synchronized (LOCK) {
-            forgetGone();
-            int hash = System.identityHashCode(thread);
-            Waiting known = find(thread, hash);
-            if (known != null) {
-                release(known.link);
-                known.link = link;
-            } else if (count == MOST) {
+            Waiting known = add(thread);
+            if (known == null) {
                 release(link);
             } else {
-                if (count == table.length) {
-                    grow();
-                }
-                int at = hash & table.length - 1;
-                table[at] = new Waiting(thread, hash, link, table[at]);
-                count++;
+                release(known.link);
+                known.link = link;
             }
         }
+    }
+
+    /** Remembers who starts a thread. */
+    private static void startedBy(Thread thread, ThreadState state) {
+        int mode = state.mode;
+        if (mode == ThreadState.BUSY || thread.isAlive()) {
+            return;
+        }
+        state.mode = ThreadState.BUSY;
+        try {
+            synchronized (LOCK) {
+                Waiting known = add(thread);
+                if (known != null) {
+                    known.starter = state.javaThread;
+                }
+            }
+        } finally {
+            state.mode = mode;
+        }
+    }
+
+    /** The number of the thread that started this one, which begins; 0: unknown. */
+    static int starter(Thread thread) {
+        synchronized (LOCK) {
+            Waiting known = count == 0 ? null : find(thread, System.identityHashCode(thread));
+            if (known == null) {
+                return 0;
+            }
+            if (known.link == 0) {
+                remove(known);
+            }
+            return known.starter;
+        }
+    }
+
+    /** The place of a thread; null: there is no room. */
+    private static Waiting add(Thread thread) {
+        forgetGone();
+        int hash = System.identityHashCode(thread);
+        Waiting known = find(thread, hash);
+        if (known != null || count == MOST) {
+            return known;
+        }
+        if (count == table.length) {
+            grow();
+        }
+        int at = hash & table.length - 1;
+        table[at] = new Waiting(thread, hash, table[at]);
+        count++;
+        return table[at];
     }
 
     /** The link of a thread, which has its first event; 0: there is none. */
@@ -94,7 +140,8 @@ public final class ThreadLinks {
     /** Whether {@link #fetch} would find a link. */
     static boolean isLinked(Thread thread) {
         synchronized (LOCK) {
-            return count != 0 && find(thread, System.identityHashCode(thread)) != null;
+            Waiting known = count == 0 ? null : find(thread, System.identityHashCode(thread));
+            return known != null && known.link != 0;
         }
     }
 
@@ -115,7 +162,7 @@ public final class ThreadLinks {
     }
 
     private static void release(int link) {
-        if (Threads.settings.record == Settings.TREE) {
+        if (link != 0 && Threads.settings.record == Settings.TREE) {
             Links.disuse(link);
         }
     }

@@ -14,19 +14,24 @@ import java.lang.ref.WeakReference;
  * <p>Order of writes: an entry is its frame, then its count; a close is its count, then its frame. A process that is
  * killed in between leaves the topmost frame one ahead of the counts, which is the one difference readers accept.
  *
+ * <p>While recording is paused (see {@link Pauses} for the contract) every event goes the slow way: entries become {@link MutedFrames},
+ * and an event that belongs to one of those ends it. {@link #cover} keeps the fast paths from frames with muted ones on top.
+ *
  * <p>Every call that may fail comes before the first write of an event; what follows needs less stack than
  * {@link ProfilerRuntime} has made sure of.
  */
 abstract class ThreadState {
-    // Modes. Only RECORDING lets the fast paths through.
+    // Modes. Other ones mean that the thread records: see live.
     static final int NEW = 0;
-    static final int RECORDING = 1;
     /** Inside the runtime: probes of code that the runtime itself calls do nothing. */
     static final int BUSY = 2;
     static final int STOPPED = 3;
     static final int OFF = 4;
     /** Not inside a root method: only the entry of one is recorded. */
     static final int OUTSIDE = 5;
+
+    /** The first of the modes of threads that record. */
+    private static final int RECORDING = 16;
 
     /** Pending constructors before the thread's real frames are counted. */
     private static final int PENDING_LIMIT = 64;
@@ -37,7 +42,19 @@ abstract class ThreadState {
      */
     static long[] roots;
 
+    /**
+     * The one mode that the fast paths let through. Every pause and every resumption sets another one, so that each thread takes
+     * notice at its next event. Odd: recording is paused, and no thread has it.
+     */
+    static volatile int recording = RECORDING;
+
     int mode = NEW;
+    /** The mode while the thread records: what {@link #recording} was when it looked. */
+    int live = RECORDING;
+    /** ns of the pauses that the thread knows of. */
+    private long known;
+    /** Null until a call begins during a pause. */
+    private MutedFrames muted;
     int pending;
     int pendingLimit = PENDING_LIMIT;
     /** The bits that an id may have. */
@@ -47,6 +64,8 @@ abstract class ThreadState {
     Region header;
     private long dropped;
     private long paused;
+    /** What is being recorded was made by the virtual machine itself. */
+    boolean byMachine;
     /** Allocations not counted because the stack overflowed, not yet in the file. */
     int missed;
     /** Number of the link that started the thread; 0: none. Written into the file when the thread is attached. */
@@ -55,6 +74,11 @@ abstract class ThreadState {
     Links links;
     /** Of code regions. */
     RegionTimer timers;
+    /** Number of the thread in {@link JavaThreads}; 0: not known. */
+    int javaThread;
+    /** What the thread waits for; null: nothing. */
+    Wait wait;
+    private Chain lastChain;
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
@@ -94,8 +118,8 @@ abstract class ThreadState {
     /** Makes room for an entry, in every respect; false: there is none. */
     abstract boolean reserve(int id);
 
-    /** Records an entry that {@link #reserve} has made room for; the thread is RECORDING. */
-    abstract boolean enterReserved(int id, long pendingBit);
+    /** Records an entry that {@link #reserve} has made room for. */
+    abstract void enterReserved(int id, long pendingBit);
 
     /** An event other than an entry comes in: reads the clock, if there is one, and makes room for the event. */
     abstract boolean arrived(long eventKind, int number);
@@ -111,6 +135,15 @@ abstract class ThreadState {
 
     /** Records an allocation. */
     abstract boolean allocate(Object object);
+
+    /** The fast path of {@link #allocated}: true if the object was recorded, or is not to be. */
+    abstract boolean allocateAgain(Object object);
+
+    /** The lowest so many frames are not for the fast paths to close. */
+    abstract void cover(int frames);
+
+    /** So many ns of pauses came after the last event, or as many as there are since: takes them out of the times of open calls. */
+    abstract void takeOut(long ns);
 
     /** Pushes the frame of a link. */
     abstract boolean pushLink(int link);
@@ -133,29 +166,173 @@ abstract class ThreadState {
         return context;
     }
 
+    /** What is on the stack; null: nothing. As {@link #context} without a lock: somebody else finds the number. The thread is BUSY. */
+    final Chain chain() {
+        int node = contextNode();
+        if (lastChain != null && lastChain.node == node && node != 0) {
+            return lastChain;
+        }
+        if (lastChain != null && lastChain.isKnown()) {
+            contextIs(lastChain.node, lastChain.context());
+        }
+        lastChain = depth() == 0 ? null : newChain(node);
+        return lastChain;
+    }
+
+    /** A chain of what is on the stack. */
+    Chain newChain(int node) {
+        int most = Math.min(depth(), Threads.settings.depth);
+        int[] consumers = new int[most + 1];
+        int count = 0;
+        for (int i = 0; i < most; i++) {
+            int idPlusOne = Format.idPlusOne(frame(i));
+            if (idPlusOne != Format.LINK_FRAME) {
+                consumers[count++] = idPlusOne;
+            }
+        }
+        if (most < depth()) {
+            consumers[count++] = Format.DEEPER;
+        }
+        return new Chain(node, java.util.Arrays.copyOf(consumers, count));
+    }
+
+    /** The number of a node's context has been found. */
+    void contextIs(int node, int context) {}
+
     // ---- slow paths ----
 
-    /** False: the event is not to be recorded. True: the thread is BUSY; the caller makes it RECORDING again. */
+    /**
+     * False: the event is not to be recorded. True: the thread is BUSY; the caller makes it {@link #live} again. During a pause this is
+     * about calls that began before.
+     */
     private boolean begin(int id) {
-        if (mode == NEW) {
+        boolean paused = isPaused();
+        if (mode == NEW && !paused) {
             arrive();
         }
-        if (mode == RECORDING) {
+        if (mode == live) {
+            if (live != (recording & ~1)) {
+                catchUp();
+            }
             if ((id & ~idMask) != 0) {
-                drop();
+                if (!paused) {
+                    drop();
+                }
                 return false;
             }
             mode = BUSY;
             return true;
         }
-        if (mode == STOPPED) {
+        if (mode == STOPPED && !paused) {
             drop();
         }
         return false;
     }
 
+    // ---- pauses ----
+
+    /** True: what begins now is not recorded. Never so for a state on trial. */
+    final boolean isPaused() {
+        int now = recording;
+        return (now & 1) != 0 && live != now;
+    }
+
+    /** For a thread that knows of all pauses that ended: ns of the one that goes on. */
+    final long paused(long now) {
+        return live == recording ? 0 : Pauses.ns(now) - known;
+    }
+
+    /** The thread begins to record, if there is no pause. */
+    private void goLive() {
+        live = recording & ~1;
+        known = Pauses.ended();
+    }
+
+    /** Takes out the time of the pauses that ended since the last event. */
+    private void catchUp() {
+        int now = recording & ~1;
+        mode = BUSY;
+        try {
+            // Times must not be shifted by half.
+            StackReserve.levels(StackReserve.FILE_LEVELS);
+            long ended = Pauses.ended();
+            takeOut(ended - known);
+            known = ended;
+            live = now;
+        } finally {
+            mode = live;
+        }
+    }
+
+    /** A call begins during a pause. With roots it is of interest only below one. */
+    final void mute(int id, long pendingBit) {
+        if (mode == BUSY || mode == STOPPED || mode == OFF) {
+            return;
+        }
+        if (roots != null && mode != live && !isMuted() && !isRoot(id)) {
+            return;
+        }
+        int before = mode;
+        mode = BUSY;
+        try {
+            if (muted == null) {
+                muted = new MutedFrames();
+            }
+            if (pendingBit != 0 && pending + muted.pending() >= pendingLimit) {
+                closeSurplus();
+            }
+            muted.push(id, pendingBit, depth());
+            covered();
+        } finally {
+            if (mode == BUSY) {
+                mode = before;
+            }
+        }
+    }
+
+    private boolean isMuted() {
+        return muted != null && !muted.isEmpty();
+    }
+
+    /** The place of the muted frame that an event belongs to; what is above it is closed. -1: it belongs to none. */
+    private int mutedFor(int upper, int mask) {
+        int at = muted == null || mode == BUSY ? -1 : muted.match(this, upper, mask);
+        if (at >= 0) {
+            int beneath = muted.beneath(at);
+            if (depth() > beneath && begin(0)) {
+                try {
+                    uncover(beneath);
+                } finally {
+                    if (mode == BUSY) {
+                        mode = live;
+                    }
+                }
+            }
+            muted.truncate(at + 1);
+        }
+        return at;
+    }
+
+    /** Closes all frames but so many, as lost or orphans. */
+    void uncover(int frames) {
+        arrived(Format.EVENT_CAUGHT, 0);
+        closeAbove(frames - 1);
+    }
+
+    /** Muted frames may have come or gone. */
+    private void covered() {
+        cover(Math.max(roots == null ? 0 : 1, muted == null ? 0 : muted.covered()));
+        outside();
+    }
+
+    // ---- modes ----
+
     /** The thread's first event. */
     private void arrive() {
+        if (Thread.currentThread().getName() == null) {
+            // A thread of native code: its Thread is still being constructed.
+            return;
+        }
         mode = BUSY;
         try {
             if (!Threads.start()) {
@@ -164,11 +341,12 @@ abstract class ThreadState {
                 // A thread that was started inside belongs there.
                 mode = OUTSIDE;
             } else if (Threads.attach(this)) {
-                mode = RECORDING;
+                goLive();
+                mode = live;
             }
         } finally {
             if (mode == BUSY) {
-                mode = header == null ? NEW : RECORDING;
+                mode = header == null ? NEW : live;
             }
         }
     }
@@ -178,7 +356,8 @@ abstract class ThreadState {
         mode = BUSY;
         try {
             if (header != null || Threads.attach(this)) {
-                mode = RECORDING;
+                goLive();
+                mode = live;
             }
         } finally {
             if (mode == BUSY) {
@@ -194,18 +373,22 @@ abstract class ThreadState {
 
     /** Frames may have been closed: that of the root method was the last one. */
     private void outside() {
-        if (roots != null && mode == RECORDING && depth() == 0) {
+        if (roots != null && mode == live && depth() == 0 && !isMuted()) {
             mode = OUTSIDE;
         }
     }
 
     /** Entry where the fast path would not do. Lets StackOverflowError and ThreadDeath through. */
     final void enterSlowly(int id, long pendingBit) {
+        if (isPaused()) {
+            mute(id, pendingBit);
+            return;
+        }
         if (mode == NEW) {
             arrive();
         }
         if (mode == OUTSIDE) {
-            if (!isRoot(id)) {
+            if (!isRoot(id) && !isMuted()) {
                 return;
             }
             goInside();
@@ -217,24 +400,34 @@ abstract class ThreadState {
         try {
             if (pendingBit != 0 && pending >= pendingLimit) {
                 closeSurplus();
+                covered();
             }
             room = reserve(id);
         } finally {
             // Not a call: there may be no stack left for one.
             if (mode == BUSY) {
-                mode = RECORDING;
+                mode = live;
             }
         }
         if (!room) {
             stop();
             drop();
-        } else if (enterReserved(id, pendingBit) && pendingBit != 0) {
-            pending++;
+        } else {
+            enterReserved(id, pendingBit);
+            if (pendingBit != 0) {
+                pending++;
+            }
         }
     }
 
     /** Exit and unwind. */
     final void closeSlowly(int id, int column) {
+        int place = mutedFor(id + 1, 0xffffffff);
+        if (place >= 0) {
+            muted.truncate(place);
+            covered();
+            return;
+        }
         if (!begin(id)) {
             return;
         }
@@ -246,13 +439,19 @@ abstract class ThreadState {
             }
         } finally {
             if (mode == BUSY) {
-                mode = RECORDING;
+                mode = live;
             }
         }
         outside();
     }
 
     final void superReturnedSlowly(int id) {
+        int place = mutedFor(id + 1 | 0x80000000, 0xffffffff);
+        if (place >= 0) {
+            muted.ready(place);
+            covered();
+            return;
+        }
         if (!begin(id)) {
             return;
         }
@@ -265,13 +464,17 @@ abstract class ThreadState {
             }
         } finally {
             if (mode == BUSY) {
-                mode = RECORDING;
+                mode = live;
             }
         }
         outside();
     }
 
     final void caughtSlowly(int id) {
+        if (mutedFor(id + 1, 0x7fffffff) >= 0) {
+            covered();
+            return;
+        }
         if (!begin(id)) {
             return;
         }
@@ -282,7 +485,7 @@ abstract class ThreadState {
             }
         } finally {
             if (mode == BUSY) {
-                mode = RECORDING;
+                mode = live;
             }
         }
         outside();
@@ -300,13 +503,26 @@ abstract class ThreadState {
         if (at < 0 && roots != null) {
             // A method below the root goes on: the root and all above it are gone.
             abandon();
+            unmute(-1);
+        } else if (at < 0 && isPaused()) {
+            return -1;
         } else if (!arrived(eventKind, id)) {
             return -1;
-        } else if (at < 0 && !stray(id)) {
+        } else if (at >= 0) {
+            unmute(at);
+        } else if (!stray(id)) {
             stop();
             drop();
         }
         return at;
+    }
+
+    /** The muted frames above a frame are gone; -1: all are. */
+    private void unmute(int at) {
+        if (isMuted()) {
+            muted.removeAbove(at);
+            covered();
+        }
     }
 
     /** Closes all frames as lost or orphans. */
@@ -327,44 +543,35 @@ abstract class ThreadState {
      * twice as many are pending as are left now.
      */
     private void closeSurplus() {
-        int real = constructorsOnStack();
+        int real = Constructors.onStack();
         // The constructor that is being entered is real already, but not yet on the shadow stack.
-        int surplus = real < 0 ? 0 : pending - (real - 1);
+        int surplus = real < 0 ? 0 : pending + mutedPending() - (real - 1);
+        if (surplus > 0 && isMuted()) {
+            surplus = muted.removeOldest(this, surplus);
+        }
         if (surplus > 0) {
             flag(Format.REPAIRING, true);
             closeOldest(surplus);
             flag(Format.REPAIRING, false);
         }
-        pendingLimit = Math.max(PENDING_LIMIT, 2 * pending);
+        pendingLimit = Math.max(PENDING_LIMIT, 2 * (pending + mutedPending()));
     }
 
-    /** Real frames of constructors; -1 if the trace may have been cut. */
-    private static int constructorsOnStack() {
-        StackTraceElement[] trace = new Throwable().getStackTrace();
-        // -XX:MaxJavaStackTraceDepth is 1024 unless set; an empty trace means that there are none.
-        if (trace.length == 0 || trace.length >= 1024) {
-            return -1;
-        }
-        int constructors = 0;
-        for (int i = 0; i < trace.length; i++) {
-            if ("<init>".equals(trace[i].getMethodName())) {
-                constructors++;
-            }
-        }
-        return constructors;
+    private int mutedPending() {
+        return muted == null ? 0 : muted.pending();
     }
 
     /** Records one object. */
     final void allocated(Object object) {
-        if (!begin(0)) {
+        if (isPaused() || !begin(0)) {
             return;
         }
         boolean room;
         try {
-            room = allocate(object);
+            room = HeapProxy.biographies && !begins(object) || allocate(object);
         } finally {
             if (mode == BUSY) {
-                mode = RECORDING;
+                mode = live;
             }
         }
         if (!room) {
@@ -377,10 +584,19 @@ abstract class ThreadState {
         }
     }
 
+    /** Begins the biography of an object. False: it has one, or is not to have one. */
+    private boolean begins(Object object) {
+        ClassNames.Entry type = ClassNames.of(object);
+        return type.number != 0 && HeapEvents.begin(object, type, this);
+    }
+
     // ---- links ----
 
     /** What follows runs on behalf of a link. A thread that is OUTSIDE goes in: links are made inside only. */
     final boolean enterLink(int link) {
+        if (isPaused()) {
+            return false;
+        }
         if (mode == NEW) {
             arrive();
         }
@@ -395,7 +611,7 @@ abstract class ThreadState {
             room = pushLink(link);
         } finally {
             if (mode == BUSY) {
-                mode = RECORDING;
+                mode = live;
             }
         }
         if (!room) {
@@ -415,13 +631,17 @@ abstract class ThreadState {
             while (at >= 0 && !isLink(frame(at), link)) {
                 at--;
             }
+            if (at < 0 && isPaused()) {
+                return;
+            }
             if (arrived(Format.EVENT_LINK_LEFT, link) && at >= 0) {
+                unmute(at);
                 closeAbove(at);
                 closeTop(Format.EXITS);
             }
         } finally {
             if (mode == BUSY) {
-                mode = RECORDING;
+                mode = live;
             }
         }
         outside();
@@ -429,12 +649,12 @@ abstract class ThreadState {
 
     /** A link has been made here: a thread was started, or a task handed over. */
     final void linkMade(int link) {
-        if (begin(0)) {
+        if (!isPaused() && begin(0)) {
             try {
                 arrived(Format.EVENT_LINK_MADE, link);
             } finally {
                 if (mode == BUSY) {
-                    mode = RECORDING;
+                    mode = live;
                 }
             }
         }
@@ -445,7 +665,7 @@ abstract class ThreadState {
      * to, if it is known already.
      */
     final int makeLink(int kind, Thread started) {
-        if (mode != RECORDING || depth() == 0 || Threads.settings.record == Settings.COUNTS) {
+        if (mode != live || isPaused() || depth() == 0 || Threads.settings.record == Settings.COUNTS) {
             return 0;
         }
         int link = links == null ? 0 : links.known(contextNode(), kind);
@@ -460,7 +680,7 @@ abstract class ThreadState {
             }
         } finally {
             if (mode == BUSY) {
-                mode = RECORDING;
+                mode = live;
             }
         }
         if (link != 0 && Threads.settings.record == Settings.TRACE) {
@@ -473,11 +693,14 @@ abstract class ThreadState {
 
     /** The timer of a region that has none yet; null: there is no room, or nothing is recorded. */
     final RegionTimer addTimer(int number) {
+        if (isPaused()) {
+            return null;
+        }
         if (mode == NEW) {
             arrive();
         }
         int before = mode;
-        if (before != RECORDING && before != OUTSIDE) {
+        if (before != live && before != OUTSIDE) {
             return null;
         }
         mode = BUSY;
@@ -519,27 +742,10 @@ abstract class ThreadState {
         return true;
     }
 
-    /** Runs every path once, on regions that no reader sees, and gives them back. */
-    final void exercise() {
-        mode = RECORDING;
-        for (int id = 0; id < 100; id++) {
-            enterSlowly(id, id == 0 ? 0 : Format.PENDING);
-        }
-        superReturnedSlowly(98);
-        caughtSlowly(97);
-        superReturned(97);
-        superReturnedSlowly(97);
-        exit(97);
-        closeSlowly(0, Format.UNWINDS);
-        closeSlowly(0, Format.UNWINDS);
-        enterSlowly(1, 0);
-        exit(1);
-        allocated(new Object());
-        enterLink(1);
-        linkMade(1);
-        leaveLink(1);
-        mode = STOPPED;
-        release();
+    /** Records on trial, whether there is a pause or not. */
+    final void tryOut() {
+        live = recording;
+        mode = live;
     }
 
     /** Gives everything back. */

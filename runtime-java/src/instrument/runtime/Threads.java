@@ -46,11 +46,14 @@ final class Threads {
             synchronized (LOCK) {
                 if (settings == null) {
                     if (roots != null) {
-                        ThreadState.roots = roots;
+                        Roots.publish(roots);
                     }
                     settings = read;
                 }
             }
+            ThreadState nowhere = newState(null);
+            nowhere.mode = ThreadState.OFF;
+            LocalState.nowhere = nowhere;
         } finally {
             CONFIGURING.remove();
         }
@@ -73,7 +76,7 @@ final class Threads {
     static boolean attach(ThreadState state) {
         Thread thread = Thread.currentThread();
         // Only final methods of Thread are called: the others may be the program's.
-        byte[] name = nameOf(thread);
+        byte[] name = utf8(thread.getName(), Format.THREAD_NAME);
         synchronized (LOCK) {
             for (int i = 0; i < SWEEP && count > 0; i++) {
                 sweep();
@@ -90,16 +93,18 @@ final class Threads {
             ordinals++;
             states[count++] = state;
         }
-        state.header.put(Format.THREAD_START, System.nanoTime());
+        state.header.put(Format.THREAD_START, Clock.now());
         state.header.put(Format.THREAD_LINK, state.link);
         state.header.put(Format.HEADER, name, name.length);
         state.header.put(Format.THREAD_EXTRA, name.length);
+        if (JavaThreads.on) {
+            JavaThreads.attached(state);
+        }
         return true;
     }
 
-    private static byte[] nameOf(Thread thread) {
-        String name = thread.getName();
-        int room = Format.THREAD_NAME;
+    /** As much of a text as there is room for, in bytes. */
+    static byte[] utf8(String name, int room) {
         Charset utf8 = Charset.forName("UTF-8");
         byte[] bytes = name.getBytes(utf8);
         for (int end = Math.min(name.length(), room); bytes.length > room; end--) {
@@ -135,9 +140,16 @@ final class Threads {
             return false;
         }
         if (state.header.get(Format.THREAD_END) == 0) {
-            state.header.put(Format.THREAD_END, System.nanoTime());
+            state.header.put(Format.THREAD_END, Clock.now());
         }
         return true;
+    }
+
+    /** How many threads have recorded something so far. */
+    static int attached() {
+        synchronized (LOCK) {
+            return ordinals;
+        }
     }
 
     /** Writes when threads ended. */
@@ -174,7 +186,9 @@ final class Threads {
                 Log.say("the profile has no id map: " + e);
             }
             warmUp();
-            Calibration.start(file, settings);
+            if (!Agent.present) {
+                Calibration.start(file, settings);
+            }
             Lifetime.start(file, settings);
         }
         return file != null;
@@ -195,7 +209,7 @@ final class Threads {
         ProfilerRuntime.exceptionCaught(0);
         ThreadState scratch = scratch(null);
         if (scratch != null) {
-            scratch.exercise();
+            Rehearsal.run(scratch);
         }
     }
 

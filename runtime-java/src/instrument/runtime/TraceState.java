@@ -23,9 +23,6 @@ final class TraceState extends ThreadState {
     private static final long SUPER_RETURNED = Format.EVENT_SUPER_RETURNED << 60;
     private static final long CAUGHT = Format.EVENT_CAUGHT << 60;
 
-    /** The depth at which a close is not for the fast path, because it ends the recording. */
-    private static final int FLOOR = roots == null ? -1 : 0;
-
     /** The block that holds the current piece. */
     private LongBuffer words;
     /** The next event. */
@@ -44,6 +41,10 @@ final class TraceState extends ThreadState {
     /** Frames as {@link ThreadState} has them; the lower half is the number of a link. */
     private long[] stack = new long[64];
     private int depth;
+    /** So many frames are not for the fast paths to close. */
+    private int covered = roots == null ? 0 : 1;
+
+    private final RecentClasses recent = new RecentClasses();
 
     // Of a thread on trial: what was read back.
     private Region chargedPiece;
@@ -79,7 +80,7 @@ final class TraceState extends ThreadState {
     private boolean enter(long kind, int id, long pendingBit) {
         int top = depth;
         long[] stack = this.stack;
-        if (mode != RECORDING || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
+        if (mode != recording || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
             return false;
         }
         stack[top] = (long) (id + 1) << 32 | pendingBit;
@@ -100,7 +101,7 @@ final class TraceState extends ThreadState {
 
     private boolean close(long kind, int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top <= FLOOR || (int) (stack[top] >>> 32) != id + 1) {
+        if (mode != recording || next >= end || top < covered || (int) (stack[top] >>> 32) != id + 1) {
             return false;
         }
         put(kind, id);
@@ -111,7 +112,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean superReturned(int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top < 0 || (int) (stack[top] >>> 32) != (id + 1 | 0x80000000)) {
+        if (mode != recording || next >= end || top < covered || top < 0 || (int) (stack[top] >>> 32) != (id + 1 | 0x80000000)) {
             return false;
         }
         put(SUPER_RETURNED, id);
@@ -123,7 +124,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean caught(int id) {
         int top = depth - 1;
-        if (mode != RECORDING || next >= end || top < 0 || Format.idPlusOne(stack[top]) != id + 1) {
+        if (mode != recording || next >= end || top < covered || top < 0 || Format.idPlusOne(stack[top]) != id + 1) {
             return false;
         }
         put(CAUGHT, id);
@@ -132,9 +133,12 @@ final class TraceState extends ThreadState {
 
     /** The clock is read last, the event is one store. */
     private void put(long kind, int number) {
+        put(kind, number, Clock.now());
+    }
+
+    private void put(long kind, int number, long clock) {
         LongBuffer words = this.words;
         int at = next & INDEX;
-        long clock = System.nanoTime();
         long delta = clock - last;
         if ((delta & ~LARGEST_DELTA) != 0) {
             delta = far(delta);
@@ -142,7 +146,7 @@ final class TraceState extends ThreadState {
         }
         words.put(at, kind | (long) number << Format.DELTA_BITS | delta);
         next = at + 1;
-        last = clock;
+        last = Math.max(last, clock);
     }
 
     /** What does not fit an event goes before it. A clock that runs backwards stands still. */
@@ -173,12 +177,12 @@ final class TraceState extends ThreadState {
     @Override
     boolean reserve(int id) {
         if (depth == stack.length) {
-            long began = System.nanoTime();
+            long began = Clock.now();
             stack = java.util.Arrays.copyOf(stack, 2 * depth);
             took(began);
         }
         if (next >= entryEnd && spare == null) {
-            long began = System.nanoTime();
+            long began = Clock.now();
             spare = newPiece(nextLength());
             took(began);
             entryEnd = end;
@@ -187,8 +191,10 @@ final class TraceState extends ThreadState {
     }
 
     @Override
-    boolean enterReserved(int id, long pendingBit) {
-        return pendingBit == 0 ? enter(id) : enter(CONSTRUCTOR, id, Format.PENDING);
+    void enterReserved(int id, long pendingBit) {
+        stack[depth] = (long) (id + 1) << 32 | pendingBit;
+        depth++;
+        put(pendingBit == 0 ? ENTRY : CONSTRUCTOR, id);
     }
 
     @Override
@@ -202,8 +208,40 @@ final class TraceState extends ThreadState {
             drop();
             return false;
         }
-        put(eventKind << 60, number);
+        long now = Clock.now();
+        put(eventKind << 60, number, now - notRecorded(paused(now), now));
         return true;
+    }
+
+    // ---- pauses ----
+
+    @Override
+    void cover(int frames) {
+        covered = frames;
+    }
+
+    @Override
+    void takeOut(long ns) {
+        long out = notRecorded(ns, Clock.now());
+        // Without room the next event fails, too.
+        if (out > 0 && room()) {
+            words.put(next++, Format.EVENT_PAUSE << 60 | out);
+            last += out;
+            pause(out);
+        }
+    }
+
+    /** What of so many ns of pauses can be since the last event: that may have come when the pause had just begun. */
+    private long notRecorded(long ns, long now) {
+        return Math.max(0, Math.min(ns, now - last));
+    }
+
+    /** A reader knows no muted frames: it is told how many are gone. */
+    @Override
+    void uncover(int frames) {
+        if (arrived(Format.EVENT_GONE, depth - frames)) {
+            closeAbove(frames - 1);
+        }
     }
 
     @Override
@@ -256,6 +294,12 @@ final class TraceState extends ThreadState {
     @Override
     boolean allocate(Object object) {
         ClassNames.Entry type = ClassNames.of(object);
+        if (type.number <= LARGEST_NUMBER) {
+            recent.add(type, object.getClass(), 0, 0);
+        }
+        if (type.number == 0) {
+            return true;
+        }
         if (!room()) {
             return false;
         }
@@ -263,9 +307,27 @@ final class TraceState extends ThreadState {
             drop();
             return true;
         }
-        long units = Math.min(ObjectSizes.of(object, type.size) >> 3, LARGEST_DELTA);
-        words.put(next++, Format.EVENT_ALLOCATION << 60 | (long) type.number << Format.DELTA_BITS | units);
+        put(object, type);
         return true;
+    }
+
+    @Override
+    boolean allocateAgain(Object object) {
+        int i = mode == recording && missed == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
+        if (i < 0) {
+            return false;
+        }
+        ClassNames.Entry type = recent.entry(i);
+        if (type.number != 0) {
+            put(object, type);
+        }
+        return true;
+    }
+
+    private void put(Object object, ClassNames.Entry type) {
+        long units = Math.min(ObjectSizes.of(object, type.size) >> 3, LARGEST_DELTA);
+        words.put(next, Format.EVENT_ALLOCATION << 60 | (long) type.number << Format.DELTA_BITS | units);
+        next++;
     }
 
     @Override
@@ -298,7 +360,7 @@ final class TraceState extends ThreadState {
         if (next < end) {
             return true;
         }
-        long began = System.nanoTime();
+        long began = Clock.now();
         Region fresh = spare != null ? spare : newPiece(nextLength());
         if (fresh == null) {
             return false;
@@ -339,7 +401,7 @@ final class TraceState extends ThreadState {
 
     /** The recorder needed time for itself. */
     private void took(long began) {
-        long ns = System.nanoTime() - began;
+        long ns = Clock.now() - began;
         if (next <= end) {
             words.put(next++, Format.EVENT_PAUSE << 60 | ns);
             last += ns;
@@ -388,7 +450,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean allocateRegions(int kind) {
         Region newHeader = Threads.file.allocate(Format.THREAD_LENGTH);
-        last = System.nanoTime();
+        last = Clock.now();
         Region first = newHeader == null ? null : newPiece(FIRST_PIECE);
         if (first == null) {
             return false;

@@ -26,8 +26,6 @@ final class TreeState extends ThreadState {
     // Constants to the compiler: the classes of the runtime are set up after the settings were read.
     private static final boolean SAMPLED = Threads.settings.sampled > 1;
     private static final int SAMPLE_SHIFT = 64 - Settings.log2(Threads.settings.sampled);
-    /** The close of the lowest frame ends the recording. */
-    private static final boolean ROOTED = roots != null;
     private static final boolean CPU = Threads.settings.cpu && CpuClock.start();
 
     /** Calls of a context that are all timed, if not all are. */
@@ -38,6 +36,10 @@ final class TreeState extends ThreadState {
     // Indexes in it. The two words below the first frame are 0.
     private int bottom;
     private int sp;
+    /** Frames below this place are not for the fast paths to close. */
+    private int floor;
+    /** How many these are. */
+    private int covered = roots == null ? 0 : 1;
     /** Number of the topmost frame's node: what an entry needs first. */
     private int current;
     /** From here on a frame is not for the fast path. */
@@ -62,6 +64,8 @@ final class TreeState extends ThreadState {
     /** The clock when the event arrived that is handled slowly. */
     private long now;
     private long cpuNow;
+    /** CPU time at the last event. */
+    private long cpuLast;
     /** False: CPU time of this thread is not measured, as of virtual ones. */
     private boolean measured = true;
     /** Of the open frames. */
@@ -89,7 +93,7 @@ final class TreeState extends ThreadState {
     }
 
     private boolean enter(int id, long pendingBit) {
-        if (mode != RECORDING) {
+        if (mode != recording) {
             return false;
         }
         LongBuffer words = this.words;
@@ -114,9 +118,9 @@ final class TreeState extends ThreadState {
         sp = top + 2;
         current = node;
         if (CPU) {
-            cpuStarts[top - bottom >> 1] = cpuClock();
+            cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
-        words.put(top + 1, SAMPLED && !timed(entries) ? 0 : System.nanoTime());
+        words.put(top + 1, SAMPLED && !timed(entries) ? 0 : Clock.now());
         return true;
     }
 
@@ -145,14 +149,14 @@ final class TreeState extends ThreadState {
     }
 
     private boolean close(int id, int column) {
-        if (mode != RECORDING) {
+        if (mode != recording) {
             return false;
         }
-        long now = SAMPLED ? 0 : System.nanoTime();
+        long now = SAMPLED ? 0 : Clock.now();
         LongBuffer words = this.words;
         int top = sp - 2 & INDEX;
         long frame = words.get(top);
-        if ((int) (frame >>> 32) != id + 1 || ROOTED && top == bottom) {
+        if ((int) (frame >>> 32) != id + 1 || top < floor) {
             return false;
         }
         int at = nodes + ((int) frame << Format.LOG_NODE_WORDS) & INDEX;
@@ -165,7 +169,8 @@ final class TreeState extends ThreadState {
             words.put(top + 1, now);
         }
         if (CPU) {
-            words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuClock() - cpuStarts[top - bottom >> 1]);
+            cpuLast = cpuClock();
+            words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuLast - cpuStarts[top - bottom >> 1]);
         }
         at += Format.nodeColumn(column);
         words.put(at, words.get(at) + 1);
@@ -177,13 +182,16 @@ final class TreeState extends ThreadState {
 
     /** One in many: kept out of the way of the others. */
     private boolean closeTimed(int column) {
-        now = System.nanoTime();
+        now = Clock.now();
         cpuNow = CPU ? cpuClock() : 0;
+        cpuLast = cpuNow;
         closeTop(column);
         return true;
     }
 
-    private void time(LongBuffer words, int at, long ns) {
+    private void time(LongBuffer words, int at, long measured) {
+        // Some processors' clocks differ by a little.
+        long ns = Math.max(0, measured);
         if (SAMPLED) {
             if (words.get(at + Format.ENTRIES) <= head) {
                 words.put(at + Format.NODE_HEAD, words.get(at + Format.NODE_HEAD) + ns);
@@ -208,7 +216,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean superReturned(int id) {
-        if (mode != RECORDING) {
+        if (mode != recording || sp <= floor) {
             return false;
         }
         long frame = words.get(sp - 2);
@@ -222,7 +230,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean caught(int id) {
-        return mode == RECORDING && Format.idPlusOne(words.get(sp - 2)) == id + 1;
+        return mode == recording && sp > floor && Format.idPlusOne(words.get(sp - 2)) == id + 1;
     }
 
     // ---- for the slow paths ----
@@ -244,11 +252,59 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean arrived(long eventKind, int number) {
-        now = System.nanoTime();
+        now = Clock.now();
+        long out = notRecorded(paused(now));
         if (CPU) {
             cpuNow = cpuClock();
+            cpuNow -= cpuOf(out);
+            cpuLast = cpuNow;
         }
+        now -= out;
         return true;
+    }
+
+    // ---- pauses ----
+
+    @Override
+    void cover(int frames) {
+        covered = frames;
+        floor = bottom + 2 * frames;
+    }
+
+    @Override
+    void takeOut(long ns) {
+        now = Clock.now();
+        long out = notRecorded(ns);
+        long cpuOut = 0;
+        if (CPU) {
+            cpuNow = cpuClock();
+            cpuOut = cpuOf(out);
+        }
+        for (int at = bottom + 1; at < sp; at += 2) {
+            if (words.get(at) != 0) {
+                words.put(at, words.get(at) + out);
+            }
+            if (CPU) {
+                cpuStarts[at - bottom >> 1] += cpuOut;
+            }
+        }
+        pause(out);
+    }
+
+    /** What of so many ns of pauses can be since the last event: that may have come when the pause had just begun. */
+    private long notRecorded(long ns) {
+        return Math.max(0, Math.min(ns, now - lastClock()));
+    }
+
+    /** The clock at the last event, if it was timed. */
+    private long lastClock() {
+        return Math.max(words.get(sp - 1), words.get(sp + 1));
+    }
+
+    /** The share that so many ns since the last event have in the CPU time since then. */
+    private long cpuOf(long ns) {
+        long since = now - lastClock();
+        return since <= 0 ? 0 : (long) ((double) (cpuNow - cpuLast) * ns / since);
     }
 
     @Override
@@ -258,7 +314,8 @@ final class TreeState extends ThreadState {
         long start = words.get(top + 1);
         int at = place((int) frame);
         if (start != 0) {
-            time(words, at, now - start);
+            // A call that is not timed does not tell when it began: a pause may have begun just before.
+            time(words, at, Math.max(0, now - start));
         }
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuNow - cpuStarts[top - bottom >> 1]);
@@ -316,13 +373,12 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean allocate(Object object) {
-        ClassNames.Entry type = ClassNames.of(object);
-        int at = allocations.of(this, contextNode(), type.number);
-        if (at == 0) {
-            return false;
-        }
-        allocations.count(at, 1, ObjectSizes.of(object, type.size));
-        return true;
+        return allocations.count(this, object, contextNode());
+    }
+
+    @Override
+    boolean allocateAgain(Object object) {
+        return mode == recording && missed == 0 && allocations.countAgain(object, current);
     }
 
     @Override
@@ -374,6 +430,36 @@ final class TreeState extends ThreadState {
         return context;
     }
 
+    @Override
+    Chain newChain(int node) {
+        if (node < contexts.length && contexts[node] != 0) {
+            return new Chain(node, contexts[node]);
+        }
+        int length = 0;
+        for (int at = node; at != 0; at = callerOf(at)) {
+            length += isLink(at) ? 0 : 1;
+        }
+        int[] consumers = new int[length];
+        for (int at = node; at != 0; at = callerOf(at)) {
+            if (!isLink(at)) {
+                consumers[--length] = (int) words.get(place(at));
+            }
+        }
+        return new Chain(node, consumers);
+    }
+
+    @Override
+    void contextIs(int node, int context) {
+        if (node >= contexts.length) {
+            contexts = java.util.Arrays.copyOf(contexts, Math.max(last + 1, 2 * contexts.length));
+        }
+        contexts[node] = context;
+    }
+
+    private boolean isLink(int node) {
+        return ((int) words.get(place(node)) & Format.LINK) != 0;
+    }
+
     private int callerOf(int node) {
         return (int) (words.get(place(node)) >>> 32);
     }
@@ -423,9 +509,8 @@ final class TreeState extends ThreadState {
     }
 
     @Override
-    boolean enterReserved(int id, long pendingBit) {
+    void enterReserved(int id, long pendingBit) {
         push(id + 1, id + 1, pendingBit);
-        return true;
     }
 
     private void push(int consumer, int idPlusOne, long pendingBit) {
@@ -439,9 +524,9 @@ final class TreeState extends ThreadState {
         sp = top + 2;
         current = node;
         if (CPU) {
-            cpuStarts[top - bottom >> 1] = cpuClock();
+            cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
-        words.put(top + 1, untimed || SAMPLED && !timed(entries) ? 0 : System.nanoTime());
+        words.put(top + 1, untimed || SAMPLED && !timed(entries) ? 0 : Clock.now());
     }
 
     // ---- nodes ----
@@ -530,7 +615,7 @@ final class TreeState extends ThreadState {
 
     /** Moves stack and nodes to a larger region; false: there is no room. The time it takes is taken out of open calls. */
     private boolean grow(int stackWords, int room) {
-        long began = System.nanoTime();
+        long began = Clock.now();
         Region larger = treeRegion(stackWords, room);
         if (larger == null) {
             return false;
@@ -557,7 +642,7 @@ final class TreeState extends ThreadState {
         }
         use(larger, sp - bottom, stackWords);
         Threads.file.release(old);
-        long took = System.nanoTime() - began;
+        long took = Clock.now() - began;
         for (int at = bottom + 1; at < sp; at += 2) {
             if (words.get(at) != 0) {
                 words.put(at, words.get(at) + took);
@@ -572,6 +657,7 @@ final class TreeState extends ThreadState {
         words = region.words;
         bottom = region.base + Format.HEADER_WORDS;
         sp = bottom + depth;
+        cover(covered);
         stackEnd = bottom + stackWords - SPARE;
         nodes = bottom + stackWords - Format.NODE_WORDS;
         lastPossible = (region.base + (region.length >> 3) - nodes >> Format.LOG_NODE_WORDS) - 1;

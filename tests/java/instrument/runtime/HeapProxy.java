@@ -8,7 +8,22 @@ public final class HeapProxy {
         Recorder.allocation(object);
     }
 
+    public static void CloneAlloc(Object object) {
+        Recorder.allocation(object);
+    }
+
     public static void ArrayAlloc(Object array) {
         Recorder.allocation(array);
+    }
+
+    public static void MultiArrayAlloc(Object array) {
+        Recorder.allocation(array);
+        if (array instanceof Object[] && array.getClass().getComponentType().isArray()) {
+            for (Object element : (Object[]) array) {
+                if (element != null) {
+                    MultiArrayAlloc(element);
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,171 @@
+//! How the classes of each loader reach the runtime: directly, over [`boot_probes`], or not at all.
+//!
+//! 1. The virtual machine's own loaders ask the boot loader first: what they load calls the runtime itself.
+//! 2. Every other loader is asked for the class of [`boot_probes`] before the first of its classes is rewritten. It has to hand the
+//!    question on, as for `java.lang.Object`. The virtual machine remembers the answer and does not ask again when it links the class.
+//! 3. A loader that refuses (it has a list of what may be seen of `java.lang`) keeps its classes as they are.
+
+use crate::boot_probes;
+use crate::jvmti::{Answer, Global, Jni, Jvmti, Method, Object, StaticMethod, Weak};
+use crate::recorder::has_stack;
+use instrument_rewriter::transform::hooks::{BOOT_PROBES, PROFILER_RUNTIME, Reach};
+use std::cell::RefCell;
+use std::sync::{Mutex, PoisonError};
+
+const CLASS_LOADER: &str = "java/lang/ClassLoader";
+/// The system loader, unless the user has another one.
+const APP_LOADER: &str = "Ljdk/internal/loader/ClassLoaders$AppClassLoader;";
+
+/// What is known of loaders.
+pub(crate) struct ClassLoaders {
+    platform: Global,
+    /// The system loader, if it is the virtual machine's own.
+    app: Option<Global>,
+    /// What loaders are asked for, and what their classes call then.
+    name: Global,
+    reach: Reach,
+    find_loaded: Method,
+    for_name: StaticMethod,
+    /// Some that have answered, the last ones: they need not be asked where there is little stack.
+    answered: Mutex<Vec<Weak>>,
+    refused: Mutex<Vec<Weak>>,
+}
+
+/// How many loaders are remembered by us beside the virtual machine.
+const REMEMBERED: usize = 16;
+
+/// Why a class stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unreachable {
+    /// Its loader refuses, as was found out just now.
+    News,
+    /// Its loader refuses.
+    Known,
+    /// It cannot be asked at this moment: there is little stack, or it is being asked.
+    Unknown,
+}
+
+impl Unreachable {
+    /// The reason in reports.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::News | Self::Known => "unreachable-runtime",
+            Self::Unknown => "loader-not-asked",
+        }
+    }
+}
+
+thread_local! {
+    /// Global references to the loaders that this thread is asking.
+    static ASKING: RefCell<Vec<Global>> = const { RefCell::new(Vec::new()) };
+}
+
+impl ClassLoaders {
+    /// Defines what loaders are asked for. None: the virtual machine has none of what this needs.
+    pub(crate) fn new(jvmti: Jvmti<'_>, jni: Jni<'_>) -> Option<ClassLoaders> {
+        let loader = |name| {
+            let method = jni.static_method(CLASS_LOADER, name, "()Ljava/lang/ClassLoader;")?;
+            jni.call_for_object(&method)
+        };
+        let class_loader = jni.find_class(CLASS_LOADER)?;
+        let descriptor = "(Ljava/lang/String;)Ljava/lang/Class;";
+        let find_loaded = jni.method(&class_loader, "findLoadedClass", descriptor)?;
+        jni.forget_global(class_loader);
+        let descriptor = "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
+        let for_name = jni.static_method("java/lang/Class", "forName", descriptor)?;
+        let app = loader("getSystemClassLoader").filter(|system| {
+            let class = jni.class_of_global(system);
+            jvmti.signature(&class).as_deref() == Some(APP_LOADER)
+        });
+        let (class, reach) = match define(jvmti, jni) {
+            true => (BOOT_PROBES, Reach::Boot),
+            false => (PROFILER_RUNTIME, Reach::Direct),
+        };
+        Some(ClassLoaders {
+            platform: loader("getPlatformClassLoader")?,
+            app,
+            name: jni.string(&class.replace('/', "."))?,
+            reach,
+            find_loaded,
+            for_name,
+            answered: Mutex::default(),
+            refused: Mutex::default(),
+        })
+    }
+
+    /// Whether it is the boot loader or the platform loader.
+    pub(crate) fn is_of_the_jdk(&self, jni: Jni<'_>, loader: &Object<'_>) -> bool {
+        loader.is_null() || jni.is_same(loader, &self.platform)
+    }
+
+    /// How classes of this loader reach the runtime. May call the loader, and so anything.
+    pub(crate) fn reach(&self, jni: Jni<'_>, loader: &Object<'_>) -> Result<Reach, Unreachable> {
+        if self.is_of_the_jdk(jni, loader) || self.app.as_ref().is_some_and(|app| jni.is_same(loader, app)) {
+            return Ok(Reach::Direct);
+        }
+        if is_among(jni, loader, &self.answered) {
+            return Ok(self.reach);
+        }
+        if is_among(jni, loader, &self.refused) {
+            return Err(Unreachable::Known);
+        }
+        if jni.finds(loader, &self.find_loaded, &self.name) {
+            self.remember(jni, loader);
+            return Ok(self.reach);
+        }
+        let is_being_asked =
+            ASKING.with_borrow(|asking| asking.iter().any(|asked| jni.is_same(loader, asked)));
+        if is_being_asked || !has_stack() {
+            return Err(Unreachable::Unknown);
+        }
+        let Some(asked) = jni.global(loader) else { return Err(Unreachable::Unknown) };
+        ASKING.with_borrow_mut(|asking| asking.push(asked));
+        let answer = jni.ask(&self.for_name, &self.name, loader);
+        if let Some(asked) = ASKING.with_borrow_mut(Vec::pop) {
+            jni.forget_global(asked);
+        }
+        match answer {
+            Answer::Found => {
+                self.remember(jni, loader);
+                Ok(self.reach)
+            }
+            Answer::Failed => Err(Unreachable::Unknown),
+            Answer::Refused => {
+                self.refused.lock().unwrap_or_else(PoisonError::into_inner).extend(jni.weak(loader));
+                Err(Unreachable::News)
+            }
+        }
+    }
+
+    fn remember(&self, jni: Jni<'_>, loader: &Object<'_>) {
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        if answered.len() == REMEMBERED {
+            jni.forget_weak(answered.remove(0));
+        }
+        answered.extend(jni.weak(loader));
+    }
+}
+
+/// Whether it is one of these. Those that are gone are dropped on the way, so there are never more than loaders.
+fn is_among(jni: Jni<'_>, loader: &Object<'_>, list: &Mutex<Vec<Weak>>) -> bool {
+    let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut found = false;
+    for index in (0..list.len()).rev() {
+        match jni.is_same_weak(loader, &list[index]) {
+            None => jni.forget_weak(list.remove(index)),
+            Some(same) => found |= same,
+        }
+    }
+    found
+}
+
+/// Defines [`boot_probes`] in the module `java.base`, and lets that read the runtime's.
+fn define(jvmti: Jvmti<'_>, jni: Jni<'_>) -> bool {
+    let Some(runtime) = jni.find_class(PROFILER_RUNTIME) else { return false };
+    let probes = jni.define_boot_class(BOOT_PROBES, &boot_probes::class());
+    let ready = probes.as_ref().is_some_and(|probes| jvmti.add_reads(jni, probes, &runtime).is_ok());
+    for class in probes.into_iter().chain([runtime]) {
+        jni.forget_global(class);
+    }
+    ready
+}

@@ -1,0 +1,213 @@
+//! The thread that answers: one connection after the other, one request each. Whoever is slow, or sends too much, is left alone.
+
+use super::answer::Asked;
+use super::place::Place;
+use super::request::Request;
+use crate::AGENT;
+use crate::jvmti::{Global, Jni, Jvmti, StaticMethod, Value as Argument};
+use crate::talk::contained;
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::getuid;
+use serde_json::{Value, json};
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+/// What this and the client speak.
+const VERSION: u64 = 1;
+/// Bytes of a request.
+const LONGEST: usize = 64 << 10;
+/// Time that a request may take to come.
+const TO_READ: Duration = Duration::from_secs(5);
+/// Time that a client may take to read the answer.
+const TO_WRITE: Duration = Duration::from_secs(20);
+/// Time that the end of the process waits for an answer.
+const AT_END: Duration = Duration::from_secs(2);
+
+/// The methods of `instrument.runtime.Agent` for requests.
+pub(super) struct Methods {
+    thread: StaticMethod,
+    began: StaticMethod,
+    pub(super) pause: StaticMethod,
+    pub(super) beat: StaticMethod,
+    pub(super) status: StaticMethod,
+}
+
+impl Methods {
+    pub(super) fn find(jni: Jni<'_>) -> Option<Methods> {
+        let method = |name, descriptor| jni.static_method("instrument/runtime/Agent", name, descriptor);
+        Some(Methods {
+            thread: method("thread", "()Ljava/lang/Thread;")?,
+            began: method("began", "()V")?,
+            pause: method("pause", "(Z)V")?,
+            beat: method("beat", "()V")?,
+            status: method("status", "()[B")?,
+        })
+    }
+
+    /// A thread that was not started.
+    pub(super) fn thread(&self, jni: Jni<'_>) -> Option<Global> {
+        jni.call_for_object(&self.thread)
+    }
+
+    /// Pauses or resumes recording.
+    pub(super) fn pause(&self, jni: Jni<'_>, on: bool) -> bool {
+        jni.call(&self.pause, &[Argument::Boolean(on)])
+    }
+}
+
+/// What lasts as long as the process.
+pub(super) struct Server {
+    place: Place,
+    methods: Methods,
+    /// A request is being answered.
+    busy: AtomicBool,
+    stopped: AtomicBool,
+}
+
+impl Server {
+    pub(super) fn new(place: Place, methods: Methods) -> Server {
+        Server { place, methods, busy: AtomicBool::new(false), stopped: AtomicBool::new(false) }
+    }
+
+    /// Answers until the process ends.
+    pub(super) fn serve(&self, jvmti: Jvmti<'_>, jni: Jni<'_>) {
+        jni.call(&self.methods.began, &[]);
+        while !self.stopped.load(SeqCst) {
+            match self.place.listener.accept() {
+                Ok((stream, _)) => {
+                    contained("a request", || self.connection(stream, jvmti, jni));
+                    self.busy.store(false, SeqCst);
+                }
+                // No more files may be open, for example: that may change.
+                Err(_) => std::thread::sleep(Duration::from_millis(100)),
+            }
+        }
+    }
+
+    /// See [`super::stop`].
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, SeqCst);
+        self.place.remove();
+        let end = Instant::now() + AT_END;
+        while self.busy.load(SeqCst) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn connection(&self, mut stream: UnixStream, jvmti: Jvmti<'_>, jni: Jni<'_>) {
+        let answer = match peer(&stream).and_then(|()| line(&mut stream)) {
+            Ok(line) => self.answer(&line, jvmti, jni),
+            Err(reason) => Err(reason),
+        };
+        let reply = match answer {
+            Ok(answer) => json!({ "v": VERSION, "ok": answer }),
+            Err(reason) => json!({ "v": VERSION, "error": reason }),
+        };
+        // If it does not want it, there is nothing to do.
+        let _ = write(&mut stream, format!("{reply}\n").as_bytes());
+    }
+
+    fn answer(&self, line: &[u8], jvmti: Jvmti<'_>, jni: Jni<'_>) -> Result<Value, String> {
+        let mut request: Value =
+            serde_json::from_slice(line).map_err(|error| format!("not a request: {error}"))?;
+        let object = request.as_object_mut().ok_or("not a request: not an object")?;
+        match object.remove("v").as_ref().and_then(Value::as_u64) {
+            Some(VERSION) => {}
+            Some(other) => return Err(format!("version {other} of the protocol; this is version {VERSION}")),
+            None => return Err("not a request: it has no version `v`".to_owned()),
+        }
+        let request: Request = serde_json::from_value(request).map_err(|error| error.to_string())?;
+        self.busy.store(true, SeqCst);
+        // Behind the store: who stops either sees it or is seen.
+        if self.stopped.load(SeqCst) {
+            return Err("the program ends".to_owned());
+        }
+        let agent = AGENT.get().ok_or("the agent has not started")?;
+        let asked = |jni| Asked { jvmti, jni, agent, methods: &self.methods };
+        jni.in_frame(|| asked(jni).answer(request)).ok_or("no memory")?
+    }
+}
+
+/// Only the user of this process, and root, may ask.
+fn peer(stream: &UnixStream) -> Result<(), String> {
+    let peer = socket_peercred(stream).map_err(|error| format!("who asks is not known: {error}"))?;
+    if peer.uid == getuid() || peer.uid.is_root() {
+        Ok(())
+    } else {
+        Err("this program belongs to another user".to_owned())
+    }
+}
+
+/// The first line that comes.
+fn line(stream: &mut UnixStream) -> Result<Vec<u8>, String> {
+    let end = Instant::now() + TO_READ;
+    let mut line = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err("the request did not come in time".to_owned());
+        }
+        let read = stream.set_read_timeout(Some(left)).and_then(|()| stream.read(&mut buffer));
+        match read {
+            Ok(0) => return if line.is_empty() { Err("no request".to_owned()) } else { Ok(line) },
+            Ok(n) => {
+                let newline = buffer[..n].iter().position(|&byte| byte == b'\n');
+                line.extend_from_slice(&buffer[..newline.unwrap_or(n)]);
+                if line.len() > LONGEST {
+                    return Err(format!("a request has at most {LONGEST} bytes"));
+                }
+                if newline.is_some() {
+                    return Ok(line);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+fn write(stream: &mut UnixStream, mut bytes: &[u8]) -> io::Result<()> {
+    let end = Instant::now() + TO_WRITE;
+    while !bytes.is_empty() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_write_timeout(Some(left))?;
+        match stream.write(bytes) {
+            Ok(n) => bytes = &bytes[n..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_with_itself_or_with_its_writer() {
+        let read = |bytes: &[u8]| {
+            let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+            theirs.write_all(bytes).unwrap();
+            drop(theirs);
+            line(&mut ours)
+        };
+        assert_eq!(read(b"{}\nmore").unwrap(), b"{}");
+        assert_eq!(read(b"{}").unwrap(), b"{}");
+        assert_eq!(read(b"").unwrap_err(), "no request");
+        assert!(read(&vec![b'x'; LONGEST + 1]).unwrap_err().contains("at most 65536 bytes"));
+    }
+
+    #[test]
+    fn we_may_ask_ourselves() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        peer(&ours).unwrap();
+    }
+}

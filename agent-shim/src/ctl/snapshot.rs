@@ -1,0 +1,59 @@
+//! A copy of the profile as it is at one moment.
+//!
+//! Threads write to the file all the time. It is copied while the virtual machine lets no Java code run, so the copy is as the profile
+//! of a process that was killed then, which readers accept at any moment. It is written beside its place and renamed.
+
+use super::answer::{Asked, reason};
+use serde_json::{Value, json};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+impl Asked<'_> {
+    pub(super) fn snapshot(self, to: &Path) -> Result<Value, String> {
+        let status = self.recording()?;
+        let profile = status.get("file").and_then(Value::as_str);
+        let from = PathBuf::from(profile.ok_or("nothing has been recorded so far, so there is no profile")?);
+        let (Some(folder), Some(name), true) = (to.parent(), to.file_name(), to.is_absolute()) else {
+            return Err("a snapshot needs the absolute path of a file".to_owned());
+        };
+        let named = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+        let mut source = File::open(&from).map_err(|error| named(&from, error))?;
+        let itself = source.metadata().map_err(|error| named(&from, error))?;
+        if let Ok(there) = fs::metadata(to) {
+            if !there.is_file() {
+                return Err(format!("{}: it is not a file", to.display()));
+            }
+            if (there.dev(), there.ino()) == (itself.dev(), itself.ino()) {
+                return Err(format!("{}: that is the profile itself", to.display()));
+            }
+        }
+        let mut beside = std::ffi::OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".{}", std::process::id()));
+        let beside = folder.join(beside);
+        let _ = fs::remove_file(&beside);
+        let open = OpenOptions::new().write(true).create_new(true).open(&beside);
+        let mut copy = open.map_err(|error| named(&beside, error))?;
+        // The clock of the copy's end.
+        self.jni.call(&self.methods.beat, &[]);
+        let mut copied = Err(io::Error::other("the virtual machine did not stop"));
+        let mut stopped = 0;
+        let stood = self.jvmti.at_standstill(|| {
+            let start = Instant::now();
+            copied = io::copy(&mut source, &mut copy);
+            stopped = start.elapsed().as_nanos() as u64;
+        });
+        let finish = stood.map_err(reason).and_then(|()| {
+            let bytes = copied.map_err(|error| named(&beside, error))?;
+            fs::rename(&beside, to).map_err(|error| named(to, error))?;
+            Ok(json!({ "file": to, "bytes": bytes, "stopped_ns": stopped }))
+        });
+        if finish.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        finish
+    }
+}

@@ -1,0 +1,309 @@
+//! The heap profiler's native side. What is made is seen by Java code (`HeapProxy`), which knows class, thread and context; here are
+//! the things that only the virtual machine can tell: sizes, what it makes itself, collections, and which objects are gone.
+//!
+//! 1. [`claim`]: before anything else, its capabilities.
+//! 2. [`register`]: at VM_INIT, before the recorder begins, the native methods of `HeapEvents`.
+//! 3. [`begin`]: events are turned on, `java.lang.Object` is rewritten, and the early wrappers are told to pass their calls on.
+//! 4. With `heap=objects` Java code hands every new object to [`made`], once, with primitives: it takes the next number, which is
+//!    the object's tag and the place of its record (kind 14 of the profile). What the virtual machine makes by itself
+//!    (VMObjectAlloc) goes the same way, over `HeapEvents`; whatever is seen twice has its tag already.
+//! 5. Frees and collections come where nothing may be called; they only write into records that are there.
+//! 6. [`end`]: since 17 frees are posted late; to turn the event off brings those that are left.
+//!
+//! | made by | `counts` | `objects` |
+//! |---|---|---|
+//! | `new`, constructors called by reflection or method handles, deserialisation, boxing, lambdas, records, strings | yes | yes |
+//! | arrays, `clone()` and `Array.newInstance` in rewritten classes | yes | yes |
+//! | the virtual machine itself: arrays and copies that reflection makes, stack traces, `Unsafe.allocateInstance` since 21 | no | what it tells: nothing of code that is compiled |
+//! | arrays and copies in classes that are not rewritten: those of the JDK that are not included, hidden ones | no | as the line above |
+//! | native code (JNI) without a constructor | no | no |
+//! | start-up, before VM_INIT; a thread of native code, until it has a name; a thread, to get its first state | no | no |
+
+mod classes;
+mod records;
+
+use crate::clock;
+use crate::heap_dump;
+use crate::jvmti::{Capability, Event, Jni, Jvmti, NativeMethod, Object, StaticMethod, Value};
+use crate::options;
+use crate::talk::{contained, say};
+pub(crate) use classes::Classes;
+use records::Records;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
+
+const CLASS: &str = "instrument/runtime/HeapEvents";
+
+/// The class whose constructor every other one calls.
+pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
+
+// Bits of what `made` gives, as `HeapEvents` has them.
+const KNOWN: i32 = 1;
+const NO_ROOM: i32 = 2;
+const WANTS_OBJECTS: i32 = 4;
+const WANTS_COLLECTIONS: i32 = 8;
+// Kinds of regions.
+const COLLECTIONS: i32 = 13;
+const OBJECTS: i32 = 14;
+
+struct Heap {
+    jvmti: Jvmti<'static>,
+    classes: Classes,
+    biographies: bool,
+    objects: Records<4>,
+    collections: Records<2>,
+    /// Number of the collection that is under way; 0: there is no record of it.
+    current: AtomicU64,
+    /// Collections that have begun.
+    begun: AtomicU64,
+    /// Collections that have ended.
+    ended: AtomicU64,
+    java: OnceLock<Java>,
+}
+
+struct Java {
+    begin: StaticMethod,
+    /// Takes what the virtual machine has made.
+    made: StaticMethod,
+}
+
+static HEAP: OnceLock<Heap> = OnceLock::new();
+
+/// What it needs of the virtual machine.
+pub(crate) fn capabilities(heap: &options::Heap) -> Vec<Capability> {
+    let mut wanted = vec![Capability::RetransformClasses, Capability::GenerateGarbageCollectionEvents];
+    if heap.biographies {
+        wanted.extend([
+            Capability::TagObjects,
+            Capability::GenerateObjectFreeEvents,
+            Capability::GenerateVmObjectAllocEvents,
+        ]);
+    }
+    wanted
+}
+
+/// Takes its options.
+pub(crate) fn claim(jvmti: Jvmti<'static>, heap: options::Heap) {
+    let options::Heap { classes, biographies } = heap;
+    let heap = Heap {
+        jvmti,
+        classes,
+        biographies,
+        objects: Records::new(),
+        collections: Records::new(),
+        current: AtomicU64::new(0),
+        begun: AtomicU64::new(0),
+        ended: AtomicU64::new(0),
+        java: OnceLock::new(),
+    };
+    // Only the first agent comes here.
+    let _ = HEAP.set(heap);
+}
+
+/// Whether objects are recorded.
+pub(crate) fn is_on() -> bool {
+    HEAP.get().is_some()
+}
+
+/// Class number, ordinal of the thread and context of an object that has a biography. The number is its tag.
+pub(crate) fn object(number: i64) -> Option<(u32, u32, u32)> {
+    let record = HEAP.get()?.objects.get(u64::try_from(number).ok()?)?;
+    let (made, context) = (record[0].load(Relaxed), record[1].load(Relaxed));
+    (made as u32 != 0).then_some((made as u32, (made >> 32) as u32, context as u32))
+}
+
+/// The environment in which the numbers are tags; none: objects have no biographies.
+pub(crate) fn numbers_in() -> Option<Jvmti<'static>> {
+    HEAP.get().filter(|heap| heap.biographies).map(|heap| heap.jvmti)
+}
+
+/// Gives the Java side its native methods. False: it cannot be called.
+pub(crate) fn register(jni: Jni<'_>) -> bool {
+    let Some(heap) = HEAP.get() else { return true };
+    let java = || {
+        let registered = jni.static_method(CLASS, "registered", "([B)V")?;
+        // SAFETY: each function takes and returns what the descriptor says.
+        let natives = unsafe {
+            [
+                NativeMethod::new(c"follows", c"(Ljava/lang/String;)Z", follows as *const c_void),
+                NativeMethod::new(c"size", c"(Ljava/lang/Object;)J", size as *const c_void),
+                NativeMethod::new(c"made", c"(Ljava/lang/Object;IIIIZ)I", made as *const c_void),
+                NativeMethod::new(c"room", c"(ILjava/nio/ByteBuffer;J)Z", room as *const c_void),
+            ]
+        };
+        jni.register_natives(&registered, &natives).then_some(())?;
+        jni.call_with_bytes(&registered, &[]).then_some(())?;
+        Some(Java {
+            begin: jni.static_method(CLASS, "begin", "([B)V")?,
+            made: jni.static_method(CLASS, "made", "(Ljava/lang/Object;)V")?,
+        })
+    };
+    java().is_some_and(|java| heap.java.set(java).is_ok())
+}
+
+/// From here on objects are recorded. The load hook is on and rewrites [`OBJECT`].
+pub(crate) fn begin(jni: Jni<'_>) {
+    let Some((heap, java)) = HEAP.get().and_then(|heap| Some((heap, heap.java.get()?))) else { return };
+    if !jni.call_with_bytes(&java.begin, &[]) {
+        return say(format_args!("objects are not recorded: the runtime failed"));
+    }
+    let mut events = vec![Event::GarbageCollectionStart, Event::GarbageCollectionFinish];
+    if heap.biographies {
+        events.extend([Event::ObjectFree, Event::VmObjectAlloc]);
+    }
+    for event in events {
+        if let Err(error) = heap.jvmti.enable(event) {
+            say(format_args!("{event:?} events do not come: {error}"));
+        }
+    }
+}
+
+/// The virtual machine ends: what it has kept back of frees comes now.
+pub(crate) fn end() {
+    if let Some(heap) = HEAP.get()
+        && heap.biographies
+    {
+        let _ = heap.jvmti.disable(Event::ObjectFree);
+    }
+}
+
+// ---- native methods; class and environment are arguments that none has use for ----
+
+/// `static native boolean follows(String type)`.
+unsafe extern "system" fn follows(jni: *mut *const *const c_void, _: *mut c_void, name: *mut c_void) -> u8 {
+    let follows = contained("the patterns of the heap", || {
+        // SAFETY: the environment of this call and its argument.
+        let (jni, name) = unsafe { (Jni::new(jni), Object::new(name)) };
+        let name = jni.text(&name);
+        HEAP.get().is_none_or(|heap| heap.classes.follow(&name))
+    });
+    u8::from(follows.unwrap_or(true))
+}
+
+/// `static native long size(Object object)`; 0: unknown.
+unsafe extern "system" fn size(_: *mut *const *const c_void, _: *mut c_void, object: *mut c_void) -> i64 {
+    // SAFETY: an argument of this call.
+    let object = unsafe { Object::new(object) };
+    HEAP.get().and_then(|heap| heap.jvmti.object_size(&object).ok()).unwrap_or(0)
+}
+
+/// `static native int made(Object object, int type, int thread, int context, int units, boolean ask)`.
+unsafe extern "system" fn made(
+    _: *mut *const *const c_void,
+    _: *mut c_void,
+    object: *mut c_void,
+    class: i32,
+    thread: i32,
+    context: i32,
+    units: i32,
+    ask: u8,
+) -> i32 {
+    let Some(heap) = HEAP.get() else { return 0 };
+    // SAFETY: an argument of this call.
+    let object = unsafe { Object::new(object) };
+    if ask != 0 && heap.jvmti.tag(&object).is_ok_and(|tag| tag != 0) {
+        return KNOWN;
+    }
+    let wants = |on: bool, bit: i32| if on { bit } else { 0 };
+    let room = wants(heap.objects.wants_room(), WANTS_OBJECTS)
+        | wants(heap.collections.wants_room(), WANTS_COLLECTIONS);
+    let Some(number) = heap.objects.take() else { return room | NO_ROOM };
+    if let Some(record) = heap.objects.get(number) {
+        let ended = heap.ended.load(Relaxed);
+        let pair = |low: u64, high: u64| low & 0xffff_ffff | high << 32;
+        record[1].store(pair(context as u64, ended), Relaxed);
+        record[2].store(u64::from(units as u32), Relaxed);
+        record[3].store(clock::now() as u64, Relaxed);
+        // The class makes it a record.
+        record[0].store(pair(class as u64, thread as u64), Release);
+    }
+    // Where there is no memory for the tag the object lives for good, as far as we know.
+    let _ = heap.jvmti.set_tag(&object, number as i64);
+    room
+}
+
+/// `static native boolean room(int kind, ByteBuffer body, long first)`. Whoever calls it keeps the body for good.
+unsafe extern "system" fn room(
+    jni: *mut *const *const c_void,
+    _: *mut c_void,
+    kind: i32,
+    body: *mut c_void,
+    first: i64,
+) -> u8 {
+    let taken = contained("room in the profile", || {
+        // SAFETY: the environment of this call and its argument; the body stays.
+        let body = unsafe { Jni::new(jni).words(&Object::new(body)) };
+        let (Some(heap), Some(body)) = (HEAP.get(), body) else { return false };
+        match kind {
+            OBJECTS => heap.objects.add(first as u64, body),
+            COLLECTIONS => heap.collections.add(first as u64, body),
+            _ => false,
+        }
+    });
+    u8::from(taken.unwrap_or(false))
+}
+
+// ---- events ----
+
+/// The virtual machine has made an object that no bytecode sees.
+///
+/// # Safety
+/// Called by the virtual machine.
+pub(crate) unsafe extern "system" fn vm_object_alloc(
+    _: *mut *const *const c_void,
+    jni: *mut *const *const c_void,
+    _thread: *mut c_void,
+    object: *mut c_void,
+    _class: *mut c_void,
+    _size: i64,
+) {
+    contained("an object of the virtual machine", || {
+        // SAFETY: both are valid during this call.
+        let (jni, object) = unsafe { (Jni::new(jni), Object::new(object)) };
+        if let Some(java) = HEAP.get().and_then(|heap| heap.java.get())
+            && !jni.has_thrown()
+        {
+            jni.call(&java.made, &[Value::Object(&object)]);
+        }
+    });
+}
+
+/// An object that had a tag is gone. Nothing may be called here.
+///
+/// # Safety
+/// Called by the virtual machine.
+pub(crate) unsafe extern "system" fn object_free(_: *mut *const *const c_void, tag: i64) {
+    let Some(heap) = HEAP.get() else { return };
+    // While the heap is dumped a tag carries more than the number.
+    if let Some(record) = heap.objects.get(heap_dump::number(tag)) {
+        // Before 17 that is found out within the collection, which is as good as ended.
+        record[2].fetch_or((heap.begun.load(Relaxed) + 1) << 32, Relaxed);
+    }
+}
+
+/// A collection stops the program. Nothing may be called here.
+///
+/// # Safety
+/// Called by the virtual machine.
+pub(crate) unsafe extern "system" fn garbage_collection_start(_: *mut *const *const c_void) {
+    let Some(heap) = HEAP.get() else { return };
+    heap.begun.fetch_add(1, Relaxed);
+    let number = heap.collections.take().unwrap_or(0);
+    if let Some(record) = heap.collections.get(number) {
+        record[0].store(clock::now() as u64, Relaxed);
+    }
+    heap.current.store(number, Relaxed);
+}
+
+/// It has ended. Nothing may be called here.
+///
+/// # Safety
+/// Called by the virtual machine.
+pub(crate) unsafe extern "system" fn garbage_collection_finish(_: *mut *const *const c_void) {
+    let Some(heap) = HEAP.get() else { return };
+    if let Some(record) = heap.collections.get(heap.current.swap(0, Relaxed)) {
+        record[1].store(clock::now() as u64, Relaxed);
+    }
+    heap.ended.fetch_add(1, Relaxed);
+}

@@ -1,0 +1,455 @@
+//! What the virtual machine knows of its threads, monitors, classes and objects: asked for when a user wants to know.
+
+use super::{AgentThread, Global, Jni, Jvmti, JvmtiError, Object, StaticMethod, c_string, checked};
+use std::ffi::{c_char, c_int, c_void};
+use std::marker::PhantomData;
+use std::ptr::{null, null_mut};
+
+/// `jvmtiThreadInfo`.
+#[repr(C)]
+pub(super) struct RawThreadInfo {
+    name: *mut c_char,
+    priority: c_int,
+    is_daemon: u8,
+    group: *mut c_void,
+    loader: *mut c_void,
+}
+
+/// `jvmtiThreadGroupInfo`.
+#[repr(C)]
+pub(super) struct RawGroupInfo {
+    parent: *mut c_void,
+    name: *mut c_char,
+    priority: c_int,
+    is_daemon: u8,
+}
+
+/// `jvmtiFrameInfo`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawFrame {
+    method: *mut c_void,
+    location: i64,
+}
+
+/// `jvmtiStackInfo`.
+#[repr(C)]
+pub(super) struct RawStack {
+    thread: *mut c_void,
+    state: c_int,
+    frames: *mut RawFrame,
+    count: c_int,
+}
+
+/// `jvmtiLineNumberEntry`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct RawLine {
+    start: i64,
+    line: c_int,
+}
+
+/// A method, as long as its class is there; later, questions about it fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct MethodId(pub(super) *mut c_void);
+
+/// A field of a class.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field(pub(super) *mut c_void);
+
+/// A place in a method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) method: MethodId,
+    /// -1: it is native.
+    pub(crate) location: i64,
+}
+
+/// What a thread does.
+pub(crate) struct Stack<'a> {
+    pub(crate) thread: Object<'a>,
+    /// Bits of `JVMTI_THREAD_STATE_*`.
+    pub(crate) state: u32,
+    /// Innermost first.
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// What a thread is.
+#[derive(Debug)]
+pub(crate) struct ThreadInfo {
+    pub(crate) name: String,
+    pub(crate) priority: i32,
+    pub(crate) is_daemon: bool,
+    /// Empty: the thread has ended.
+    pub(crate) group: String,
+}
+
+/// Who has a monitor, and who wants it.
+pub(crate) struct MonitorUse<'a> {
+    pub(crate) owner: Option<Object<'a>>,
+    pub(crate) entries: i32,
+    /// Threads that wait to enter or to enter again.
+    pub(crate) waiters: Vec<Object<'a>>,
+    /// Threads in `Object.wait`.
+    pub(crate) notify_waiters: Vec<Object<'a>>,
+}
+
+impl<'a> Jvmti<'a> {
+    /// The feature version of the virtual machine, as in 17.
+    pub(crate) fn feature_version(&self) -> u32 {
+        let mut version = 0;
+        // SAFETY: the result is written to `version`.
+        match checked(unsafe { self.raw_get_version_number(&mut version) }) {
+            Ok(()) => (version as u32 >> 16) & 0xfff,
+            Err(_) => 0,
+        }
+    }
+
+    /// Runs a function in a thread, as a daemon.
+    pub(crate) fn run_agent_thread(&self, thread: &Global, main: AgentThread) -> Result<(), JvmtiError> {
+        const NORMAL: c_int = 5;
+        // SAFETY: `thread` is a thread that was not started.
+        checked(unsafe { self.raw_run_agent_thread(thread.0, main, null(), NORMAL) })
+    }
+
+    /// Every platform thread, with so many of its topmost frames, all at one moment.
+    pub(crate) fn all_stacks(&self, most: usize, jni: Jni<'a>) -> Result<Vec<Stack<'a>>, JvmtiError> {
+        let (mut stacks, mut count) = (null_mut(), 0);
+        let most = c_int::try_from(most).unwrap_or(c_int::MAX);
+        // SAFETY: on success there are so many records with a local reference each, and so many frames as each says, in one piece of
+        // memory that was allocated for us.
+        unsafe {
+            checked(self.raw_get_all_stack_traces(most, &mut stacks, &mut count))?;
+            let list = std::slice::from_raw_parts(stacks, usize::try_from(count).unwrap_or(0));
+            let copy = |stack: &RawStack| {
+                let frames = match stack.frames.is_null() {
+                    true => &[][..],
+                    false => {
+                        std::slice::from_raw_parts(stack.frames, usize::try_from(stack.count).unwrap_or(0))
+                    }
+                };
+                Stack {
+                    thread: Object { reference: stack.thread, scope: PhantomData },
+                    state: stack.state as u32,
+                    frames: frames
+                        .iter()
+                        .map(|frame| Frame { method: MethodId(frame.method), location: frame.location })
+                        .collect(),
+                }
+            };
+            let copies = list.iter().map(copy).collect();
+            self.raw_deallocate(stacks.cast());
+            jni.raw_ensure_local_capacity(4096);
+            Ok(copies)
+        }
+    }
+
+    /// Name, group and the like of a thread.
+    pub(crate) fn thread_info(&self, thread: &Object<'_>, jni: Jni<'a>) -> Result<ThreadInfo, JvmtiError> {
+        let mut info = RawThreadInfo {
+            name: null_mut(),
+            priority: 0,
+            is_daemon: 0,
+            group: null_mut(),
+            loader: null_mut(),
+        };
+        let mut group = RawGroupInfo { parent: null_mut(), name: null_mut(), priority: 0, is_daemon: 0 };
+        // SAFETY: `thread` is a thread; on success names are strings that were allocated for us, the rest are local references or null.
+        unsafe {
+            checked(self.raw_get_thread_info(thread.reference, &mut info))?;
+            let name = self.take_string(info.name).unwrap_or_default();
+            let mut group_name = String::new();
+            if !info.group.is_null()
+                && checked(self.raw_get_thread_group_info(info.group, &mut group)).is_ok()
+            {
+                group_name = self.take_string(group.name).unwrap_or_default();
+            }
+            for reference in [info.group, info.loader, group.parent] {
+                jni.raw_delete_local_ref(reference);
+            }
+            Ok(ThreadInfo {
+                name,
+                priority: info.priority,
+                is_daemon: info.is_daemon != 0,
+                group: group_name,
+            })
+        }
+    }
+
+    /// ns of CPU time that a thread has used.
+    pub(crate) fn cpu_time(&self, thread: &Object<'_>) -> Option<i64> {
+        let mut ns = 0;
+        // SAFETY: `thread` is a thread; the result is written to `ns`.
+        checked(unsafe { self.raw_get_thread_cpu_time(thread.reference, &mut ns) }).ok()?;
+        Some(ns)
+    }
+
+    /// The monitors that a thread has.
+    pub(crate) fn owned_monitors(
+        &self,
+        thread: &Object<'_>,
+        _: Jni<'a>,
+    ) -> Result<Vec<Object<'a>>, JvmtiError> {
+        let (mut count, mut monitors) = (0, null_mut());
+        // SAFETY: `thread` is a thread; on success there are so many local references in memory that was allocated for us.
+        unsafe {
+            checked(self.raw_get_owned_monitor_info(thread.reference, &mut count, &mut monitors))?;
+            Ok(self.take_references(monitors, count))
+        }
+    }
+
+    /// The monitor that a thread waits to enter, or waits in.
+    pub(crate) fn contended_monitor(
+        &self,
+        thread: &Object<'_>,
+        _: Jni<'a>,
+    ) -> Result<Option<Object<'a>>, JvmtiError> {
+        let mut monitor = null_mut();
+        // SAFETY: `thread` is a thread; the result is a local reference or null.
+        checked(unsafe { self.raw_get_current_contended_monitor(thread.reference, &mut monitor) })?;
+        Ok((!monitor.is_null()).then_some(Object { reference: monitor, scope: PhantomData }))
+    }
+
+    /// Who has a monitor, and who wants it. The virtual machine stops all threads to tell.
+    pub(crate) fn monitor_use(&self, monitor: &Object<'_>, _: Jni<'a>) -> Result<MonitorUse<'a>, JvmtiError> {
+        let mut usage = super::MonitorUsage::default();
+        // SAFETY: a reference that is not null; on success all are local references, both lists in memory that was allocated for us.
+        unsafe {
+            checked(self.raw_get_object_monitor_usage(monitor.reference, &mut usage))?;
+            Ok(MonitorUse {
+                owner: (!usage.owner.is_null())
+                    .then_some(Object { reference: usage.owner, scope: PhantomData }),
+                entries: usage.entry_count,
+                waiters: self.take_references(usage.waiters, usage.waiter_count),
+                notify_waiters: self.take_references(usage.notify_waiters, usage.notify_waiter_count),
+            })
+        }
+    }
+
+    /// Bits of `JVMTI_CLASS_STATUS_*`.
+    pub(crate) fn class_status(&self, class: &Object<'_>) -> Result<u32, JvmtiError> {
+        let mut status = 0;
+        // SAFETY: `class` is a class; the result is written to `status`.
+        checked(unsafe { self.raw_get_class_status(class.reference, &mut status) })?;
+        Ok(status as u32)
+    }
+
+    /// The access flags of a class.
+    pub(crate) fn class_modifiers(&self, class: &Object<'_>) -> Result<u32, JvmtiError> {
+        let mut modifiers = 0;
+        // SAFETY: `class` is a class; the result is written to `modifiers`.
+        checked(unsafe { self.raw_get_class_modifiers(class.reference, &mut modifiers) })?;
+        Ok(modifiers as u32)
+    }
+
+    /// The file that a class was compiled from, as it says itself.
+    pub(crate) fn class_source(&self, class: &Object<'_>) -> Option<String> {
+        let mut name = null_mut();
+        // SAFETY: `class` is a class; on success the name is a string that was allocated for us.
+        unsafe {
+            checked(self.raw_get_source_file_name(class.reference, &mut name)).ok()?;
+            self.take_string(name)
+        }
+    }
+
+    /// The interfaces that a class names itself.
+    pub(crate) fn class_interfaces(&self, class: &Object<'_>, _: Jni<'a>) -> Vec<Object<'a>> {
+        let (mut count, mut interfaces) = (0, null_mut());
+        // SAFETY: `class` is a class; on success there are so many local references in memory that was allocated for us.
+        unsafe {
+            match checked(self.raw_get_implemented_interfaces(class.reference, &mut count, &mut interfaces)) {
+                Ok(()) => self.take_references(interfaces, count),
+                Err(_) => Vec::new(),
+            }
+        }
+    }
+
+    /// The methods that a class declares; an error while it is not linked.
+    pub(crate) fn class_methods(&self, class: &Object<'_>) -> Result<Vec<MethodId>, JvmtiError> {
+        let (mut count, mut methods) = (0, null_mut());
+        // SAFETY: `class` is a class; on success there are so many methods in memory that was allocated for us.
+        unsafe {
+            checked(self.raw_get_class_methods(class.reference, &mut count, &mut methods))?;
+            Ok(self.take_list(methods, count).into_iter().map(MethodId).collect())
+        }
+    }
+
+    /// The fields that a class declares; an error while it is not linked.
+    pub(crate) fn class_fields(&self, class: &Object<'_>) -> Result<Vec<Field>, JvmtiError> {
+        let (mut count, mut fields) = (0, null_mut());
+        // SAFETY: `class` is a class; on success there are so many fields in memory that was allocated for us.
+        unsafe {
+            checked(self.raw_get_class_fields(class.reference, &mut count, &mut fields))?;
+            Ok(self.take_list(fields, count).into_iter().map(Field).collect())
+        }
+    }
+
+    /// Name, descriptor and access flags of a field of a class.
+    pub(crate) fn field(
+        &self,
+        class: &Object<'_>,
+        field: Field,
+    ) -> Result<(String, String, u32), JvmtiError> {
+        let (mut name, mut descriptor, mut modifiers) = (null_mut(), null_mut(), 0);
+        // SAFETY: it is a field of this class; on success texts are strings that were allocated for us.
+        unsafe {
+            checked(self.raw_get_field_name(
+                class.reference,
+                field.0,
+                &mut name,
+                &mut descriptor,
+                null_mut(),
+            ))?;
+            let (name, descriptor) = (self.take_string(name), self.take_string(descriptor));
+            checked(self.raw_get_field_modifiers(class.reference, field.0, &mut modifiers))?;
+            Ok((name.unwrap_or_default(), descriptor.unwrap_or_default(), modifiers as u32))
+        }
+    }
+
+    /// Name, descriptor and access flags of a method.
+    pub(crate) fn method(&self, method: MethodId) -> Result<(String, String, u32), JvmtiError> {
+        let (mut name, mut descriptor, mut modifiers) = (null_mut(), null_mut(), 0);
+        // SAFETY: it was a method when we were told; on success texts are strings that were allocated for us.
+        unsafe {
+            checked(self.raw_get_method_name(method.0, &mut name, &mut descriptor, null_mut()))?;
+            let (name, descriptor) = (self.take_string(name), self.take_string(descriptor));
+            checked(self.raw_get_method_modifiers(method.0, &mut modifiers))?;
+            Ok((name.unwrap_or_default(), descriptor.unwrap_or_default(), modifiers as u32))
+        }
+    }
+
+    /// The class that declares a method.
+    pub(crate) fn declaring_class(&self, method: MethodId, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
+        let mut reference = null_mut();
+        // SAFETY: it was a method when we were told; the result is a local reference.
+        checked(unsafe { self.raw_get_method_declaring_class(method.0, &mut reference) })?;
+        Ok(Object { reference, scope: PhantomData })
+    }
+
+    /// Where the lines of a method begin: location and line.
+    pub(crate) fn lines(&self, method: MethodId) -> Vec<(i64, i32)> {
+        let (mut count, mut table) = (0, null_mut());
+        // SAFETY: it was a method when we were told; on success there are so many entries in memory that was allocated for us.
+        unsafe {
+            match checked(self.raw_get_line_number_table(method.0, &mut count, &mut table)) {
+                Ok(()) => {
+                    self.take_list(table, count).into_iter().map(|line| (line.start, line.line)).collect()
+                }
+                Err(_) => Vec::new(),
+            }
+        }
+    }
+
+    /// Bytes of an object, without what it refers to.
+    pub(crate) fn size_of(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
+        let mut size = 0;
+        // SAFETY: a reference that is not null; the result is written to `size`.
+        checked(unsafe { self.raw_get_object_size(object.reference, &mut size) })?;
+        Ok(size)
+    }
+
+    /// The objects that have a tag.
+    pub(crate) fn objects_with_tag(&self, tag: i64, _: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
+        let (mut count, mut objects) = (0, null_mut());
+        // SAFETY: on success there are so many local references in memory that was allocated for us.
+        unsafe {
+            checked(self.raw_get_objects_with_tags(1, &tag, &mut count, &mut objects, null_mut()))?;
+            Ok(self.take_references(objects, count))
+        }
+    }
+
+    /// Collects garbage; returns when that is done.
+    pub(crate) fn force_gc(&self) -> Result<(), JvmtiError> {
+        // SAFETY: no pointers.
+        checked(unsafe { self.raw_force_garbage_collection() })
+    }
+
+    /// Ends an environment of our own; its tags are forgotten.
+    pub(crate) fn dispose(self) {
+        // SAFETY: whoever has it gives it away here; a copy would get errors.
+        let _ = unsafe { self.raw_dispose_environment() };
+    }
+
+    /// # Safety
+    /// So many values in memory that was allocated for us; or null.
+    unsafe fn take_list<T: Copy>(&self, list: *mut T, count: c_int) -> Vec<T> {
+        if list.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: see above; they are copied before they are freed.
+        unsafe {
+            let copy = std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)).to_vec();
+            self.raw_deallocate(list.cast());
+            copy
+        }
+    }
+}
+
+impl<'a> Jni<'a> {
+    /// Calls `body` and gives back what local references it has made.
+    pub(crate) fn in_frame<T: 'static>(self, body: impl FnOnce() -> T) -> Option<T> {
+        struct Frame<'a>(Jni<'a>);
+        impl Drop for Frame<'_> {
+            fn drop(&mut self) {
+                // SAFETY: the frame was pushed below, and nothing that was made in it is left: `T` outlives it only if it has no references.
+                unsafe { self.0.raw_pop_local_frame(null_mut()) };
+            }
+        }
+        // SAFETY: no pointers.
+        if unsafe { self.raw_push_local_frame(4096) } != 0 {
+            self.failed();
+            return None;
+        }
+        let _frame = Frame(self);
+        Some(body())
+    }
+
+    /// The superclass; null for `Object` and interfaces.
+    pub(crate) fn superclass_of(&self, class: &Object<'_>) -> Object<'a> {
+        // SAFETY: `class` is a class; the result is a local reference or null.
+        Object { reference: unsafe { self.raw_get_superclass(class.reference) }, scope: PhantomData }
+    }
+
+    /// The class of an object.
+    pub(crate) fn class_of(&self, object: &Object<'_>) -> Object<'a> {
+        // SAFETY: a reference that is not null; the result is a local reference.
+        Object { reference: unsafe { self.raw_get_object_class(object.reference) }, scope: PhantomData }
+    }
+
+    /// The value of a field of type `long` that the class of an object has.
+    pub(crate) fn long_field(&self, object: &Object<'_>, class: &str, name: &str) -> Option<i64> {
+        let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
+        // SAFETY: texts are C strings; every result is checked before it is used.
+        unsafe {
+            let class = self.raw_find_class(class.as_ptr());
+            if self.failed() || class.is_null() {
+                return None;
+            }
+            let field = self.raw_get_field_id(class, name.as_ptr(), c"J".as_ptr());
+            self.raw_delete_local_ref(class);
+            if self.failed() || field.is_null() {
+                return None;
+            }
+            Some(self.raw_get_long_field(object.reference, field))
+        }
+    }
+
+    /// Calls a static method `()[B`.
+    pub(crate) fn call_for_bytes(&self, method: &StaticMethod) -> Option<Vec<u8>> {
+        if method.descriptor != "()[B" {
+            return None;
+        }
+        // SAFETY: the method takes nothing and returns an array of bytes, as long as what is copied out of it.
+        unsafe {
+            let array = self.raw_call_static_object_method(method.class.0, method.id, null());
+            if self.failed() || array.is_null() {
+                return None;
+            }
+            let length = self.raw_get_array_length(array);
+            let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+            self.raw_get_byte_array_region(array, 0, length, bytes.as_mut_ptr());
+            self.raw_delete_local_ref(array);
+            (!self.failed()).then_some(bytes)
+        }
+    }
+}

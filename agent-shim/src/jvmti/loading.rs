@@ -1,0 +1,174 @@
+//! Classes by name and loader: defining one, asking a loader for one.
+
+use super::*;
+
+/// A weak global reference: it does not keep its object alive.
+#[derive(Debug)]
+pub(crate) struct Weak(*mut c_void);
+// SAFETY: weak global references are for any thread.
+unsafe impl Send for Weak {}
+// SAFETY: as above.
+unsafe impl Sync for Weak {}
+
+/// An instance method of a class of the boot loader, which is never unloaded.
+#[derive(Debug)]
+pub(crate) struct Method {
+    id: *mut c_void,
+    descriptor: &'static str,
+}
+// SAFETY: method ids are for any thread.
+unsafe impl Send for Method {}
+// SAFETY: as above.
+unsafe impl Sync for Method {}
+
+/// What came of asking a loader for a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Found,
+    /// It threw.
+    Refused,
+    /// Something else failed: there was no memory, or no stack.
+    Failed,
+}
+
+impl<'a> Jni<'a> {
+    /// Defines a class of the boot loader.
+    pub(crate) fn define_boot_class(&self, name: &str, bytes: &[u8]) -> Option<Global> {
+        let name = c_string(name.as_bytes());
+        let length = c_int::try_from(bytes.len()).ok()?;
+        // SAFETY: the name is a C string and there are `length` bytes; a null loader is the boot loader. The result is checked.
+        unsafe {
+            let local = self.raw_define_class(name.as_ptr(), null_mut(), bytes.as_ptr(), length);
+            if self.failed() { None } else { self.promoted(local) }
+        }
+    }
+
+    /// A class that the system loader finds.
+    pub(crate) fn find_class(&self, name: &str) -> Option<Global> {
+        let name = c_string(name.as_bytes());
+        // SAFETY: a C string; the result is checked.
+        unsafe {
+            let local = self.raw_find_class(name.as_ptr());
+            if self.failed() { None } else { self.promoted(local) }
+        }
+    }
+
+    /// A `java.lang.String`.
+    pub(crate) fn string(&self, text: &str) -> Option<Global> {
+        let text = c_string(text.as_bytes());
+        // SAFETY: a C string of ASCII characters; the result is checked.
+        unsafe {
+            let local = self.raw_new_string_utf(text.as_ptr());
+            if self.failed() { None } else { self.promoted(local) }
+        }
+    }
+
+    /// An instance method of a class of the boot loader.
+    pub(crate) fn method(&self, class: &Global, name: &str, descriptor: &'static str) -> Option<Method> {
+        let (name, text) = (c_string(name.as_bytes()), c_string(descriptor.as_bytes()));
+        // SAFETY: `class` is a class, the names are C strings.
+        let id = unsafe { self.raw_get_method_id(class.0, name.as_ptr(), text.as_ptr()) };
+        (!self.failed() && !id.is_null()).then_some(Method { id, descriptor })
+    }
+
+    /// The class of an object, which is not null.
+    pub(crate) fn class_of_global(&self, object: &Global) -> Object<'a> {
+        // SAFETY: a global reference that was made of an object; the result is a local reference.
+        let reference = unsafe { self.raw_get_object_class(object.0) };
+        Object { reference, scope: PhantomData }
+    }
+
+    /// Calls `find`, a method `(String)Class`, on the object; whether it returned one.
+    pub(crate) fn finds(&self, object: &Object<'a>, find: &Method, name: &Global) -> bool {
+        if object.is_null() || find.descriptor != "(Ljava/lang/String;)Ljava/lang/Class;" {
+            return false;
+        }
+        // SAFETY: the object has the method, which takes a string.
+        unsafe {
+            let local = self.raw_call_object_method(object.reference, find.id, &(name.0 as i64));
+            if self.failed() || local.is_null() {
+                return false;
+            }
+            self.raw_delete_local_ref(local);
+            true
+        }
+    }
+
+    /// `Class.forName(name, false, loader)`. The virtual machine notes that the loader found it.
+    pub(crate) fn ask(&self, for_name: &StaticMethod, name: &Global, loader: &Object<'a>) -> Answer {
+        if for_name.descriptor != "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;" {
+            return Answer::Failed;
+        }
+        let arguments = [name.0 as i64, 0, loader.reference as i64];
+        // SAFETY: the method takes a string, a boolean (0 is false) and a loader.
+        unsafe {
+            let local = self.raw_call_static_object_method(for_name.class.0, for_name.id, arguments.as_ptr());
+            let thrown = self.raw_exception_occurred();
+            self.raw_exception_clear();
+            if !thrown.is_null() {
+                let class = c_string(b"java/lang/VirtualMachineError");
+                let error = self.raw_find_class(class.as_ptr());
+                let fatal = self.failed() || error.is_null() || self.raw_is_instance_of(thrown, error) != 0;
+                self.raw_delete_local_ref(error);
+                self.raw_delete_local_ref(thrown);
+                return if fatal { Answer::Failed } else { Answer::Refused };
+            }
+            if local.is_null() {
+                return Answer::Failed;
+            }
+            self.raw_delete_local_ref(local);
+            Answer::Found
+        }
+    }
+
+    /// A weak reference to the object.
+    pub(crate) fn weak(&self, object: &Object<'a>) -> Option<Weak> {
+        // SAFETY: a reference or null.
+        let reference = unsafe { self.raw_new_weak_global_ref(object.reference) };
+        (!self.failed() && !reference.is_null()).then_some(Weak(reference))
+    }
+
+    /// Whether the weak reference is to this object; none: its object is gone.
+    pub(crate) fn is_same_weak(&self, object: &Object<'a>, weak: &Weak) -> Option<bool> {
+        // SAFETY: all are references or null.
+        unsafe {
+            if self.raw_is_same_object(weak.0, null_mut()) != 0 {
+                return None;
+            }
+            Some(self.raw_is_same_object(object.reference, weak.0) != 0)
+        }
+    }
+
+    /// Gives a weak reference back.
+    pub(crate) fn forget_weak(&self, weak: Weak) {
+        // SAFETY: nobody has the reference any more.
+        unsafe { self.raw_delete_weak_global_ref(weak.0) }
+    }
+
+    /// A global reference in the place of a local one.
+    ///
+    /// # Safety
+    /// `local` is a local reference or null; nobody uses it any more.
+    unsafe fn promoted(&self, local: *mut c_void) -> Option<Global> {
+        // SAFETY: see above.
+        unsafe {
+            let global = Global(self.raw_new_global_ref(local));
+            self.raw_delete_local_ref(local);
+            (!global.0.is_null()).then_some(global)
+        }
+    }
+}
+
+impl<'a> Jvmti<'a> {
+    /// Lets the module of one class read that of another.
+    pub(crate) fn add_reads(&self, jni: Jni<'a>, class: &Global, other: &Global) -> Result<(), JvmtiError> {
+        // SAFETY: both are classes; their modules are local references.
+        unsafe {
+            let (from, to) = (jni.raw_get_module(class.0), jni.raw_get_module(other.0));
+            let result = checked(self.raw_add_module_reads(from, to));
+            jni.raw_delete_local_ref(from);
+            jni.raw_delete_local_ref(to);
+            result
+        }
+    }
+}

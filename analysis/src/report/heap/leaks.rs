@@ -1,0 +1,90 @@
+//! Leak suspects, each with the reason why.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::label;
+use crate::heap::leaks::Found;
+use crate::heap::table::Row;
+use crate::report::machine::field;
+use crate::report::text::{quantity, shortened};
+use crate::report::{Error, Options};
+
+pub(super) fn text(
+    out: &mut dyn Write,
+    found: Option<&Found>,
+    top: Option<usize>,
+    width: Option<usize>,
+) -> io::Result<()> {
+    let Some(found) = found else { return writeln!(out, "leaks were not looked for") };
+    let total = found.suspects.len();
+    match total {
+        0 => writeln!(out, "no leak suspects")?,
+        1 => writeln!(out, "1 leak suspect")?,
+        _ => writeln!(out, "{total} leak suspects")?,
+    }
+    for suspect in found.suspects.iter().take(top.unwrap_or(usize::MAX)) {
+        let row = Row { class: suspect.class.clone(), methods: suspect.context.clone() };
+        let growth = format!("+{}", quantity(suspect.growth() as f64, "bytes"));
+        let room = width.map(|width| width.saturating_sub(13).max(16));
+        writeln!(out, "{growth:>11}  {}", shortened(&label(&row), room))?;
+        writeln!(out, "{:13}{}", "", suspect.why())?;
+    }
+    let left = total.saturating_sub(top.unwrap_or(usize::MAX));
+    if left > 0 {
+        writeln!(out, "not shown: {left}")?;
+    }
+    for remark in &found.remarks {
+        writeln!(out, "note: {remark}")?;
+    }
+    Ok(())
+}
+
+pub(super) fn json(found: Option<&Found>, options: &Options<'_>) -> Value {
+    let Some(found) = found else { return Value::Null };
+    let suspects = found.suspects.iter().take(options.top.unwrap_or(usize::MAX));
+    let suspects = suspects.map(|s| {
+        json!({
+            "class": s.class,
+            "methods": s.context,
+            "growth_bytes": s.growth(),
+            "before": {"objects": s.before.0, "bytes": s.before.1},
+            "after": {"objects": s.after.0, "bytes": s.after.1},
+            "made": s.made,
+            "kept": s.kept,
+            "collections": s.collections,
+            "windows": s.windows,
+            "grew": s.grew,
+            "ns": s.ns,
+            "why": s.why(),
+        })
+    });
+    json!({"suspects": suspects.collect::<Vec<_>>(), "remarks": found.remarks})
+}
+
+pub(super) fn csv(out: &mut dyn Write, found: Option<&Found>, options: &Options<'_>) -> Result<(), Error> {
+    writeln!(
+        out,
+        "class,context,growth_bytes,objects_before,bytes_before,objects_after,bytes_after,made,kept,collections,why"
+    )?;
+    let suspects = found.into_iter().flat_map(|found| &found.suspects);
+    for s in suspects.take(options.top.unwrap_or(usize::MAX)) {
+        writeln!(
+            out,
+            "{},{},{},{},{},{},{},{},{},{},{}",
+            field(&s.class),
+            field(&s.context.join(" < ")),
+            s.growth(),
+            s.before.0,
+            s.before.1,
+            s.after.0,
+            s.after.1,
+            s.made,
+            s.kept,
+            s.collections,
+            field(&s.why())
+        )?;
+    }
+    Ok(())
+}

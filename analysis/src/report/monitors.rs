@@ -1,0 +1,403 @@
+//! monitors: what threads waited for (seed 004): by monitor, with who had it and who waited; by thread; and where in the program, as
+//! a calling context tree.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use instrument_trace::{JavaThread, Profile};
+use serde_json::{Value, json};
+
+use super::aligned::Aligned;
+use super::text::{percent, printable, quantity};
+use super::{Error, Format, Options, Show, machine, xtree};
+use crate::model::{Arcflow, HashMap};
+use crate::waits::{Both, Monitor, MonitorWaits, OTHERS, Sum, UNKNOWN_THREAD, Waits, plain_name};
+
+/// Rows of text unless asked for otherwise.
+const TOP: usize = 20;
+/// Names of threads in a line of text.
+const NAMED: usize = 4;
+/// The resources of the model that are shown.
+const RESOURCES: [&str; 2] = ["contended", "waiting"];
+
+/// The waits of a process.
+pub struct Process<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// Its profile.
+    pub profile: &'a Profile,
+    /// Its waits.
+    pub waits: &'a Waits,
+    /// Names of its threads by copy and number: [`crate::waits::names`].
+    pub threads: &'a HashMap<(u32, u32), String>,
+    /// Name of a class by copy and number.
+    pub class: &'a dyn Fn(u32, u32) -> String,
+}
+
+/// Which rows a CSV table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Table {
+    /// One for each monitor.
+    #[default]
+    Monitors,
+    /// One for each thread.
+    Threads,
+}
+
+/// Writes the report. The model has the resources `contended` and `waiting`.
+///
+/// # Errors
+/// The output failed.
+pub fn write(
+    out: &mut dyn Write,
+    processes: &[Process<'_>],
+    model: &Arcflow,
+    table: Table,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    match (options.format, table) {
+        (Format::Text, _) => {
+            for (i, process) in processes.iter().enumerate() {
+                if i > 0 {
+                    writeln!(out)?;
+                }
+                process.text(out, options)?;
+            }
+            writeln!(out)?;
+            contexts(out, model, options)
+        }
+        (Format::Json, _) => {
+            write!(out, "{{\"report\":\"monitors\",\"unit\":\"ns\",\"processes\":[")?;
+            for (i, process) in processes.iter().enumerate() {
+                writeln!(out, "{}", if i > 0 { "," } else { "" })?;
+                process.document(out, options)?;
+            }
+            write!(out, "\n],\"contexts\":")?;
+            contexts(out, model, options)?;
+            Ok(writeln!(out, "}}")?)
+        }
+        (Format::Csv, Table::Monitors) => {
+            writeln!(out, "process,monitor,class{}{}", columns("contended"), columns("waiting"))?;
+            processes.iter().try_for_each(|process| process.monitor_rows(out, options))
+        }
+        (Format::Csv, Table::Threads) => {
+            let facts = "number,thread,group,group_parent,daemon,virtual,start,end,started_by";
+            writeln!(out, "process,{facts}{}{}", columns("contended"), columns("waiting"))?;
+            processes.iter().try_for_each(|process| process.thread_rows(out, options))
+        }
+    }
+}
+
+/// Where threads waited.
+fn contexts(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Result<(), Error> {
+    let resources = RESOURCES.map(str::to_owned);
+    let top = options.top.or((options.format == Format::Text).then_some(TOP));
+    let show = if options.show == Show::Both { Show::Absolute } else { options.show };
+    xtree::write(out, model, &Options { resources: &resources, top, show, ..*options })
+}
+
+fn columns(kind: &str) -> String {
+    ["times", "total", "max", "open", "timed_out"].map(|figure| format!(",{kind}_{figure}")).concat()
+}
+
+fn fields(both: &Both) -> String {
+    let of = |sum: &Sum| format!(",{},{},{},{},{}", sum.times, sum.ns, sum.max, sum.open, sum.timed_out);
+    of(&both.contended) + &of(&both.waiting)
+}
+
+fn value(sum: &Sum) -> Value {
+    json!({"times": sum.times, "total": sum.ns, "mean": sum.mean().map(f64::round), "max": sum.max,
+        "open": sum.open, "timed_out": sum.timed_out})
+}
+
+/// `5 times, 296.4 ms`
+fn words(sum: &Sum) -> String {
+    let times = if sum.times == 1 { "once".to_owned() } else { format!("{} times", sum.times) };
+    match sum.times {
+        0 => "never".to_owned(),
+        _ if sum.open > 0 => format!("{times}, {}, {} of them to the end", time(sum.ns), sum.open),
+        _ => format!("{times}, {}", time(sum.ns)),
+    }
+}
+
+fn time(ns: u64) -> String {
+    quantity(ns as f64, "ns")
+}
+
+/// How often, total, mean and longest.
+fn cells(sum: &Sum) -> [String; 4] {
+    let none = || "-".to_owned();
+    let mean = sum.mean().map_or_else(none, |mean| quantity(mean.round(), "ns"));
+    [
+        sum.times.to_string(),
+        if sum.times > 0 { time(sum.ns) } else { none() },
+        mean,
+        if sum.times > 0 { time(sum.max) } else { none() },
+    ]
+}
+
+impl Process<'_> {
+    fn thread(&self, copy: u32, number: u32) -> &str {
+        self.threads.get(&(copy, number)).map_or(UNKNOWN_THREAD, String::as_str)
+    }
+
+    /// `com.acme.Foo #12`
+    fn monitor(&self, monitor: &Monitor) -> String {
+        let class = (self.class)(monitor.copy, monitor.class);
+        match monitor.number {
+            0 => class,
+            OTHERS => format!("{class} (others)"),
+            number => format!("{class} #{number}"),
+        }
+    }
+
+    /// What was contended longest first, then what was waited for longest.
+    fn monitors(&self, options: &Options<'_>) -> (Vec<(&Monitor, &MonitorWaits)>, usize) {
+        let mut monitors: Vec<_> = self.waits.monitors.iter().collect();
+        let key = |waits: &MonitorWaits| (waits.all.contended.ns, waits.all.waiting.ns);
+        monitors.sort_unstable_by(|a, b| key(b.1).cmp(&key(a.1)).then(a.0.cmp(b.0)));
+        shortened(monitors, options)
+    }
+
+    /// The threads that waited longest first.
+    fn thread_list(&self, options: &Options<'_>) -> (Vec<(&JavaThread, Both)>, usize) {
+        let waits = |thread: &JavaThread| {
+            self.waits.threads.get(&(thread.copy, thread.number)).copied().unwrap_or_default()
+        };
+        let wanted = |thread: &&JavaThread| self.threads.contains_key(&(thread.copy, thread.number));
+        let threads = self.profile.java_threads.iter().filter(wanted);
+        let mut threads: Vec<_> = threads.map(|thread| (thread, waits(thread))).collect();
+        let key = |both: &Both| (both.contended.ns, both.waiting.ns);
+        threads.sort_by_key(|(_, both)| Reverse(key(both)));
+        shortened(threads, options)
+    }
+
+    fn text(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {
+        let Both { contended, waiting } = &self.waits.all;
+        writeln!(out, "process    {}", printable(self.name))?;
+        writeln!(out, "contended  {}", words(contended))?;
+        writeln!(out, "waiting    {}", words(waiting))?;
+        if contended.times > 0 {
+            writeln!(out, "owner      known {} of {} times", self.waits.owned, contended.times)?;
+        }
+        if self.waits.unknown > 0 {
+            writeln!(out, "unknown    {} waits of other kinds", self.waits.unknown)?;
+        }
+        let (monitors, left) = self.monitors(options);
+        writeln!(out)?;
+        let headers = ["contended", "total", "mean", "max", "waits", "total", "mean", "max"];
+        let mut table = Aligned::new(headers.map(str::to_owned).to_vec(), "monitor");
+        for (monitor, waits) in &monitors {
+            let mut row = cells(&waits.all.contended).to_vec();
+            row.extend(cells(&waits.all.waiting));
+            table.row(row, &self.monitor(monitor));
+        }
+        table.print(out, options.width)?;
+        not_shown(out, left, monitors.len())?;
+        self.parties(out, &monitors)?;
+
+        let (threads, left) = self.thread_list(options);
+        writeln!(out)?;
+        let headers = ["contended", "total", "waits", "total", "life", "contended %"];
+        let mut table = Aligned::new(headers.map(str::to_owned).to_vec(), "thread");
+        for (thread, both) in &threads {
+            let [times, total, ..] = cells(&both.contended);
+            let [waits, waited, ..] = cells(&both.waiting);
+            let life = self.life(thread);
+            let share = life.map_or_else(|| "-".into(), |ns| percent(both.contended.ns as f64, ns as f64));
+            let life = life.map_or_else(|| "-".into(), time);
+            table.row(vec![times, total, waits, waited, life, share], &self.description(thread));
+        }
+        table.print(out, options.width)?;
+        Ok(not_shown(out, left, threads.len())?)
+    }
+
+    /// Who had which monitor, and who waited for it.
+    fn parties(&self, out: &mut dyn Write, monitors: &[(&Monitor, &MonitorWaits)]) -> io::Result<()> {
+        let contended = monitors.iter().filter(|(_, waits)| waits.all.contended.times > 0);
+        for (i, (monitor, waits)) in contended.enumerate() {
+            if i == 0 {
+                writeln!(out)?;
+            }
+            writeln!(out, "{}", printable(&self.monitor(monitor)))?;
+            let owners = waits.owners.iter().map(|(&number, sum)| (number, *sum));
+            writeln!(out, "  had by      {}", self.list(monitor.copy, owners))?;
+            let threads = waits.threads.iter().map(|(&number, both)| (number, both.contended));
+            writeln!(out, "  entered by  {}", self.list(monitor.copy, threads))?;
+        }
+        Ok(())
+    }
+
+    /// Threads with their sums, those of one name together, the largest first.
+    fn by_name(&self, copy: u32, sums: impl Iterator<Item = (u32, Sum)>) -> Vec<(&str, Sum, u64)> {
+        let mut names: BTreeMap<&str, (Sum, u64)> = BTreeMap::new();
+        for (number, sum) in sums.filter(|(_, sum)| sum.times > 0) {
+            let name = match self.profile.java_thread(copy, number) {
+                Some(thread) => plain_name(thread),
+                None if number == 0 => "(unknown)",
+                None => UNKNOWN_THREAD,
+            };
+            let of = names.entry(name).or_default();
+            of.0.merge(&sum);
+            of.1 += 1;
+        }
+        let mut list: Vec<_> = names.into_iter().map(|(name, (sum, threads))| (name, sum, threads)).collect();
+        list.sort_by_key(|(_, sum, _)| Reverse(sum.ns));
+        list
+    }
+
+    fn list(&self, copy: u32, sums: impl Iterator<Item = (u32, Sum)>) -> String {
+        let list = self.by_name(copy, sums);
+        let word = |(name, sum, threads): &(&str, Sum, u64)| {
+            let several = if *threads > 1 { format!(" ({threads} threads)") } else { String::new() };
+            format!("{}{several} {}", printable(name), words(sum))
+        };
+        let mut words: Vec<String> = list.iter().take(NAMED).map(word).collect();
+        if list.len() > NAMED {
+            words.push(format!("{} others", list.len() - NAMED));
+        }
+        words.join("; ")
+    }
+
+    /// ns from its start, or that of recording, to its end, or the last moment that is known.
+    fn life(&self, thread: &JavaThread) -> Option<u64> {
+        let start = if thread.start > 0 { thread.start } else { self.profile.start_clock };
+        let end = match thread.end {
+            0 if thread.virtual_thread => return None,
+            0 => self.waits.end,
+            end => end,
+        };
+        (start > 0).then(|| end.saturating_sub(start))
+    }
+
+    /// `worker (group main, daemon, started by main)`
+    fn description(&self, thread: &JavaThread) -> String {
+        let mut facts = Vec::new();
+        if !thread.group.is_empty() && !thread.virtual_thread {
+            facts.push(format!("group {}", thread.group));
+        }
+        if thread.virtual_thread {
+            facts.push("virtual".into());
+        } else if thread.daemon {
+            facts.push("daemon".into());
+        }
+        if thread.starter > 0 {
+            facts.push(format!("started by {}", self.thread(thread.copy, thread.starter)));
+        }
+        let name = self.thread(thread.copy, thread.number);
+        if facts.is_empty() { name.to_owned() } else { format!("{name} ({})", facts.join(", ")) }
+    }
+
+    fn document(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {
+        let opening = json!({
+            "process": self.name,
+            "contended": value(&self.waits.all.contended),
+            "waiting": value(&self.waits.all.waiting),
+            "owners_known": self.waits.owned,
+            "end": self.waits.end,
+        });
+        let opening = opening.to_string();
+        write!(out, "{},\"monitors\":[", &opening[..opening.len() - 1])?;
+        for (i, (monitor, waits)) in self.monitors(options).0.into_iter().enumerate() {
+            let number = Some(monitor.number).filter(|&number| number != 0 && number != OTHERS);
+            let owners = waits.owners.iter().map(|(&number, sum)| (number, *sum));
+            let threads = waits.threads.iter();
+            let contended = threads.clone().map(|(&number, both)| (number, both.contended));
+            let waiting = threads.map(|(&number, both)| (number, both.waiting));
+            let row = json!({
+                "monitor": number,
+                "class": (self.class)(monitor.copy, monitor.class),
+                "contended": value(&waits.all.contended),
+                "waiting": value(&waits.all.waiting),
+                "owners": self.values(monitor.copy, owners),
+                "contended_by": self.values(monitor.copy, contended),
+                "waited_by": self.values(monitor.copy, waiting),
+            });
+            write!(out, "{}\n{row}", if i > 0 { "," } else { "" })?;
+        }
+        write!(out, "\n],\"threads\":[")?;
+        for (i, (thread, both)) in self.thread_list(options).0.into_iter().enumerate() {
+            let known = |clock: u64| Some(clock).filter(|&clock| clock > 0);
+            let starter = (thread.starter > 0).then(|| self.thread(thread.copy, thread.starter));
+            let row = json!({
+                "number": thread.number,
+                "thread": self.thread(thread.copy, thread.number),
+                "name": thread.name,
+                "group": thread.group,
+                "group_parent": thread.group_parent,
+                "daemon": thread.daemon,
+                "virtual": thread.virtual_thread,
+                "start": known(thread.start),
+                "end": known(thread.end),
+                "started_by": starter,
+                "contended": value(&both.contended),
+                "waiting": value(&both.waiting),
+            });
+            write!(out, "{}\n{row}", if i > 0 { "," } else { "" })?;
+        }
+        Ok(write!(out, "\n]}}")?)
+    }
+
+    fn values(&self, copy: u32, sums: impl Iterator<Item = (u32, Sum)>) -> Value {
+        let list = self.by_name(copy, sums).into_iter();
+        list.map(|(name, sum, threads)| {
+            let mut value = value(&sum);
+            value["thread"] = json!(name);
+            value["threads"] = json!(threads);
+            value
+        })
+        .collect()
+    }
+
+    fn monitor_rows(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {
+        for (monitor, waits) in self.monitors(options).0 {
+            let number = match monitor.number {
+                0 | OTHERS => String::new(),
+                number => number.to_string(),
+            };
+            let class = (self.class)(monitor.copy, monitor.class);
+            let [process, class] = [self.name, &class].map(machine::field);
+            writeln!(out, "{process},{number},{class}{}", fields(&waits.all))?;
+        }
+        Ok(())
+    }
+
+    fn thread_rows(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {
+        let known = |clock: u64| if clock > 0 { clock.to_string() } else { String::new() };
+        for (thread, both) in self.thread_list(options).0 {
+            let starter = if thread.starter > 0 {
+                self.thread(thread.copy, thread.starter)
+            } else {
+                Default::default()
+            };
+            let name = self.thread(thread.copy, thread.number);
+            let [process, name, group, parent, starter] =
+                [self.name, name, &thread.group, &thread.group_parent, starter].map(machine::field);
+            let (number, daemon, is_virtual) = (thread.number, thread.daemon, thread.virtual_thread);
+            let (start, end) = (known(thread.start), known(thread.end));
+            writeln!(
+                out,
+                "{process},{number},{name},{group},{parent},{daemon},{is_virtual},{start},{end},{starter}{}",
+                fields(&both)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// As many as are asked for, and how many are left out.
+fn shortened<T>(mut rows: Vec<T>, options: &Options<'_>) -> (Vec<T>, usize) {
+    let usual = if options.format == Format::Text { TOP } else { usize::MAX };
+    let kept = options.top.unwrap_or(usual).min(rows.len());
+    let left = rows.len() - kept;
+    rows.truncate(kept);
+    (rows, left)
+}
+
+fn not_shown(out: &mut dyn Write, left: usize, first: usize) -> io::Result<()> {
+    if left > 0 {
+        writeln!(out, "not shown: {left} past the first {first}")?;
+    }
+    Ok(())
+}

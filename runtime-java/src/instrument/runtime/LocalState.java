@@ -1,0 +1,91 @@
+package instrument.runtime;
+
+import java.util.Arrays;
+
+/**
+ * Each thread's state. Where the constructor of java.lang.Object has a probe, the first look-up of a thread, which makes its map
+ * of thread locals, comes here again for every object that it makes. So a thread is announced before that, in a list that
+ * needs nothing made; what it makes until it has arrived is not recorded.
+ */
+final class LocalState extends ThreadLocal<ThreadState> {
+    /** What threads get that are on their way: it is OFF. Null until the settings are read. */
+    static volatile ThreadState nowhere;
+
+    /** Threads on their way, and how many. Any thread may read the number: it sees its own. */
+    private Thread[] arriving = new Thread[64];
+    private int count;
+
+    LocalState() {}
+
+    /** The state of the current thread; null: the settings are not read. */
+    ThreadState of(Thread thread) {
+        if (count != 0 && isArriving(thread)) {
+            return nowhere;
+        }
+        try {
+            return get();
+        } finally {
+            if (count != 0) {
+                arrived(thread);
+            }
+        }
+    }
+
+    /** The state of the current thread, which has none yet, the settings being read. */
+    ThreadState make(Thread thread) {
+        if (!announce(thread)) {
+            return nowhere;
+        }
+        try {
+            ThreadState state = get();
+            if (state == null) {
+                state = Threads.newState(thread);
+                set(state);
+            }
+            return state;
+        } finally {
+            arrived(thread);
+        }
+    }
+
+    @Override
+    protected ThreadState initialValue() {
+        Thread thread = Thread.currentThread();
+        announce(thread);
+        return Threads.settings == null ? null : Threads.newState(thread);
+    }
+
+    private synchronized boolean isArriving(Thread thread) {
+        for (int i = 0; i < count; i++) {
+            if (arriving[i] == thread) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** False: it is announced already. */
+    private synchronized boolean announce(Thread thread) {
+        if (isArriving(thread)) {
+            return false;
+        }
+        if (count + 1 == arriving.length) {
+            // There is room for this one while the array is made.
+            arriving[count++] = thread;
+            arriving = Arrays.copyOf(arriving, 2 * arriving.length);
+            return true;
+        }
+        arriving[count++] = thread;
+        return true;
+    }
+
+    private synchronized void arrived(Thread thread) {
+        for (int i = 0; i < count; i++) {
+            if (arriving[i] == thread) {
+                arriving[i] = arriving[--count];
+                arriving[count] = null;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package instrument.runtime;
+
+/**
+ * What the agent calls when a thread cannot go on because of a monitor, and when it goes on. The thread may have monitors of the
+ * program: nothing here takes a lock, waits, or loads a class. What the recorder waits for itself is not recorded.
+ */
+final class Monitors {
+    private Monitors() {}
+
+    /** Begins, once; the recorder has begun. Owners: see {@link Owners}. False: nothing is recorded. */
+    static boolean start(int owners) {
+        if (Threads.file == null) {
+            return false;
+        }
+        Owners.mode = owners;
+        Scribe.start();
+        JavaThreads.on = true;
+        // Loads and links now what a callback needs.
+        int[] none = new int[0];
+        Wait wait = new Wait(Wait.WAITING, 0, 0, 0, none, 0, new Chain(0, none));
+        wait.cancel();
+        Scribe.leave(wait);
+        begin(Wait.WAITING, none, 0, 0, 0, now());
+        end(Wait.WAITING, false);
+        return true;
+    }
+
+    /** The clock of the profile. */
+    static long now() {
+        return Clock.now();
+    }
+
+    /** The number of the thread that has a monitor; 0: nobody has it. Stops all threads to tell. */
+    static native int owner(Object monitor);
+
+    /** The current thread is about to wait. Monitor and thread have the numbers that the agent gave them. */
+    static void begin(int kind, Object monitor, int number, int thread, long timeout, long clock) {
+        try {
+            ThreadState state = ProfilerRuntime.current();
+            if (state == null) {
+                state = ProfilerRuntime.newState();
+            }
+            if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF || state.isPaused()) {
+                return;
+            }
+            if (state.wait != null) {
+                state.wait.cancel();
+                state.wait = null;
+            }
+            // Without the monitor Object.wait throws, and does not say so to the agent.
+            if (kind == Wait.WAITING && !Thread.holdsLock(monitor)) {
+                return;
+            }
+            // The end of the process waits for our own hook.
+            if (monitor instanceof Thread && Lifetime.isOwn((Thread) monitor)) {
+                return;
+            }
+            int mode = state.mode;
+            state.mode = ThreadState.BUSY;
+            try {
+                JavaThreads.met(state, thread, clock);
+                Chain chain = mode == state.live ? state.chain() : null;
+                Wait wait = new Wait(kind, thread, clock, number, monitor, timeout, chain);
+                if (Scribe.leave(wait)) {
+                    state.wait = wait;
+                }
+            } finally {
+                state.mode = mode;
+            }
+        } catch (Throwable e) {
+            Threads.file.drop();
+        }
+    }
+
+    /** The current thread goes on. */
+    static void end(int kind, boolean timedOut) {
+        long clock = now();
+        try {
+            ThreadState state = ProfilerRuntime.current();
+            Wait wait = state == null || state.mode == ThreadState.BUSY ? null : state.wait;
+            if (wait != null && wait.kind == kind) {
+                state.wait = null;
+                wait.end(clock, timedOut);
+            }
+        } catch (Throwable e) {
+            Threads.complain(e);
+        }
+    }
+
+    /** The process ends; so many calls could not be made for want of stack. */
+    static void finish(int missed) {
+        Scribe.finish();
+        for (int i = 0; i < missed; i++) {
+            Threads.file.drop();
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package instrument.runtime;
+
+import java.util.Arrays;
+
+/**
+ * The calls of one thread that began while recording was paused. They are open like others, and events belong to them by the
+ * same rules, but nothing of them is in the file: each lies between two frames of the shadow stack, or on top of it, and
+ * knows how many are beneath.
+ */
+final class MutedFrames {
+    /** Pending bit, id + 1, and in the lower half the number of frames of the shadow stack beneath. */
+    private long[] frames = new long[16];
+    private int count;
+    private int pending;
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    /** How many of them are pending. */
+    int pending() {
+        return pending;
+    }
+
+    /** Frames of the shadow stack under the topmost; 0: there is none. */
+    int covered() {
+        return count == 0 ? 0 : beneath(count - 1);
+    }
+
+    int beneath(int index) {
+        return (int) frames[index];
+    }
+
+    void push(int id, long pendingBit, int beneath) {
+        if (count == frames.length) {
+            frames = Arrays.copyOf(frames, 2 * count);
+        }
+        frames[count] = (long) (id + 1) << 32 | pendingBit | beneath;
+        count++;
+        if (pendingBit != 0) {
+            pending++;
+        }
+    }
+
+    /** The place of the one that an event belongs to; -1: it fits a frame of the shadow stack above it, or none. */
+    int match(ThreadState state, int upper, int mask) {
+        int depth = state.depth();
+        for (int index = count - 1; index >= 0; index--) {
+            while (depth > beneath(index)) {
+                depth--;
+                if (((int) (state.frame(depth) >>> 32) & mask) == upper) {
+                    return -1;
+                }
+            }
+            if (((int) (frames[index] >>> 32) & mask) == upper) {
+                return index;
+            }
+        }
+        return -1;
+    }
+
+    /** The super() of one has returned. */
+    void ready(int index) {
+        frames[index] &= ~Format.PENDING;
+        pending--;
+    }
+
+    /** Removes all from a place on. */
+    void truncate(int length) {
+        while (count > length) {
+            count--;
+            if (frames[count] < 0) {
+                pending--;
+            }
+        }
+    }
+
+    /** Removes those above a frame of the shadow stack; -1: all. */
+    void removeAbove(int frame) {
+        int length = count;
+        while (length > 0 && beneath(length - 1) > frame) {
+            length--;
+        }
+        truncate(length);
+    }
+
+    /**
+     * Of so many pending frames, the oldest of both stacks, removes those that are here, and lowers the others as if the rest
+     * were gone from the shadow stack. Returns how many that are.
+     */
+    int removeOldest(ThreadState state, int surplus) {
+        int left = surplus;
+        int elsewhere = 0;
+        int frame = 0;
+        int to = 0;
+        for (int from = 0; from <= count; from++) {
+            int end = from < count ? beneath(from) : state.depth();
+            for (; frame < end && left > 0; frame++) {
+                if (state.frame(frame) < 0) {
+                    elsewhere++;
+                    left--;
+                }
+            }
+            if (from == count) {
+                break;
+            }
+            if (frames[from] < 0 && left > 0) {
+                left--;
+                pending--;
+            } else {
+                frames[to++] = frames[from] - elsewhere;
+            }
+        }
+        count = to;
+        return elsewhere;
+    }
+}

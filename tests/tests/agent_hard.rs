@@ -1,0 +1,300 @@
+//! The agent where it is hard to be: programs that end badly, full machines, other agents. The program's output and exit code are what they
+//! are without it, the profile can be read, and the law holds.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use instrument_tests::agent::{self, Outcome, option, run};
+use instrument_tests::corpus::Corpus;
+use instrument_tests::jre::{self, Jre};
+use instrument_tests::machine::{Jdk, Run, join, root};
+use instrument_tests::subject;
+use tempfile::TempDir;
+
+fn classes() -> &'static Path {
+    static CLASSES: OnceLock<TempDir> = OnceLock::new();
+    let folder = CLASSES.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        agent::compile(&["Program.java", "Hard.java"], 8, folder.path()).unwrap();
+        folder
+    });
+    folder.path()
+}
+
+fn class_path() -> String {
+    classes().display().to_string()
+}
+
+/// Runs the program as it is and with the agent. Output, exit code, and what is said must be the same; the latter run.
+fn unchanged(jre: &Jre, options: &str, words: &[&str]) -> Result<Outcome> {
+    let before = run(jre, words)?;
+    let agent = option(options)?;
+    let after = run(jre, &[&[agent.as_str()], words].concat())?;
+    let case = format!("Java {}, {words:?}\n{}\n{}", jre.version, before.stderr, after.stderr);
+    // A flight recorder on Java 11 prints its process id.
+    let printed = |run: &Outcome| -> Vec<String> {
+        let lines = run.stdout.lines().filter(|line| !line.starts_with("Use jcmd "));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!((after.code, printed(&after)), (before.code, printed(&before)), "{case}");
+    ensure!(!after.stderr.contains("instrument:"), "{case}");
+    Ok(after)
+}
+
+#[test]
+fn bad_ends_are_the_same() -> Result<()> {
+    let path = class_path();
+    for jre in jre::ends()? {
+        for (flags, words, code) in [
+            (&[][..], &["exits"][..], 7),
+            (&[], &["uncaught"], 1),
+            (&["-Xmx24m"], &["heap"], 1),
+            (&["-Xmx24m", "-XX:+ExitOnOutOfMemoryError"], &["heap"], 3),
+            (&["-Xmx16m"], &["caught"], 0),
+            (&["-XX:MaxMetaspaceSize=24m"], &["metaspace"], 0),
+            (&[], &["daemon"], 0),
+        ] {
+            let words = [flags, &["-cp", &path, "Hard"], words].concat();
+            let outcome = unchanged(&jre, "", &words)?;
+            assert_eq!(outcome.code, Some(code), "Java {}, {words:?}: {}", jre.version, outcome.stderr);
+            let methods = outcome.methods()?;
+            ensure!(methods["Hard.work"].entries >= 1000, "Java {}, {words:?}", jre.version);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn crowds_leave_everything() -> Result<()> {
+    let path = class_path();
+    for jre in jre::ends()? {
+        let outcome = unchanged(&jre, "", &["-cp", &path, "Hard", "threads", "10000"])?;
+        assert_eq!((outcome.code, outcome.methods()?["Hard.work"].entries), (Some(0), 11_000));
+        // Ten times as many classes as fit at one time.
+        let flags = ["-XX:MaxMetaspaceSize=48m", "-cp", &path, "Hard", "loaders", "1000"];
+        let outcome = unchanged(&jre, "", &flags)?;
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "done\n"), "{}", outcome.stderr);
+        assert_eq!(outcome.methods()?["Hard$Copied.run"].entries, 1000, "Java {}", jre.version);
+    }
+    Ok(())
+}
+
+#[test]
+fn children_are_left_alone() -> Result<()> {
+    for jre in jre::ends()? {
+        let outcome = unchanged(&jre, "", &["-cp", &class_path(), "Hard", "children", "2"])?;
+        assert_eq!((outcome.code, outcome.profiles()), (Some(0), 1), "Java {}", jre.version);
+        // All of them, if they are asked for.
+        let mut java = jre.java();
+        java.env("JAVA_TOOL_OPTIONS", option("")?).args(["-cp", &class_path(), "Hard", "children", "2"]);
+        let outcome = agent::finish(java)?;
+        assert_eq!((outcome.code, outcome.profiles()), (Some(0), 3), "{}", outcome.stderr);
+        assert_eq!(outcome.methods()?["Hard.work"].entries, 3000, "Java {}", jre.version);
+    }
+    Ok(())
+}
+
+#[test]
+fn virtual_machines_of_every_kind() -> Result<()> {
+    let path = class_path();
+    for jre in jre::ends()? {
+        let mut cases = vec![
+            &["-Xint"][..],
+            &["-Xverify:all", "-Xcheck:jni"],
+            &["-XX:-UseCompressedOops", "-XX:+UseSerialGC"],
+            &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"],
+            &["-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1", "-Xss256k"],
+            &["-XX:StartFlightRecording=filename=recording.jfr", "-Xlog:disable"],
+        ];
+        if jre.version <= 17 {
+            cases.push(&["-Djava.security.manager"]);
+        }
+        if jre.version > 17 {
+            cases.push(&["-Xcomp"]);
+        }
+        for flags in cases {
+            let words = [flags, &["-cp", &path, "Program"]].concat();
+            let outcome = unchanged(&jre, "", &words)?;
+            assert_eq!(outcome.code, Some(0), "Java {}, {flags:?}: {}", jre.version, outcome.stderr);
+            ensure!(!outcome.stderr.contains("in native method"), "{}", outcome.stderr);
+            let methods = outcome.methods()?;
+            let entries = ["make", "fibonacci", "locked"].map(|m| methods[&format!("Program.{m}")].entries);
+            assert_eq!(entries, [1000, 1973, 2000], "Java {}, {flags:?}", jre.version);
+        }
+    }
+    Ok(())
+}
+
+/// Starts `Hard` with the agent and waits until it says that it is ready.
+fn ready(jre: &Jre, folder: &Path, mode: &str) -> Result<(std::process::Child, impl Read)> {
+    let words = [option("")?, "-cp".into(), class_path(), "Hard".into(), mode.into()];
+    let mut child = jre.java().current_dir(folder).args(words).stdout(Stdio::piped()).spawn()?;
+    let mut stdout = BufReader::new(child.stdout.take().context("a pipe")?);
+    let mut line = String::new();
+    stdout.read_line(&mut line)?;
+    assert_eq!(line, "ready\n");
+    Ok((child, stdout))
+}
+
+#[test]
+fn signals_and_tools_do_no_harm() -> Result<()> {
+    for jre in jre::ends()? {
+        for mode in ["busy", "deadlock"] {
+            let folder = tempfile::tempdir()?;
+            let (mut child, mut stdout) = ready(&jre, folder.path(), mode)?;
+            let process = child.id().to_string();
+            let jcmd = jre.home.join("bin/jcmd");
+            for tool in ["Thread.print", "GC.class_histogram", "VM.system_properties"] {
+                if jcmd.exists() {
+                    let said = Command::new(&jcmd).args([&process, tool]).run_quietly()?;
+                    ensure!(!said.stdout.is_empty(), "{tool}");
+                }
+            }
+            // A thread dump, as profilers' signals in the middle of anything.
+            for _ in 0..20 {
+                Command::new("kill").args(["-QUIT", &process]).run_quietly()?;
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Command::new("kill").args(["-TERM", &process]).run_quietly()?;
+            let mut dumps = String::new();
+            stdout.read_to_string(&mut dumps)?;
+            assert_eq!(child.wait()?.code(), Some(143), "Java {}, {mode}", jre.version);
+            ensure!(dumps.contains("Full thread dump"), "Java {}, {mode}: {dumps}", jre.version);
+            let methods = subject::profile(folder.path())?;
+            ensure!(subject::entries_of(&methods, "Hard.work") >= 1000, "Java {}, {mode}", jre.version);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn other_agents_may_come_before_and_behind() -> Result<()> {
+    let path = class_path();
+    let jacoco = Corpus::open()?.path("jacoco-agent")?.display().to_string();
+    let jacoco = format!("-javaagent:{jacoco}=destfile=coverage.exec");
+    for jre in jre::ends()? {
+        let before = run(&jre, &["-cp", &path, "Program"])?;
+        let ours = option("")?;
+        for order in [[&jacoco, &ours], [&ours, &jacoco]] {
+            let [first, second] = order.map(String::as_str);
+            let outcome = run(&jre, &[first, second, "-cp", &path, "Program"])?;
+            let case = format!("Java {}, {first}: {}", jre.version, outcome.stderr);
+            assert_eq!((outcome.code, &outcome.stdout), (Some(0), &before.stdout), "{case}");
+            ensure!(outcome.stderr.is_empty(), "{case}");
+            let methods = outcome.methods()?;
+            assert_eq!(methods["Program.fibonacci"].entries, 1973, "{case}");
+            assert_eq!(methods["Program$Item.<init>"].orphans, 125, "{case}");
+            let coverage = fs::metadata(outcome.folder.path().join("coverage.exec"))?;
+            ensure!(coverage.len() > 100, "{case}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn mocks_of_final_classes_work() -> Result<()> {
+    let (corpus, folder) = (Corpus::open()?, tempfile::tempdir()?);
+    let names = ["mockito", "bytebuddy", "bytebuddy-agent", "objenesis"];
+    let jars = names.iter().map(|name| corpus.path(name)).collect::<Result<Vec<PathBuf>>>()?;
+    let kit = Jdk::default_kit()?;
+    let mut javac = kit.tool("javac");
+    javac.args(["-Xlint:-options", "--release", "11", "-d"]).arg(folder.path()).arg("-cp").arg(join(&jars));
+    javac.arg(root().join("tests/java/agent/containers/Agents.java")).run_quietly()?;
+    let path = join(&[&[folder.path().to_path_buf()][..], &jars].concat());
+    // They attach to themselves, which takes a kit; this Byte Buddy knows none that is newer.
+    for jre in jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
+        for options in if jre.version == 17 { &["include=Agents*", ""][..] } else { &["include=Agents*"] } {
+            let words = [
+                "-Dnet.bytebuddy.experimental=true",
+                "-Djdk.attach.allowAttachSelf=true",
+                "-cp",
+                &path,
+                "Agents",
+            ];
+            let outcome = unchanged(&jre, options, &words)?;
+            assert_eq!(outcome.code, Some(0), "Java {}: {}", jre.version, outcome.stderr);
+            let methods = outcome.methods()?;
+            assert_eq!(methods["Agents.main"].entries, 1, "Java {}", jre.version);
+            ensure!(methods["Agents$Closed.twice"].entries >= 3, "Java {}: {methods:?}", jre.version);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn places_with_names_of_all_kinds() -> Result<()> {
+    let work = tempfile::tempdir()?;
+    let odd = work.path().join("a b, 'c' = \u{e4}\u{20ac} \\ d");
+    fs::create_dir(&odd)?;
+    let path = odd.display().to_string();
+    let value = path.replace('\\', "\\\\").replace(',', "\\,");
+    for jre in jre::ends()? {
+        let mut java = jre.java();
+        java.env("LC_ALL", "C.UTF-8")
+            .args([option(&format!("out={value}/,report={value}/report"))?.as_str()]);
+        let outcome = agent::finish({
+            java.args(["-cp", &class_path(), "Program"]);
+            java
+        })?;
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "Java {}", jre.version);
+        let methods = subject::profile(&odd)?;
+        ensure!(subject::entries_of(&methods, "Program.make") >= 1000, "Java {}", jre.version);
+        ensure!(odd.join("report").exists());
+    }
+    // The library itself, from the command line.
+    // A path with `=` is refused: java takes what follows for options.
+    let folder = PathBuf::from(odd.display().to_string().replace('=', "-"));
+    fs::create_dir_all(&folder)?;
+    let library = folder.join(agent::library()?.file_name().context("a name")?);
+    fs::copy(agent::library()?, &library)?;
+    let java = Jdk::default_kit()?.home.join("bin/java").display().to_string();
+    for words in
+        [vec![java.clone()], vec!["sh".into(), "-c".into(), format!("exec {java} \"$@\""), "x".into()]]
+    {
+        let mut command = subject::call()?;
+        command
+            .env("LC_ALL", "C.UTF-8")
+            .arg("run")
+            .arg("--agent")
+            .arg(&library)
+            .arg("-o")
+            .arg(&odd)
+            .arg("--");
+        command.args(words).args(["-cp", &class_path(), "Program"]);
+        let outcome = agent::finish(command)?;
+        ensure!(outcome.code == Some(0) && outcome.stderr.contains("profile: "), "{}", outcome.stderr);
+    }
+    Ok(())
+}
+
+#[test]
+fn where_nothing_can_be_written_the_program_runs() -> Result<()> {
+    let path = class_path();
+    for jre in jre::ends()? {
+        for (options, said) in [
+            ("out=/proc/nothing/", "cannot create the profile, nothing is recorded: "),
+            ("limit=40k", "the limit of 40960 bytes is reached"),
+        ] {
+            let before = run(&jre, &["-cp", &path, "Program"])?;
+            let after = run(&jre, &[&option(options)?, "-cp", &path, "Program"])?;
+            assert_eq!((after.code, &after.stdout), (Some(0), &before.stdout), "{options}");
+            let lines: Vec<&str> = after.stderr.lines().collect();
+            ensure!(lines.len() == 1 && lines[0].contains(said), "{options}: {lines:?}");
+        }
+    }
+    // Root may write everywhere: only others find a folder that cannot be written to.
+    let folder = tempfile::tempdir()?;
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555))?;
+    let jre = jre::all()?.remove(0);
+    let words = [option("")?, "-cp".into(), path, "Program".into()];
+    let output = jre.java().current_dir(folder.path()).args(words).capture()?;
+    assert_eq!((output.status.code(), output.stdout.len() > 5), (Some(0), true));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+    Ok(())
+}

@@ -1,0 +1,339 @@
+//! The heap profiler on real virtual machines: known numbers of objects of every kind, all there and none twice.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, ensure};
+use instrument_tests::agent::{self, Outcome, option, run};
+use instrument_tests::jre::{self, Jre};
+use instrument_tests::machine::Run;
+use instrument_tests::subject;
+use instrument_trace::{Object, Profile};
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn class_path() -> String {
+    static CLASSES: OnceLock<TempDir> = OnceLock::new();
+    let folder = CLASSES.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        agent::compile(&["Heap.java"], 8, folder.path()).unwrap();
+        agent::compile(&["HeapRecords.java"], 17, folder.path()).unwrap();
+        folder
+    });
+    folder.path().display().to_string()
+}
+
+fn profile_of(outcome: &Outcome) -> Result<PathBuf> {
+    let entries = fs::read_dir(outcome.folder.path())?;
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    let mut profiles = paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "iprof"));
+    let profile = profiles.next().with_context(|| format!("no profile: {}", outcome.stderr))?;
+    ensure!(profiles.next().is_none(), "several profiles");
+    Ok(profile)
+}
+
+/// Objects by class and method on top of the stack.
+struct Made(Vec<(String, String, u64)>);
+
+impl Made {
+    fn read(profile: &Path) -> Result<Made> {
+        let output =
+            subject::call()?.args(["report", "--allocations", "--json"]).arg(profile).run_quietly()?;
+        let report: Value = serde_json::from_slice(&output.stdout)?;
+        let rows = report["allocations"].as_array().context("no allocations")?;
+        let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let row = |row: &Value| Some((text(row, "class"), text(row, "method"), row["count"].as_u64()?));
+        Ok(Made(rows.iter().filter_map(row).collect()))
+    }
+
+    fn count(&self, class: &str, method: &str) -> u64 {
+        let wanted = |row: &&(String, String, u64)| row.0 == class && row.1.starts_with(method);
+        self.0.iter().filter(wanted).map(|row| row.2).sum()
+    }
+
+    fn by_class(&self) -> BTreeMap<String, u64> {
+        let mut classes = BTreeMap::new();
+        for (class, _, count) in &self.0 {
+            *classes.entry(class.clone()).or_default() += count;
+        }
+        classes
+    }
+
+    /// That of everything that is exact on every virtual machine, the program has made what it says.
+    fn check(&self, case: &str) {
+        let arrays = |letter: &str| format!("[{letter}");
+        let plain = "Heap$Plain";
+        let mut expected: Vec<(String, &str, u64)> = vec![
+            (plain.into(), "", 1000),
+            ("Heap$Sub".into(), "", 10),
+            ("Heap$Fails".into(), "", 5),
+            ("java.lang.IllegalStateException".into(), "Heap$Fails.<init>", 5),
+            (format!("[L{plain};"), "Heap.arrays(", 3),
+            (format!("[[L{plain};"), "Heap.arrays(", 3),
+            ("[I".into(), "Heap.zeros(", 5),
+            (format!("[L{plain};"), "Heap.zeros(", 5),
+            ("[[I".into(), "Heap.multi(", 1),
+            ("[I".into(), "Heap.multi(", 2),
+            ("[[[S".into(), "Heap.multi(", 1),
+            ("[[S".into(), "Heap.multi(", 2),
+            ("[S".into(), "Heap.multi(", 0),
+            (format!("[[[L{plain};"), "Heap.multi(", 1),
+            (format!("[[L{plain};"), "Heap.multi(", 2),
+            (format!("[L{plain};"), "Heap.multi(", 0),
+            ("[[J".into(), "Heap.multi(", 1),
+            ("[J".into(), "Heap.multi(", 0),
+            ("[[[B".into(), "Heap.multi(", 1),
+            ("[[B".into(), "Heap.multi(", 2),
+            ("[B".into(), "Heap.multi(", 4),
+            ("[[C".into(), "Heap.multi(", 0),
+            ("[I".into(), "Heap.clones(", 4),
+            ("[[I".into(), "Heap.clones(", 4),
+            ("[LHeap$Kind;".into(), "Heap$Kind.values(", 1),
+            ("Heap$Copied".into(), "", 7),
+            ("[I".into(), "Heap$Copied.clone(", 6),
+            ("Heap$Inherits".into(), "", 7),
+            ("Heap$Overrides".into(), "", 7),
+            ("Heap$Reflected".into(), "", 50),
+            ("Heap$Handled".into(), "", 20),
+            ("[LHeap$Reflected;".into(), "Heap.reflectiveArrays(", 7),
+            ("[[D".into(), "Heap.reflectiveArrays(", 7),
+            ("[D".into(), "Heap.reflectiveArrays(", 14),
+            ("Heap$Saved".into(), "", 40),
+            ("java.lang.Integer".into(), "Heap.boxing(", 30),
+            ("java.lang.String".into(), "Heap.strings(", 50),
+            ("java.lang.StringBuilder".into(), "Heap.strings(", 25),
+            ("Heap$Threaded".into(), "", 40_000),
+            ("Heap$Dying".into(), "", 1000),
+            ("[J".into(), "Heap$Dying.<init>", 1000),
+            ("java.lang.ref.WeakReference".into(), "Heap.fill(", 1000),
+            ("Heap$Staying".into(), "", 10),
+            ("Heap$Finalized".into(), "", 50),
+            ("Heap$AfterOverflow".into(), "", 100),
+        ];
+        expected.extend("ZBCSIJFD".chars().map(|c| (arrays(&c.to_string()), "Heap.arrays(", 3)));
+        for (class, method, count) in expected {
+            assert_eq!(self.count(&class, method), count, "{case}: {class} in {method}");
+        }
+        let lambdas = self
+            .0
+            .iter()
+            .filter(|row| row.0.starts_with("Heap$$Lambda") && row.1.starts_with("Heap.lambdas("));
+        assert_eq!(lambdas.map(|row| row.2).sum::<u64>(), 40, "{case}: lambdas");
+        let own: Vec<_> = self.0.iter().filter(|row| row.0.contains("instrument.runtime")).collect();
+        assert!(own.is_empty(), "{case}: the recorder's own {own:?}");
+    }
+}
+
+const SAID: &str = "gone true\nfinalized 50\noverflow\noverflow\noverflow\n10\n";
+
+fn jres() -> Vec<Jre> {
+    jre::all().unwrap()
+}
+
+fn heap(jre: &Jre, options: &str, flags: &[&str], arguments: &[&str]) -> Result<Outcome> {
+    let (agent, path) = (option(options)?, class_path());
+    let words = [&[agent.as_str()][..], flags, &["-cp", &path], arguments].concat();
+    run(jre, &words)
+}
+
+fn biographies(profile: &Path) -> Result<(Profile, Vec<Object>)> {
+    let file = fs::File::open(profile)?;
+    let read = Profile::open(&file)?;
+    let mut objects = Vec::new();
+    read.for_each_object(&file, |object| objects.push(*object))?;
+    Ok((read, objects))
+}
+
+#[test]
+fn every_object_is_counted_once() -> Result<()> {
+    for jre in jres() {
+        for record in ["tree", "counts", "trace"] {
+            let flags: &[&str] = if record == "trace" { &["-Xint"] } else { &["-Xcheck:jni"] };
+            let options = format!("heap=counts,record={record},calibrate=off");
+            let outcome = heap(&jre, &options, flags, &["Heap"])?;
+            let case = format!("Java {}, {record}", jre.version);
+            assert_eq!(
+                (outcome.code, outcome.stdout.as_str()),
+                (Some(0), SAID),
+                "{case}: {}",
+                outcome.stderr
+            );
+            ensure!(!outcome.stderr.contains("instrument:"), "{case}: {}", outcome.stderr);
+            ensure!(!outcome.stderr.contains("WARNING in native"), "{case}: {}", outcome.stderr);
+            let made = Made::read(&profile_of(&outcome)?)?;
+            made.check(&case);
+            // What no rewritten code makes is not seen.
+            assert_eq!(made.count("Heap$Unsafed", ""), 0, "{case}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_object_has_one_biography() -> Result<()> {
+    for jre in jres() {
+        for flags in [&["-Xcheck:jni"][..], &["-Xint", "-XX:+UseSerialGC"], &["-Xcomp"]] {
+            let outcome = heap(&jre, "heap=objects,calibrate=off", flags, &["Heap"])?;
+            let case = format!("Java {}, {flags:?}", jre.version);
+            assert_eq!(
+                (outcome.code, outcome.stdout.as_str()),
+                (Some(0), SAID),
+                "{case}: {}",
+                outcome.stderr
+            );
+            ensure!(!outcome.stderr.contains("instrument:"), "{case}: {}", outcome.stderr);
+            ensure!(!outcome.stderr.contains("WARNING in native"), "{case}: {}", outcome.stderr);
+            let path = profile_of(&outcome)?;
+            let made = Made::read(&path)?;
+            made.check(&case);
+            check_biographies(&path, &made, &case)?;
+        }
+    }
+    Ok(())
+}
+
+/// Biographies and counts say the same; what is dead is dead, what lives lives.
+fn check_biographies(path: &Path, made: &Made, case: &str) -> Result<()> {
+    let (profile, objects) = biographies(path)?;
+    let copy = &profile.copies[&objects.first().context("no object")?.copy];
+    let collections = profile.collections.len() as u32;
+    ensure!(collections > 0, "{case}: no collection");
+    let mut by_class: BTreeMap<String, u64> = BTreeMap::new();
+    let (mut numbers, mut clock) = (0, 0);
+    for object in &objects {
+        numbers += 1;
+        assert_eq!(object.number, numbers, "{case}: numbers have no gaps");
+        *by_class.entry(copy.class_names[&object.class].clone()).or_default() += 1;
+        ensure!(object.born <= collections, "{case}: {object:?}");
+        ensure!(
+            object.gone.is_none_or(|gone| gone >= object.born && gone <= collections),
+            "{case}: {object:?}"
+        );
+        ensure!(object.clock > 0 && object.bytes >= 8, "{case}: {object:?}");
+        ensure!(object.thread > 0, "{case}: {object:?}");
+        clock = clock.max(object.clock);
+    }
+    // Where the stack overflows in a probe the object is dropped, perhaps after its biography has begun.
+    let (mut counted, overflowing) = (made.by_class(), "Heap$Endless");
+    let (begun, ended) = (by_class.remove(overflowing), counted.remove(overflowing));
+    let dropped: u64 = profile.threads.iter().map(|thread| thread.dropped).sum();
+    let missing = begun.unwrap_or(0).abs_diff(ended.unwrap_or(0));
+    ensure!(missing <= dropped, "{case}: {begun:?} begun, {ended:?} counted, {dropped} dropped");
+    assert_eq!(by_class, counted, "{case}");
+    let of = |class: &str| -> Vec<&Object> {
+        objects.iter().filter(|object| copy.class_names[&object.class] == class).collect()
+    };
+    for dying in of("Heap$Dying") {
+        ensure!(dying.gone.is_some_and(|gone| gone > dying.born), "{case}: {dying:?}");
+        assert_eq!(dying.bytes, 16, "{case}");
+    }
+    for staying in of("Heap$Staying") {
+        ensure!(staying.gone.is_none() && staying.bytes == 16, "{case}: {staying:?}");
+    }
+    for sub in of("Heap$Sub") {
+        assert_eq!(sub.bytes, 24, "{case}");
+    }
+    for collection in &profile.collections {
+        ensure!(collection.start > 0 && collection.end >= collection.start, "{case}: {collection:?}");
+    }
+    // Where the virtual machine tells, and the compiler does not do it by itself.
+    ensure!(of("Heap$Unsafed").len() <= 8, "{case}: {}", of("Heap$Unsafed").len());
+    Ok(())
+}
+
+#[test]
+fn only_the_wanted_classes_are_recorded() -> Result<()> {
+    let options = "heap=objects,calibrate=off,heap-include=Heap$*:int[]:long[][],heap-exclude=Heap$Thread*";
+    for jre in jres() {
+        let outcome = heap(&jre, options, &[], &["Heap"])?;
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), SAID), "{}", outcome.stderr);
+        let path = profile_of(&outcome)?;
+        let (made, (_, objects)) = (Made::read(&path)?, biographies(&path)?);
+        let classes = made.by_class();
+        assert_eq!(
+            (made.count("Heap$Plain", ""), made.count("[I", "Heap.arrays("), made.count("[[J", "")),
+            (1000, 3, 1)
+        );
+        let wanted = |class: &str| {
+            ["[I", "[[J"].contains(&class) || class.starts_with("Heap$") && class != "Heap$Threaded"
+        };
+        ensure!(classes.keys().all(|class| wanted(class)), "{classes:?}");
+        assert_eq!(objects.len() as u64, classes.values().sum::<u64>());
+    }
+    Ok(())
+}
+
+#[test]
+fn exits_and_lack_of_memory_lose_nothing() -> Result<()> {
+    for jre in jres() {
+        for level in ["counts", "objects"] {
+            let options = format!("heap={level},calibrate=off");
+            let outcome = heap(&jre, &options, &[], &["Heap", "exit"])?;
+            assert_eq!(outcome.code, Some(7), "{}", outcome.stderr);
+            Made::read(&profile_of(&outcome)?)?.check(&format!("Java {}, exit, {level}", jre.version));
+
+            let outcome = heap(&jre, &options, &["-Xmx48m"], &["Heap", "memory"])?;
+            assert_eq!(
+                (outcome.code, outcome.stdout.as_str()),
+                (Some(0), "too large\nfull\n"),
+                "{}",
+                outcome.stderr
+            );
+            let made = Made::read(&profile_of(&outcome)?)?;
+            assert_eq!(made.count("Heap$AfterMemory", ""), 100, "Java {}, {level}", jre.version);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_full_profile_counts_what_it_drops() -> Result<()> {
+    let jre = jres().pop().context("a virtual machine")?;
+    let outcome = heap(&jre, "heap=objects,calibrate=off,limit=2m", &[], &["Heap"])?;
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), SAID), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.matches("instrument:").count(), 1, "{}", outcome.stderr);
+    ensure!(outcome.stderr.contains("is incomplete from here on: the limit of"), "{}", outcome.stderr);
+    let (profile, objects) = biographies(&profile_of(&outcome)?)?;
+    let dropped: u64 = profile.dropped + profile.threads.iter().map(|thread| thread.dropped).sum::<u64>();
+    ensure!(objects.len() < 40_000 && dropped > 1000, "{} objects, {dropped} dropped", objects.len());
+    Ok(())
+}
+
+#[test]
+fn records_and_joined_strings_are_seen() -> Result<()> {
+    for jre in jres().into_iter().filter(|jre| jre.version >= 17) {
+        for level in ["counts", "objects"] {
+            let outcome = heap(&jre, &format!("heap={level}"), &[], &["HeapRecords"])?;
+            assert_eq!(
+                (outcome.code, outcome.stdout.as_str(), outcome.stderr.as_str()),
+                (Some(0), "9\n", "")
+            );
+            let made = Made::read(&profile_of(&outcome)?)?;
+            assert_eq!(made.count("HeapRecords$Point", ""), 60, "Java {}", jre.version);
+            let strings = made.count("java.lang.String", "HeapRecords.main(");
+            ensure!(strings >= 60, "Java {}: {strings} strings", jre.version);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn wrong_options_are_refused() -> Result<()> {
+    let jre = jres().pop().context("a virtual machine")?;
+    for (options, reason) in [
+        ("heap=everything", "heap=everything: there are counts, objects"),
+        ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
+        ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
+    ] {
+        let outcome = heap(&jre, options, &[], &["HeapRecords"])?;
+        ensure!(outcome.code == Some(0) && outcome.profiles() == 0, "{options}");
+        ensure!(
+            outcome.stderr.starts_with(&format!("instrument: {reason}")),
+            "{options}: {}",
+            outcome.stderr
+        );
+    }
+    Ok(())
+}

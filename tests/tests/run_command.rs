@@ -1,0 +1,126 @@
+//! `instrument run` beyond starting a program: reports when it has ended, roots and regions of classes as they load.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+use instrument_tests::agent::{self, finish, option, run};
+use instrument_tests::jre;
+use instrument_tests::machine::Jdk;
+use instrument_tests::subject;
+use tempfile::TempDir;
+
+fn program() -> Result<(TempDir, String)> {
+    let folder = tempfile::tempdir()?;
+    let path = agent::compile(&["Program.java"], 8, folder.path())?.display().to_string();
+    Ok((folder, path))
+}
+
+fn instrument_run(options: &[&str], words: &[&str]) -> Result<Command> {
+    let java = Jdk::default_kit()?.home.join("bin/java");
+    let mut command = subject::call()?;
+    command.arg("run").args(options).arg("--agent").arg(agent::library()?).arg("--").arg(java).args(words);
+    Ok(command)
+}
+
+#[test]
+fn a_report_follows_what_the_program_has_printed() -> Result<()> {
+    let (_folder, path) = program()?;
+    for (report, part) in [
+        ("xtree", "Program.fibonacci(int)"),
+        ("xprof --top 3", "not shown: "),
+        ("stats", "Program.main(String[])"),
+        ("report --counts", "law holds for "),
+    ] {
+        let outcome = finish(instrument_run(&["--report", report], &["-cp", &path, "Program", "exit"])?)?;
+        assert_eq!(outcome.code, Some(7), "{report}: {}", outcome.stderr);
+        let (first, rest) = outcome.stdout.split_once('\n').unwrap_or_default();
+        ensure!(first.ends_with(" 1000") && rest.contains(part), "{report}: {}", outcome.stdout);
+    }
+    let options = ["--report", "xprof", "--report-to", "report.txt"];
+    let outcome = finish(instrument_run(&options, &["-cp", &path, "Program"])?)?;
+    assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 1), "{}", outcome.stderr);
+    let report = fs::read_to_string(outcome.folder.path().join("report.txt"))?;
+    ensure!(report.contains("Program.make(int)"), "{report}");
+    for (words, reason) in [
+        (&["--report", "everything"][..], "--report everything: there are report, xprof, "),
+        (&["--report", "xtree --deep"], "--report xtree: unexpected argument"),
+        (&["--report", "xtree", "--report-to", "/nowhere/x"], "/nowhere/x: No such file"),
+        (&["--report-to", "x"], "--report"),
+    ] {
+        let outcome = finish(instrument_run(words, &["-cp", &path, "Program"])?)?;
+        ensure!(outcome.code != Some(0) && outcome.stdout.is_empty(), "{words:?} ran the program");
+        ensure!(outcome.stderr.contains(reason), "{words:?}: {}", outcome.stderr);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_script_may_change_the_folder() -> Result<()> {
+    let (_folder, path) = program()?;
+    let java = Jdk::default_kit()?.home.join("bin/java").display().to_string();
+    let script = format!("mkdir elsewhere && cd elsewhere && {java} -cp {path} Program");
+    for (options, place) in [(&[][..], "profile: Program-"), (&["-o", "new/"], "profile: new/Program-")] {
+        let mut command = subject::call()?;
+        command.arg("run").args(options).args(["--agent".into(), agent::library()?]);
+        let outcome = finish({
+            command.args(["--ids", "ids", "--", "sh", "-c", &script]);
+            command
+        })?;
+        ensure!(outcome.code == Some(0) && outcome.stderr.contains(place), "{}", outcome.stderr);
+        ensure!(outcome.folder.path().join("ids").exists());
+    }
+    Ok(())
+}
+
+#[test]
+fn roots_are_found_as_classes_load() -> Result<()> {
+    let (_folder, path) = program()?;
+    for jre in jre::all()? {
+        for record in ["tree", "counts", "trace"] {
+            let options = format!("record={record},root=Program#make:Program$Late#*,root=No.Such#thing");
+            let outcome = run(&jre, &[&option(&options)?, "-cp", &path, "Program", "overflow"])?;
+            assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+            let said = "instrument: no method that was loaded matches the root No.Such#thing\n";
+            assert_eq!(outcome.stderr, said, "Java {}, {record}", jre.version);
+            let methods = outcome.methods()?;
+            assert_eq!(methods["Program.make"].entries, 1000, "Java {}, {record}", jre.version);
+            assert_eq!(methods["Program$Base.<init>"].entries, 1000);
+            assert_eq!(methods["Program$Late.get"].entries, 1);
+            for outside in ["Program.main", "Program.fibonacci", "Program.locked", "Program.overflow"] {
+                ensure!(!methods.contains_key(outside), "Java {}, {record}: {outside}", jre.version);
+            }
+        }
+        let property = ["-Dinstrument.roots=Program#fibonacci", &option("")?, "-cp", &path, "Program"];
+        let methods = run(&jre, &property)?.methods()?;
+        assert_eq!((methods.len(), methods["Program.fibonacci"].entries), (1, 1973));
+    }
+    Ok(())
+}
+
+#[test]
+fn regions_are_timed_as_classes_load() -> Result<()> {
+    let (_folder, path) = program()?;
+    let options = [
+        "--region",
+        "Program#fibonacci",
+        "--region",
+        "Program#none",
+        "--region",
+        "No:7",
+        "--report",
+        "report",
+    ];
+    let outcome = finish(instrument_run(&options, &["-cp", &path, "Program"])?)?;
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let row = outcome.stdout.lines().find(|line| line.ends_with("  Program#fibonacci"));
+    ensure!(row.is_some_and(|row| row.trim().starts_with("1973 ")), "{}", outcome.stdout);
+    for said in [
+        "instrument: region Program#none is not timed: there is no such code\n",
+        "instrument: region No:7 was not timed: its class was not loaded\n",
+    ] {
+        ensure!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    }
+    ensure!(outcome.stdout.contains("calls       0 in 0 contexts"), "{}", outcome.stdout);
+    Ok(())
+}

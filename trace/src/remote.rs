@@ -1,0 +1,282 @@
+//! Remote method invocation: connections, and the calls made and served over them.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// Which end of a connection this process is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// It connected: it makes calls.
+    Connected,
+    /// It accepted: it serves calls.
+    Accepted,
+    /// A number that this reader does not know.
+    Other(u32),
+}
+
+/// A connection. Its number has a meaning only within its copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connection {
+    /// Copy of the runtime that recorded it.
+    pub copy: u32,
+    /// Its number, from 1.
+    pub number: u32,
+    /// Which end this process is.
+    pub side: Side,
+    /// Which one with these ports and addresses it is, from 1.
+    pub incarnation: u32,
+    /// Port of this process.
+    pub local_port: u16,
+    /// Port of the other one.
+    pub remote_port: u16,
+    /// Address of this process, an IPv4 address as such; unspecified if it is unknown.
+    pub local: IpAddr,
+    /// Address of the other one.
+    pub remote: IpAddr,
+    /// Clock when it was made.
+    pub clock: u64,
+}
+
+/// A `java.rmi.server.UID`: names what it belongs to on the host that made it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uid {
+    /// Number of the virtual machine that made it.
+    pub unique: i32,
+    /// When it was made, in ms since 1970.
+    pub time: i64,
+    /// Which one of that time.
+    pub count: i16,
+}
+
+/// A `java.rmi.server.ObjID`: names a remote object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjId {
+    /// Object number.
+    pub number: i64,
+    /// Address space; all 0 for the objects that every process knows.
+    pub space: Uid,
+}
+
+impl ObjId {
+    /// The registry.
+    pub const REGISTRY: ObjId = ObjId::well_known(0);
+    /// The activation system.
+    pub const ACTIVATOR: ObjId = ObjId::well_known(1);
+    /// The distributed garbage collector.
+    pub const DGC: ObjId = ObjId::well_known(2);
+
+    const fn well_known(number: i64) -> ObjId {
+        ObjId { number, space: Uid { unique: 0, time: 0, count: 0 } }
+    }
+}
+
+/// Whether a call was made or served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RemoteCallKind {
+    /// By this process, the client.
+    Made,
+    /// By this process, the server.
+    Served,
+    /// A kind that this reader does not know.
+    Other(u32),
+}
+
+/// A remote call as one side saw it. Clocks are those of this process, 0 for what did not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemoteCall {
+    /// Copy of the runtime that recorded it.
+    pub copy: u32,
+    /// Whether this process made it or served it.
+    pub kind: RemoteCallKind,
+    /// Ordinal of the thread; 0: unknown.
+    pub thread: u32,
+    /// Number of the connection; 0: unknown.
+    pub connection: u32,
+    /// Which call on that connection it is, from 1.
+    pub ordinal: u32,
+    /// The remote object.
+    pub object: ObjId,
+    /// Hash of the method, or of the interface if there is an operation number.
+    pub hash: i64,
+    /// Operation number; -1: none.
+    pub operation: i32,
+    /// The UID of the return, if it is known: the same on both sides, and of no other call.
+    pub return_id: Option<Uid>,
+    /// It ended by an exception that the method threw.
+    pub threw: bool,
+    /// It was not dispatched: there is no such object.
+    pub no_such_object: bool,
+    /// It failed otherwise.
+    pub failed: bool,
+    /// Number, in [`crate::Copy::class_names`], of the class of the implementation; 0: unknown.
+    pub class: u32,
+    /// Number, in [`crate::Copy::class_names`], of the method as `name(descriptor)`; 0: unknown.
+    pub method: u32,
+    /// Context that made it; 0: unknown.
+    pub context: u32,
+    /// Made: its link in a trace; served: the link frame that it ran under; 0: none.
+    pub link: u32,
+    /// The beginning: before anything is sent, or when the ObjID has been read.
+    pub begin: u64,
+    /// Made: the arguments are written. Served: they are read, the method is called.
+    pub sent: u64,
+    /// Made: the return has begun to come. Served: it begins to be written.
+    pub returned: u64,
+    /// The end.
+    pub end: u64,
+}
+
+/// Where records of remote calls are: see [`crate::Profile::visit_remote_calls`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemoteCalls {
+    /// Copy of the runtime that recorded them.
+    pub copy: u32,
+    /// File offset of the first.
+    pub offset: u64,
+    /// Room for them, in bytes.
+    pub length: u64,
+}
+
+const THREW: u16 = 1;
+const RETURN_KNOWN: u16 = 2;
+const NO_SUCH_OBJECT: u16 = 4;
+const FAILED: u16 = 8;
+
+impl Side {
+    /// Its number in the file.
+    pub fn number(self) -> u32 {
+        match self {
+            Side::Connected => 1,
+            Side::Accepted => 2,
+            Side::Other(number) => number,
+        }
+    }
+}
+
+impl RemoteCallKind {
+    /// Its number in the file.
+    pub fn number(self) -> u32 {
+        match self {
+            RemoteCallKind::Made => 1,
+            RemoteCallKind::Served => 2,
+            RemoteCallKind::Other(number) => number,
+        }
+    }
+}
+
+impl Connection {
+    pub(crate) fn decode(copy: u32, words: &[u64; 8]) -> Connection {
+        let side = match (words[0] >> 32) as u32 {
+            1 => Side::Connected,
+            2 => Side::Accepted,
+            other => Side::Other(other),
+        };
+        let address = |at: usize| {
+            let mut bytes = [0; 16];
+            bytes[..8].copy_from_slice(&words[at].to_le_bytes());
+            bytes[8..].copy_from_slice(&words[at + 1].to_le_bytes());
+            let address = Ipv6Addr::from(bytes);
+            address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4)
+        };
+        Connection {
+            copy,
+            number: words[0] as u32,
+            side,
+            local_port: words[1] as u16,
+            remote_port: (words[1] >> 16) as u16,
+            incarnation: (words[1] >> 32) as u32,
+            local: address(2),
+            remote: address(4),
+            clock: words[6],
+        }
+    }
+
+    /// Its record, as words.
+    #[cfg(feature = "testing")]
+    pub(crate) fn encode(&self) -> [u64; 8] {
+        let address = |address: IpAddr| {
+            let bytes = match address {
+                IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+                IpAddr::V6(address) => address.octets(),
+            };
+            let (low, high) = (u128::from_le_bytes(bytes) as u64, (u128::from_le_bytes(bytes) >> 64) as u64);
+            [low, high]
+        };
+        let ports = u64::from(self.local_port) | u64::from(self.remote_port) << 16;
+        let ([a, b], [c, d]) = (address(self.local), address(self.remote));
+        let number = u64::from(self.number) | u64::from(self.side.number()) << 32;
+        [number, ports | u64::from(self.incarnation) << 32, a, b, c, d, self.clock, 0]
+    }
+}
+
+impl RemoteCall {
+    /// `None`: it was not finished.
+    pub(crate) fn decode(copy: u32, words: &[u64; 16]) -> Option<RemoteCall> {
+        let low = |at: usize| words[at] as u32;
+        let high = |at: usize| (words[at] >> 32) as u32;
+        let kind = match low(0) {
+            0 => return None,
+            1 => RemoteCallKind::Made,
+            2 => RemoteCallKind::Served,
+            other => RemoteCallKind::Other(other),
+        };
+        let uid = |time: usize, rest: usize| Uid {
+            time: words[time] as i64,
+            unique: low(rest) as i32,
+            count: high(rest) as i16,
+        };
+        let flags = (words[4] >> 48) as u16;
+        Some(RemoteCall {
+            copy,
+            kind,
+            thread: high(0),
+            connection: low(1),
+            ordinal: high(1),
+            object: ObjId { number: words[2] as i64, space: uid(3, 4) },
+            hash: words[5] as i64,
+            operation: low(6) as i32,
+            class: high(6),
+            return_id: (flags & RETURN_KNOWN != 0).then(|| uid(7, 8)),
+            threw: flags & THREW != 0,
+            no_such_object: flags & NO_SUCH_OBJECT != 0,
+            failed: flags & FAILED != 0,
+            context: low(9),
+            link: high(9),
+            begin: words[10],
+            sent: words[11],
+            returned: words[12],
+            end: words[13],
+            method: low(14),
+        })
+    }
+
+    /// Its record, as words.
+    #[cfg(feature = "testing")]
+    pub(crate) fn encode(&self) -> [u64; 16] {
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let rest = |uid: &Uid| u64::from(uid.unique as u32) | u64::from(uid.count as u16) << 32;
+        let flag = |set: bool, flag: u16| if set { u64::from(flag) << 48 } else { 0 };
+        let flags = flag(self.threw, THREW)
+            | flag(self.return_id.is_some(), RETURN_KNOWN)
+            | flag(self.no_such_object, NO_SUCH_OBJECT)
+            | flag(self.failed, FAILED);
+        let return_id = self.return_id.unwrap_or_default();
+        [
+            pair(self.kind.number(), self.thread),
+            pair(self.connection, self.ordinal),
+            self.object.number as u64,
+            self.object.space.time as u64,
+            rest(&self.object.space) | flags,
+            self.hash as u64,
+            pair(self.operation as u32, self.class),
+            return_id.time as u64,
+            rest(&return_id),
+            pair(self.context, self.link),
+            self.begin,
+            self.sent,
+            self.returned,
+            self.end,
+            u64::from(self.method),
+            0,
+        ]
+    }
+}
