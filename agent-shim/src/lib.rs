@@ -24,6 +24,7 @@ mod clock;
 #[cfg(target_os = "linux")]
 mod ctl;
 mod heap;
+mod heap_dump;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -37,6 +38,7 @@ mod talk;
 use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
 use clock::{Pair, Wanted};
+use heap_dump::AtEnd;
 use instrument_rewriter::transform::hooks::Reach;
 use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
@@ -62,6 +64,8 @@ struct Agent {
     settings: String,
     /// What the recorder's own clock begins with; none: it takes the virtual machine's.
     clock: Option<Pair>,
+    /// A dump of the heap that is to be written at the end.
+    heap_dump: Option<AtEnd>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -196,6 +200,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         capabilities = heap::capabilities(&heap);
         heap::claim(jvmti, heap);
     }
+    let heap_dump = options.heap_dump.take().map(AtEnd::new);
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
@@ -203,7 +208,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         capabilities.push(Capability::RetransformClasses);
     }
     AGENT
-        .set(Agent { hook, threads, ctl, told, settings, clock, live: OnceLock::new() })
+        .set(Agent { hook, threads, ctl, told, settings, clock, heap_dump, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
     #[cfg(target_os = "linux")]
     if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
@@ -248,6 +253,9 @@ fn program_name(command: &str) -> Option<String> {
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
+    if let Some(dump) = &agent.heap_dump {
+        dump.begin();
+    }
     let live = || {
         heap::register(jni).then_some(())?;
         let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
@@ -377,6 +385,12 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         {
             heap::end();
             live.recorder.finish(jni, &agent.hook.missed());
+        }
+        // After the recorder: what is collected for it is not the program's doing.
+        if let Some(agent) = AGENT.get()
+            && let Some(dump) = &agent.heap_dump
+        {
+            dump.write(jni, &agent.hook);
         }
         runtime_jar::remove();
     });

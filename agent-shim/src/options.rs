@@ -11,6 +11,7 @@
 //! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `heap-dump` | a file for a dump of the heap, as it is when the program ends; `%p` is the process id |
 //! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
 //! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `threads` | `on`: threads and their waits for monitors are recorded |
@@ -47,7 +48,7 @@ const RECORDER_KEYS: [&str; 12] = [
     "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 14] = [
+const AGENT_KEYS: [&str; 15] = [
     "include",
     "exclude",
     "transform",
@@ -56,6 +57,7 @@ const AGENT_KEYS: [&str; 14] = [
     "ids",
     "report",
     "dump",
+    "heap-dump",
     "ctl",
     "heap-include",
     "heap-exclude",
@@ -93,6 +95,7 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) heap_dump: Option<PathBuf>,
     pub(crate) ctl: Requests,
     pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
@@ -122,7 +125,7 @@ impl Options {
         let mut clock = Wanted::default();
         let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
         let mut ctl = Requests::default();
-        let (mut ids, mut report, mut dump) = (None, None, None);
+        let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
@@ -148,6 +151,7 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "heap-dump" => heap_dump = path(),
                 "ctl" if value == "off" => ctl = Requests::Off,
                 "ctl" => ctl = Requests::At(PathBuf::from(value)),
                 "clock" => {
@@ -209,6 +213,7 @@ impl Options {
             ids,
             report,
             dump,
+            heap_dump,
             ctl,
             clock,
             threads: threads.then_some(owners),
