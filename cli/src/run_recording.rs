@@ -29,6 +29,10 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "PATTERN", requires = "heap")]
     heap_exclude: Vec<String>,
 
+    /// Write what can be reached on the heap when the program ends, as HPROF; %p is the process id
+    #[arg(long, value_name = "FILE")]
+    heap_dump: Option<PathBuf>,
+
     /// Where `instrument ctl` finds the program: a path for its socket; or off
     #[arg(long, value_name = "PATH", env = "INSTRUMENT_CTL", hide_env_values = true)]
     ctl: Option<PathBuf>,
@@ -73,13 +77,15 @@ impl Opts {
         options.extend(self.heap.iter().map(|level| ("heap", word(level))));
         options.extend(self.heap_include.iter().map(|pattern| ("heap-include", pattern.clone())));
         options.extend(self.heap_exclude.iter().map(|pattern| ("heap-exclude", pattern.clone())));
-        if let Some(path) = &self.ctl {
-            let path = match path == Path::new("off") {
+        for (key, path) in [("heap-dump", &self.heap_dump), ("ctl", &self.ctl)] {
+            let Some(path) = path else { continue };
+            // A script may change the folder.
+            let path = match key == "ctl" && path == Path::new("off") {
                 true => path.clone(),
                 false => std::env::current_dir()?.join(path),
             };
             let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
-            options.push(("ctl", text.to_owned()));
+            options.push((key, text.to_owned()));
         }
         options.extend(self.clock.iter().map(|clock| ("clock", word(clock))));
         Ok(options)
