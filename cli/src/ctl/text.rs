@@ -90,9 +90,9 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
             Ok(())
         }
         Request::Monitor { .. } => monitor(out, answer),
-        Request::HeapDump { .. } => {
+        Request::HeapDump { file } => {
             let (objects, classes) = (number(answer, "objects"), number(answer, "classes"));
-            let (file, bytes) = (text(answer, "file"), scaled(answer, "bytes", "bytes"));
+            let (file, bytes) = (file.display(), scaled(answer, "bytes", "bytes"));
             writeln!(out, "{file}: {objects} objects of {classes} classes, {bytes}")?;
             match answer["cut"].as_u64() {
                 Some(cut) if cut > 0 => {
@@ -101,10 +101,10 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
                 _ => Ok(()),
             }
         }
-        Request::Snapshot { .. } => writeln!(
+        Request::Snapshot { file } => writeln!(
             out,
             "{}: {}; the program stood still for {}",
-            text(answer, "file"),
+            file.display(),
             scaled(answer, "bytes", "bytes"),
             scaled(answer, "stopped_ns", "ns")
         ),
