@@ -58,6 +58,10 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_AGENT", hide_env_values = true)]
     agent: Option<PathBuf>,
 
+    /// Rewrite classes from the first one on: objects of start-up are seen, too, but class data sharing is off
+    #[arg(long, env = "INSTRUMENT_EARLY", hide_env_values = true)]
+    early: bool,
+
     #[command(flatten)]
     waits: Waits,
 
@@ -125,7 +129,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = report.transpose()?;
     let library = find_library(opts.agent)?;
     let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.clock)?;
-    let options = options + &opts.waits.options();
+    let options = options + &opts.waits.options() + if opts.early { ",early=on" } else { "" };
     let mut argument = OsString::from("-agentpath:");
     argument.push(&library);
     argument.push("=");
