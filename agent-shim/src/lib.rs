@@ -25,6 +25,7 @@ mod clock;
 mod ctl;
 mod early;
 mod heap;
+mod heap_dump;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -39,6 +40,7 @@ use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
 use clock::{Pair, Wanted};
 use early::{Early, Rewritten};
+use heap_dump::AtEnd;
 use instrument_rewriter::transform::hooks::Reach;
 use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
@@ -66,6 +68,8 @@ struct Agent {
     settings: String,
     /// What the recorder's own clock begins with; none: it takes the virtual machine's.
     clock: Option<Pair>,
+    /// A dump of the heap that is to be written at the end.
+    heap_dump: Option<AtEnd>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -202,6 +206,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         heap::claim(jvmti, heap);
     }
     let wants_early = options.early;
+    let heap_dump = options.heap_dump.take().map(AtEnd::new);
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     let early = if wants_early { early::claim(jvmti, attached, &jar) } else { None };
@@ -213,7 +218,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         capabilities.push(Capability::RetransformClasses);
     }
     AGENT
-        .set(Agent { hook, early, threads, ctl, told, settings, clock, live: OnceLock::new() })
+        .set(Agent { hook, early, threads, ctl, told, settings, clock, heap_dump, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
     #[cfg(target_os = "linux")]
     if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
@@ -262,6 +267,9 @@ fn program_name(command: &str) -> Option<String> {
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
+    if let Some(dump) = &agent.heap_dump {
+        dump.begin();
+    }
     let kept = agent.early.as_ref().and_then(|early| early.stop_keeping(jni));
     let live = || {
         if let Some(early) = &agent.early {
@@ -420,6 +428,12 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         {
             heap::end();
             live.recorder.finish(jni, &agent.hook.missed());
+        }
+        // After the recorder: what is collected for it is not the program's doing.
+        if let Some(agent) = AGENT.get()
+            && let Some(dump) = &agent.heap_dump
+        {
+            dump.write(jni, &agent.hook);
         }
         runtime_jar::remove();
     });

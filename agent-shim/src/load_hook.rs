@@ -9,6 +9,7 @@ use crate::talk::say;
 use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
+use instrument_rewriter::id_map::Entry;
 use instrument_rewriter::instrumenter::{Instrumenter, RegionRecord, Runtime};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
@@ -206,6 +207,12 @@ impl LoadHook {
     pub(crate) fn method_id(&self, class: &str, name: &str, descriptor: &str) -> Option<u32> {
         let mut state = self.state.write().ok()?;
         state.instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+    }
+
+    /// Tells of the method with this id, if there is one.
+    pub(crate) fn method<T>(&self, id: u32, tell: impl FnOnce(Entry<'_>) -> T) -> Option<T> {
+        let mut state = self.state.write().ok()?;
+        state.instrumenter.ids().lookup(id).map(tell)
     }
 
     /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.

@@ -12,6 +12,7 @@
 //! | `early` | `on`: classes are rewritten from the first one on, before the virtual machine is initialised, which turns class data sharing off |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `heap-dump` | a file for a dump of the heap, as it is when the program ends; `%p` is the process id |
 //! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
 //! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `threads` | `on`: threads and their waits for monitors are recorded |
@@ -48,7 +49,7 @@ const RECORDER_KEYS: [&str; 12] = [
     "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 15] = [
+const AGENT_KEYS: [&str; 16] = [
     "include",
     "exclude",
     "transform",
@@ -57,6 +58,7 @@ const AGENT_KEYS: [&str; 15] = [
     "ids",
     "report",
     "dump",
+    "heap-dump",
     "ctl",
     "heap-include",
     "heap-exclude",
@@ -95,6 +97,7 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) heap_dump: Option<PathBuf>,
     pub(crate) ctl: Requests,
     pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
@@ -126,7 +129,7 @@ impl Options {
         let mut clock = Wanted::default();
         let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
         let mut ctl = Requests::default();
-        let (mut ids, mut report, mut dump) = (None, None, None);
+        let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let mut early = false;
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -153,6 +156,7 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "heap-dump" => heap_dump = path(),
                 "ctl" if value == "off" => ctl = Requests::Off,
                 "ctl" => ctl = Requests::At(PathBuf::from(value)),
                 "clock" => {
@@ -216,6 +220,7 @@ impl Options {
             ids,
             report,
             dump,
+            heap_dump,
             ctl,
             clock,
             threads: threads.then_some(owners),

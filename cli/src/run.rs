@@ -7,6 +7,7 @@
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 use crate::exit::{Exit, usage};
+use crate::run_recording;
 use crate::run_report::Report;
 use crate::settings::{self, Settings};
 use crate::talk::Talk;
@@ -35,7 +36,7 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
-    /// Print a report of the profile when the program has ended: report, xprof, xtree, xarc, stats or threads
+    /// Print a report of the profile when the program has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
     ///
     /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output, after what the program has
     /// written there.
@@ -50,20 +51,12 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "DIRECTORY")]
     dump: Option<PathBuf>,
 
-    /// The clock of the probes: the processor's counter, where the system tells the time by it, or System.nanoTime()
-    #[arg(long, value_name = "CLOCK", env = "INSTRUMENT_CLOCK", hide_env_values = true)]
-    clock: Option<Clock>,
-
     /// The agent's library, if it is neither beside this program nor in ../lib
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_AGENT", hide_env_values = true)]
     agent: Option<PathBuf>,
 
-    /// Rewrite classes from the first one on: objects of start-up are seen, too, but class data sharing is off
-    #[arg(long, env = "INSTRUMENT_EARLY", hide_env_values = true)]
-    early: bool,
-
     #[command(flatten)]
-    waits: Waits,
+    recording: run_recording::Opts,
 
     #[command(flatten)]
     settings: settings::Opts,
@@ -71,41 +64,6 @@ pub(crate) struct Opts {
     /// The program: java and its arguments, or a script that starts java
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
-}
-
-/// What is recorded of threads.
-#[derive(Debug, Clone, clap::Args)]
-#[group(skip)]
-struct Waits {
-    /// Record threads, and what they wait for: monitors that others have, and Object.wait
-    #[arg(long, env = "INSTRUMENT_MONITORS", hide_env_values = true)]
-    monitors: bool,
-
-    /// Ask the virtual machine, which stops all threads to tell, who has a monitor: as long as that takes 2 % of the time, always, or never
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "on", requires = "monitors")]
-    owners: Owners,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Owners {
-    On,
-    All,
-    Off,
-}
-
-impl Waits {
-    /// As the agent takes it: what comes behind other options.
-    fn options(&self) -> String {
-        let owners = self.owners.to_possible_value();
-        let owners = owners.map(|value| format!(",threads=on,owners={}", value.get_name()));
-        owners.filter(|_| self.monitors).unwrap_or_default()
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Clock {
-    Tsc,
-    Monotonic,
 }
 
 /// Options of `rewrite` that say nothing about a run.
@@ -128,8 +86,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
     let library = find_library(opts.agent)?;
-    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.clock)?;
-    let options = options + &opts.waits.options() + if opts.early { ",early=on" } else { "" };
+    let options =
+        agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.recording.options()?)?;
     let mut argument = OsString::from("-agentpath:");
     argument.push(&library);
     argument.push("=");
@@ -193,19 +151,19 @@ fn agent_options(
     settings: &Settings,
     out: Option<&Path>,
     dump: Option<&Path>,
-    clock: Option<Clock>,
+    recording: Vec<(&'static str, String)>,
 ) -> Result<String> {
-    let mut options: Vec<(String, String)> = Vec::new();
+    let mut options: Vec<(&str, String)> = recording;
     let (include, exclude) = settings.patterns();
-    options.extend(include.iter().map(|pattern| ("include".to_owned(), pattern.clone())));
-    options.extend(exclude.iter().map(|pattern| ("exclude".to_owned(), pattern.clone())));
+    options.extend(include.iter().map(|pattern| ("include", pattern.clone())));
+    options.extend(exclude.iter().map(|pattern| ("exclude", pattern.clone())));
     let names = settings.transforms.iter().filter_map(ValueEnum::to_possible_value);
     let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
     if !names.is_empty() {
-        options.push(("transform".to_owned(), names.join(":")));
+        options.push(("transform", names.join(":")));
     }
-    options.extend(settings.roots.iter().map(|root| ("root".to_owned(), root.clone())));
-    options.extend(settings.regions.iter().map(|region| ("region".to_owned(), region.name.clone())));
+    options.extend(settings.roots.iter().map(|root| ("root", root.clone())));
+    options.extend(settings.regions.iter().map(|region| ("region", region.name.clone())));
     // A script may change the folder; the slash of one that does not exist yet has to stay.
     let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
     let paths = [
@@ -218,16 +176,13 @@ fn agent_options(
         let Some(path) = path else { continue };
         let path = std::env::current_dir()?.join(path);
         let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
-        options.push((key.to_owned(), text.to_owned()));
+        options.push((key, text.to_owned()));
     }
     let record = settings.record.to_possible_value();
-    options.extend(record.map(|value| ("record".to_owned(), value.get_name().to_owned())));
-    let clock = clock.and_then(|clock| clock.to_possible_value());
-    options.extend(clock.map(|value| ("clock".to_owned(), value.get_name().to_owned())));
-    options.push(("timing".to_owned(), settings.timing.to_string()));
-    let option = |(key, value): &(String, String)| {
-        format!("{key}={}", value.replace('\\', "\\\\").replace(',', "\\,"))
-    };
+    options.extend(record.map(|value| ("record", value.get_name().to_owned())));
+    options.push(("timing", settings.timing.to_string()));
+    let option =
+        |(key, value): &(&str, String)| format!("{key}={}", value.replace('\\', "\\\\").replace(',', "\\,"));
     Ok(options.iter().map(option).collect::<Vec<_>>().join(","))
 }
 

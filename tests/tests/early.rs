@@ -32,6 +32,11 @@ fn with(jre: &Jre, options: &str, flags: &[&str], arguments: &[&str]) -> Result<
     run(jre, &[&[agent.as_str()][..], flags, &["-cp", &path], arguments].concat())
 }
 
+/// The last line of standard output: some virtual machines have warnings before it.
+fn said(outcome: &Outcome) -> &str {
+    outcome.stdout.lines().last().unwrap_or_default()
+}
+
 /// Objects by class and method.
 fn made(outcome: &Outcome) -> Result<BTreeMap<(String, String), u64>> {
     let entries = fs::read_dir(outcome.folder.path())?.collect::<Result<Vec<_>, _>>()?;
@@ -58,7 +63,7 @@ fn count(made: &BTreeMap<(String, String), u64>, class: &str, method: &str) -> u
 fn objects_of_start_up_are_seen() -> Result<()> {
     for jre in jre::all()? {
         let plain = run(&jre, &[LOADER, "-cp", &class_path(), "Early"])?;
-        ensure!(plain.code == Some(0) && plain.stdout.starts_with("100 50 "), "{}", plain.stderr);
+        ensure!(plain.code == Some(0) && said(&plain) == "100 50 Early", "{}", plain.stderr);
         for level in ["counts", "objects"] {
             let case = format!("Java {}, {level}", jre.version);
             let mut kept = Vec::new();
@@ -67,13 +72,16 @@ fn objects_of_start_up_are_seen() -> Result<()> {
                 let options = format!("heap={level},early={state},calibrate=off");
                 let outcome = with(&jre, &options, &["-Xcheck:jni", REDEFINED, LOADER], &["Early"])?;
                 assert_eq!(
-                    (outcome.code, &outcome.stdout),
-                    (Some(0), &plain.stdout),
+                    (outcome.code, said(&outcome)),
+                    (Some(0), said(&plain)),
                     "{case}: {}",
                     outcome.stderr
                 );
-                let said = if early { SAID } else { "" };
-                assert_eq!(outcome.stderr.replace(CDS_WARNING, ""), said, "{case}, early={state}");
+                let expected_stderr = if early { SAID } else { "" };
+                // Some say that class data sharing is off for a loader like this one.
+                let warning = |line: &&str| line.contains(" Server VM warning: ") && !line.contains("JNI");
+                let stderr: String = outcome.stderr.split_inclusive('\n').filter(|l| !warning(l)).collect();
+                assert_eq!(stderr, expected_stderr, "{case}, early={state}");
                 let redefined = fs::read_to_string(outcome.folder.path().join("redefined.log"))?;
                 assert_eq!(redefined.contains("name=java.lang.Object"), !early, "{case}: {redefined}");
                 let methods = outcome.methods()?;
@@ -85,7 +93,7 @@ fn objects_of_start_up_are_seen() -> Result<()> {
                 assert_eq!(count(&made, "Early$Later", ""), 10, "{case}");
                 kept.push((
                     count(&made, "Early$Kept", ""),
-                    count(&made, "[I", "") > 1234,
+                    count(&made, "[I", "") >= 1234,
                     count(&made, "java.util.HashMap$Node", "") > 300,
                 ));
             }
@@ -94,9 +102,6 @@ fn objects_of_start_up_are_seen() -> Result<()> {
     }
     Ok(())
 }
-
-/// Of virtual machines whose boot path was appended to.
-const CDS_WARNING: &str = "OpenJDK 64-Bit Server VM warning: Sharing is only supported for boot loader classes because bootstrap classpath has been appended\n";
 
 #[test]
 fn there_is_an_end_to_the_objects_of_start_up() -> Result<()> {
@@ -123,8 +128,10 @@ fn what_the_program_makes_is_counted_as_without() -> Result<()> {
                 ensure!(!outcome.stderr.contains("WARNING in native"), "{case}: {}", outcome.stderr);
                 outcome.methods()?;
                 let mut made = made(&outcome)?;
-                made.retain(|(class, _), _| class.starts_with("Heap$") && !class.contains("Lambda"));
-                ensure!(made.len() > 20, "{case}: {made:?}");
+                made.retain(|(class, _), _| {
+                    class.starts_with("Heap$") && !class.contains("Lambda") && class != "Heap$Endless"
+                });
+                ensure!(made.len() > 15, "{case}: {made:?}");
                 runs.push((outcome.stdout, made));
             }
             assert_eq!(runs[0], runs[1], "{case}");

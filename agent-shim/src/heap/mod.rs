@@ -24,6 +24,7 @@ mod classes;
 mod records;
 
 use crate::clock;
+use crate::heap_dump;
 use crate::jvmti::{Capability, Event, Global, Jni, Jvmti, NativeMethod, Object, StaticMethod, Value};
 use crate::options;
 use crate::talk::{contained, say};
@@ -111,6 +112,11 @@ pub(crate) fn object(number: i64) -> Option<(u32, u32, u32)> {
     let record = HEAP.get()?.objects.get(u64::try_from(number).ok()?)?;
     let (made, context) = (record[0].load(Relaxed), record[1].load(Relaxed));
     (made as u32 != 0).then_some((made as u32, (made >> 32) as u32, context as u32))
+}
+
+/// The environment in which the numbers are tags; none: objects have no biographies.
+pub(crate) fn numbers_in() -> Option<Jvmti<'static>> {
+    HEAP.get().filter(|heap| heap.biographies).map(|heap| heap.jvmti)
 }
 
 /// Gives the Java side its native methods. False: it cannot be called.
@@ -276,7 +282,8 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
 /// Called by the virtual machine.
 pub(crate) unsafe extern "system" fn object_free(_: *mut *const *const c_void, tag: i64) {
     let Some(heap) = HEAP.get() else { return };
-    if let Some(record) = heap.objects.get(tag as u64) {
+    // While the heap is dumped a tag carries more than the number.
+    if let Some(record) = heap.objects.get(heap_dump::number(tag)) {
         // Before 17 that is found out within the collection, which is as good as ended.
         record[2].fetch_or((heap.begun.load(Relaxed) + 1) << 32, Relaxed);
     }

@@ -98,7 +98,9 @@ final class HeapEvents {
         int context = state.context();
         long before = nextObject;
         boolean ask = state.byMachine || type.byMachine;
-        int result = made(object, type.number, state.ordinal, context, units, ask);
+        // The objects of a state on trial take as long, and are no records.
+        int number = state.ordinal == 0 ? 0 : type.number;
+        int result = made(object, number, state.ordinal, context, units, ask);
         type.byMachine |= state.byMachine && (result & KNOWN) == 0;
         if (result == 0) {
             return true;
@@ -110,7 +112,7 @@ final class HeapEvents {
             more(Format.COLLECTIONS, nextCollection);
         }
         if ((result & NO_ROOM) != 0) {
-            result = made(object, type.number, state.ordinal, context, units, ask);
+            result = made(object, number, state.ordinal, context, units, ask);
             if ((result & NO_ROOM) != 0) {
                 state.drop();
             }
