@@ -3,6 +3,7 @@
 //! Injected code must find what it calls through the class loader of its class, and there are loaders that ask nobody for names that
 //! they do not know: OSGi's, JBoss Modules', those that filter. But no loader can define a class in `java.*`, so all ask the boot
 //! loader for those. A method of three instructions is made a part of its caller when that is compiled.
+//! In its early form it is there before the runtime is (see [`crate::early`]).
 
 use instrument_rewriter::class_file::{Tag, opcode};
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, Hook, OBJECT_EVENT};
@@ -81,8 +82,6 @@ pub(crate) fn early_class(keep: bool) -> Vec<u8> {
 pub(crate) const PASS: &str = "pass";
 /// `static Object take()`: the array of the objects that were kept.
 pub(crate) const TAKE: &str = "take";
-/// So many objects, squared, in units of 256, are kept.
-const KEPT_ROOT: u8 = 1;
 const ARRAY: &str = "[Ljava/lang/Object;";
 const PASSES: (&str, &str) = ("passes", "Z");
 const KEPT: (&str, &str) = ("kept", ARRAY);
@@ -190,11 +189,10 @@ fn pass(pool: &mut Pool) -> Vec<u8> {
     method(PASS, "([B)V", &[opcode::ICONST_1, opcode::PUTSTATIC, high, low, opcode::RETURN], None, pool)
 }
 
-/// `static { kept = new Object[256 * 256]; }`
+/// `static { kept = new Object[256 * 256]; }`: start-up makes about 6,000.
 fn prepare(pool: &mut Pool) -> Vec<u8> {
     let [high, low] = pool.class(OBJECT).to_be_bytes();
-    let mut code =
-        vec![opcode::SIPUSH, KEPT_ROOT, 0, opcode::DUP, opcode::IMUL, opcode::ANEWARRAY, high, low];
+    let mut code = vec![opcode::SIPUSH, 1, 0, opcode::DUP, opcode::IMUL, opcode::ANEWARRAY, high, low];
     let [high, low] = pool.field(KEPT).to_be_bytes();
     code.extend([opcode::PUTSTATIC, high, low, opcode::RETURN]);
     method("<clinit>", "()V", &code, None, pool)

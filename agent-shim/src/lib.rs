@@ -10,6 +10,8 @@
 //! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
+//! With `early=on` classes are rewritten from the first one on: [`early`].
+//!
 //! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
 //! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`]; requests of users to the
 //! running program are `ctl`.
