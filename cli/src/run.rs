@@ -18,6 +18,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::{Origin, WithOrigin};
 use signal_hook::low_level::siginfo::{Cause, Sent};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
@@ -244,27 +245,43 @@ fn directory_of(out: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Profiles that were begun since `started`: those of one process, or of any.
+/// Profiles that were begun since `started`: those of one process, or of any. Of a profile and its snapshots, the profile.
 fn profiles_since(directory: &Path, started: SystemTime, pid: Option<u32>) -> Vec<PathBuf> {
     // The clocks of two processes may differ by a tick.
     let since =
         started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
-    let ours = |path: &PathBuf| {
-        path.extension() == Some(OsStr::new("iprof"))
-            && head(path).is_some_and(|(process, start)| {
-                u128::from(start) >= since.as_millis() && pid.is_none_or(|pid| u64::from(pid) == process)
-            })
-    };
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(ours).collect()
+    let mut profiles: HashMap<u64, (Head, PathBuf)> = HashMap::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Some(head) = head(&path).filter(|_| path.extension() == Some(OsStr::new("iprof"))) else {
+            continue;
+        };
+        let ours = u128::from(head.start) >= since.as_millis()
+            && pid.is_none_or(|pid| u64::from(pid) == head.process);
+        let is_later = |(known, _): &(Head, PathBuf)| head.progress > known.progress;
+        if ours && profiles.get(&head.nonce).is_none_or(is_later) {
+            profiles.insert(head.nonce, (head, path));
+        }
+    }
+    profiles.into_values().map(|(_, path)| path).collect()
 }
 
-/// Process id and start of a profile, from the first words of its header.
-fn head(path: &Path) -> Option<(u64, u64)> {
-    let mut words = [0u8; 40];
+/// The first words of a profile.
+struct Head {
+    /// The same in every copy.
+    nonce: u64,
+    process: u64,
+    start: u64,
+    /// When the virtual machine shut down, and how long the file is: a snapshot was made before.
+    progress: (u64, u64),
+}
+
+fn head(path: &Path) -> Option<Head> {
+    let mut words = [0u8; 88];
     File::open(path).ok()?.read_exact(&mut words).ok()?;
     let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().unwrap_or_default());
-    words.starts_with(b"\x89IPROF\r\n").then(|| (word(24), word(32)))
+    let head = Head { nonce: word(16), process: word(24), start: word(32), progress: (word(80), word(40)) };
+    words.starts_with(b"\x89IPROF\r\n").then_some(head)
 }
 
 #[cfg(test)]
@@ -301,9 +318,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, pid: u64, start: u64| {
             let mut bytes = b"\x89IPROF\r\n".to_vec();
-            bytes.extend([0; 16]);
-            bytes.extend(pid.to_le_bytes());
-            bytes.extend(start.to_le_bytes());
+            // As many names, as many profiles.
+            bytes.extend([0, u64::from(name.as_bytes()[0]), pid, start].map(u64::to_le_bytes).concat());
+            bytes.extend([0; 48]);
             fs::write(directory.path().join(name), bytes).unwrap();
         };
         write("a.iprof", 7, 2_000);
@@ -317,5 +334,33 @@ mod tests {
         assert_eq!(directory_of(Some(Path::new("x/y.iprof"))), Path::new("x"));
         assert_eq!(directory_of(Some(Path::new("y.iprof"))), Path::new("."));
         assert_eq!(directory_of(Some(directory.path())), directory.path());
+    }
+
+    #[test]
+    fn a_snapshot_is_not_taken_for_a_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = |name: &str, words: [u64; 4]| {
+            let [nonce, process, end, shutdown] = words;
+            let mut all =
+                [u64::from_le_bytes(*b"\x89IPROF\r\n"), 0, nonce, process, 5000, end, 0, 0, 0, 0, 0];
+            all[10] = shutdown;
+            let bytes: Vec<u8> = all.into_iter().flat_map(u64::to_le_bytes).collect();
+            fs::write(folder.path().join(name), bytes).unwrap();
+        };
+        profile("copy.iprof", [1, 7, 8192, 0]);
+        profile("p-7.iprof", [1, 7, 8192, 99]);
+        profile("p-7-2.iprof", [2, 7, 4096, 0]);
+        profile("a-copy.iprof", [3, 8, 4096, 0]);
+        profile("p-8.iprof", [3, 8, 8192, 0]);
+        let names = |pid| {
+            let mut names: Vec<_> = profiles_since(folder.path(), UNIX_EPOCH, pid)
+                .into_iter()
+                .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(Some(7)), ["p-7-2.iprof", "p-7.iprof"]);
+        assert_eq!(names(None), ["p-7-2.iprof", "p-7.iprof", "p-8.iprof"]);
     }
 }

@@ -303,9 +303,8 @@ fn classes_are_told() -> Result<()> {
 }
 
 fn profile(program: &Program) -> Result<Profile> {
-    let entries = fs::read_dir(program.folder.path())?.flatten().map(|entry| entry.path());
-    let path =
-        entries.filter(|path| path.extension().is_some_and(|e| e == "iprof")).next().context("a profile")?;
+    let mut entries = fs::read_dir(program.folder.path())?.flatten().map(|entry| entry.path());
+    let path = entries.find(|path| path.extension().is_some_and(|e| e == "iprof")).context("a profile")?;
     Ok(Profile::parse(&fs::read(path)?)?)
 }
 

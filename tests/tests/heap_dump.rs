@@ -255,49 +255,53 @@ fn records_and_sealed_interfaces_too() -> Result<()> {
     Ok(())
 }
 
-/// HotSpot can write a dump of its own after a full collection: of the same moment, for the agent asks for one.
+/// HotSpot can write a dump of its own after a full collection. The agent asks for two, and looks at the heap after each.
 #[test]
 fn counts_are_those_of_the_virtual_machine() -> Result<()> {
     for jre in jres() {
         let own = tempfile::tempdir()?;
         let path = format!("-XX:HeapDumpPath={}", own.path().display());
-        let agent = option("record=counts,heap-dump=dump.hprof")?;
-        let flags = ["-XX:+UseG1GC", "-XX:+HeapDumpAfterFullGC", &path, &agent];
+        let agent = option("record=counts,ctl=off,heap-dump=dump.hprof")?;
+        // Without a compiler, whose threads come and go.
+        let flags = ["-Xint", "-XX:+UseG1GC", "-XX:+HeapDumpAfterFullGC", &path, &agent];
         let outcome = run(&jre, &[&flags[..], &["-cp", class_path(), "Known"]].concat())?;
         let mut files: Vec<PathBuf> =
             fs::read_dir(own.path())?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
         files.sort();
-        let last = files.last().context("the virtual machine has written no dump")?;
-        // By both readers; ours knows the classes, too.
-        let (theirs, ours) = (hprof::read(last)?, hprof::read(&dump_of(&outcome))?);
-        let normal = |counts: BTreeMap<String, usize>| -> BTreeMap<String, u64> {
-            let mut normal = BTreeMap::new();
-            for (name, count) in counts {
-                *normal.entry(plain(&name).to_owned()).or_default() += count as u64;
+        let [first, second] = &files[..] else { anyhow::bail!("Java {}: dumps {files:?}", jre.version) };
+        // By both readers; ours counts the classes, too.
+        let raw = |path: &Path| -> Result<BTreeMap<String, u64>> {
+            let mut counts = BTreeMap::new();
+            for (name, count) in hprof::read(path)?.counts() {
+                *counts.entry(plain(&name).to_owned()).or_default() += count as u64;
             }
-            normal
+            Ok(counts)
         };
-        compare(&normal(theirs.counts()), &normal(ours.counts()), "java/lang/Class", &jre);
-        let (theirs, ours) = (Read::of(last, "")?.counts(), Read::of(&dump_of(&outcome), "")?.counts());
-        compare(&theirs, &ours, "java.lang.Class", &jre);
+        let ours = dump_of(&outcome);
+        compare([&raw(first)?, &raw(second)?], &raw(&ours)?, "java/lang/Class", &jre);
+        let read = |path: &Path| -> Result<_> { Ok(Read::of(path, "")?.counts()) };
+        compare([&read(first)?, &read(second)?], &read(&ours)?, "java.lang.Class", &jre);
     }
     Ok(())
 }
 
-/// All are equal but three: instances of Class whose class was never loaded, from the JDK's archive, are in our dump only; arrays that
-/// a collector puts where it has a gap are in the virtual machine's only.
-fn compare(theirs: &BTreeMap<String, u64>, ours: &BTreeMap<String, u64>, class: &str, jre: &Jre) {
-    ensure_some(theirs, ours);
-    let names: std::collections::BTreeSet<&String> = theirs.keys().chain(ours.keys()).collect();
+/// Every class has as many instances as in the one or the other of the virtual machine's dumps, or between them. But for three:
+/// instances of Class whose class was never loaded, from the JDK's archive, are in our dump only; `int[]` that a collector puts where it
+/// has a gap are in the virtual machine's only; and threads of the JDK lock and name things in the moment between.
+fn compare(theirs: [&BTreeMap<String, u64>; 2], ours: &BTreeMap<String, u64>, class: &str, jre: &Jre) {
+    ensure_some(theirs[1], ours);
+    let names: std::collections::BTreeSet<&String> = theirs[1].keys().chain(ours.keys()).collect();
     for name in names {
         let count = |counts: &BTreeMap<String, u64>| counts.get(name).copied().unwrap_or(0);
-        let (theirs, ours) = (count(theirs), count(ours));
+        let (theirs, ours) = (theirs.map(count), count(ours));
+        let (least, most) = (theirs[0].min(theirs[1]), theirs[0].max(theirs[1]));
         let fine = match name.as_str() {
-            "[I" | "int[]" => theirs.abs_diff(ours) <= 4,
-            name if name == class => ours >= theirs,
-            _ => theirs == ours,
+            "[I" | "int[]" => (least.saturating_sub(4)..=most + 4).contains(&ours),
+            "java/lang/Object" | "java.lang.Object" => (least.saturating_sub(2)..=most + 2).contains(&ours),
+            name if name == class => ours >= least,
+            _ => (least..=most).contains(&ours),
         };
-        assert!(fine, "Java {}: {name}: {theirs} for the virtual machine, {ours} for us", jre.version);
+        assert!(fine, "Java {}: {name}: {theirs:?} for the virtual machine, {ours} for us", jre.version);
     }
 }
 
