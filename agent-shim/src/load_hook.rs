@@ -136,6 +136,16 @@ impl LoadHook {
         left.is_none()
     }
 
+    /// As [`may_want`](Self::may_want), for a class that loads before the virtual machine is initialised.
+    pub(crate) fn wants_early(&self, origin: Origin, class: &[u8]) -> bool {
+        let is_object = self.object_init && origin == Origin::Jdk && class == heap::OBJECT;
+        is_object
+            || (self.may_want(origin, class)
+                && self.may_change(class)
+                && !self.is_rmi_only(origin, class)
+                && !class_rules::is_waited_in(class))
+    }
+
     /// Whether the filter lets any of its methods through.
     pub(crate) fn may_change(&self, class: &[u8]) -> bool {
         !matches!(self.filter.class(class), ClassVerdict::Skip(_))
@@ -215,7 +225,7 @@ impl LoadHook {
         tell: impl FnOnce(News),
     ) -> Option<Vec<u8>> {
         if self.object_init && name == heap::OBJECT {
-            return rewrite_object(class);
+            return rewrite_object(class, reach);
         }
         if self.is_rmi_only(origin, name) {
             let out = self.rewrite_for_rmi(name, class)?;
@@ -269,9 +279,10 @@ impl LoadHook {
 }
 
 /// No method of `java.lang.Object` has an id: none tells when it is called.
-fn rewrite_object(class: &[u8]) -> Option<Vec<u8>> {
+fn rewrite_object(class: &[u8], reach: Reach) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut rewriter = PlainRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
+    rewriter.call(reach);
     let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
     matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)
 }

@@ -29,6 +29,10 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "PATTERN", requires = "heap")]
     heap_exclude: Vec<String>,
 
+    /// Rewrite classes from the first one on: objects of start-up are seen, too, but class data sharing is off
+    #[arg(long, env = "INSTRUMENT_EARLY", hide_env_values = true)]
+    early: bool,
+
     /// Write what can be reached on the heap when the program ends, as HPROF; %p is the process id
     #[arg(long, value_name = "FILE")]
     heap_dump: Option<PathBuf>,
@@ -77,6 +81,9 @@ impl Opts {
         options.extend(self.heap.iter().map(|level| ("heap", word(level))));
         options.extend(self.heap_include.iter().map(|pattern| ("heap-include", pattern.clone())));
         options.extend(self.heap_exclude.iter().map(|pattern| ("heap-exclude", pattern.clone())));
+        if self.early {
+            options.push(("early", "on".to_owned()));
+        }
         for (key, path) in [("heap-dump", &self.heap_dump), ("ctl", &self.ctl)] {
             let Some(path) = path else { continue };
             // A script may change the folder.

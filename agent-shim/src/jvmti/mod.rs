@@ -633,6 +633,11 @@ impl<'a> Jni<'a> {
         unsafe { self.raw_delete_local_ref(object.reference) }
     }
 
+    /// What the global reference refers to.
+    pub(crate) fn object<'g>(&self, global: &'g Global) -> Object<'g> {
+        Object { reference: global.0, scope: PhantomData }
+    }
+
     /// Gives a global reference back.
     pub(crate) fn forget_global(&self, global: Global) {
         // SAFETY: nobody has the reference any more.

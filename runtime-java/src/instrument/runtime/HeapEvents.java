@@ -51,6 +51,18 @@ final class HeapEvents {
         HeapProxy.JVMInit();
     }
 
+    /** The objects of an array were made before, in this order; null stands behind the last one. */
+    static void before(Object objects) {
+        Object[] array = (Object[]) objects;
+        if (array[array.length - 1] != null) {
+            Log.say("start-up made more than " + array.length + " objects: the rest of them is not recorded");
+        }
+        for (int i = 0; i < array.length && array[i] != null; i++) {
+            HeapProxy.ObjectAlloc(array[i]);
+            array[i] = null;
+        }
+    }
+
     /** The virtual machine has made an object. */
     static void made(Object object) {
         ThreadState state = ProfilerRuntime.current();
