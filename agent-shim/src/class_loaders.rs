@@ -16,6 +16,8 @@ const CLASS_LOADER: &str = "java/lang/ClassLoader";
 /// The system loader, unless the user has another one.
 const APP_LOADER: &str = "Ljdk/internal/loader/ClassLoaders$AppClassLoader;";
 
+const PLATFORM_LOADER: &str = "Ljdk/internal/loader/ClassLoaders$PlatformClassLoader;";
+
 /// What is known of loaders.
 pub(crate) struct ClassLoaders {
     platform: Global,
@@ -61,8 +63,8 @@ thread_local! {
 }
 
 impl ClassLoaders {
-    /// Defines what loaders are asked for. None: the virtual machine has none of what this needs.
-    pub(crate) fn new(jvmti: Jvmti<'_>, jni: Jni<'_>) -> Option<ClassLoaders> {
+    /// Defines what loaders are asked for, unless that was done at start-up. None: the virtual machine has none of what this needs.
+    pub(crate) fn new(jvmti: Jvmti<'_>, jni: Jni<'_>, defined: bool) -> Option<ClassLoaders> {
         let loader = |name| {
             let method = jni.static_method(CLASS_LOADER, name, "()Ljava/lang/ClassLoader;")?;
             jni.call_for_object(&method)
@@ -77,7 +79,7 @@ impl ClassLoaders {
             let class = jni.class_of_global(system);
             jvmti.signature(&class).as_deref() == Some(APP_LOADER)
         });
-        let (class, reach) = match define(jvmti, jni) {
+        let (class, reach) = match define(jvmti, jni, defined) {
             true => (BOOT_PROBES, Reach::Boot),
             false => (PROFILER_RUNTIME, Reach::Direct),
         };
@@ -146,6 +148,18 @@ impl ClassLoaders {
     }
 }
 
+/// Whether it is the platform loader, or the system loader's class (false); none: another. For the time when nothing can be called.
+pub(crate) fn is_of_the_jdk_by_name(jvmti: Jvmti<'_>, jni: Jni<'_>, loader: &Object<'_>) -> Option<bool> {
+    let class = jni.class_of(loader);
+    let signature = jvmti.signature(&class);
+    jni.forget(class);
+    match signature.as_deref()? {
+        PLATFORM_LOADER => Some(true),
+        APP_LOADER => Some(false),
+        _ => None,
+    }
+}
+
 /// Whether it is one of these. Those that are gone are dropped on the way, so there are never more than loaders.
 fn is_among(jni: Jni<'_>, loader: &Object<'_>, list: &Mutex<Vec<Weak>>) -> bool {
     let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,9 +174,12 @@ fn is_among(jni: Jni<'_>, loader: &Object<'_>, list: &Mutex<Vec<Weak>>) -> bool 
 }
 
 /// Defines [`boot_probes`] in the module `java.base`, and lets that read the runtime's.
-fn define(jvmti: Jvmti<'_>, jni: Jni<'_>) -> bool {
+fn define(jvmti: Jvmti<'_>, jni: Jni<'_>, defined: bool) -> bool {
     let Some(runtime) = jni.find_class(PROFILER_RUNTIME) else { return false };
-    let probes = jni.define_boot_class(BOOT_PROBES, &boot_probes::class());
+    let probes = match defined {
+        true => jni.find_class(BOOT_PROBES),
+        false => jni.define_boot_class(BOOT_PROBES, &boot_probes::class()),
+    };
     let ready = probes.as_ref().is_some_and(|probes| jvmti.add_reads(jni, probes, &runtime).is_ok());
     for class in probes.into_iter().chain([runtime]) {
         jni.forget_global(class);

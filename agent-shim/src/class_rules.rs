@@ -47,6 +47,12 @@ pub(crate) fn is_needed_by_probes(class: &[u8]) -> bool {
     PREFIXES.iter().any(|prefix| class.starts_with(prefix))
 }
 
+/// Classes of the JDK whose methods the virtual machine's own threads may be in when the program begins: they wait there for
+/// references to be cleared.
+pub(crate) fn is_waited_in(class: &[u8]) -> bool {
+    class.starts_with(b"java/util/concurrent/locks/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

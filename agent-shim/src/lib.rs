@@ -10,6 +10,8 @@
 //! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
+//! With `early=on` classes are rewritten from the first one on: [`early`].
+//!
 //! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
 //! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`]; requests of users to the
 //! running program are `ctl`.
@@ -23,7 +25,9 @@ mod class_rules;
 mod clock;
 #[cfg(target_os = "linux")]
 mod ctl;
+mod early;
 mod heap;
+mod heap_dump;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -37,6 +41,8 @@ mod talk;
 use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
 use clock::{Pair, Wanted};
+use early::{Early, Rewritten};
+use heap_dump::AtEnd;
 use instrument_rewriter::transform::hooks::Reach;
 use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
@@ -52,6 +58,8 @@ use talk::{contained, say, say_once};
 /// What lasts from the start on.
 struct Agent {
     hook: LoadHook,
+    /// Classes are rewritten before the virtual machine is initialised.
+    early: Option<Early>,
     /// Threads and their waits are recorded.
     threads: Option<Owners>,
     /// Requests to the program are answered.
@@ -62,6 +70,8 @@ struct Agent {
     settings: String,
     /// What the recorder's own clock begins with; none: it takes the virtual machine's.
     clock: Option<Pair>,
+    /// A dump of the heap that is to be written at the end.
+    heap_dump: Option<AtEnd>,
     /// Set when the virtual machine is initialised.
     live: OnceLock<Live>,
 }
@@ -76,6 +86,7 @@ static AGENT: OnceLock<Agent> = OnceLock::new();
 
 static CALLBACKS: Callbacks = Callbacks {
     vm_init: Some(vm_init),
+    vm_start: Some(vm_start),
     vm_death: Some(vm_death),
     class_file_load_hook: Some(class_file_load_hook),
     garbage_collection_start: Some(heap::garbage_collection_start),
@@ -196,14 +207,20 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         capabilities = heap::capabilities(&heap);
         heap::claim(jvmti, heap);
     }
+    let wants_early = options.early;
+    let heap_dump = options.heap_dump.take().map(AtEnd::new);
     let hook = LoadHook::new(options)?;
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
-    jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
+    let early = if wants_early { early::claim(jvmti, attached, &jar) } else { None };
+    if early.is_none() {
+        jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
+    }
+    let early_events = early.is_some();
     if capabilities.is_empty() && (attached || hook.wants_loaded()) {
         capabilities.push(Capability::RetransformClasses);
     }
     AGENT
-        .set(Agent { hook, threads, ctl, told, settings, clock, live: OnceLock::new() })
+        .set(Agent { hook, early, threads, ctl, told, settings, clock, heap_dump, live: OnceLock::new() })
         .map_err(|_| "the agent is loaded already")?;
     #[cfg(target_os = "linux")]
     if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
@@ -212,6 +229,10 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     let hook_up = || {
         jvmti.add_capabilities(&capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
+        if early_events {
+            jvmti.enable(Event::VmStart)?;
+            jvmti.enable(Event::ClassFileLoadHook)?;
+        }
         jvmti.enable(Event::VmInit)?;
         jvmti.enable(Event::VmDeath)
     };
@@ -248,11 +269,18 @@ fn program_name(command: &str) -> Option<String> {
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
 fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
+    if let Some(dump) = &agent.heap_dump {
+        dump.begin();
+    }
+    let kept = agent.early.as_ref().and_then(|early| early.stop_keeping(jni));
     let live = || {
+        if let Some(early) = &agent.early {
+            early.append_runtime(jvmti).then_some(())?;
+        }
         heap::register(jni).then_some(())?;
         let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
         let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
-        Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni)? })
+        Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni, agent.early.is_some())? })
     };
     let Some(live) = live() else {
         say(format_args!("the runtime cannot be called; the program runs as it is"));
@@ -270,19 +298,29 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     }
     #[cfg(target_os = "linux")]
     ctl::start(jvmti, jni, &agent.ctl);
+    if let (Some(early), Some(live)) = (&agent.early, agent.live.get())
+        && !early.go_live(jni, &live.recorder)
+    {
+        say(format_args!("classes that were rewritten at start-up are not recorded: the runtime failed"));
+    }
     if attached || agent.hook.wants_loaded() {
         retransform(agent, jvmti, jni, attached);
     }
     if heap::is_on() {
-        let rewritten = jni.class("java/lang/Object").is_some_and(|object| {
-            let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
-            jni.forget_global(object);
-            done
-        });
+        let early = agent.early.as_ref().is_some_and(|early| early.has_rewritten(heap::OBJECT));
+        let rewritten = early
+            || jni.class("java/lang/Object").is_some_and(|object| {
+                let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
+                jni.forget_global(object);
+                done
+            });
         match rewritten {
-            true => heap::begin(jni),
+            true => heap::begin(jni, kept.as_ref()),
             false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
         }
+    }
+    if let Some(kept) = kept {
+        jni.forget_global(kept);
     }
 }
 
@@ -304,6 +342,7 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
             let origin = live.origin(jni, &loader, name.as_bytes());
             if (program || origin == Origin::Jdk)
                 && agent.hook.may_want(origin, name.as_bytes())
+                && !agent.early.as_ref().is_some_and(|early| early.has_rewritten(name.as_bytes()))
                 && jvmti.is_modifiable(&class)
             {
                 wanted.extend(jni.global(&class));
@@ -364,6 +403,20 @@ unsafe extern "system" fn vm_init(
     });
 }
 
+/// The virtual machine runs its first code now (with `early=on` only).
+///
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn vm_start(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
+    contained("the first code of the virtual machine", || {
+        // SAFETY: the environment is valid during this call.
+        let jni = unsafe { Jni::new(jni) };
+        if let Some(early) = AGENT.get().and_then(|agent| agent.early.as_ref()) {
+            early.define(jni);
+        }
+    });
+}
+
 /// # Safety
 /// Called by the virtual machine.
 unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
@@ -377,6 +430,12 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         {
             heap::end();
             live.recorder.finish(jni, &agent.hook.missed());
+        }
+        // After the recorder: what is collected for it is not the program's doing.
+        if let Some(agent) = AGENT.get()
+            && let Some(dump) = &agent.heap_dump
+        {
+            dump.write(jni, &agent.hook);
         }
         runtime_jar::remove();
     });
@@ -396,8 +455,13 @@ unsafe extern "system" fn class_file_load_hook(
     new_length: *mut c_int,
     new_data: *mut *mut u8,
 ) {
-    let Some((agent, live)) = AGENT.get().and_then(|agent| Some((agent, agent.live.get()?))) else { return };
-    if data.is_null() || length <= 0 || jni.is_null() || INSIDE.replace(true) {
+    let Some(agent) = AGENT.get() else { return };
+    let is_early = agent.live.get().is_none();
+    if is_early && agent.early.is_none() {
+        return;
+    }
+    // Before it runs code the virtual machine has no JNI.
+    if data.is_null() || length <= 0 || (jni.is_null() && !is_early) || INSIDE.replace(true) {
         return;
     }
     // SAFETY: there are `length` bytes; all of what was passed in is valid during this call.
@@ -413,6 +477,16 @@ unsafe extern "system" fn class_file_load_hook(
         unsafe { CStr::from_ptr(name) }.to_bytes()
     };
     let rewritten = contained(&String::from_utf8_lossy(name), || {
+        if let (true, Some(early)) = (is_early, &agent.early) {
+            match early.rewrite(&agent.hook, jvmti, jni, &loader, name, class) {
+                Rewritten::Live => {}
+                Rewritten::Left => return None,
+                Rewritten::Early(out) => {
+                    return Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?));
+                }
+            }
+        }
+        let live = agent.live.get()?;
         let origin = live.origin(jni, &loader, name);
         if !agent.hook.wants(origin, name) {
             return None;

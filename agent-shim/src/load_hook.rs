@@ -9,6 +9,7 @@ use crate::talk::say;
 use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
+use instrument_rewriter::id_map::Entry;
 use instrument_rewriter::instrumenter::{Instrumenter, RegionRecord, Runtime};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
@@ -135,6 +136,16 @@ impl LoadHook {
         left.is_none()
     }
 
+    /// As [`may_want`](Self::may_want), for a class that loads before the virtual machine is initialised.
+    pub(crate) fn wants_early(&self, origin: Origin, class: &[u8]) -> bool {
+        let is_object = self.object_init && origin == Origin::Jdk && class == heap::OBJECT;
+        is_object
+            || (self.may_want(origin, class)
+                && self.may_change(class)
+                && !self.is_rmi_only(origin, class)
+                && !class_rules::is_waited_in(class))
+    }
+
     /// Whether the filter lets any of its methods through.
     pub(crate) fn may_change(&self, class: &[u8]) -> bool {
         !matches!(self.filter.class(class), ClassVerdict::Skip(_))
@@ -198,6 +209,12 @@ impl LoadHook {
         state.instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
     }
 
+    /// Tells of the method with this id, if there is one.
+    pub(crate) fn method<T>(&self, id: u32, tell: impl FnOnce(Entry<'_>) -> T) -> Option<T> {
+        let mut state = self.state.write().ok()?;
+        state.instrumenter.ids().lookup(id).map(tell)
+    }
+
     /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
     pub(crate) fn rewrite(
         &self,
@@ -208,7 +225,7 @@ impl LoadHook {
         tell: impl FnOnce(News),
     ) -> Option<Vec<u8>> {
         if self.object_init && name == heap::OBJECT {
-            return rewrite_object(class);
+            return rewrite_object(class, reach);
         }
         if self.is_rmi_only(origin, name) {
             let out = self.rewrite_for_rmi(name, class)?;
@@ -262,9 +279,10 @@ impl LoadHook {
 }
 
 /// No method of `java.lang.Object` has an id: none tells when it is called.
-fn rewrite_object(class: &[u8]) -> Option<Vec<u8>> {
+fn rewrite_object(class: &[u8], reach: Reach) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut rewriter = PlainRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
+    rewriter.call(reach);
     let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
     matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)
 }

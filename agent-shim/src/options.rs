@@ -9,8 +9,10 @@
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
 //! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
+//! | `early` | `on`: classes are rewritten from the first one on, before the virtual machine is initialised, which turns class data sharing off |
 //! | `report` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
+//! | `heap-dump` | a file for a dump of the heap, as it is when the program ends; `%p` is the process id |
 //! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
 //! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `threads` | `on`: threads and their waits for monitors are recorded |
@@ -47,7 +49,7 @@ const RECORDER_KEYS: [&str; 12] = [
     "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 14] = [
+const AGENT_KEYS: [&str; 16] = [
     "include",
     "exclude",
     "transform",
@@ -56,12 +58,14 @@ const AGENT_KEYS: [&str; 14] = [
     "ids",
     "report",
     "dump",
+    "heap-dump",
     "ctl",
     "heap-include",
     "heap-exclude",
     "clock",
     "threads",
     "owners",
+    "early",
 ];
 const HEAP: [&str; 2] = ["counts", "objects"];
 const RECORD: [&str; 4] = ["off", "counts", "tree", "trace"];
@@ -93,10 +97,13 @@ pub(crate) struct Options {
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
+    pub(crate) heap_dump: Option<PathBuf>,
     pub(crate) ctl: Requests,
     pub(crate) clock: Wanted,
     /// Threads and their waits are recorded.
     pub(crate) threads: Option<Owners>,
+    /// Classes are rewritten from the first one on.
+    pub(crate) early: bool,
     /// The classes whose objects are recorded; none: objects are not.
     pub(crate) heap: Option<Heap>,
     /// Keys and values for the recorder.
@@ -122,8 +129,9 @@ impl Options {
         let mut clock = Wanted::default();
         let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
         let mut ctl = Requests::default();
-        let (mut ids, mut report, mut dump) = (None, None, None);
+        let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
+        let mut early = false;
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
@@ -148,6 +156,7 @@ impl Options {
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
+                "heap-dump" => heap_dump = path(),
                 "ctl" if value == "off" => ctl = Requests::Off,
                 "ctl" => ctl = Requests::At(PathBuf::from(value)),
                 "clock" => {
@@ -158,6 +167,7 @@ impl Options {
                     }
                 }
                 "threads" => threads = choose(key, value, &[("off", false), ("on", true)])?,
+                "early" => early = choose(key, value, &[("off", false), ("on", true)])?,
                 "owners" => {
                     let all = [("on", Owners::On), ("all", Owners::All), ("off", Owners::Off)];
                     owners = choose(key, value, &all)?;
@@ -203,12 +213,14 @@ impl Options {
             filter,
             jdk_filter,
             transforms,
+            early,
             heap,
             roots,
             regions,
             ids,
             report,
             dump,
+            heap_dump,
             ctl,
             clock,
             threads: threads.then_some(owners),
@@ -342,6 +354,7 @@ mod tests {
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
             ("clock=sundial", "clock=sundial: there are tsc and monotonic"),
             ("threads=yes", "threads=yes: there are off, on"),
+            ("early=yes", "early=yes: there are off, on"),
             ("owners=1", "owners=1: there are on, all, off"),
             ("transform=rim", "transform=rim: there are method-events, thread-links, "),
             ("heap=all", "heap=all: there are counts, objects"),

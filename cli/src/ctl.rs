@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// The largest answer that is read.
 const LARGEST: u64 = 1 << 30;
 
-/// Ask a running program: threads, monitors, classes, objects; pause, resume, snapshot
+/// Ask a running program: threads, monitors, classes, objects; heap dump, pause, resume, snapshot
 ///
 /// The program runs with the agent: `instrument run -- java ..`, or java -agentpath:.. Only its own user, and root, may ask. Without a PID
 /// the programs that can be asked are listed.
@@ -92,6 +92,13 @@ enum Request {
         /// Where to
         file: PathBuf,
     },
+    /// Write what can be reached on the heap as HPROF, for VisualVM or Eclipse MAT
+    ///
+    /// With `--heap objects` each object's stack trace is the context that made it.
+    HeapDump {
+        /// Where to
+        file: PathBuf,
+    },
     /// Let recording stand still
     Pause,
     /// Let recording go on
@@ -118,12 +125,8 @@ impl Request {
             Request::Object { id } => json!({ "request": "object", "id": id }),
             Request::Monitors => json!({ "request": "monitors" }),
             Request::Monitor { id } => json!({ "request": "monitor", "id": id }),
-            // The program may be in another directory.
-            Request::Snapshot { file } => {
-                let file = std::path::absolute(file).with_context(|| file.display().to_string())?;
-                let file = file.to_str().ok_or_else(|| usage("the path of a snapshot must be UTF-8"))?;
-                json!({ "request": "snapshot", "file": file })
-            }
+            Request::Snapshot { file } => json!({ "request": "snapshot", "file": absolute(file)? }),
+            Request::HeapDump { file } => json!({ "request": "heap-dump", "file": absolute(file)? }),
             Request::Pause => json!({ "request": "pause" }),
             Request::Resume => json!({ "request": "resume" }),
             Request::Gc => json!({ "request": "gc" }),
@@ -206,6 +209,12 @@ fn ask(mut stream: UnixStream, line: &Value) -> Result<Value> {
         Some(VERSION) => Ok(reply["ok"].take()),
         _ => Err(anyhow!("the agent of that program speaks another version of the protocol")),
     }
+}
+
+/// The program may be in another directory.
+fn absolute(file: &Path) -> Result<String> {
+    let path = std::path::absolute(file).with_context(|| file.display().to_string())?;
+    path.into_os_string().into_string().map_err(|_| usage("the path of a file must be UTF-8"))
 }
 
 /// The last component of a path.

@@ -31,6 +31,7 @@ mod rewrite;
 #[cfg(unix)]
 mod run;
 #[cfg(unix)]
+mod run_recording;
 mod run_report;
 mod runtime;
 mod settings;

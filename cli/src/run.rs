@@ -7,6 +7,7 @@
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 use crate::exit::{Exit, usage};
+use crate::run_recording;
 use crate::run_report::Report;
 use crate::settings::{self, Settings};
 use crate::talk::Talk;
@@ -17,6 +18,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::{Origin, WithOrigin};
 use signal_hook::low_level::siginfo::{Cause, Sent};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
@@ -35,7 +37,7 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
-    /// Print a report of the profile when the program has ended: report, xprof, xtree, xarc, stats or threads
+    /// Print a report of the profile when the program has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
     ///
     /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output, after what the program has
     /// written there.
@@ -50,16 +52,12 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "DIRECTORY")]
     dump: Option<PathBuf>,
 
-    /// The clock of the probes: the processor's counter, where the system tells the time by it, or System.nanoTime()
-    #[arg(long, value_name = "CLOCK", env = "INSTRUMENT_CLOCK", hide_env_values = true)]
-    clock: Option<Clock>,
-
     /// The agent's library, if it is neither beside this program nor in ../lib
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_AGENT", hide_env_values = true)]
     agent: Option<PathBuf>,
 
     #[command(flatten)]
-    waits: Waits,
+    recording: run_recording::Opts,
 
     #[command(flatten)]
     settings: settings::Opts,
@@ -67,41 +65,6 @@ pub(crate) struct Opts {
     /// The program: java and its arguments, or a script that starts java
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
-}
-
-/// What is recorded of threads.
-#[derive(Debug, Clone, clap::Args)]
-#[group(skip)]
-struct Waits {
-    /// Record threads, and what they wait for: monitors that others have, and Object.wait
-    #[arg(long, env = "INSTRUMENT_MONITORS", hide_env_values = true)]
-    monitors: bool,
-
-    /// Ask the virtual machine, which stops all threads to tell, who has a monitor: as long as that takes 2 % of the time, always, or never
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "on", requires = "monitors")]
-    owners: Owners,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Owners {
-    On,
-    All,
-    Off,
-}
-
-impl Waits {
-    /// As the agent takes it: what comes behind other options.
-    fn options(&self) -> String {
-        let owners = self.owners.to_possible_value();
-        let owners = owners.map(|value| format!(",threads=on,owners={}", value.get_name()));
-        owners.filter(|_| self.monitors).unwrap_or_default()
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Clock {
-    Tsc,
-    Monotonic,
 }
 
 /// Options of `rewrite` that say nothing about a run.
@@ -124,8 +87,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
     let library = find_library(opts.agent)?;
-    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.clock)?;
-    let options = options + &opts.waits.options();
+    let options =
+        agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.recording.options()?)?;
     let mut argument = OsString::from("-agentpath:");
     argument.push(&library);
     argument.push("=");
@@ -189,19 +152,19 @@ fn agent_options(
     settings: &Settings,
     out: Option<&Path>,
     dump: Option<&Path>,
-    clock: Option<Clock>,
+    recording: Vec<(&'static str, String)>,
 ) -> Result<String> {
-    let mut options: Vec<(String, String)> = Vec::new();
+    let mut options: Vec<(&str, String)> = recording;
     let (include, exclude) = settings.patterns();
-    options.extend(include.iter().map(|pattern| ("include".to_owned(), pattern.clone())));
-    options.extend(exclude.iter().map(|pattern| ("exclude".to_owned(), pattern.clone())));
+    options.extend(include.iter().map(|pattern| ("include", pattern.clone())));
+    options.extend(exclude.iter().map(|pattern| ("exclude", pattern.clone())));
     let names = settings.transforms.iter().filter_map(ValueEnum::to_possible_value);
     let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
     if !names.is_empty() {
-        options.push(("transform".to_owned(), names.join(":")));
+        options.push(("transform", names.join(":")));
     }
-    options.extend(settings.roots.iter().map(|root| ("root".to_owned(), root.clone())));
-    options.extend(settings.regions.iter().map(|region| ("region".to_owned(), region.name.clone())));
+    options.extend(settings.roots.iter().map(|root| ("root", root.clone())));
+    options.extend(settings.regions.iter().map(|region| ("region", region.name.clone())));
     // A script may change the folder; the slash of one that does not exist yet has to stay.
     let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
     let paths = [
@@ -214,16 +177,13 @@ fn agent_options(
         let Some(path) = path else { continue };
         let path = std::env::current_dir()?.join(path);
         let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
-        options.push((key.to_owned(), text.to_owned()));
+        options.push((key, text.to_owned()));
     }
     let record = settings.record.to_possible_value();
-    options.extend(record.map(|value| ("record".to_owned(), value.get_name().to_owned())));
-    let clock = clock.and_then(|clock| clock.to_possible_value());
-    options.extend(clock.map(|value| ("clock".to_owned(), value.get_name().to_owned())));
-    options.push(("timing".to_owned(), settings.timing.to_string()));
-    let option = |(key, value): &(String, String)| {
-        format!("{key}={}", value.replace('\\', "\\\\").replace(',', "\\,"))
-    };
+    options.extend(record.map(|value| ("record", value.get_name().to_owned())));
+    options.push(("timing", settings.timing.to_string()));
+    let option =
+        |(key, value): &(&str, String)| format!("{key}={}", value.replace('\\', "\\\\").replace(',', "\\,"));
     Ok(options.iter().map(option).collect::<Vec<_>>().join(","))
 }
 
@@ -285,27 +245,43 @@ fn directory_of(out: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Profiles that were begun since `started`: those of one process, or of any.
+/// Profiles that were begun since `started`: those of one process, or of any. Of a profile and its snapshots, the profile.
 fn profiles_since(directory: &Path, started: SystemTime, pid: Option<u32>) -> Vec<PathBuf> {
     // The clocks of two processes may differ by a tick.
     let since =
         started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
-    let ours = |path: &PathBuf| {
-        path.extension() == Some(OsStr::new("iprof"))
-            && head(path).is_some_and(|(process, start)| {
-                u128::from(start) >= since.as_millis() && pid.is_none_or(|pid| u64::from(pid) == process)
-            })
-    };
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(ours).collect()
+    let mut profiles: HashMap<u64, (Head, PathBuf)> = HashMap::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Some(head) = head(&path).filter(|_| path.extension() == Some(OsStr::new("iprof"))) else {
+            continue;
+        };
+        let ours = u128::from(head.start) >= since.as_millis()
+            && pid.is_none_or(|pid| u64::from(pid) == head.process);
+        let is_later = |(known, _): &(Head, PathBuf)| head.progress > known.progress;
+        if ours && profiles.get(&head.nonce).is_none_or(is_later) {
+            profiles.insert(head.nonce, (head, path));
+        }
+    }
+    profiles.into_values().map(|(_, path)| path).collect()
 }
 
-/// Process id and start of a profile, from the first words of its header.
-fn head(path: &Path) -> Option<(u64, u64)> {
-    let mut words = [0u8; 40];
+/// The first words of a profile.
+struct Head {
+    /// The same in every copy.
+    nonce: u64,
+    process: u64,
+    start: u64,
+    /// When the virtual machine shut down, and how long the file is: a snapshot was made before.
+    progress: (u64, u64),
+}
+
+fn head(path: &Path) -> Option<Head> {
+    let mut words = [0u8; 88];
     File::open(path).ok()?.read_exact(&mut words).ok()?;
     let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().unwrap_or_default());
-    words.starts_with(b"\x89IPROF\r\n").then(|| (word(24), word(32)))
+    let head = Head { nonce: word(16), process: word(24), start: word(32), progress: (word(80), word(40)) };
+    words.starts_with(b"\x89IPROF\r\n").then_some(head)
 }
 
 #[cfg(test)]
@@ -342,9 +318,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, pid: u64, start: u64| {
             let mut bytes = b"\x89IPROF\r\n".to_vec();
-            bytes.extend([0; 16]);
-            bytes.extend(pid.to_le_bytes());
-            bytes.extend(start.to_le_bytes());
+            // As many names, as many profiles.
+            bytes.extend([0, u64::from(name.as_bytes()[0]), pid, start].map(u64::to_le_bytes).concat());
+            bytes.extend([0; 48]);
             fs::write(directory.path().join(name), bytes).unwrap();
         };
         write("a.iprof", 7, 2_000);
@@ -358,5 +334,33 @@ mod tests {
         assert_eq!(directory_of(Some(Path::new("x/y.iprof"))), Path::new("x"));
         assert_eq!(directory_of(Some(Path::new("y.iprof"))), Path::new("."));
         assert_eq!(directory_of(Some(directory.path())), directory.path());
+    }
+
+    #[test]
+    fn a_snapshot_is_not_taken_for_a_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = |name: &str, words: [u64; 4]| {
+            let [nonce, process, end, shutdown] = words;
+            let mut all =
+                [u64::from_le_bytes(*b"\x89IPROF\r\n"), 0, nonce, process, 5000, end, 0, 0, 0, 0, 0];
+            all[10] = shutdown;
+            let bytes: Vec<u8> = all.into_iter().flat_map(u64::to_le_bytes).collect();
+            fs::write(folder.path().join(name), bytes).unwrap();
+        };
+        profile("copy.iprof", [1, 7, 8192, 0]);
+        profile("p-7.iprof", [1, 7, 8192, 99]);
+        profile("p-7-2.iprof", [2, 7, 4096, 0]);
+        profile("a-copy.iprof", [3, 8, 4096, 0]);
+        profile("p-8.iprof", [3, 8, 8192, 0]);
+        let names = |pid| {
+            let mut names: Vec<_> = profiles_since(folder.path(), UNIX_EPOCH, pid)
+                .into_iter()
+                .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(Some(7)), ["p-7-2.iprof", "p-7.iprof"]);
+        assert_eq!(names(None), ["p-7-2.iprof", "p-7.iprof", "p-8.iprof"]);
     }
 }

@@ -5,6 +5,7 @@ pub mod agent;
 pub mod assembler;
 pub mod corpus;
 pub mod golden;
+pub mod hprof;
 pub mod jre;
 pub mod jvm;
 pub mod machine;

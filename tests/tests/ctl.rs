@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
+use instrument_tests::hprof;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::subject;
@@ -302,9 +303,8 @@ fn classes_are_told() -> Result<()> {
 }
 
 fn profile(program: &Program) -> Result<Profile> {
-    let entries = fs::read_dir(program.folder.path())?.flatten().map(|entry| entry.path());
-    let path =
-        entries.filter(|path| path.extension().is_some_and(|e| e == "iprof")).next().context("a profile")?;
+    let mut entries = fs::read_dir(program.folder.path())?.flatten().map(|entry| entry.path());
+    let path = entries.find(|path| path.extension().is_some_and(|e| e == "iprof")).context("a profile")?;
     Ok(Profile::parse(&fs::read(path)?)?)
 }
 
@@ -368,6 +368,37 @@ fn iprof(program: &Program) -> Result<Vec<PathBuf>> {
 }
 
 #[test]
+fn the_heap_is_dumped_on_request() -> Result<()> {
+    for jre in jres() {
+        for options in ["heap=objects", "record=counts"] {
+            let case = format!("Java {}, {options}", jre.version);
+            let mut program = Program::start(&jre, options, &["-Xcheck:jni"])?;
+            program.run("busy")?;
+            let (mut known, mut traced) = (0, 0);
+            for _ in 0..2 {
+                let said = program
+                    .ctl(&[&program.pid(), "heap-dump", "heap.hprof"])?
+                    .current_dir(program.folder.path())
+                    .run_quietly()?;
+                ensure!(String::from_utf8(said.stdout)?.contains(" objects of "), "{case}");
+                let dump = hprof::read(&program.folder.path().join("heap.hprof"))?;
+                ensure!(dump.dangling().is_empty(), "{case}: {:?}", dump.dangling());
+                let locks: Vec<_> = dump.objects.values().filter(|o| o.class == "Asked$Lock").collect();
+                (known, traced) =
+                    (locks.len(), locks.iter().filter(|o| !dump.traces[&o.trace].is_empty()).count());
+            }
+            ensure!(known > 0, "{case}");
+            assert_eq!(traced, if options == "heap=objects" { known } else { 0 }, "{case}");
+            let said = program.refused(&["heap-dump", "/nowhere/x"])?;
+            ensure!(said.contains("/nowhere/x"), "{said}");
+            program.run("idle")?;
+            program.end()?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn snapshots_are_whole_while_threads_write() -> Result<()> {
     for jre in jres() {
         for record in ["counts", "tree", "trace"] {
@@ -426,7 +457,7 @@ fn garbage_does_no_harm() -> Result<()> {
         (b"[1]\n", "not a request: not an object"),
         (b"{\"request\":\"gc\"}\n", "it has no version"),
         (b"{\"v\":2,\"request\":\"gc\"}\n", "version 2 of the protocol; this is version 1"),
-        (b"{\"v\":1,\"request\":\"heap-dump\"}\n", "unknown variant `heap-dump`"),
+        (b"{\"v\":1,\"request\":\"dump\"}\n", "unknown variant `dump`"),
         (b"{\"v\":1,\"request\":\"thread\",\"id\":\"x\"}\n", "invalid type: string"),
         (b"{\"v\":1,\"request\":\"thread\",\"id\":99999999999999999999}\n", "invalid"),
         (b"{\"v\":1,\"request\":\"threads\",\"stacks\":-1}\n", "invalid value"),
@@ -612,7 +643,8 @@ fn what_the_heap_profiler_follows_has_its_numbers() -> Result<()> {
     let object = program.ask(&["object", &number.to_string()])?;
     assert_eq!(object["class"], "Asked$Lock");
     ensure!(object["made"]["thread"].as_u64() > Some(0), "{object}");
-    ensure!(program.text(&["object", &number.to_string()])?.contains("    made by  thread "), "{object}");
+    let text = program.text(&["object", &number.to_string()])?;
+    ensure!(text.contains("    made by  thread ") && text.contains("        at Asked."), "{text}");
     // Objects that are made in a pause have no biography.
     program.run("call 1")?;
     program.ask(&["pause"])?;

@@ -194,6 +194,21 @@ fn every_object_has_one_biography() -> Result<()> {
     Ok(())
 }
 
+/// What is made to find out what a record costs is made by nobody.
+#[test]
+fn calibration_makes_no_records() -> Result<()> {
+    let jre = jres().into_iter().next().context("no Java")?;
+    let outcome = heap(&jre, "heap=objects,calibrate=60", &[], &["Heap"])?;
+    let path = profile_of(&outcome)?;
+    let (profile, objects) = biographies(&path)?;
+    ensure!(profile.calibration().is_some(), "{}", outcome.stderr);
+    ensure!(!objects.is_empty());
+    let strange = objects.iter().find(|object| object.thread == 0);
+    ensure!(strange.is_none(), "{strange:?}");
+    Made::read(&path)?.check("calibrated");
+    Ok(())
+}
+
 /// Biographies and counts say the same; what is dead is dead, what lives lives.
 fn check_biographies(path: &Path, made: &Made, case: &str) -> Result<()> {
     let (profile, objects) = biographies(path)?;

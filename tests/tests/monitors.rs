@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run};
@@ -70,15 +70,22 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// What is measured from outside contains what was recorded, and not much else.
-fn agrees(recorded: &Value, measured: u64, times: u64, what: &str) {
+/// What is measured from outside contains what was recorded, always, if both read the same clock. Whether it is hardly more: 5 %, or a millisecond for each.
+fn agrees(recorded: &Value, measured: u64, times: u64, what: &str) -> bool {
     let recorded = number(recorded);
-    // Two milliseconds for each: the thread may have to wait for a processor before it reads its clock again.
-    let slack = (measured / 20).max(2_000_000 * times);
-    assert!(
-        recorded <= measured + 100_000 && recorded + slack >= measured,
-        "{what}: {recorded} of {measured} ns"
-    );
+    assert!(recorded <= measured, "{what}: {recorded} of {measured} ns");
+    recorded + (measured / 20).max(1_000_000 * times) >= measured
+}
+
+/// Runs until the figures agree. A thread that loses its processor between its own reading of the clock and that of the recorder, or
+/// while the virtual machine spins before it calls a monitor contended, measures more by chance; not five times.
+fn until_it_agrees(what: &str, mut run: impl FnMut() -> Result<bool>) -> Result<()> {
+    for _ in 0..5 {
+        if run()? {
+            return Ok(());
+        }
+    }
+    bail!("{what}: in none of five runs the figures are what the program has measured, with all owners known")
 }
 
 #[test]
@@ -86,87 +93,89 @@ fn a_program_agrees_on_what_it_waited() -> Result<()> {
     for jre in jres() {
         for record in ["tree", "trace", "counts"] {
             let case = format!("Java {}, {record}", jre.version);
-            let agent = option(&format!("threads=on,owners=all,record={record}"))?;
-            let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", &classes(), "Contention", "measure"])?;
-            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{case}");
-            let measured = said(&outcome);
-            let (report, remarks) = report(outcome.folder.path())?;
-            assert_eq!(remarks, "", "{case}");
-
-            let [lock] = of_class(&report, "Contention$Lock")[..] else { panic!("{case}: {report}") };
-            assert_eq!(
-                (&lock["contended"]["times"], &lock["waiting"]["times"]),
-                (&5.into(), &0.into()),
-                "{case}"
-            );
-            agrees(&lock["contended"]["total"], measured["contended"], 5, &case);
-            assert_eq!(lock["contended_by"][0]["thread"], "main", "{case}");
-            // An owner is asked for while the wait lasts; on a busy machine one answer may come too late.
-            let owners = rows(lock, "owners").filter(|row| row["thread"] == "holder");
-            let known: u64 = owners.map(|row| number(&row["times"])).sum();
-            ensure!(known >= 3, "{case}: {lock}");
-
-            let [gate] = of_class(&report, "Contention$Gate")[..] else { panic!("{case}: {report}") };
-            // Four time out, three are notified, one is interrupted; those without the monitor never waited.
-            assert_eq!(measured["illegal"], 8, "{case}");
-            let counts = ["times", "timed_out", "open"].map(|key| number(&gate["waiting"][key]));
-            assert_eq!(counts, [8, 4, 0], "{case}");
-            agrees(&gate["waiting"]["total"], measured["timedOut"] + measured["notified"], 8, &case);
-            ensure!(
-                rows(&report, "monitors")
-                    .all(|row| { !row["class"].as_str().unwrap_or_default().starts_with("instrument.") }),
-                "{case}: {report}"
-            );
-
-            let holders = named(&report, "holder");
-            assert_eq!(holders.len(), 5, "{case}");
-            for thread in holders {
-                assert_eq!(
-                    (&thread["group"], &thread["group_parent"]),
-                    (&"inner".into(), &"outer".into()),
-                    "{case}"
-                );
-                assert_eq!(
-                    (&thread["daemon"], &thread["started_by"]),
-                    (&false.into(), &"main".into()),
-                    "{case}"
-                );
-                let life = number(&thread["end"]) - number(&thread["start"]);
-                ensure!((60_000_000..measured["contended"]).contains(&life), "{case}: {life}");
-            }
-            let [main] = named(&report, "main")[..] else { panic!("{case}: {report}") };
-            assert_eq!((&main["group"], &main["group_parent"]), (&"main".into(), &"system".into()), "{case}");
-            ensure!(number(&main["end"]) > 0, "{case}");
-            let notifiers = named(&report, "notifier");
-            ensure!(notifiers.len() == 3 && notifiers.iter().all(|t| t["daemon"] == true), "{case}");
-            ensure!(named(&report, "instrument").is_empty(), "{case}: a thread of the recorder");
+            until_it_agrees(&case, || measure(&jre, record, &case))?;
         }
     }
     Ok(())
 }
 
+/// False: all is as it has to be, but the sums differ from what the program has measured.
+fn measure(jre: &Jre, record: &str, case: &str) -> Result<bool> {
+    let agent = option(&format!("threads=on,owners=all,clock=monotonic,record={record}"))?;
+    let outcome = run(jre, &["-Xcheck:jni", &agent, "-cp", &classes(), "Contention", "measure"])?;
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{case}");
+    let measured = said(&outcome);
+    let (report, remarks) = report(outcome.folder.path())?;
+    assert_eq!(remarks, "", "{case}");
+
+    let [lock] = of_class(&report, "Contention$Lock")[..] else { panic!("{case}: {report}") };
+    assert_eq!((&lock["contended"]["times"], &lock["waiting"]["times"]), (&5.into(), &0.into()), "{case}");
+    let contended = agrees(&lock["contended"]["total"], measured["contended"], 5, case);
+    assert_eq!(lock["contended_by"][0]["thread"], "main", "{case}");
+    // An owner is asked for while the wait lasts; the answer may come too late, but it is never a wrong one.
+    let owners = || rows(lock, "owners");
+    ensure!(owners().all(|row| row["thread"] == "holder" || row["thread"] == "(unknown)"), "{case}: {lock}");
+    let known: u64 = owners().filter(|r| r["thread"] == "holder").map(|r| number(&r["times"])).sum();
+
+    let [gate] = of_class(&report, "Contention$Gate")[..] else { panic!("{case}: {report}") };
+    // Four time out, three are notified, one is interrupted; those without the monitor never waited.
+    assert_eq!(measured["illegal"], 8, "{case}");
+    let counts = ["times", "timed_out", "open"].map(|key| number(&gate["waiting"][key]));
+    assert_eq!(counts, [8, 4, 0], "{case}");
+    let all = measured["timedOut"] + measured["notified"] + measured["interrupted"];
+    let waited = agrees(&gate["waiting"]["total"], all, 8, case);
+    ensure!(
+        rows(&report, "monitors")
+            .all(|row| { !row["class"].as_str().unwrap_or_default().starts_with("instrument.") }),
+        "{case}: {report}"
+    );
+
+    let holders = named(&report, "holder");
+    assert_eq!(holders.len(), 5, "{case}");
+    for thread in holders {
+        assert_eq!((&thread["group"], &thread["group_parent"]), (&"inner".into(), &"outer".into()), "{case}");
+        assert_eq!((&thread["daemon"], &thread["started_by"]), (&false.into(), &"main".into()), "{case}");
+        let life = number(&thread["end"]) - number(&thread["start"]);
+        ensure!(life >= 60_000_000, "{case}: {life}");
+    }
+    let [main] = named(&report, "main")[..] else { panic!("{case}: {report}") };
+    assert_eq!((&main["group"], &main["group_parent"]), (&"main".into(), &"system".into()), "{case}");
+    ensure!(number(&main["end"]) > 0, "{case}");
+    let notifiers = named(&report, "notifier");
+    ensure!(notifiers.len() == 3 && notifiers.iter().all(|t| t["daemon"] == true), "{case}");
+    ensure!(named(&report, "instrument").is_empty(), "{case}: a thread of the recorder");
+    Ok(contended && waited && known == 5)
+}
+
 #[test]
 fn waits_have_contexts() -> Result<()> {
     let jre = jres().pop().context("a virtual machine")?;
-    let outcome = run(&jre, &[&option("threads=on")?, "-cp", &classes(), "Contention", "measure"])?;
-    let measured = said(&outcome);
-    let path = profile(outcome.folder.path())?;
-    let mut xtree = subject::call()?;
-    let output = xtree.args(["xtree", "--json", "-r", "contended,waiting"]).arg(&path).run_quietly()?;
-    let tree: Value = serde_json::from_slice(&output.stdout)?;
-    let mut found = BTreeMap::new();
-    collect(&tree, &mut Vec::new(), &mut found);
-    let main = "main/Contention.main([Ljava/lang/String;)V/Contention.measure()V/";
-    let base = |method: &str| {
-        let figures = found.iter().find(|(path, _)| path.ends_with(&format!("{main}{method}")));
-        figures.map(|(_, figures)| *figures).with_context(|| format!("{method} is not in {:?}", found.keys()))
-    };
-    let [contended, waiting] = base("Contention.enter()J")?;
-    agrees(&(contended as u64).into(), measured["contended"], 5, "contended");
-    assert_eq!(waiting, 0.0);
-    let [contended, waiting] = base("Contention.pause(J)J")?;
-    agrees(&(waiting as u64).into(), measured["timedOut"] + measured["notified"], 8, "waiting");
-    assert_eq!(contended, 0.0);
+    until_it_agrees("contexts", || {
+        let outcome =
+            run(&jre, &[&option("threads=on,clock=monotonic")?, "-cp", &classes(), "Contention", "measure"])?;
+        let measured = said(&outcome);
+        let path = profile(outcome.folder.path())?;
+        let mut xtree = subject::call()?;
+        let output = xtree.args(["xtree", "--json", "-r", "contended,waiting"]).arg(&path).run_quietly()?;
+        let tree: Value = serde_json::from_slice(&output.stdout)?;
+        let mut found = BTreeMap::new();
+        collect(&tree, &mut Vec::new(), &mut found);
+        let main = "main/Contention.main([Ljava/lang/String;)V/Contention.measure()V/";
+        let base = |method: &str| {
+            let figures = found.iter().find(|(path, _)| path.ends_with(&format!("{main}{method}")));
+            figures
+                .map(|(_, figures)| *figures)
+                .with_context(|| format!("{method} is not in {:?}", found.keys()))
+        };
+        let [contended, waiting] = base("Contention.enter()J")?;
+        let entered = agrees(&(contended as u64).into(), measured["contended"], 5, "contended");
+        assert_eq!(waiting, 0.0);
+        let [contended, waiting] = base("Contention.pause(J)J")?;
+        let all = measured["timedOut"] + measured["notified"] + measured["interrupted"];
+        let waited = agrees(&(waiting as u64).into(), all, 8, "waiting");
+        assert_eq!(contended, 0.0);
+        Ok(entered && waited)
+    })?;
 
     // The same waits are slices of the timelines.
     for record in ["tree", "trace"] {
@@ -290,22 +299,28 @@ fn virtual_threads_wait() -> Result<()> {
     }
     for jre in jres().into_iter().filter(|jre| jre.version >= 21) {
         let case = format!("Java {}", jre.version);
-        let agent = option("threads=on,owners=all")?;
-        let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", &classes(), "Virtual"])?;
-        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{case}");
-        let measured = said(&outcome);
-        let (report, _) = report(outcome.folder.path())?;
-        let [lock] = of_class(&report, "Virtual$Lock")[..] else { panic!("{case}: {report}") };
-        assert_eq!(lock["contended"]["times"], 3, "{case}");
-        agrees(&lock["contended"]["total"], measured["contended"], 3, &case);
-        assert_eq!(lock["contended_by"][0]["thread"], "virtual", "{case}");
-        let [gate] = of_class(&report, "Virtual$Gate")[..] else { panic!("{case}: {report}") };
-        assert_eq!([&gate["waiting"]["times"], &gate["waiting"]["timed_out"]], [3, 3], "{case}");
-        agrees(&gate["waiting"]["total"], measured["waited"], 3, &case);
-        // Those that never waited are not there.
-        let all = rows(&report, "threads").filter(|thread| thread["virtual"] == true).count();
-        assert_eq!(all, 6, "{case}");
-        assert_eq!(named(&report, "virtual").len(), 3, "{case}");
+        until_it_agrees(&case, || {
+            let agent = option("threads=on,owners=all,clock=monotonic")?;
+            let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", &classes(), "Virtual"])?;
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{case}");
+            let measured = said(&outcome);
+            let (report, _) = report(outcome.folder.path())?;
+            let [lock] = of_class(&report, "Virtual$Lock")[..] else { panic!("{case}: {report}") };
+            assert_eq!(lock["contended"]["times"], 3, "{case}");
+            let entered = agrees(&lock["contended"]["total"], measured["contended"], 3, &case);
+            assert_eq!(lock["contended_by"][0]["thread"], "virtual", "{case}");
+            let [gate] = of_class(&report, "Virtual$Gate")[..] else { panic!("{case}: {report}") };
+            assert_eq!([&gate["waiting"]["times"], &gate["waiting"]["timed_out"]], [3, 3], "{case}");
+            let waited = agrees(&gate["waiting"]["total"], measured["waited"], 3, &case);
+            // Of the thousands of others only those are there that waited for something themselves.
+            let mut all = rows(&report, "threads").filter(|thread| thread["virtual"] == true);
+            ensure!(
+                all.all(|t| number(&t["contended"]["times"]) + number(&t["waiting"]["times"]) > 0),
+                "{case}: {report}"
+            );
+            assert_eq!(named(&report, "virtual").len(), 3, "{case}");
+            Ok(entered && waited)
+        })?;
     }
     Ok(())
 }

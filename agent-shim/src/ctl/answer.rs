@@ -42,6 +42,7 @@ impl<'a> Asked<'a> {
             Request::Monitors {} => self.monitors(),
             Request::Monitor { id } => self.monitor(id),
             Request::Snapshot { file } => self.snapshot(&file),
+            Request::HeapDump { file } => self.heap_dump(&file),
             Request::Pause {} => self.pause(true),
             Request::Resume {} => self.pause(false),
             Request::Gc {} => self.gc(),

@@ -2,6 +2,8 @@
 
 use super::answer::{Asked, reason};
 use crate::heap;
+use crate::heap_dump::{Biographies, Tracked};
+use instrument_rewriter::class_file::mutf8;
 use serde_json::{Value, json};
 
 impl Asked<'_> {
@@ -14,8 +16,20 @@ impl Asked<'_> {
         all["bytes"] = bytes.into();
         all["monitor"] = monitor;
         if let Some((_, thread, context)) = heap::object(id) {
-            all["made"] = json!({ "thread": thread, "context": context });
+            all["made"] = json!({ "thread": thread, "context": context, "stack": self.stack(context) });
         }
         Ok(all)
+    }
+
+    /// The methods of a context, the innermost first.
+    fn stack(self, context: u32) -> Vec<String> {
+        let Some(biographies) = Biographies::of(&self.agent.hook, self.jni) else { return Vec::new() };
+        let text = |bytes: &[u8]| mutf8::escape(bytes).replace('/', ".");
+        let name = |id| {
+            let method = biographies.method(id)?;
+            Some(format!("{}.{}", text(&method.class), text(&method.name)))
+        };
+        let chain = biographies.chain(self.jni, context).into_iter();
+        chain.map(|id| name(id).unwrap_or_else(|| format!("#{id}"))).collect()
     }
 }

@@ -37,6 +37,9 @@ pub(super) enum Request {
     Snapshot {
         file: PathBuf,
     },
+    HeapDump {
+        file: PathBuf,
+    },
     Pause {},
     Resume {},
     Gc {},
@@ -52,7 +55,7 @@ mod tests {
         assert!(matches!(parse(r#"{"request":"threads","stacks":3}"#), Ok(Request::Threads { stacks: 3 })));
         assert!(matches!(parse(r#"{"request":"gc"}"#), Ok(Request::Gc {})));
         for (text, reason) in [
-            (r#"{"request":"heap-dump"}"#, "unknown variant `heap-dump`"),
+            (r#"{"request":"dump"}"#, "unknown variant `dump`"),
             (r#"{"request":"thread"}"#, "missing field `id`"),
             (r#"{"request":"gc","now":1}"#, "unknown field `now`"),
             (r#"{"id":1}"#, "missing field `request`"),

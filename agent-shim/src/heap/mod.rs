@@ -17,13 +17,15 @@
 //! | the virtual machine itself: arrays and copies that reflection makes, stack traces, `Unsafe.allocateInstance` since 21 | no | what it tells: nothing of code that is compiled |
 //! | arrays and copies in classes that are not rewritten: those of the JDK that are not included, hidden ones | no | as the line above |
 //! | native code (JNI) without a constructor | no | no |
-//! | start-up, before VM_INIT; a thread of native code, until it has a name; a thread, to get its first state | no | no |
+//! | start-up, before VM_INIT | with `early=on`: constructors, and arrays as above | the same, as made at VM_INIT |
+//! | a thread of native code, until it has a name; a thread, to get its first state | no | no |
 
 mod classes;
 mod records;
 
 use crate::clock;
-use crate::jvmti::{Capability, Event, Jni, Jvmti, NativeMethod, Object, StaticMethod, Value};
+use crate::heap_dump;
+use crate::jvmti::{Capability, Event, Global, Jni, Jvmti, NativeMethod, Object, StaticMethod, Value};
 use crate::options;
 use crate::talk::{contained, say};
 pub(crate) use classes::Classes;
@@ -112,6 +114,11 @@ pub(crate) fn object(number: i64) -> Option<(u32, u32, u32)> {
     (made as u32 != 0).then_some((made as u32, (made >> 32) as u32, context as u32))
 }
 
+/// The environment in which the numbers are tags; none: objects have no biographies.
+pub(crate) fn numbers_in() -> Option<Jvmti<'static>> {
+    HEAP.get().filter(|heap| heap.biographies).map(|heap| heap.jvmti)
+}
+
 /// Gives the Java side its native methods. False: it cannot be called.
 pub(crate) fn register(jni: Jni<'_>) -> bool {
     let Some(heap) = HEAP.get() else { return true };
@@ -136,8 +143,8 @@ pub(crate) fn register(jni: Jni<'_>) -> bool {
     java().is_some_and(|java| heap.java.set(java).is_ok())
 }
 
-/// From here on objects are recorded. The load hook is on and rewrites [`OBJECT`].
-pub(crate) fn begin(jni: Jni<'_>) {
+/// From here on objects are recorded. The load hook is on and rewrites [`OBJECT`]. `kept`: an array of objects that were made before.
+pub(crate) fn begin(jni: Jni<'_>, kept: Option<&Global>) {
     let Some((heap, java)) = HEAP.get().and_then(|heap| Some((heap, heap.java.get()?))) else { return };
     if !jni.call_with_bytes(&java.begin, &[]) {
         return say(format_args!("objects are not recorded: the runtime failed"));
@@ -149,6 +156,12 @@ pub(crate) fn begin(jni: Jni<'_>) {
     for event in events {
         if let Err(error) = heap.jvmti.enable(event) {
             say(format_args!("{event:?} events do not come: {error}"));
+        }
+    }
+    if let Some(kept) = kept {
+        let before = jni.static_method(CLASS, "before", "(Ljava/lang/Object;)V");
+        if !before.is_some_and(|before| jni.call(&before, &[Value::Object(&jni.object(kept))])) {
+            say(format_args!("objects of start-up are not recorded: the runtime failed"));
         }
     }
 }
@@ -269,7 +282,8 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
 /// Called by the virtual machine.
 pub(crate) unsafe extern "system" fn object_free(_: *mut *const *const c_void, tag: i64) {
     let Some(heap) = HEAP.get() else { return };
-    if let Some(record) = heap.objects.get(tag as u64) {
+    // While the heap is dumped a tag carries more than the number.
+    if let Some(record) = heap.objects.get(heap_dump::number(tag)) {
         // Before 17 that is found out within the collection, which is as good as ended.
         record[2].fetch_or((heap.begun.load(Relaxed) + 1) << 32, Relaxed);
     }

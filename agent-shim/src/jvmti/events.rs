@@ -25,6 +25,7 @@ numbers! {
     ThreadStart = 52 "THREAD_START",
     ThreadEnd = 53 "THREAD_END",
     ClassFileLoadHook = 54 "CLASS_FILE_LOAD_HOOK",
+    VmStart = 57 "VM_START",
     MonitorWait = 73 "MONITOR_WAIT",
     MonitorWaited = 74 "MONITOR_WAITED",
     MonitorContendedEnter = 75 "MONITOR_CONTENDED_ENTER",
@@ -46,11 +47,14 @@ numbers! {
     GetSourceFileName = 11 "can_get_source_file_name",
     GetLineNumbers = 12 "can_get_line_numbers",
     GetThreadCpuTime = 23 "can_get_thread_cpu_time",
+    GenerateAllClassHookEvents = 26 "can_generate_all_class_hook_events",
     GenerateMonitorEvents = 28 "can_generate_monitor_events",
     GenerateVmObjectAllocEvents = 29 "can_generate_vm_object_alloc_events",
     GenerateGarbageCollectionEvents = 31 "can_generate_garbage_collection_events",
     GenerateObjectFreeEvents = 32 "can_generate_object_free_events",
     RetransformClasses = 37 "can_retransform_classes",
+    GenerateEarlyVmstart = 41 "can_generate_early_vmstart",
+    GenerateEarlyClassHookEvents = 42 "can_generate_early_class_hook_events",
     SupportVirtualThreads = 44 "can_support_virtual_threads",
 }
 

@@ -51,11 +51,11 @@ pub(super) struct RawLine {
 
 /// A method, as long as its class is there; later, questions about it fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct MethodId(*mut c_void);
+pub(crate) struct MethodId(pub(super) *mut c_void);
 
 /// A field of a class.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Field(*mut c_void);
+pub(crate) struct Field(pub(super) *mut c_void);
 
 /// A place in a method.
 #[derive(Debug, Clone, Copy)]

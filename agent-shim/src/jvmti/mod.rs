@@ -6,7 +6,9 @@
 //! outlive the call that they were made in.
 
 mod events;
+pub(crate) mod heap;
 mod inquiry;
+pub(crate) mod inspect;
 mod loading;
 mod monitors;
 mod standstill;
@@ -45,6 +47,8 @@ pub(crate) type AgentThread = unsafe extern "system" fn(Environment, Environment
 const JVMTI_VERSION_9: c_int = 0x3009_0000;
 const JVMTI_ENABLE: c_int = 1;
 const JVMTI_DISABLE: c_int = 0;
+/// The most local references that HotSpot lets one ask for.
+const MOST_LOCALS: c_int = 65536;
 
 /// Position in the table (from 0), name in the header, and our name for a call of it.
 macro_rules! functions {
@@ -102,8 +106,8 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
     107 ForceGarbageCollection raw_force_garbage_collection() -> c_int;
     113 GetObjectsWithTags raw_get_objects_with_tags(count: c_int, tags: *const i64, found: *mut c_int, objects: *mut *mut *mut c_void, their_tags: *mut *mut i64) -> c_int;
-    114 FollowReferences raw_follow_references(leave_out: c_int, class: *mut c_void, start: *mut c_void, callbacks: *const standstill::RawHeapCallbacks, user: *mut c_void) -> c_int;
-    115 IterateThroughHeap raw_iterate_through_heap(leave_out: c_int, class: *mut c_void, callbacks: *const standstill::RawHeapCallbacks, user: *mut c_void) -> c_int;
+    114 FollowReferences raw_follow_references(leave_out: c_int, class: *mut c_void, start: *mut c_void, callbacks: *const heap::HeapCallbacks, user: *mut c_void) -> c_int;
+    115 IterateThroughHeap raw_iterate_through_heap(leave_out: c_int, class: *mut c_void, callbacks: *const heap::HeapCallbacks, user: *mut c_void) -> c_int;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
     126 DisposeEnvironment raw_dispose_environment() -> c_int;
     130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
@@ -134,18 +138,31 @@ functions! { Jni, JNI_FUNCTIONS;
     33 GetMethodID raw_get_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     36 CallObjectMethodA raw_call_object_method(object: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
     94 GetFieldID raw_get_field_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
+    95 GetObjectField raw_get_object_field(object: *mut c_void, field: *mut c_void) -> *mut c_void;
+    96 GetBooleanField raw_get_boolean_field(object: *mut c_void, field: *mut c_void) -> u8;
+    97 GetByteField raw_get_byte_field(object: *mut c_void, field: *mut c_void) -> i8;
+    98 GetCharField raw_get_char_field(object: *mut c_void, field: *mut c_void) -> u16;
+    99 GetShortField raw_get_short_field(object: *mut c_void, field: *mut c_void) -> i16;
+    100 GetIntField raw_get_int_field(object: *mut c_void, field: *mut c_void) -> i32;
     101 GetLongField raw_get_long_field(object: *mut c_void, field: *mut c_void) -> i64;
+    102 GetFloatField raw_get_float_field(object: *mut c_void, field: *mut c_void) -> f32;
+    103 GetDoubleField raw_get_double_field(object: *mut c_void, field: *mut c_void) -> f64;
     113 GetStaticMethodID raw_get_static_method_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
     116 CallStaticObjectMethodA raw_call_static_object_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> *mut c_void;
     119 CallStaticBooleanMethodA raw_call_static_boolean_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> u8;
     134 CallStaticLongMethodA raw_call_static_long_method(class: *mut c_void, method: *mut c_void, arguments: *const i64) -> i64;
     143 CallStaticVoidMethodA raw_call_static_void_method(class: *mut c_void, method: *mut c_void, arguments: *const i64);
+    144 GetStaticFieldID raw_get_static_field_id(class: *mut c_void, name: *const c_char, descriptor: *const c_char) -> *mut c_void;
+    145 GetStaticObjectField raw_get_static_object_field(class: *mut c_void, field: *mut c_void) -> *mut c_void;
     164 GetStringLength raw_get_string_length(string: *mut c_void) -> c_int;
     167 NewStringUTF raw_new_string_utf(text: *const c_char) -> *mut c_void;
     168 GetStringUTFLength raw_get_string_utf_length(string: *mut c_void) -> c_int;
     171 GetArrayLength raw_get_array_length(array: *mut c_void) -> c_int;
+    172 NewObjectArray raw_new_object_array(length: c_int, class: *mut c_void, initial: *mut c_void) -> *mut c_void;
+    174 SetObjectArrayElement raw_set_object_array_element(array: *mut c_void, index: c_int, value: *mut c_void);
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
     200 GetByteArrayRegion raw_get_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *mut u8);
+    203 GetIntArrayRegion raw_get_int_array_region(array: *mut c_void, start: c_int, length: c_int, values: *mut c_int);
     208 SetByteArrayRegion raw_set_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *const u8);
     215 RegisterNatives raw_register_natives(class: *mut c_void, methods: *const NativeMethod, count: c_int) -> c_int;
     219 GetJavaVM raw_get_java_vm(vm: *mut *mut c_void) -> c_int;
@@ -324,16 +341,13 @@ impl<'a> Jvmti<'a> {
     /// Every class that is loaded.
     pub(crate) fn loaded_classes(&self, jni: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
         let (mut count, mut classes) = (0, null_mut());
-        // SAFETY: no pointers. It is the most that is granted; beyond, `-Xcheck:jni` complains and nothing else happens.
-        unsafe { jni.raw_ensure_local_capacity(4096) };
         // SAFETY: on success there are so many local references in memory that was allocated for us.
-        unsafe {
+        let classes = unsafe {
             checked(self.raw_get_loaded_classes(&mut count, &mut classes))?;
-            let list = std::slice::from_raw_parts(classes, count as usize);
-            let objects = list.iter().map(|&reference| Object { reference, scope: PhantomData }).collect();
-            self.raw_deallocate(classes.cast());
-            Ok(objects)
-        }
+            self.take_references(classes, count)
+        };
+        jni.expect_locals(classes.len());
+        Ok(classes)
     }
 
     /// `Lcom/acme/Foo;`
@@ -617,6 +631,11 @@ impl<'a> Jni<'a> {
     pub(crate) fn forget(&self, object: Object<'a>) {
         // SAFETY: nobody has the reference any more.
         unsafe { self.raw_delete_local_ref(object.reference) }
+    }
+
+    /// What the global reference refers to.
+    pub(crate) fn object<'g>(&self, global: &'g Global) -> Object<'g> {
+        Object { reference: global.0, scope: PhantomData }
     }
 
     /// Gives a global reference back.

@@ -1,38 +1,10 @@
 //! What is done while no Java code runs: the virtual machine goes through its heap at a safepoint, and calls us from there.
 
+use super::heap::{HeapCallbacks, VISIT_ABORT};
 use super::{Jvmti, JvmtiError, Object, checked};
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::null_mut;
-
-type IterationCallback = unsafe extern "system" fn(
-    class_tag: i64,
-    size: i64,
-    tag: *mut i64,
-    length: c_int,
-    user: *mut c_void,
-) -> c_int;
-type ReferenceCallback = unsafe extern "system" fn(
-    kind: c_int,
-    info: *const c_void,
-    class_tag: i64,
-    referrer_class_tag: i64,
-    size: i64,
-    tag: *mut i64,
-    referrer_tag: *mut i64,
-    length: c_int,
-    user: *mut c_void,
-) -> c_int;
-
-/// `jvmtiHeapCallbacks`.
-#[repr(C)]
-pub(super) struct RawHeapCallbacks {
-    iteration: Option<IterationCallback>,
-    reference: Option<ReferenceCallback>,
-    rest: [usize; 14],
-}
-
-const VISIT_ABORT: c_int = 0x8000;
 
 /// Objects and bytes of one class.
 pub(crate) type Count = (u64, u64);
@@ -74,14 +46,14 @@ unsafe extern "system" fn once<F: FnOnce()>(
 impl Jvmti<'_> {
     /// Counts the objects on the heap, reachable or not, by the tags of their classes, which are places in `counts`.
     pub(crate) fn count_heap(&self, mut counts: &mut [Count]) -> Result<(), JvmtiError> {
-        let callbacks = RawHeapCallbacks { iteration: Some(count), reference: None, rest: [0; 14] };
+        let callbacks = HeapCallbacks::iterating(count);
         // SAFETY: callbacks and counts last as long as this call, and only it uses them.
         checked(unsafe { self.raw_iterate_through_heap(0, null_mut(), &callbacks, (&raw mut counts).cast()) })
     }
 
     /// Calls `body` while no thread runs Java code, on a thread of the virtual machine. It must not call the virtual machine.
     pub(crate) fn at_standstill<F: FnOnce()>(&self, body: F) -> Result<(), JvmtiError> {
-        let callbacks = RawHeapCallbacks { iteration: None, reference: Some(once::<F>), rest: [0; 14] };
+        let callbacks = HeapCallbacks::following(once::<F>);
         let mut thread = null_mut();
         let mut body = Some(body);
         // SAFETY: callbacks and body last as long as this call, and only it uses them. The first reference that is followed, that of

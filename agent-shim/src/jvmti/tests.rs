@@ -73,6 +73,20 @@ fn every_position_is_that_of_the_headers() {
         }
         let member = std::mem::offset_of!(Callbacks, vm_object_alloc) / size_of::<usize>();
         assert_eq!((member, size_of::<Callbacks>()), (34, 35 * size_of::<usize>()));
+        for (number, name) in heap::KINDS {
+            assert!(jvmti.contains(&format!("JVMTI_HEAP_REFERENCE_{name} = {number},")), "{name}");
+        }
+        for text in [
+            "JVMTI_HEAP_FILTER_TAGGED = 0x4,",
+            "JVMTI_HEAP_FILTER_UNTAGGED = 0x8,",
+            "JVMTI_VISIT_OBJECTS = 0x100,",
+            "JVMTI_VISIT_ABORT = 0x8000",
+            "JVMTI_CLASS_STATUS_PREPARED = 2,",
+        ] {
+            assert!(jvmti.contains(text), "{text}");
+        }
+        let heap_callbacks = jvmti.matches("jvmtiReservedCallback reserved").count() + 5;
+        assert_eq!(size_of::<heap::HeapCallbacks>(), heap_callbacks * size_of::<usize>());
         assert!(jvmti.contains("JVMTI_VERSION_9   = 0x30090000"));
         assert!(jvmti.contains("JVMTI_ENABLE = 1"));
     }

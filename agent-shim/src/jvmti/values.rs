@@ -77,6 +77,23 @@ impl Jni<'_> {
             unsafe { self.raw_call_static_long_method(method.class.0, method.id, arguments.as_ptr()) };
         (!self.failed()).then_some(result)
     }
+
+    /// Calls a method that returns an array of ints.
+    pub(crate) fn call_for_ints(&self, method: &StaticMethod, values: &[Value<'_>]) -> Option<Vec<i32>> {
+        let arguments = arguments(method.descriptor, "[I", values)?;
+        // SAFETY: as above; what is copied is as long as the array.
+        unsafe {
+            let array = self.raw_call_static_object_method(method.class.0, method.id, arguments.as_ptr());
+            if self.failed() || array.is_null() {
+                return None;
+            }
+            let length = self.raw_get_array_length(array);
+            let mut ints = vec![0; usize::try_from(length).unwrap_or(0)];
+            self.raw_get_int_array_region(array, 0, length, ints.as_mut_ptr());
+            self.raw_delete_local_ref(array);
+            (!self.failed()).then_some(ints)
+        }
+    }
 }
 
 #[cfg(test)]

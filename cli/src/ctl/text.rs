@@ -68,6 +68,9 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
             if !made.is_null() {
                 let (thread, context) = (number(made, "thread"), number(made, "context"));
                 writeln!(out, "    made by  thread {thread} of the profile, in its context {context}")?;
+                for method in list(made, "stack") {
+                    writeln!(out, "        at {}", printable(method.as_str().unwrap_or_default()))?;
+                }
             }
             monitor_use(out, &answer["monitor"])
         }
@@ -87,10 +90,21 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
             Ok(())
         }
         Request::Monitor { .. } => monitor(out, answer),
-        Request::Snapshot { .. } => writeln!(
+        Request::HeapDump { file } => {
+            let (objects, classes) = (number(answer, "objects"), number(answer, "classes"));
+            let (file, bytes) = (file.display(), scaled(answer, "bytes", "bytes"));
+            writeln!(out, "{file}: {objects} objects of {classes} classes, {bytes}")?;
+            match answer["cut"].as_u64() {
+                Some(cut) if cut > 0 => {
+                    writeln!(out, "{cut} arrays are too long for the format and were cut")
+                }
+                _ => Ok(()),
+            }
+        }
+        Request::Snapshot { file } => writeln!(
             out,
             "{}: {}; the program stood still for {}",
-            text(answer, "file"),
+            file.display(),
             scaled(answer, "bytes", "bytes"),
             scaled(answer, "stopped_ns", "ns")
         ),

@@ -12,6 +12,7 @@ public class Contention {
     static long contended;
     static long timedOut;
     static long notified;
+    static long interrupted;
 
     static void sleep(long ms) {
         try {
@@ -21,12 +22,15 @@ public class Contention {
         }
     }
 
-    static void hold(long ms) {
+    /** Until the other thread has to wait, and so long after: whatever the processors are busy with, it does wait. */
+    static void hold(Thread other, long ms) {
         synchronized (LOCK) {
             inside = true;
+            while (other.getState() != Thread.State.BLOCKED) {
+                sleep(1);
+            }
             sleep(ms);
         }
-        inside = false;
     }
 
     static long enter() {
@@ -44,17 +48,31 @@ public class Contention {
         }
     }
 
-    /** Alone in its class file without a name: its context is that of the thread. */
     static final class Holder implements Runnable {
+        private final Thread other;
+
+        Holder(Thread other) {
+            this.other = other;
+        }
+
         @Override
         public void run() {
-            hold(60);
+            hold(other, 60);
         }
     }
 
     static final class Notifier implements Runnable {
+        private final Thread other;
+
+        Notifier(Thread other) {
+            this.other = other;
+        }
+
         @Override
         public void run() {
+            while (other.getState() != Thread.State.WAITING) {
+                sleep(1);
+            }
             sleep(40);
             synchronized (GATE) {
                 GATE.notifyAll();
@@ -65,7 +83,8 @@ public class Contention {
     static void measure() throws Exception {
         ThreadGroup group = new ThreadGroup(new ThreadGroup("outer"), "inner");
         for (int i = 0; i < 5; i++) {
-            Thread holder = new Thread(group, new Holder(), "holder");
+            inside = false;
+            Thread holder = new Thread(group, new Holder(Thread.currentThread()), "holder");
             holder.start();
             while (!inside) {
                 sleep(1);
@@ -79,7 +98,7 @@ public class Contention {
             timedOut += pause(50);
         }
         for (int i = 0; i < 3; i++) {
-            Thread notifier = new Thread(new Notifier(), "notifier");
+            Thread notifier = new Thread(new Notifier(Thread.currentThread()), "notifier");
             notifier.setDaemon(true);
             notifier.start();
             notified += pause(0);
@@ -93,15 +112,18 @@ public class Contention {
             }
         }
         Thread.currentThread().interrupt();
+        long start = System.nanoTime();
         try {
             pause(1000);
         } catch (InterruptedException e) {
             illegal++;
         }
+        interrupted = System.nanoTime() - start;
         System.out.println("illegal " + illegal);
         System.out.println("contended " + contended);
         System.out.println("timedOut " + timedOut);
         System.out.println("notified " + notified);
+        System.out.println("interrupted " + interrupted);
     }
 
     static final class Waiting implements Runnable {

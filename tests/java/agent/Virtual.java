@@ -9,7 +9,6 @@ public class Virtual {
     static final class Gate {}
 
     static final Gate GATE = new Gate();
-    static volatile boolean inside;
     static volatile long contended;
     static volatile long waited;
 
@@ -33,6 +32,9 @@ public class Virtual {
             Thread thread;
             synchronized (LOCK) {
                 thread = Thread.ofVirtual().name("virtual").start(() -> contended += enter());
+                while (thread.getState() != Thread.State.BLOCKED) {
+                    Thread.sleep(1);
+                }
                 Thread.sleep(60);
             }
             thread.join();

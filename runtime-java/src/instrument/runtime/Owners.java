@@ -56,15 +56,18 @@ final class Owners {
         return count == 0 ? 0 : Math.max(1, next - Clock.now());
     }
 
-    /** Drops waits that are over, and tells those for a monitor who has it. */
+    /**
+     * Drops waits that are over, and tells those for a monitor who has it. If one is over by now the answer may be of the time after
+     * it; if the owner is the very thread it is about to be.
+     */
     private static void drop(int monitor, int owner) {
         int kept = 0;
         for (int i = 0; i < count; i++) {
             Wait wait = OPEN[i];
-            if (owner != 0 && wait.number == monitor) {
-                wait.ownedBy(owner);
-            } else if (wait.isOver()) {
+            if (wait.isOver()) {
                 wait.ownedBy(0);
+            } else if (owner != 0 && wait.number == monitor) {
+                wait.ownedBy(owner == wait.thread ? 0 : owner);
             } else {
                 OPEN[kept++] = wait;
             }

@@ -97,6 +97,10 @@ final class Scribe implements Runnable {
         } catch (Throwable e) {
             Threads.complain(e);
         }
+        // What was called here may itself have parked, and taken the permit of a note that came meanwhile.
+        if (LEFT.get() != null) {
+            return;
+        }
         if (pause > 0) {
             LockSupport.parkNanos(pause);
         } else {

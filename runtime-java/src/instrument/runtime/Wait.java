@@ -20,7 +20,7 @@ final class Wait extends Note {
     private static int used;
 
     final int kind;
-    private final int thread;
+    final int thread;
     private final long clock;
     final int number;
     private final long timeout;

@@ -1,0 +1,105 @@
+//! What `instrument run` records beside calls: options that only the agent has.
+
+use crate::exit::usage;
+use anyhow::Result;
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+
+/// What else is recorded.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+pub(crate) struct Opts {
+    /// Record threads, and what they wait for: monitors that others have, and Object.wait
+    #[arg(long, env = "INSTRUMENT_MONITORS", hide_env_values = true)]
+    monitors: bool,
+
+    /// Ask the virtual machine, which stops all threads to tell, who has a monitor: as long as that takes 2 % of the time, always, or never
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "on", requires = "monitors")]
+    owners: Owners,
+
+    /// Record every object that is made, by class and context; with objects also when it was gone
+    #[arg(long, value_name = "LEVEL", env = "INSTRUMENT_HEAP", hide_env_values = true)]
+    heap: Option<Heap>,
+
+    /// Of which classes objects are recorded: patterns as for --include, arrays as int[], com.acme.Foo[]; repeatable
+    #[arg(long, value_name = "PATTERN", requires = "heap")]
+    heap_include: Vec<String>,
+
+    /// Of which they are not; repeatable
+    #[arg(long, value_name = "PATTERN", requires = "heap")]
+    heap_exclude: Vec<String>,
+
+    /// Rewrite classes from the first one on: objects of start-up are seen, too, but class data sharing is off
+    #[arg(long, env = "INSTRUMENT_EARLY", hide_env_values = true)]
+    early: bool,
+
+    /// Write what can be reached on the heap when the program ends, as HPROF; %p is the process id
+    #[arg(long, value_name = "FILE")]
+    heap_dump: Option<PathBuf>,
+
+    /// Where `instrument ctl` finds the program: a path for its socket; or off
+    #[arg(long, value_name = "PATH", env = "INSTRUMENT_CTL", hide_env_values = true)]
+    ctl: Option<PathBuf>,
+
+    /// The clock of the probes: the processor's counter, where the system tells the time by it, or System.nanoTime()
+    #[arg(long, value_name = "CLOCK", env = "INSTRUMENT_CLOCK", hide_env_values = true)]
+    clock: Option<Clock>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Owners {
+    On,
+    All,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Heap {
+    /// How many, of which class, in which context
+    Counts,
+    /// Each with its birth and its end
+    Objects,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Clock {
+    Tsc,
+    Monotonic,
+}
+
+impl Opts {
+    /// As the agent takes them.
+    ///
+    /// # Errors
+    /// A path that is not UTF-8.
+    pub(crate) fn options(&self) -> Result<Vec<(&'static str, String)>> {
+        let mut options = Vec::new();
+        if self.monitors {
+            options.push(("threads", "on".to_owned()));
+            options.push(("owners", word(&self.owners)));
+        }
+        options.extend(self.heap.iter().map(|level| ("heap", word(level))));
+        options.extend(self.heap_include.iter().map(|pattern| ("heap-include", pattern.clone())));
+        options.extend(self.heap_exclude.iter().map(|pattern| ("heap-exclude", pattern.clone())));
+        if self.early {
+            options.push(("early", "on".to_owned()));
+        }
+        for (key, path) in [("heap-dump", &self.heap_dump), ("ctl", &self.ctl)] {
+            let Some(path) = path else { continue };
+            // A script may change the folder.
+            let path = match key == "ctl" && path == Path::new("off") {
+                true => path.clone(),
+                false => std::env::current_dir()?.join(path),
+            };
+            let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
+            options.push((key, text.to_owned()));
+        }
+        options.extend(self.clock.iter().map(|clock| ("clock", word(clock))));
+        Ok(options)
+    }
+}
+
+/// A value as it is written.
+fn word(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
