@@ -92,7 +92,7 @@ fn merged(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View) -> Merged {
         profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
     let matching = match_calls(&parties).unwrap();
     let view = view(&Numbers::of(&matching));
-    let (merged, _) = tree(&parties, &matching, &loaded, &labels, &view).unwrap();
+    let merged = tree(&parties, &matching, &loaded, &labels, &view).unwrap();
     let arcs = Arcs::new(&merged.model);
     assert_eq!(invariants::check(&merged.model, &arcs).violations.len(), 0);
     merged

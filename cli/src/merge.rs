@@ -86,8 +86,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         Root::Default => client(&numbers),
     };
     let wanted = View { root, is_server: opts.view == Whose::Server, internals: opts.internals };
-    let (merged, stages) = tree(&parties, &matches, &loaded.1, &names, &wanted)?;
+    let merged = tree(&parties, &matches, &loaded.1, &names, &wanted)?;
     drop(parties);
+    let stages = merged.stages;
     for remark in loaded.1.remarks.iter().chain(&merged.remarks) {
         talk.note(format_args!("note: {remark}"));
     }

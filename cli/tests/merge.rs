@@ -74,8 +74,7 @@ fn numbers_and_the_tree_are_printed() {
             dir.line(&format!("merge server.iprof client.iprof --report {report}{form}")).expect(0);
         }
     }
-    let run =
-        dir.line("merge client.iprof server.iprof --report xtree --resource remote-calls --merge processes");
+    let run = dir.line("merge client.iprof server.iprof --report xtree --prune 0 --merge processes");
     assert!(run.expect(0).stdout.contains("(remote call)"));
     let run = dir.line("merge client.iprof server.iprof --root server.iprof --view server --report xtree");
     assert!(run.expect(0).stdout.contains("for Program71 (pid 71)"));

@@ -7,8 +7,10 @@
 //! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted;
 //! 5. a caller waits while its call is served: that time is taken from its own, so times add up.
 
+use std::collections::BTreeMap;
+
 use super::calls::NONE;
-use super::paths::{Path, Paths};
+use super::paths::{Path, Paths, Stages};
 use super::view::View;
 use crate::model::{Arcflow, Children, HashMap, Kind, NodeId, Resource};
 
@@ -24,6 +26,8 @@ const REMAINING: &str = "(remote calls)";
 pub struct Merged {
     /// The model.
     pub model: Arcflow,
+    /// The times of the calls, by client and server.
+    pub stages: BTreeMap<(usize, usize), Stages>,
     /// What does not fit, in words.
     pub remarks: Vec<String>,
 }
@@ -338,7 +342,7 @@ impl Emitter<'_> {
                 "the tree has {MOST_NODES} nodes; of {paths} ways to remote calls only sums are told"
             ));
         }
-        Merged { model: self.tree, remarks }
+        Merged { model: self.tree, stages: self.paths.stages.clone(), remarks }
     }
 }
 

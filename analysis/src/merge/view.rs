@@ -4,7 +4,7 @@ use instrument_trace::{Error, Source};
 
 use super::Party;
 use super::matching::Matching;
-use super::paths::{Paths, Stages};
+use super::paths::Paths;
 use super::tree::{Merged, emit};
 use crate::load::Loaded;
 use crate::model::{Arcflow, Kind, NodeId};
@@ -41,7 +41,7 @@ pub fn tree<S: Source>(
     loaded: &Loaded,
     labels: &[String],
     view: &View,
-) -> Result<(Merged, std::collections::BTreeMap<(usize, usize), Stages>), Error> {
+) -> Result<Merged, Error> {
     let paths = Paths::new(parties, matching, &loaded.places)?;
     let model = &loaded.model;
     let is_process = |&id: &NodeId| {
@@ -49,6 +49,5 @@ pub fn tree<S: Source>(
         node.kind == Kind::Process && node.parent == Arcflow::ROOT
     };
     let processes: Vec<NodeId> = model.ids().filter(is_process).collect();
-    let merged = emit(model, &processes, &paths, labels, view);
-    Ok((merged, paths.stages))
+    Ok(emit(model, &processes, &paths, labels, view))
 }

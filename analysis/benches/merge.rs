@@ -1,0 +1,115 @@
+//! How fast remote calls are matched, and in how much memory: `cargo bench -p instrument-analysis --bench merge`.
+//!
+//! Ten processes in a ring make a million calls each over a thousand connections; every call is recorded on both sides. Writes 2.6 GB
+//! into the folder for temporary files, and removes them.
+
+use std::fs::{self, File};
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Instant;
+
+use instrument_analysis::merge::{Numbers, Party, match_calls};
+use instrument_trace::testing::Writer;
+use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
+
+const PROCESSES: u32 = 10;
+const CALLS: u32 = 1_000_000;
+const CONNECTIONS: u32 = 1000;
+
+fn main() {
+    let folder = std::env::temp_dir().join(format!("merge-bench-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let paths: Vec<_> = (0..PROCESSES).map(|process| folder.join(process.to_string())).collect();
+    for (process, path) in (0..).zip(&paths) {
+        fs::write(path, data(process)).expect("room for the files");
+    }
+    // The peak from here on.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+    let start = Instant::now();
+    let files: Vec<_> = paths.iter().map(|path| File::open(path).expect("it was written")).collect();
+    let profiles: Vec<_> = files.iter().map(|file| Profile::open(file).expect("a profile")).collect();
+    let parties: Vec<_> =
+        profiles.iter().zip(&files).map(|(profile, source)| Party { profile, source }).collect();
+    let matching = match_calls(&parties).expect("files that can be read");
+    let numbers = Numbers::of(&matching);
+    let seconds = start.elapsed().as_secs_f64();
+    let matched = numbers.all_matched();
+    assert_eq!(matched, u64::from(PROCESSES * CALLS));
+    println!("{matched} calls matched in {seconds:.1} s, {:.1} million/s", matched as f64 / seconds / 1e6);
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    for line in status.lines().filter(|line| line.starts_with("VmHWM")) {
+        println!("{line}");
+    }
+    let _ = fs::remove_dir_all(&folder);
+}
+
+/// The calls that a process makes of the next one, and those that it serves for the one before.
+fn data(process: u32) -> Vec<u8> {
+    let mut writer = Writer::new();
+    for (side, number) in [(Side::Connected, 0), (Side::Accepted, CONNECTIONS)] {
+        let all = (1..=CONNECTIONS).map(|at| connection(process, side, number + at));
+        writer.connections(&all.collect::<Vec<_>>());
+    }
+    for (kind, server, first) in
+        [(RemoteCallKind::Made, (process + 1) % PROCESSES, 0), (RemoteCallKind::Served, process, CONNECTIONS)]
+    {
+        let mut part = Vec::with_capacity(4096);
+        for call in 0..CALLS {
+            part.push(Some(record(kind, server, first + 1 + call % CONNECTIONS, call)));
+            if part.len() == 4096 || call + 1 == CALLS {
+                writer.remote_calls(&part);
+                part.clear();
+            }
+        }
+    }
+    writer.finish()
+}
+
+fn connection(process: u32, side: Side, number: u32) -> Connection {
+    let client = if side == Side::Connected { process } else { (process + PROCESSES - 1) % PROCESSES };
+    let of_client = (20_000 + (number - 1) % CONNECTIONS) as u16;
+    let of_server = (1099 + (client + 1) % PROCESSES) as u16;
+    let (local_port, remote_port) =
+        if side == Side::Connected { (of_client, of_server) } else { (of_server, of_client) };
+    let local = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+    Connection {
+        copy: 1,
+        number,
+        side,
+        incarnation: 1,
+        local_port,
+        remote_port,
+        local,
+        remote: local,
+        clock: 1,
+    }
+}
+
+fn record(kind: RemoteCallKind, server: u32, connection: u32, call: u32) -> RemoteCall {
+    let clock = 1000 + u64::from(call) * 100;
+    let time = 1_700_000_000_000 + i64::from(call / 65_536);
+    RemoteCall {
+        copy: 1,
+        kind,
+        thread: 1,
+        connection,
+        ordinal: call / CONNECTIONS + 1,
+        object: ObjId {
+            number: i64::from(call % 7),
+            space: Uid { unique: server as i32, time: 1, count: 0 },
+        },
+        hash: i64::from(call % 3),
+        operation: -1,
+        return_id: Some(Uid { unique: server as i32, time, count: (call % 65_536) as u16 as i16 }),
+        threw: false,
+        no_such_object: false,
+        failed: false,
+        class: 0,
+        method: 0,
+        context: 0,
+        link: 0,
+        begin: clock,
+        sent: clock + 10,
+        returned: clock + 80,
+        end: clock + 90,
+    }
+}
