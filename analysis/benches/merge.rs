@@ -1,4 +1,4 @@
-//! How fast remote calls are matched, and in how much memory: `cargo bench -p instrument-analysis --bench merge`.
+//! How fast remote calls are matched and given their places, and in how much memory: `cargo bench -p instrument-analysis --bench merge`.
 //!
 //! Ten processes in a ring make a million calls each over a thousand connections; every call is recorded on both sides. Writes 2.6 GB
 //! into the folder for temporary files, and removes them.
@@ -7,7 +7,9 @@ use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Instant;
 
-use instrument_analysis::merge::{Numbers, Party, match_calls};
+use instrument_analysis::load::{Options, Process, load};
+use instrument_analysis::merge::view::tree;
+use instrument_analysis::merge::{Numbers, Party, View, match_calls};
 use instrument_trace::testing::Writer;
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
@@ -26,7 +28,13 @@ fn main() {
     let _ = fs::write("/proc/self/clear_refs", "5");
     let start = Instant::now();
     let files: Vec<_> = paths.iter().map(|path| File::open(path).expect("it was written")).collect();
-    let profiles: Vec<_> = files.iter().map(|file| Profile::open(file).expect("a profile")).collect();
+    let mut profiles: Vec<_> = files.iter().map(|file| Profile::open(file).expect("a profile")).collect();
+    let labels: Vec<_> = (0..PROCESSES).map(|process| format!("P{process}")).collect();
+    let methods = |_, id| format!("m{id}");
+    let mut processes: Vec<_> = (profiles.iter_mut().zip(&labels))
+        .map(|(profile, label)| Process::new(profile, label.clone(), &methods))
+        .collect();
+    let loaded = load(&mut processes, &Options { apart: true, ..Options::default() });
     let parties: Vec<_> =
         profiles.iter().zip(&files).map(|(profile, source)| Party { profile, source }).collect();
     let matching = match_calls(&parties).expect("files that can be read");
@@ -35,6 +43,11 @@ fn main() {
     let matched = numbers.all_matched();
     assert_eq!(matched, u64::from(PROCESSES * CALLS));
     println!("{matched} calls matched in {seconds:.1} s, {:.1} million/s", matched as f64 / seconds / 1e6);
+    let start = Instant::now();
+    let merged =
+        tree(&parties, &matching, &loaded, &labels, &View::default()).expect("files that can be read");
+    assert_eq!(merged.stages.values().map(|of| of.calls).sum::<u64>(), matched);
+    println!("times and ways of all in {:.1} s", start.elapsed().as_secs_f64());
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM")) {
         println!("{line}");
