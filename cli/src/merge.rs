@@ -69,9 +69,7 @@ enum Whose {
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let files = open(opts, talk)?;
-    let sources =
-        files.iter().map(|file| File::open(&file.path).with_context(|| file.path.display().to_string()));
-    let sources = sources.collect::<Result<Vec<_>>>()?;
+    let sources = files.iter().map(source).collect::<Result<Vec<_>>>()?;
     let asked = asked_root(opts, &files)?;
     let names = labels(&files);
     let mut loaded = subject::load_apart(files, names.clone(), &opts.subject);
@@ -127,6 +125,18 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             }
         }
     })
+}
+
+/// What the calls of a profile are read from, several times: of a process that still writes, a copy that stays as it is.
+fn source(file: &ProfileFile) -> Result<File> {
+    let name = || file.path.display().to_string();
+    let mut source = File::open(&file.path).with_context(name)?;
+    if file.is_live {
+        let mut copy = tempfile::tempfile().context("a copy of a profile that is being written")?;
+        std::io::copy(&mut source, &mut copy).with_context(name)?;
+        return Ok(copy);
+    }
+    Ok(source)
 }
 
 enum Root {
