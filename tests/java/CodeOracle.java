@@ -564,13 +564,34 @@ final class CodeOracle {
         for (int i = 0; i < code.size(); i++) {
             boolean hooked = kinds[i] == Kind.ALLOCATION && code.get(i) instanceof MethodInsnNode;
             if (hooked && code.get(i - 1).getOpcode() != Opcodes.ALOAD) {
-                int site = last == null ? -1 : last.getOpcode();
-                boolean array = site == Opcodes.NEWARRAY || site == Opcodes.ANEWARRAY || site == Opcodes.MULTIANEWARRAY;
                 String hook = ((MethodInsnNode) code.get(i)).name;
-                check(hook.contains("Array") ? array : site == Opcodes.INVOKESPECIAL, hook + " is not after an allocation");
+                check(hook.equals(hookAfter(last)), hook + " is not after an allocation");
             }
             last = kinds[i] == Kind.KEPT ? code.get(i) : last;
         }
+    }
+
+    /** What tells of the object that an instruction makes. */
+    private static String hookAfter(AbstractInsnNode site) {
+        int opcode = site == null ? -1 : site.getOpcode();
+        if (opcode == Opcodes.NEWARRAY || opcode == Opcodes.ANEWARRAY) {
+            return "ArrayAlloc";
+        }
+        if (opcode == Opcodes.MULTIANEWARRAY) {
+            return "MultiArrayAlloc";
+        }
+        if (!(site instanceof MethodInsnNode)) {
+            return "";
+        }
+        MethodInsnNode call = (MethodInsnNode) site;
+        if (call.name.equals("clone") && call.desc.equals("()Ljava/lang/Object;")) {
+            boolean special = opcode == Opcodes.INVOKESPECIAL;
+            return call.owner.startsWith("[") ? "ArrayAlloc" : !call.owner.equals("java/lang/Object") ? "" : special ? "ObjectAlloc" : "CloneAlloc";
+        }
+        if (call.owner.equals("java/lang/reflect/Array") && call.name.equals("newInstance")) {
+            return call.desc.startsWith("(Ljava/lang/Class;I)") ? "ArrayAlloc" : "MultiArrayAlloc";
+        }
+        return opcode == Opcodes.INVOKESPECIAL && call.name.equals("<init>") ? "ObjectAlloc" : "";
     }
 
     private BitSet covered() {
