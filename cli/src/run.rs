@@ -253,9 +253,13 @@ fn profiles_since(directory: &Path, started: SystemTime, pid: Option<u32>) -> Ve
     let mut profiles: HashMap<u64, (Head, PathBuf)> = HashMap::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
-        let Some(head) = head(&path).filter(|_| path.extension() == Some(OsStr::new("iprof"))) else {
+        // Nothing else is opened: to open a pipe may take for ever.
+        if path.extension() != Some(OsStr::new("iprof"))
+            || !entry.file_type().is_ok_and(|kind| kind.is_file())
+        {
             continue;
-        };
+        }
+        let Some(head) = head(&path) else { continue };
         let ours = u128::from(head.start) >= since.as_millis()
             && pid.is_none_or(|pid| u64::from(pid) == head.process);
         let is_later = |(known, _): &(Head, PathBuf)| head.progress > known.progress;

@@ -74,6 +74,8 @@ final class Mapper {
         long offset;
         int length;
         boolean mapOnly;
+        /** On a thread of its own. */
+        private boolean detached;
         private Path leftover;
         private volatile MappedByteBuffer mapped;
         private volatile IOException failure;
@@ -86,6 +88,7 @@ final class Mapper {
             Privileged.run(this);
             if (failure instanceof ClosedByInterruptException) {
                 failure = null;
+                detached = true;
                 Thread helper = Lifetime.thread(this);
                 helper.setDaemon(true);
                 helper.start();
@@ -103,6 +106,13 @@ final class Mapper {
 
         @Override
         public void run() {
+            if (detached) {
+                // Code of the JDK that is called from here may have been rewritten, and the lock of the file is taken.
+                ThreadState state = ProfilerRuntime.newState();
+                if (state != null) {
+                    state.mode = ThreadState.OFF;
+                }
+            }
             try {
                 if (stem != null) {
                     create();
