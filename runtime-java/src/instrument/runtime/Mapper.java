@@ -93,7 +93,8 @@ final class Mapper {
                 helper.setDaemon(true);
                 helper.start();
                 // join() would throw at once, and take the program's interrupt with it.
-                while (helper.isAlive()) {
+                // Not for its end: on the way out it may need the lock that we hold.
+                while (mapped == null && failure == null && helper.isAlive()) {
                     Thread.yield();
                 }
             }
