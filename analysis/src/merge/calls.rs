@@ -219,7 +219,9 @@ pub fn is_well_known(object: &ObjId) -> bool {
     object.space == Uid::default()
 }
 
-/// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation.
-pub fn is_internal(object: &ObjId) -> bool {
-    [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(object)
+/// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation. The object
+/// is known where the connection is, or what the connection would have led to.
+pub fn is_internal(call: &RemoteCall) -> bool {
+    let is_known = call.connection != 0 || call.host != 0;
+    is_known && [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(&call.object)
 }
