@@ -17,6 +17,14 @@ public interface Trouble extends Remote {
     /** The object is gone while it is called. */
     int leave() throws RemoteException;
 
+    /** Calls back; then every fourth one is refused by an exception that nobody has declared. */
+    int back(Back back, int value) throws RemoteException;
+
+    /** Of a client. */
+    interface Back extends Remote {
+        int back(int value) throws RemoteException;
+    }
+
     /** Cannot be read. */
     final class Unreadable implements Serializable {
         private static final long serialVersionUID = 1;

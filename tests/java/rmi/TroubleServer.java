@@ -35,6 +35,15 @@ public final class TroubleServer implements Trouble {
         return 7;
     }
 
+    @Override
+    public int back(Back back, int value) throws RemoteException {
+        int again = back.back(value);
+        if (value % 4 == 3) {
+            throw new IllegalArgumentException(Integer.toString(again));
+        }
+        return again;
+    }
+
     @SuppressWarnings("deprecation")
     public static void main(String[] args) throws Exception {
         Registry registry = LocateRegistry.createRegistry(Integer.parseInt(args[0]));
