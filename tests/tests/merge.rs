@@ -127,14 +127,14 @@ fn the_chain_of_beacons_is_one_tree() -> Result<()> {
         assert_eq!(made_in_vain.count(), 0, "{record}: {matching:#}");
         let foo = "BeaconServer.remoteFoo";
         let parts = [
-            "BeaconClient (pid",
+            "client (pid",
             "main",
             "BeaconClient.main",
-            "BeaconServer (pid",
+            "s1 (pid",
             foo,
-            "BeaconServer (pid",
+            "s2 (pid",
             foo,
-            "BeaconServer (pid",
+            "s3 (pid",
             foo,
             "BeaconServer.work",
         ];
