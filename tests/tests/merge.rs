@@ -60,20 +60,23 @@ fn the_chain_of_beacons_is_one_tree() -> Result<()> {
         let unmatched = matching["unmatched"].as_array().context("a list")?;
         let made_in_vain = unmatched.iter().filter(|of| of["reason"] != "failed-before-sending");
         assert_eq!(made_in_vain.count(), 0, "{record}: {matching:#}");
-        let foo = "BeaconServer.remoteFoo";
+        let (foo, remote) = ("BeaconServer.remoteFoo", "remote remoteFoo");
         let parts = [
             "client (pid",
             "main",
             "BeaconClient.main",
+            remote,
             "s1 (pid",
             foo,
+            remote,
             "s2 (pid",
             foo,
+            remote,
             "s3 (pid",
             foo,
             "BeaconServer.work",
         ];
-        assert_eq!(way(&merged["xtree"]["tree"], &parts)[3..], [20; 7], "{record}");
+        assert_eq!(way(&merged["xtree"]["tree"], &parts)[3..], [20; 10], "{record}");
     }
     Ok(())
 }
