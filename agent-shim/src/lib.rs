@@ -195,6 +195,9 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     for (key, value) in &options.recorder {
         settings += &format!("{key}={}\n", value.replace('\n', " "));
     }
+    if let Some(name) = given("name") {
+        settings += &format!("called={}\n", name.replace('\n', " "));
+    }
     if effective("name").is_none()
         && let Some(name) = jvmti.system_property("sun.java.command").as_deref().and_then(program_name)
     {

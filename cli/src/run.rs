@@ -37,6 +37,10 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
+    /// What reports call the process, and the first part of the profile's name [default: the program's name]
+    #[arg(long, value_name = "NAME", env = "INSTRUMENT_NAME", hide_env_values = true, value_parser = file_name)]
+    name: Option<String>,
+
     /// Print a report of the profile when the program has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
     ///
     /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output, after what the program has
@@ -87,8 +91,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
     let library = find_library(opts.agent)?;
-    let options =
-        agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.recording.options()?)?;
+    let mut recording = opts.recording.options()?;
+    recording.extend(opts.name.map(|name| ("name", name)));
+    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), recording)?;
     let mut argument = OsString::from("-agentpath:");
     argument.push(&library);
     argument.push("=");
@@ -145,6 +150,14 @@ pub(crate) fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
         return Err(usage(format!("{}: java cannot load a library whose path holds `=`", path.display())));
     }
     Ok(path)
+}
+
+fn file_name(name: &str) -> Result<String, &'static str> {
+    if name.is_empty() || name.contains(['/', '\\', '\n']) {
+        Err("no name for a file")
+    } else {
+        Ok(name.to_owned())
+    }
 }
 
 /// The settings as the agent takes them.

@@ -3,93 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
-use instrument_tests::jre::{self, Jre};
-use instrument_tests::machine::{Jdk, Run, root};
+use instrument_tests::machine::Run;
+use instrument_tests::rmi::{Running, TRANSFORMS, classes, free_port, java, jre, profile};
 use instrument_trace::{LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, TreeConsumer, Uid};
-use tempfile::TempDir;
-
-/// The programs of `tests/java/rmi`, compiled for the oldest version.
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let sources = fs::read_dir(root().join("tests/java/rmi")).unwrap().map(|e| e.unwrap().path());
-        let mut javac = Jdk::default_kit().unwrap().tool("javac");
-        javac.args(["-nowarn", "-Xlint:-options", "--release", "11", "-d"]).arg(folder.path()).args(sources);
-        javac.run_quietly().unwrap();
-        folder
-    });
-    folder.path()
-}
-
-/// Virtual machines, oldest first, again and again.
-fn jre(index: usize) -> Jre {
-    static JRES: OnceLock<Vec<Jre>> = OnceLock::new();
-    let all = JRES.get_or_init(|| jre::all().unwrap());
-    all[index % all.len()].clone()
-}
-
-const TRANSFORMS: &str = "transform=method-events:thread-links:rmi";
-
-/// A port that nobody listens at. It may be taken before it is used; ports are given round robin, so that takes long.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// A program that runs until its standard input is closed.
-struct Running {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
-    errors: PathBuf,
-}
-
-fn java(jre: &Jre, options: Option<&str>, name: &str, folder: &Path) -> Result<Command> {
-    let mut java = jre.java();
-    java.current_dir(folder).arg("-Djava.rmi.server.hostname=127.0.0.1").arg("-cp").arg(classes());
-    if let Some(options) = options {
-        java.arg(agent::option(options)?).arg(format!("-Dinstrument.name={name}"));
-    }
-    Ok(java)
-}
-
-impl Running {
-    fn start(mut java: Command, name: &str, folder: &Path) -> Result<Running> {
-        let errors = folder.join(format!("{name}.err"));
-        let mut child =
-            java.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&errors)?).spawn()?;
-        let mut stdout = BufReader::new(child.stdout.take().context("a pipe")?);
-        let mut line = String::new();
-        stdout.read_line(&mut line)?;
-        ensure!(line == "ready\n", "{name}: {line}{}", fs::read_to_string(&errors)?);
-        let stdin = child.stdin.take();
-        Ok(Running { child, stdin, stdout, errors })
-    }
-
-    /// What it wrote, on standard output and on standard error.
-    fn stop(mut self) -> Result<(String, String)> {
-        drop(self.stdin.take());
-        let mut said = String::new();
-        self.stdout.read_to_string(&mut said)?;
-        self.child.wait()?;
-        Ok((said, fs::read_to_string(&self.errors)?))
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// What one process recorded.
 struct Recorded {
@@ -99,14 +20,7 @@ struct Recorded {
 
 impl Recorded {
     fn of(folder: &Path, name: &str) -> Result<Recorded> {
-        let files = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
-        let is_profile = |path: &PathBuf| {
-            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            file.starts_with(&format!("{name}-")) && file.ends_with(".iprof")
-        };
-        let found: Vec<PathBuf> = files.filter(is_profile).collect();
-        ensure!(found.len() == 1, "{name}: {found:?}");
-        let file = File::open(&found[0])?;
+        let file = File::open(profile(folder, name)?)?;
         let profile = Profile::open(&file)?;
         ensure!(profile.damage.is_empty(), "{name}: {:?}", profile.damage);
         ensure!(profile.imbalances().is_empty(), "{name}: {:?}", profile.imbalances());
@@ -455,10 +369,8 @@ fn a_call_that_a_kill_ends_is_there() -> Result<()> {
         let mut client = java(&jre(1), Some(&options), "client", folder.path())?;
         let mut client =
             client.args(["BeaconClient", &port, "s", "5", "hang"]).stdout(Stdio::null()).spawn()?;
-        let mut line = String::new();
-        server.stdout.read_line(&mut line)?;
-        assert_eq!(line, "hangs\n");
-        server.child.kill()?;
+        assert_eq!(server.line()?, "hangs");
+        server.kill()?;
         client.kill()?;
         client.wait()?;
         let processes: Vec<Recorded> =
