@@ -43,6 +43,8 @@ fn record(call: &Call) -> RemoteCall {
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
+        port: 0,
         context: call.context,
         link: call.link,
         begin: call.begin,
@@ -71,6 +73,7 @@ fn file(threads: &[(&str, Script)], contexts: &[(u32, Option<u32>)], calls: &[Ca
         local: address,
         remote: address,
         clock: 1,
+        accepted: 0,
     }]);
     writer.remote_calls(&calls.iter().map(|call| Some(record(call))).collect::<Vec<_>>());
     writer.finish()
