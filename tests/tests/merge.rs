@@ -56,20 +56,23 @@ fn the_chain_of_beacons_is_one_tree() -> Result<()> {
         let unmatched = matching["unmatched"].as_array().context("a list")?;
         let made_in_vain = unmatched.iter().filter(|of| of["reason"] != "failed-before-sending");
         assert_eq!(made_in_vain.count(), 0, "{record}: {matching:#}");
-        let foo = "BeaconServer.remoteFoo";
+        let (foo, remote) = ("BeaconServer.remoteFoo", "remote remoteFoo");
         let parts = [
-            "BeaconClient (pid",
+            "client (pid",
             "main",
             "BeaconClient.main",
-            "BeaconServer (pid",
+            remote,
+            "s1 (pid",
             foo,
-            "BeaconServer (pid",
+            remote,
+            "s2 (pid",
             foo,
-            "BeaconServer (pid",
+            remote,
+            "s3 (pid",
             foo,
             "BeaconServer.work",
         ];
-        assert_eq!(way(&merged["xtree"]["tree"], &parts)[3..], [20; 7], "{record}");
+        assert_eq!(way(&merged["xtree"]["tree"], &parts)[3..], [20; 10], "{record}");
         // Of all processes, or of a tree.
         let names = ["s2", "s3", "client", "s1"];
         let stats = |options: &[&str]| -> Result<Vec<(String, u64)>> {

@@ -80,14 +80,16 @@ fn count(merged: &Value, way: &[&str]) -> Option<u64> {
     at["n"].as_u64()
 }
 
-const CLIENT: [&str; 3] = ["BeaconClient (pid", "main", "BeaconClient.main"];
-const FOO: [&str; 2] = ["BeaconServer (pid", "BeaconServer.remoteFoo"];
+const CLIENT: [&str; 3] = ["client (pid", "main", "BeaconClient.main"];
+const MIDDLE: [&str; 3] = ["remote remoteFoo", "middle (pid", "BeaconServer.remoteFoo"];
+const LAST: [&str; 3] = ["remote remoteFoo", "last (pid", "BeaconServer.remoteFoo"];
+const S: [&str; 3] = ["remote remoteFoo", "s (pid", "BeaconServer.remoteFoo"];
 
 #[test]
 fn what_is_missing_is_named() -> Result<()> {
     let [client, middle, end] = &chain().files;
     let whole = merged(&[client.clone(), middle.clone(), end.clone()], &[])?;
-    assert_eq!(count(&whole, &[&CLIENT[..], &FOO, &FOO].concat()), Some(CALLS));
+    assert_eq!(count(&whole, &[&CLIENT[..], &MIDDLE, &LAST].concat()), Some(CALLS));
     ensure!(unmatched(&whole).iter().all(|row| row.2 == "failed-before-sending"), "{}", whole["matching"]);
 
     // The client alone: its tree is there, and where its calls went.
@@ -104,13 +106,11 @@ fn what_is_missing_is_named() -> Result<()> {
         side(&alone, 0, "made")?[0] + side(&alone, 0, "served")?[1],
         side(&alone, 0, "served")?[0] + side(&alone, 0, "served")?[1]
     );
-    assert_eq!(
-        count(&alone, &["BeaconServer (pid", "(remote calls)", "BeaconServer.remoteFoo"]),
-        Some(CALLS)
-    );
+    assert_eq!(count(&alone, &["last (pid", "(remote calls)", "BeaconServer.remoteFoo"]), Some(CALLS));
     let ends = merged(&[client.clone(), end.clone()], &[])?;
     assert_eq!(count(&ends, &CLIENT), Some(1));
-    assert_eq!(count(&ends, &[&CLIENT[..], &FOO].concat()), None);
+    assert_eq!(count(&ends, &[&CLIENT[..], &MIDDLE[..1]].concat()), Some(CALLS));
+    assert_eq!(count(&ends, &[&CLIENT[..], &MIDDLE[..2]].concat()), None);
     let reasons = unmatched(&ends);
     let foo = |process, side: &str| {
         reasons.iter().any(|row| {
@@ -261,7 +261,7 @@ fn of_two_copies_the_fuller_is_kept() -> Result<()> {
         } else {
             // The root is the process, whichever of its files was named.
             ensure!(
-                count(&merged, &["BeaconServer (pid"]).is_some() && count(&merged, &CLIENT).is_none(),
+                count(&merged, &["middle (pid"]).is_some() && count(&merged, &CLIENT).is_none(),
                 "{merged:#}"
             );
         }
@@ -339,12 +339,8 @@ fn a_kill_in_the_middle_of_a_call() -> Result<()> {
         let [by_return, by_place, by_ports] = matched(&merged);
         assert_eq!((by_place, by_ports), (1, 0), "{}", merged["matching"]);
         ensure!(by_return > 5 && unmatched(&merged).is_empty(), "{}", merged["matching"]);
-        assert_eq!(count(&merged, &[&CLIENT[..], &FOO].concat()), Some(6), "{record}");
-        assert_eq!(
-            count(&merged, &[&CLIENT[..], &FOO, &["BeaconServer.hang"]].concat()),
-            Some(1),
-            "{record}"
-        );
+        assert_eq!(count(&merged, &[&CLIENT[..], &S].concat()), Some(6), "{record}");
+        assert_eq!(count(&merged, &[&CLIENT[..], &S, &["BeaconServer.hang"]].concat()), Some(1), "{record}");
     }
     Ok(())
 }
@@ -368,7 +364,7 @@ fn a_silent_connection_is_found_by_its_ports() -> Result<()> {
     let merged = merged(&[profile(folder, "client")?, profile(folder, "s")?], &[])?;
     assert_eq!(matched(&merged)[1..], [0, 1], "{}", merged["matching"]);
     ensure!(unmatched(&merged).is_empty(), "{}", merged["matching"]);
-    let way = ["Caller (pid", "main", "Caller.main", "Caller.calls", FOO[0], FOO[1], "BeaconServer.hang"];
+    let way = ["client (pid", "main", "Caller.main", "Caller.calls", S[0], S[1], S[2], "BeaconServer.hang"];
     assert_eq!(count(&merged, &way), Some(1));
     Ok(())
 }
@@ -431,9 +427,9 @@ fn stubs_and_skeletons_alone_give_two_trees() -> Result<()> {
         (process, side.to_owned(), "connection-unknown".to_owned(), "null".to_owned(), 9)
     };
     assert_eq!(unmatched(&merged), [row(0, "made"), row(1, "served")]);
-    assert_eq!(count(&merged, &["Caller (pid", "main", "Caller.main", "Caller.calls"]), Some(1));
-    let stub = ["Caller (pid", "main", "Caller.main", "Caller.calls", "EchoImpl_Stub.echo"];
+    assert_eq!(count(&merged, &["client (pid", "main", "Caller.main", "Caller.calls"]), Some(1));
+    let stub = ["client (pid", "main", "Caller.main", "Caller.calls", "EchoImpl_Stub.echo"];
     assert_eq!(count(&merged, &stub), Some(9));
-    assert_eq!(count(&merged, &["TroubleServer (pid", "(remote calls)", "EchoImpl.echo"]), Some(9));
+    assert_eq!(count(&merged, &["server (pid", "(remote calls)", "EchoImpl.echo"]), Some(9));
     Ok(())
 }

@@ -78,18 +78,19 @@ fn what_was_paused_is_said_to_be() -> Result<()> {
         let others = rows.iter().filter(|row| row.2 != "paused").count();
         assert_eq!(others, 0, "{paused}, {record}: {rows:?}");
         let way = [
-            "Caller (pid",
+            "client (pid",
             "main",
             "Caller.main",
             "Caller.calls",
-            "BeaconServer (pid",
+            "remote remoteFoo",
+            "server (pid",
             "BeaconServer.remoteFoo",
         ];
         // The client's own contexts may be paused, too.
         let [by_return, ..] = matched(&merged);
         ensure!(of_pause >= 7 && by_return >= 30, "{paused}, {record}: {rows:?}");
         if paused == "server" {
-            let all = served(&merged, &way[..5]).unwrap_or_default();
+            let all = served(&merged, &way[..6]).unwrap_or_default();
             assert_eq!(all + of_pause, 3037, "{record}: {rows:?}");
         }
     }
@@ -161,7 +162,7 @@ fn entries(tree: &Value, name: &str) -> u64 {
 fn below_client(tree: &Value) -> u64 {
     let processes = tree["children"].as_array().into_iter().flatten();
     let client =
-        processes.filter(|of| of["name"].as_str().is_some_and(|name| name.starts_with("Caller (pid")));
+        processes.filter(|of| of["name"].as_str().is_some_and(|name| name.starts_with("client (pid")));
     client.map(|client| entries(client, "BeaconServer.remoteFoo")).sum()
 }
 

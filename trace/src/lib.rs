@@ -336,9 +336,10 @@
 //! the times of open calls and is part of word 216 of the thread (kind 12 in a trace), once the thread had an event after it.
 //!
 //! # Properties
-//! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `command`, `directory`, `host`, `os`,
-//! `java.version`, `java.vm.name`, `java.vm.version`; the clock: `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its
-//! speed, in parts per million, as it was set), `clock.drift` (ns that it was ahead of the monotonic clock in the end); and what calibration found, in ns as decimal numbers:
+//! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `name`
+//! (what the user calls the process); `command`, `directory`, `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
+//! `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`
+//! (ns that it was ahead of the monotonic clock in the end); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |
 //! |---|---|

@@ -130,7 +130,7 @@ final class RemoteCalls {
         int link = 0;
         if (recording && Threads.settings.record == Settings.TRACE) {
             state.mode = mode;
-            link = state.makeLink(Links.REMOTE_CALL, null);
+            link = LinkFrames.make(state, Links.REMOTE_CALL, null);
             busy();
         }
         call.cause(recording ? state.context() : 0, link);
@@ -253,7 +253,7 @@ final class RemoteCalls {
     private void serve(RemoteCall call, int link) {
         if (link != 0 && mode == state.live) {
             state.mode = mode;
-            if (state.enterLink(link)) {
+            if (LinkFrames.enter(state, link)) {
                 call.cause(0, link);
             }
             busy();
@@ -311,7 +311,7 @@ final class RemoteCalls {
     private void leave(RemoteCall call) {
         if (call.kind == RemoteCall.SERVED && call.link != 0) {
             state.mode = mode;
-            state.leaveLink(call.link);
+            LinkFrames.leave(state, call.link);
             busy();
         }
     }
