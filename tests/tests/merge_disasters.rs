@@ -93,7 +93,7 @@ fn what_is_missing_is_named() -> Result<()> {
     ensure!(unmatched(&whole).iter().all(|row| row.2 == "failed-before-sending"), "{}", whole["matching"]);
 
     // The client alone: its tree is there, and where its calls went.
-    let alone = merged(&[client.clone()], &[])?;
+    let alone = merged(std::slice::from_ref(client), &[])?;
     assert_eq!(count(&alone, &CLIENT), Some(1));
     assert_eq!(side(&alone, 0, "made")?[0], 0);
     for (_, _, reason, peer, _) in unmatched(&alone) {
@@ -101,11 +101,8 @@ fn what_is_missing_is_named() -> Result<()> {
     }
     ensure!(unmatched(&alone).iter().any(|row| row.4 >= CALLS));
     // A server alone, and without the middle of the chain: what nobody is known to have caused is there if all is asked for.
-    let alone = merged(&[end.clone()], &["--root", "all"])?;
-    assert_eq!(
-        side(&alone, 0, "made")?[0] + side(&alone, 0, "served")?[1],
-        side(&alone, 0, "served")?[0] + side(&alone, 0, "served")?[1]
-    );
+    let alone = merged(std::slice::from_ref(end), &["--root", "all"])?;
+    ensure!(side(&alone, 0, "served")?[1] >= CALLS, "{}", alone["matching"]);
     assert_eq!(count(&alone, &["last (pid", "(remote calls)", "BeaconServer.remoteFoo"]), Some(CALLS));
     let ends = merged(&[client.clone(), end.clone()], &[])?;
     assert_eq!(count(&ends, &CLIENT), Some(1));
