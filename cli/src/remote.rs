@@ -1,0 +1,146 @@
+//! Remote calls of several profiles: matched, compared, exported.
+
+use std::fs::File;
+use std::io::Write;
+
+use crate::exit::usage;
+use crate::subject::ProfileFile;
+use anyhow::{Context, Result};
+use instrument_analysis::export::otlp;
+use instrument_analysis::export::remote::Remote;
+use instrument_analysis::export::spans::ClassNames;
+use instrument_analysis::export::timeline::Timeline;
+use instrument_analysis::export::trace::Trace;
+use instrument_analysis::merge::{Matching, Nesting, Numbers, Offsets, Party, match_calls, same_process};
+
+/// Profiles of different processes, and what their calls are read from.
+pub(crate) struct Recordings<'a> {
+    files: &'a [ProfileFile],
+    sources: Vec<File>,
+    names: Vec<String>,
+}
+
+/// The same with their calls matched.
+pub(crate) struct Matched<'a> {
+    pub(crate) parties: Vec<Party<'a, File>>,
+    pub(crate) matching: Matching,
+    pub(crate) numbers: Numbers,
+}
+
+impl<'a> Recordings<'a> {
+    /// Opens the profiles for their calls.
+    ///
+    /// # Errors
+    /// A profile that cannot be read; two of one process.
+    pub(crate) fn open(files: &'a [ProfileFile]) -> Result<Recordings<'a>> {
+        let profiles: Vec<_> = files.iter().map(|file| &file.profile).collect();
+        if let Some((file, _)) = files.iter().zip(same_process(&profiles)).find(|(_, first)| first.is_some())
+        {
+            return Err(usage(format!("{}: of the same process as another profile", file.path.display())));
+        }
+        let sources = files.iter().map(source).collect::<Result<Vec<_>>>()?;
+        Ok(Recordings { files, sources, names: labels(files) })
+    }
+
+    /// Matches their calls.
+    ///
+    /// # Errors
+    /// A profile that cannot be read.
+    pub(crate) fn matched(&self) -> Result<Matched<'_>> {
+        let parties: Vec<_> = (self.files.iter().zip(&self.sources))
+            .map(|(file, source)| Party { profile: &file.profile, source })
+            .collect();
+        let matching = match_calls(&parties)?;
+        let numbers = Numbers::of(&matching);
+        Ok(Matched { parties, matching, numbers })
+    }
+
+    /// Writes all calls as OpenTelemetry spans, at the times of `root`.
+    ///
+    /// # Errors
+    /// A profile or an output that fails, options that make no sense.
+    pub(crate) fn otlp(
+        &self,
+        matched: &Matched<'_>,
+        root: Option<usize>,
+        internals: bool,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let programs: Vec<_> = self.files.iter().map(ProfileFile::program).collect();
+        matched.with(&self.names, root, |remote| Ok(otlp::write(remote, &programs, internals, out)?))
+    }
+
+    /// Tells a timeline all calls and, where there are traces, everything else, by the clock of `root`.
+    ///
+    /// # Errors
+    /// A profile or a timeline that fails.
+    pub(crate) fn tell(
+        &self,
+        matched: &Matched<'_>,
+        root: Option<usize>,
+        wanted: &dyn Fn(&str) -> bool,
+        timeline: &mut dyn Timeline,
+    ) -> Result<()> {
+        matched.with(&self.names, root, |remote| {
+            let origin = remote.origin();
+            timeline.time_of_day(remote.offsets.time_of_day(origin))?;
+            for (process, (file, source)) in self.files.iter().zip(&self.sources).enumerate() {
+                let methods = |copy, id| file.names.method(copy, id);
+                let classes = |copy, number| file.names.class(copy, number);
+                let trace = Trace {
+                    source,
+                    profile: &file.profile,
+                    process,
+                    process_name: &self.names[process],
+                    methods: &methods,
+                    classes: Some(&classes as ClassNames<'_>),
+                    remote: Some(remote),
+                };
+                let told = trace.tell(remote.on_clock(process, origin), wanted, timeline);
+                told.with_context(|| file.path.display().to_string())?;
+            }
+            Ok(timeline.finish()?)
+        })
+    }
+}
+
+impl Matched<'_> {
+    /// The clocks of all, compared with that of `root`.
+    pub(crate) fn offsets(&self, root: Option<usize>) -> Result<Offsets> {
+        Ok(Offsets::new(&self.parties, &self.matching, root.unwrap_or_default())?)
+    }
+
+    fn with(
+        &self,
+        names: &[String],
+        root: Option<usize>,
+        write: impl FnOnce(&Remote<'_, File>) -> Result<()>,
+    ) -> Result<()> {
+        let offsets = &self.offsets(root)?;
+        let nesting = &Nesting::new(&self.parties, &self.matching)?;
+        let (parties, matching) = (&self.parties[..], &self.matching);
+        write(&Remote { parties, names, matching, nesting, offsets })
+    }
+}
+
+/// What the calls of a profile are read from, several times: of a process that still writes, a copy that stays as it is.
+fn source(file: &ProfileFile) -> Result<File> {
+    let name = || file.path.display().to_string();
+    let mut source = File::open(&file.path).with_context(name)?;
+    if file.is_live {
+        let mut copy = tempfile::tempfile().context("a copy of a profile that is being written")?;
+        std::io::copy(&mut source, &mut copy).with_context(name)?;
+        return Ok(copy);
+    }
+    Ok(source)
+}
+
+/// What the processes are called: no two the same.
+pub(crate) fn labels(files: &[ProfileFile]) -> Vec<String> {
+    let plain: Vec<_> = files.iter().map(ProfileFile::label).collect();
+    let unique = plain.iter().enumerate().map(|(at, label)| {
+        let is_twice = plain.iter().filter(|other| *other == label).count() > 1;
+        if is_twice { format!("{label} (file {})", at + 1) } else { label.clone() }
+    });
+    unique.collect()
+}
