@@ -135,9 +135,13 @@ fn chain() -> Vec<Machine> {
 /// Hands over everything that exports take.
 fn with<T>(machines: &[Machine], use_it: impl FnOnce(&Remote<'_, Vec<u8>>) -> T) -> T {
     let files: Vec<_> = machines.iter().zip(1..).map(|(machine, number)| machine.file(number)).collect();
+    with_files(&files, use_it)
+}
+
+fn with_files<T>(files: &[Vec<u8>], use_it: impl FnOnce(&Remote<'_, Vec<u8>>) -> T) -> T {
     let profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
     let parties: Vec<_> =
-        profiles.iter().zip(&files).map(|(profile, source)| Party { profile, source }).collect();
+        profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
     let matching = match_calls(&parties).unwrap();
     let nesting = Nesting::new(&parties, &matching).unwrap();
     let offsets = Offsets::new(&parties, &matching, 0).unwrap();
@@ -648,5 +652,22 @@ proptest! {
         let text = told(&[machine]).text;
         let slices = text.matches(">call ").count() + text.matches(">serve ").count();
         prop_assert_eq!(slices, wanted, "{}", text);
+    }
+
+    /// Files that lie.
+    #[test]
+    fn any_words_can_be_told(changes in prop::collection::vec((0usize..3, any::<prop::sample::Index>(), any::<u64>(), 0u32..64), 1..8)) {
+        let mut files: Vec<_> = chain().iter().zip(1..).map(|(machine, number)| machine.file(number)).collect();
+        for (file, at, word, shift) in changes {
+            // Behind magic, version and length of the header.
+            let words = files[file].len() / 8 - 2;
+            let at = 16 + 8 * at.index(words);
+            files[file][at..at + 8].copy_from_slice(&(word >> shift).to_le_bytes());
+        }
+        with_files(&files, |remote| {
+            tell(remote, &mut Notes::default());
+            tell(remote, &mut Chrome::new(io::sink()));
+            otlp::write(remote, remote.names, true, &mut io::sink()).unwrap();
+        });
     }
 }

@@ -107,6 +107,14 @@ impl Wanted<'_> {
         Ok(())
     }
 
+    /// Whether a model is needed; `is_timed`: it is known when everything happened that the format shows.
+    pub(crate) fn takes_model(&self, is_timed: bool) -> bool {
+        match self.format {
+            Format::Xml | Format::Otlp => false,
+            format => !(format.is_timeline() && self.resource.is_none() && is_timed),
+        }
+    }
+
     /// Writes it.
     ///
     /// # Errors
@@ -148,7 +156,7 @@ impl Wanted<'_> {
         match self.format {
             Format::Xml => return what.xml(out),
             Format::Otlp => return what.otlp(out),
-            format if format.is_timeline() && self.resource.is_none() && what.is_timed(format) => {
+            format if !self.takes_model(what.is_timed(format)) => {
                 return what.tell(&mut *self.timeline(Axis::Time, out));
             }
             _ => {}

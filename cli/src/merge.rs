@@ -16,7 +16,7 @@ use instrument_analysis::Arcflow;
 use instrument_analysis::export::timeline::Timeline;
 use instrument_analysis::export::trace;
 use instrument_analysis::merge::view::{client, tree};
-use instrument_analysis::merge::{View, same_process};
+use instrument_analysis::merge::{Numbers, View, same_process};
 use instrument_analysis::report::{Format, matching, stats, xarc, xprof, xtree};
 
 /// Merge profiles of programs that call each other by RMI: one execution tree over all of them
@@ -95,17 +95,23 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let files = open(opts, talk)?;
     let asked = asked_root(opts, &files)?;
     let names = labels(&files);
+    if let Some(wanted) =
+        wanted.as_ref().filter(|wanted| !wanted.takes_model(is_timed(wanted.format, &files)))
+    {
+        if opts.view == Whose::Server {
+            return Err(usage("--view: of the tree, which this format does not show"));
+        }
+        let recordings = &Recordings::open(&files)?;
+        let matched = &recordings.matched()?;
+        let (_, clock) = asked.roots(&matched.numbers);
+        let model = &Arcflow::new(Vec::new());
+        return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts }, talk);
+    }
     let (files, mut loaded) = subject::load_apart(files, names.clone(), &opts.subject);
     let recordings = Recordings::open(&files)?;
     let matched = recordings.matched()?;
     let numbers = &matched.numbers;
-    let root = match asked {
-        Root::All => None,
-        Root::Of(party) => Some(party),
-        Root::Default => client(numbers),
-    };
-    // Of all there is no root; times need one.
-    let clock = root.or_else(|| client(numbers));
+    let (root, clock) = asked.roots(numbers);
     let view = View { root, is_server: opts.view == Whose::Server, internals: opts.internals };
     let merged = tree(&matched.parties, &matched.matching, &loaded, &names, &view)?;
     for remark in loaded.remarks.iter().chain(&merged.remarks) {
@@ -114,8 +120,8 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     loaded.model = merged.model;
     let subject = Subject::of(&opts.subject, Vec::new(), loaded);
     if let Some(wanted) = wanted {
-        let export = Export { subject: &subject, recordings: &recordings, matched: &matched, clock, opts };
-        return wanted.write(&export, talk);
+        let (model, recordings, matched) = (&subject.model, &recordings, &matched);
+        return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts }, talk);
     }
     let offsets = matched.offsets(clock)?;
     let stages = merged.stages;
@@ -173,9 +179,19 @@ fn wanted(opts: &Opts) -> Result<Option<Wanted<'_>>> {
     Ok(Some(wanted))
 }
 
+/// Calls are, always; speedscope shows no arrows, and is better off with the tree if there is nothing but calls.
+fn is_timed(format: formats::Format, files: &[ProfileFile]) -> bool {
+    match format {
+        formats::Format::Chrome | formats::Format::Perfetto => true,
+        formats::Format::Speedscope => files.iter().all(|file| trace::origin(&file.profile).is_some()),
+        _ => false,
+    }
+}
+
 /// What other tools are told.
 struct Export<'a> {
-    subject: &'a Subject,
+    model: &'a Arcflow,
+    files: &'a [ProfileFile],
     recordings: &'a Recordings<'a>,
     matched: &'a Matched<'a>,
     /// The party that times are of.
@@ -185,17 +201,11 @@ struct Export<'a> {
 
 impl Exportable for Export<'_> {
     fn model(&self) -> &Arcflow {
-        &self.subject.model
+        self.model
     }
 
-    /// Calls are, always; speedscope shows no arrows, and is better off with the tree if there is nothing but calls.
     fn is_timed(&self, format: formats::Format) -> bool {
-        let mut profiles = self.matched.parties.iter().map(|party| party.profile);
-        match format {
-            formats::Format::Chrome | formats::Format::Perfetto => true,
-            formats::Format::Speedscope => profiles.all(|profile| trace::origin(profile).is_some()),
-            _ => false,
-        }
+        is_timed(format, self.files)
     }
 
     fn tell(&self, timeline: &mut dyn Timeline) -> Result<()> {
@@ -220,6 +230,18 @@ enum Root {
     Default,
     All,
     Of(usize),
+}
+
+impl Root {
+    /// The party whose tree it is, if it is of one; and the party whose clock is taken, for of all there is no clock.
+    fn roots(&self, numbers: &Numbers) -> (Option<usize>, Option<usize>) {
+        let root = match *self {
+            Root::All => None,
+            Root::Of(party) => Some(party),
+            Root::Default => client(numbers),
+        };
+        (root, root.or_else(|| client(numbers)))
+    }
 }
 
 fn asked_root(opts: &Opts, files: &[ProfileFile]) -> Result<Root> {
