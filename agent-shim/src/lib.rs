@@ -312,11 +312,13 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if heap::is_on() {
         let early = agent.early.as_ref().is_some_and(|early| early.has_rewritten(heap::OBJECT));
         let rewritten = early
-            || jni.class("java/lang/Object").is_some_and(|object| {
-                let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
-                jni.forget_global(object);
-                done
-            });
+            || jni.find_class("java/lang/Object").and_then(|object| jni.promote(object)).is_some_and(
+                |object| {
+                    let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
+                    jni.forget_global(object);
+                    done
+                },
+            );
         match rewritten {
             true => heap::begin(jni, kept.as_ref()),
             false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),

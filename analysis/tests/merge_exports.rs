@@ -41,6 +41,8 @@ fn call(kind: RemoteCallKind, serial: i16, connection: u32, thread: u32, times: 
         failed: false,
         class: if kind == Served { 1 } else { 0 },
         method: 2,
+        host: 0,
+        port: 0,
         context: 0,
         link: 0,
         begin,
@@ -85,6 +87,7 @@ impl Machine {
             local: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)),
             remote: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)),
             clock: on(BASE),
+            accepted: 0,
         };
         writer.connections(&[
             connection(1, Side::Connected, 5000, 1099),

@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, usage};
 use crate::formats::{Exportable, Format, Wanted};
-use crate::remote::Recordings;
+use crate::remote::{Recordings, parties, sources};
 use crate::subject::{self, Subject};
 use crate::talk::Talk;
 use anyhow::{Context, Result};
@@ -11,6 +11,7 @@ use instrument_analysis::Arcflow;
 use instrument_analysis::export::timeline::Timeline;
 use instrument_analysis::export::trace::{self, Trace};
 use instrument_analysis::export::{spans, xml};
+use instrument_analysis::merge::fuller_copies;
 use instrument_analysis::merge::view::client;
 use std::fs::File;
 use std::io::Write;
@@ -151,7 +152,13 @@ impl Exportable for Export<'_> {
         if !self.opts.thread.is_empty() {
             return Err(usage("--thread: a call is told with all that it is part of"));
         }
-        let recordings = Recordings::open(&self.subject.profiles)?;
+        let files = &self.subject.profiles;
+        let sources = sources(files)?;
+        let copies = fuller_copies(&parties(files, &sources))?;
+        if let Some((copy, _)) = files.iter().zip(copies).find(|(_, fuller)| fuller.is_some()) {
+            return Err(usage(format!("{}: another one is of the same process", copy.path.display())));
+        }
+        let recordings = Recordings::new(files, &sources);
         let matched = recordings.matched()?;
         recordings.otlp(&matched, client(&matched.numbers), false, out)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, usage};
 use crate::formats::{self, Exportable, Wanted};
-use crate::remote::{Matched, Recordings, labels};
+use crate::remote::{Matched, Recordings, labels, parties, sources};
 use crate::subject::{self, ProfileFile, Subject, is_profile};
 use crate::talk::Talk;
 use crate::view::{self, Print};
@@ -16,7 +16,7 @@ use instrument_analysis::Arcflow;
 use instrument_analysis::export::timeline::Timeline;
 use instrument_analysis::export::trace;
 use instrument_analysis::merge::view::{client, tree};
-use instrument_analysis::merge::{Numbers, View, same_process};
+use instrument_analysis::merge::{Numbers, View, fuller_copies};
 use instrument_analysis::report::{Format, matching, stats, xarc, xprof, xtree};
 
 /// Merge profiles of programs that call each other by RMI: one execution tree over all of them
@@ -78,7 +78,7 @@ enum Report {
     Xprof,
     /// Every consumer with callers and callees
     Xarc,
-    /// Every method's calls, over all processes
+    /// Every method's calls, in all processes; with --root FILE those in its tree, of which no shortest and longest is known
     Stats,
 }
 
@@ -92,23 +92,23 @@ enum Whose {
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let wanted = wanted(opts)?;
-    let files = open(opts, talk)?;
-    let asked = asked_root(opts, &files)?;
-    let names = labels(&files);
+    let Given { files, sources, copies } = open(opts, talk)?;
+    let asked = asked_root(opts, &files, &copies)?;
     if let Some(wanted) =
         wanted.as_ref().filter(|wanted| !wanted.takes_model(is_timed(wanted.format, &files)))
     {
         if opts.view == Whose::Server {
             return Err(usage("--view: of the tree, which this format does not show"));
         }
-        let recordings = &Recordings::open(&files)?;
+        let recordings = &Recordings::new(&files, &sources);
         let matched = &recordings.matched()?;
         let (_, clock) = asked.roots(&matched.numbers);
         let model = &Arcflow::new(Vec::new());
         return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts }, talk);
     }
+    let names = labels(&files);
     let (files, mut loaded) = subject::load_apart(files, names.clone(), &opts.subject);
-    let recordings = Recordings::open(&files)?;
+    let recordings = Recordings::new(&files, &sources);
     let matched = recordings.matched()?;
     let numbers = &matched.numbers;
     let (root, clock) = asked.roots(numbers);
@@ -118,6 +118,10 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         talk.note(format_args!("note: {remark}"));
     }
     loaded.model = merged.model;
+    if matches!(asked, Root::Of(_)) {
+        // What was called once, on behalf of whom, is not known of single calls.
+        loaded.calls.clear();
+    }
     let subject = Subject::of(&opts.subject, Vec::new(), loaded);
     if let Some(wanted) = wanted {
         let (model, recordings, matched) = (&subject.model, &recordings, &matched);
@@ -244,7 +248,7 @@ impl Root {
     }
 }
 
-fn asked_root(opts: &Opts, files: &[ProfileFile]) -> Result<Root> {
+fn asked_root(opts: &Opts, files: &[ProfileFile], copies: &[(PathBuf, PathBuf)]) -> Result<Root> {
     let Some(name) = &opts.root else {
         return match opts.view {
             Whose::Client => Ok(Root::Default),
@@ -257,28 +261,44 @@ fn asked_root(opts: &Opts, files: &[ProfileFile]) -> Result<Root> {
             Whose::Server => Err(usage("--view server: of one process; say which one with --root")),
         };
     }
-    let at = files.iter().position(|file| file.path == Path::new(name));
-    at.map(Root::Of).ok_or_else(|| usage(format!("--root {name}: not among the profiles given")))
+    let name = Path::new(name);
+    let path = copies.iter().find(|(copy, _)| copy == name).map_or(name, |(_, fuller)| fuller);
+    let at = files.iter().position(|file| file.path == path);
+    at.map(Root::Of).ok_or_else(|| usage(format!("--root {}: not among the profiles given", name.display())))
+}
+
+/// The profiles, one for each process.
+struct Given {
+    files: Vec<ProfileFile>,
+    /// What their calls are read from.
+    sources: Vec<File>,
+    /// What was left out, each with the fuller profile of its process.
+    copies: Vec<(PathBuf, PathBuf)>,
 }
 
 /// Reads the profiles, each process once.
-fn open(opts: &Opts, talk: &Talk) -> Result<Vec<ProfileFile>> {
+fn open(opts: &Opts, talk: &Talk) -> Result<Given> {
     if let Some(other) = opts.subject.files.iter().find(|path| !is_profile(path)) {
         File::open(other).with_context(|| format!("cannot read {}", other.display()))?;
         return Err(usage(format!("{}: no profile", other.display())));
     }
     let several = opts.subject.files.len() > 1;
-    let open = |(number, path): (usize, &std::path::PathBuf)| ProfileFile::open(path, number, several);
+    let open = |(number, path): (usize, &PathBuf)| ProfileFile::open(path, number, several);
     let files = opts.subject.files.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
-    let twice = same_process(&files.iter().map(|file| &file.profile).collect::<Vec<_>>());
-    for (file, first) in files.iter().zip(&twice) {
-        if let Some(first) = first {
-            let (name, first) = (file.path.display(), files[*first].path.display());
-            talk.warn(format_args!("{name}: of the same process as {first}; left out"));
+    let sources = sources(&files)?;
+    let fuller = fuller_copies(&parties(&files, &sources))?;
+    let mut copies = Vec::new();
+    for (file, other) in files.iter().zip(&fuller) {
+        if let Some(other) = other {
+            let other = &files[*other].path;
+            let (name, fuller) = (file.path.display(), other.display());
+            talk.warn(format_args!("{name}: of the same process as {fuller}, which has no less; left out"));
+            copies.push((file.path.clone(), other.clone()));
         }
     }
-    let files: Vec<_> =
-        files.into_iter().zip(twice).filter(|(_, of)| of.is_none()).map(|(file, _)| file).collect();
+    let all = files.into_iter().zip(sources).zip(fuller);
+    let (files, sources): (Vec<_>, Vec<_>) =
+        all.filter(|(_, fuller)| fuller.is_none()).map(|(kept, _)| kept).unzip();
     files.iter().for_each(|file| file.say_remarks(talk));
-    Ok(files)
+    Ok(Given { files, sources, copies })
 }

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::Write;
 
-use crate::exit::usage;
 use crate::subject::ProfileFile;
 use anyhow::{Context, Result};
 use instrument_analysis::export::otlp;
@@ -11,12 +10,12 @@ use instrument_analysis::export::remote::Remote;
 use instrument_analysis::export::spans::ClassNames;
 use instrument_analysis::export::timeline::Timeline;
 use instrument_analysis::export::trace::Trace;
-use instrument_analysis::merge::{Matching, Nesting, Numbers, Offsets, Party, match_calls, same_process};
+use instrument_analysis::merge::{Matching, Nesting, Numbers, Offsets, Party, match_calls};
 
 /// Profiles of different processes, and what their calls are read from.
 pub(crate) struct Recordings<'a> {
     files: &'a [ProfileFile],
-    sources: Vec<File>,
+    sources: &'a [File],
     names: Vec<String>,
 }
 
@@ -28,28 +27,17 @@ pub(crate) struct Matched<'a> {
 }
 
 impl<'a> Recordings<'a> {
-    /// Opens the profiles for their calls.
-    ///
-    /// # Errors
-    /// A profile that cannot be read; two of one process.
-    pub(crate) fn open(files: &'a [ProfileFile]) -> Result<Recordings<'a>> {
-        let profiles: Vec<_> = files.iter().map(|file| &file.profile).collect();
-        if let Some((file, _)) = files.iter().zip(same_process(&profiles)).find(|(_, first)| first.is_some())
-        {
-            return Err(usage(format!("{}: of the same process as another profile", file.path.display())));
-        }
-        let sources = files.iter().map(source).collect::<Result<Vec<_>>>()?;
-        Ok(Recordings { files, sources, names: labels(files) })
+    /// Profiles with their [`sources`].
+    pub(crate) fn new(files: &'a [ProfileFile], sources: &'a [File]) -> Recordings<'a> {
+        Recordings { files, sources, names: labels(files) }
     }
 
     /// Matches their calls.
     ///
     /// # Errors
     /// A profile that cannot be read.
-    pub(crate) fn matched(&self) -> Result<Matched<'_>> {
-        let parties: Vec<_> = (self.files.iter().zip(&self.sources))
-            .map(|(file, source)| Party { profile: &file.profile, source })
-            .collect();
+    pub(crate) fn matched(&self) -> Result<Matched<'a>> {
+        let parties = parties(self.files, self.sources);
         let matching = match_calls(&parties)?;
         let numbers = Numbers::of(&matching);
         Ok(Matched { parties, matching, numbers })
@@ -84,7 +72,7 @@ impl<'a> Recordings<'a> {
         matched.with(&self.names, root, |remote| {
             let origin = remote.origin();
             timeline.time_of_day(remote.offsets.time_of_day(origin))?;
-            for (process, (file, source)) in self.files.iter().zip(&self.sources).enumerate() {
+            for (process, (file, source)) in self.files.iter().zip(self.sources).enumerate() {
                 let methods = |copy, id| file.names.method(copy, id);
                 let classes = |copy, number| file.names.class(copy, number);
                 let trace = Trace {
@@ -123,16 +111,27 @@ impl Matched<'_> {
     }
 }
 
-/// What the calls of a profile are read from, several times: of a process that still writes, a copy that stays as it is.
-fn source(file: &ProfileFile) -> Result<File> {
-    let name = || file.path.display().to_string();
-    let mut source = File::open(&file.path).with_context(name)?;
-    if file.is_live {
-        let mut copy = tempfile::tempfile().context("a copy of a profile that is being written")?;
-        std::io::copy(&mut source, &mut copy).with_context(name)?;
-        return Ok(copy);
-    }
-    Ok(source)
+/// What the calls of profiles are read from, several times: of a process that still writes, a copy that stays as it is.
+///
+/// # Errors
+/// A profile that cannot be read.
+pub(crate) fn sources(files: &[ProfileFile]) -> Result<Vec<File>> {
+    let source = |file: &ProfileFile| {
+        let name = || file.path.display().to_string();
+        let mut source = File::open(&file.path).with_context(name)?;
+        if file.is_live {
+            let mut copy = tempfile::tempfile().context("a copy of a profile that is being written")?;
+            std::io::copy(&mut source, &mut copy).with_context(name)?;
+            return Ok(copy);
+        }
+        Ok(source)
+    };
+    files.iter().map(source).collect()
+}
+
+/// Profiles with their sources.
+pub(crate) fn parties<'a>(files: &'a [ProfileFile], sources: &'a [File]) -> Vec<Party<'a, File>> {
+    files.iter().zip(sources).map(|(file, source)| Party { profile: &file.profile, source }).collect()
 }
 
 /// What the processes are called: no two the same.

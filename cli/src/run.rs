@@ -304,6 +304,7 @@ fn head(path: &Path) -> Option<Head> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{sync::mpsc, thread};
 
     fn words(command: &Command) -> Vec<&str> {
         command.get_args().map(|word| word.to_str().unwrap()).collect()
@@ -345,9 +346,18 @@ mod tests {
         write("old.iprof", 7, 1_000);
         write("c.txt", 7, 2_000);
         fs::write(directory.path().join("short.iprof"), "x").unwrap();
+        // Nobody writes into these: to open one would take for ever.
+        let pipes = ["pipe", "x.iprof"].map(|name| directory.path().join(name));
+        assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
+        std::os::unix::fs::symlink(&pipes[0], directory.path().join("link.iprof")).unwrap();
         let started = UNIX_EPOCH + Duration::from_millis(1_900);
-        assert_eq!(profiles_since(directory.path(), started, Some(7)), [directory.path().join("a.iprof")]);
-        assert_eq!(profiles_since(directory.path(), started, None).len(), 2);
+        let since = |pid| {
+            let (found, folder) = (mpsc::channel(), directory.path().to_path_buf());
+            thread::spawn(move || found.0.send(profiles_since(&folder, started, pid)));
+            found.1.recv_timeout(Duration::from_secs(60)).expect("a pipe was opened")
+        };
+        assert_eq!(since(Some(7)), [directory.path().join("a.iprof")]);
+        assert_eq!(since(None).len(), 2);
         assert_eq!(directory_of(Some(Path::new("x/y.iprof"))), Path::new("x"));
         assert_eq!(directory_of(Some(Path::new("y.iprof"))), Path::new("."));
         assert_eq!(directory_of(Some(directory.path())), directory.path());

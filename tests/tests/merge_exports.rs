@@ -43,19 +43,19 @@ fn written(profiles: &[PathBuf], format: &str, folder: &Path) -> Result<PathBuf>
     Ok(file)
 }
 
+fn without_pids(text: &str) -> String {
+    let mut parts = text.split(" (pid ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest))
+}
+
 /// Figures by path, without process ids and the numbers of threads; the first of each row added up.
 fn plain(rows: Rows) -> BTreeMap<String, f64> {
     let mut sums = BTreeMap::new();
     for (path, row) in rows {
-        let mut text = String::new();
-        let mut rest = path.as_str();
-        while let Some((before, after)) = rest.split_once(" (pid ") {
-            text += before;
-            rest = after.split_once(')').map_or("", |(_, rest)| rest);
-        }
-        text += rest;
+        let path = without_pids(&path);
         let frames: Vec<_> =
-            text.split('/').map(|frame| if frame.starts_with("RMI TCP") { "rmi" } else { frame }).collect();
+            path.split('/').map(|frame| if frame.starts_with("RMI TCP") { "rmi" } else { frame }).collect();
         *sums.entry(frames.join("/")).or_default() += row[0];
     }
     sums
@@ -215,19 +215,13 @@ fn all_formats_tell_the_same_of_four_machines() -> Result<()> {
 
     // The tree is the one that is printed, and one process of it can be told alone.
     let stacks = String::from_utf8(merge(&profiles, &["--to", "folded", "--resource", "remote-calls"])?)?;
-    let ends = ["BeaconClient.main(java.lang.String[]) 20", "s1.remoteFoo 20", "s2.remoteFoo 20"];
-    let short = stacks.lines().map(|line| {
-        let frames: Vec<_> = line.split(';').collect();
-        match frames[..] {
-            [.., process, method] if method.starts_with("BeaconServer.remoteFoo(int,int) ") => {
-                let process = process.split(" (pid").next().unwrap_or_default();
-                method.replace("BeaconServer", process).replace("(int,int)", "")
-            }
-            _ => frames.last().map_or_else(String::new, |last| (*last).to_owned()),
-        }
-    });
-    let short: Vec<_> = short.filter(|line| !line.starts_with('(')).collect();
-    assert_eq!(short, ends, "{stacks}");
+    let remote = "remote remoteFoo(int,int)";
+    let mut way = format!("client;[main];BeaconClient.main(java.lang.String[]);{remote}");
+    for server in ["s1", "s2", "s3"] {
+        let line = format!("{way} 20");
+        assert!(stacks.lines().any(|stack| without_pids(stack) == line), "{line} is not in {stacks}");
+        way += &format!(";{server};BeaconServer.remoteFoo(int,int);{remote}");
+    }
     let timeline: Value = serde_json::from_slice(&merge(&profiles, &["--to", "speedscope"])?)?;
     let evented = timeline["profiles"].as_array().context("profiles")?;
     assert!(evented.iter().all(|of| of["type"] == "evented"));

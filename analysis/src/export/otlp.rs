@@ -260,6 +260,11 @@ impl<'a, S: Source> Process<'a, S> {
                 attributes.push(number(port_key, port));
             }
         }
+        let copy = self.remote.parties[self.party].profile.copies.get(&call.copy);
+        if let Some(host) = copy.and_then(|copy| copy.class_names.get(&call.host)).filter(|_| is_made) {
+            attributes.push(text("server.address", host));
+            attributes.push(number("server.port", call.port));
+        }
         if call.thread != 0 {
             attributes.push(number("thread.id", call.thread));
         }

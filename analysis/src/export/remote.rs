@@ -7,7 +7,7 @@
 
 use super::timeline::Flow;
 use super::trace::Error;
-use crate::merge::calls::{Fate, How, is_internal};
+use crate::merge::calls::{Fate, How, Peer, is_internal};
 use crate::merge::{Matching, Nesting, Offsets, Party};
 use crate::model::HashMap;
 use instrument_trace::{
@@ -170,7 +170,12 @@ impl<S: Source> Calls<'_, S> {
         let known = if is_made { nesting.name_of_made(span.row) } else { nesting.name_of_served(span.row) };
         let method = full_name(known, call);
         let partner = rows.partner(span.row);
-        let other = partner.map(|row| others.party(row)).or_else(|| rows.peer(span.row));
+        let peer = partner.map_or_else(|| rows.peer(span.row), |row| Peer::Party(others.party(row)));
+        let other = match peer {
+            Peer::Party(party) => names.get(party),
+            Peer::Address(at) => matching.addresses.get(at),
+            Peer::Unknown => None,
+        };
         let (word, what) = if is_made { ("call", "server") } else { ("serve", "client") };
         let end = if call.end == 0 { " (no end)" } else { "" };
         let name = format!("{word} {method}{end}");
@@ -178,7 +183,7 @@ impl<S: Source> Calls<'_, S> {
         if let Some(connection) = self.connections.get(&(call.copy, call.connection)) {
             args.push(("peer", SocketAddr::new(connection.remote, connection.remote_port).to_string()));
         }
-        args.extend(other.map(|party| (what, names[party].clone())));
+        args.extend(other.map(|other| (what, other.clone())));
         args.push(("matched", fate_word(rows.fate(span.row)).to_owned()));
         args.push(("outcome", outcome(call).to_owned()));
         if call.end == 0 {

@@ -176,48 +176,7 @@ pub fn lay_out_threads(model: &Arcflow, figure: Figure, timeline: &mut dyn Timel
 pub(super) mod tests {
     use super::*;
     use crate::input;
-
-    /// Takes down what it is fed.
-    #[derive(Default)]
-    pub(in super::super) struct Notes(pub(in super::super) String);
-
-    impl Timeline for Notes {
-        fn thread(&mut self, thread: Thread<'_>) -> io::Result<()> {
-            self.0 += &format!("[{} {}/{}]", thread.process, thread.process_name, thread.name);
-            Ok(())
-        }
-        fn enter(&mut self, name: &str, at: u64) -> io::Result<()> {
-            self.0 += &format!(" {at}>{name}");
-            Ok(())
-        }
-        fn leave(&mut self, at: u64) -> io::Result<()> {
-            self.0 += &format!(" {at}<");
-            Ok(())
-        }
-        fn enter_with(&mut self, name: &str, at: u64, details: &Details<'_>) -> io::Result<()> {
-            self.enter(name, at)?;
-            self.flows(details.flows);
-            Ok(())
-        }
-        fn leave_with(&mut self, at: u64, flows: &[Flow]) -> io::Result<()> {
-            self.leave(at)?;
-            self.flows(flows);
-            Ok(())
-        }
-        fn finish(&mut self) -> io::Result<()> {
-            self.0 += " end";
-            Ok(())
-        }
-    }
-
-    impl Notes {
-        fn flows(&mut self, flows: &[Flow]) {
-            for flow in flows {
-                let side = if flow.is_start { "from" } else { "to" };
-                self.0 += &format!("({side} {} at {})", flow.id, flow.at);
-            }
-        }
-    }
+    use crate::testing::Notes;
 
     /// A call of another thread, with arrows there and back.
     pub(in super::super) fn a_remote_call(timeline: &mut dyn Timeline) -> io::Result<()> {

@@ -381,7 +381,7 @@ final class CountsState extends ThreadState {
             if (to == 0) {
                 return false;
             }
-            sum.move(sum.counts, to + Format.OPEN - sum.counts.base, 1, counts, sp - 1 - counts.base);
+            Journal.move(sum, sum.counts, to + Format.OPEN - sum.counts.base, 1, counts, sp - 1 - counts.base);
             sp--;
         }
         for (int at = limit; at < recordsEnd; at += Format.RECORD_WORDS) {
@@ -391,7 +391,7 @@ final class CountsState extends ThreadState {
             }
             for (int column = Format.ENTRIES; column <= Format.OPEN; column++) {
                 int target = to + column - sum.counts.base;
-                sum.move(sum.counts, target, words.get(at + column), counts, at + column - counts.base);
+                Journal.move(sum, sum.counts, target, words.get(at + column), counts, at + column - counts.base);
             }
         }
         if (!allocations.foldInto(sum, sum.allocations, null)) {
