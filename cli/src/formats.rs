@@ -99,7 +99,7 @@ impl Wanted<'_> {
             return Err(usage("--resource: this format holds all figures, or none"));
         }
         if self.flat && self.format != Format::Tau {
-            return Err(usage("--flat goes with TAU profiles"));
+            return Err(usage("--flat goes with --format tau"));
         }
         if self.output.is_none() && self.format.is_binary() && io::stdout().is_terminal() {
             return Err(usage("this format is not for a terminal: say where to write it with -o"));

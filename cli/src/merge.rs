@@ -38,7 +38,7 @@ pub(crate) struct Opts {
     /// and, where profiles are traces, everything else that happened; otlp is spans for OpenTelemetry; speedscope of traces is a timeline.
     /// All others, and --resource, are of the tree. Times are those of the root's clock; by how much others differ from it is told by the
     /// report `matching`.
-    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = PRINTED)]
+    #[arg(long, visible_alias = "format", value_enum, value_name = "FORMAT", conflicts_with_all = PRINTED)]
     to: Option<formats::Format>,
     /// --to: where to write it: a file, or for tau a directory; standard output if it is not given
     #[arg(short, long, value_name = "OUT", requires = "to")]
