@@ -4,14 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
+use instrument_analysis::export::call_tree;
 use instrument_analysis::export::chrome::Chrome;
 use instrument_analysis::export::otlp;
 use instrument_analysis::export::perfetto::Perfetto;
 use instrument_analysis::export::remote::Remote;
 use instrument_analysis::export::timeline::{Details, Flow, Thread, Timeline};
 use instrument_analysis::export::trace::Trace;
+use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::offsets::Placed;
-use instrument_analysis::merge::{Nesting, Offsets, Party, match_calls};
+use instrument_analysis::merge::view::tree;
+use instrument_analysis::merge::{Nesting, Offsets, Party, View, match_calls};
+use instrument_analysis::replay;
 use instrument_trace::testing::{Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 use proptest::prelude::*;
@@ -44,7 +48,7 @@ fn call(kind: RemoteCallKind, serial: i16, connection: u32, thread: u32, times: 
         host: 0,
         port: 0,
         context: 0,
-        link: 0,
+        link: if kind == Served { 1 } else { 0 },
         begin,
         sent,
         returned,
@@ -341,6 +345,27 @@ fn calls_are_slices_in_their_place_with_arrows_there_and_back() {
     assert_eq!(arrows.len(), 12);
 }
 
+/// The merged tree, as text.
+fn merged(machines: &[Machine]) -> String {
+    let files: Vec<_> = machines.iter().zip(1..).map(|(machine, number)| machine.file(number)).collect();
+    let mut profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
+    profiles.iter_mut().zip(&files).for_each(|(profile, file)| replay::profile(file, profile).unwrap());
+    let labels: Vec<_> = (0..files.len()).map(|at| format!("P{at}")).collect();
+    let methods = |_, id| format!("m{id}");
+    let processes = profiles.iter_mut().zip(&labels);
+    let mut processes: Vec<_> =
+        processes.map(|(profile, label)| Process::new(profile, label.clone(), &methods)).collect();
+    let loaded = load(&mut processes, &Options { apart: true, ..Options::default() });
+    let parties: Vec<_> =
+        profiles.iter().zip(&files).map(|(profile, source)| Party { profile, source }).collect();
+    let matching = match_calls(&parties).unwrap();
+    let view = View { root: Some(0), ..View::default() };
+    let tree = tree(&parties, &matching, &loaded, &labels, &view).unwrap().model;
+    let mut bytes = Vec::new();
+    call_tree::write(&tree, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
 #[test]
 fn nothing_but_the_clocks_changes_when_clocks_are_changed() {
     let mut machines = chain();
@@ -352,10 +377,12 @@ fn nothing_but_the_clocks_changes_when_clocks_are_changed() {
             otlp::write(remote, remote.names, false, &mut spans).unwrap();
             let partners: Vec<_> =
                 (0..remote.matching.made.len() as u32).map(|row| remote.matching.made.partner(row)).collect();
-            (partners, chrome, perfetto, spans)
+            (partners, merged(machines), chrome, perfetto, spans)
         })
     };
     let first = bytes(&machines);
+    assert_eq!(first.0.iter().filter(|partner| partner.is_some()).count(), 6);
+    assert_eq!(first.1.matches("remote sell").count(), 2, "{}", first.1);
     assert!(first == bytes(&machines), "not the same every time");
     machines[1].ahead = HOUR as i64;
     assert!(first == bytes(&machines), "not the same by another clock");

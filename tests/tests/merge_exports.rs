@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use instrument_tests::machine::Run;
+use instrument_tests::machine::{Run, root};
 use instrument_tests::readers::{self, Rows};
 use instrument_tests::rmi::{Running, TRANSFORMS, free_port, java, jre, profile};
 use instrument_tests::subject;
@@ -241,7 +241,10 @@ fn all_formats_tell_the_same_of_four_machines() -> Result<()> {
 fn what_makes_no_sense_is_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("x.iprof");
-    fs::copy(instrument_tests::machine::root().join("trace/tests/profiles/v1-trace.iprof"), &file)?;
+    let mut bytes = fs::read(root().join("trace/tests/profiles/v1-trace.iprof"))?;
+    // Of a process that can be told from others.
+    bytes[16] = 1;
+    fs::write(&file, bytes)?;
     for options in [
         &["--to", "xml"][..],
         &["--to", "otlp", "--thread", "main"],
@@ -257,6 +260,12 @@ fn what_makes_no_sense_is_refused() -> Result<()> {
         let options: Vec<_> = options.collect();
         let done = subject::call()?.arg("merge").arg(&file).args(&options).capture()?;
         assert_eq!(done.status.code(), Some(2), "{options:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    // Only profiles have remote calls, and each process is told once.
+    let text = root().join("analysis/tests/data/AC_test.events");
+    for inputs in [vec![text], vec![file.clone(), file]] {
+        let done = subject::call()?.args(["export", "--to", "otlp"]).args(&inputs).capture()?;
+        assert_eq!(done.status.code(), Some(2), "{inputs:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
     Ok(())
 }
