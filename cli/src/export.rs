@@ -60,12 +60,13 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     };
     wanted.check()?;
     let subject = Subject::read(&opts.subject, false, talk)?;
-    wanted.write(&Export { subject: &subject, opts: &opts.subject }, talk)
+    wanted.write(&Export { subject: &subject, opts: &opts.subject, talk }, talk)
 }
 
 struct Export<'a> {
     subject: &'a Subject,
     opts: &'a subject::Opts,
+    talk: &'a Talk,
 }
 
 impl Export<'_> {
@@ -160,6 +161,6 @@ impl Exportable for Export<'_> {
         }
         let recordings = Recordings::new(files, &sources);
         let matched = recordings.matched()?;
-        recordings.otlp(&matched, client(&matched.numbers), false, out)
+        recordings.otlp(&matched, client(&matched.numbers), false, (out, self.talk))
     }
 }

@@ -104,7 +104,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         let matched = &recordings.matched()?;
         let (_, clock) = asked.roots(&matched.numbers);
         let model = &Arcflow::new(Vec::new());
-        return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts }, talk);
+        return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts, talk }, talk);
     }
     let names = labels(&files);
     let (files, mut loaded) = subject::load_apart(files, names.clone(), &opts.subject);
@@ -125,7 +125,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let subject = Subject::of(&opts.subject, Vec::new(), loaded);
     if let Some(wanted) = wanted {
         let (model, recordings, matched) = (&subject.model, &recordings, &matched);
-        return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts }, talk);
+        return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts, talk }, talk);
     }
     let offsets = matched.offsets(clock)?;
     let stages = merged.stages;
@@ -201,6 +201,7 @@ struct Export<'a> {
     /// The party that times are of.
     clock: Option<usize>,
     opts: &'a Opts,
+    talk: &'a Talk,
 }
 
 impl Exportable for Export<'_> {
@@ -214,7 +215,7 @@ impl Exportable for Export<'_> {
 
     fn tell(&self, timeline: &mut dyn Timeline) -> Result<()> {
         let wanted = subject::thread_filter(&self.opts.subject);
-        self.recordings.tell(self.matched, self.clock, &wanted, timeline)
+        self.recordings.tell(self.matched, self.clock, &wanted, (timeline, self.talk))
     }
 
     fn tell_some(&self, _: usize, _: &mut dyn Timeline) -> Result<()> {
@@ -226,7 +227,7 @@ impl Exportable for Export<'_> {
     }
 
     fn otlp(&self, out: &mut dyn Write) -> Result<()> {
-        self.recordings.otlp(self.matched, self.clock, self.opts.internals, out)
+        self.recordings.otlp(self.matched, self.clock, self.opts.internals, (out, self.talk))
     }
 }
 

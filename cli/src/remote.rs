@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::Write;
 
 use crate::subject::ProfileFile;
+use crate::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::export::otlp;
 use instrument_analysis::export::remote::Remote;
 use instrument_analysis::export::spans::ClassNames;
 use instrument_analysis::export::timeline::Timeline;
 use instrument_analysis::export::trace::Trace;
+use instrument_analysis::merge::offsets::Placed;
 use instrument_analysis::merge::{Matching, Nesting, Numbers, Offsets, Party, match_calls};
 
 /// Profiles of different processes, and what their calls are read from.
@@ -52,10 +54,10 @@ impl<'a> Recordings<'a> {
         matched: &Matched<'_>,
         root: Option<usize>,
         internals: bool,
-        out: &mut dyn Write,
+        (out, talk): (&mut dyn Write, &Talk),
     ) -> Result<()> {
         let programs: Vec<_> = self.files.iter().map(ProfileFile::program).collect();
-        matched.with(&self.names, root, |remote| Ok(otlp::write(remote, &programs, internals, out)?))
+        matched.with(&self.names, root, talk, |remote| Ok(otlp::write(remote, &programs, internals, out)?))
     }
 
     /// Tells a timeline all calls and, where there are traces, everything else, by the clock of `root`.
@@ -67,9 +69,9 @@ impl<'a> Recordings<'a> {
         matched: &Matched<'_>,
         root: Option<usize>,
         wanted: &dyn Fn(&str) -> bool,
-        timeline: &mut dyn Timeline,
+        (timeline, talk): (&mut dyn Timeline, &Talk),
     ) -> Result<()> {
-        matched.with(&self.names, root, |remote| {
+        matched.with(&self.names, root, talk, |remote| {
             let origin = remote.origin();
             timeline.time_of_day(remote.offsets.time_of_day(origin))?;
             for (process, (file, source)) in self.files.iter().zip(self.sources).enumerate() {
@@ -102,9 +104,17 @@ impl Matched<'_> {
         &self,
         names: &[String],
         root: Option<usize>,
+        talk: &Talk,
         write: impl FnOnce(&Remote<'_, File>) -> Result<()>,
     ) -> Result<()> {
         let offsets = &self.offsets(root)?;
+        for (offset, name) in offsets.all.iter().zip(names) {
+            if offset.is_drifting {
+                talk.note(format_args!("note: {name}: its clock drifts; times fit best near one call"));
+            } else if offset.placed == Placed::Start {
+                talk.note(format_args!("note: {name}: no call tells its clock; placed by the time of day"));
+            }
+        }
         let nesting = &Nesting::new(&self.parties, &self.matching)?;
         let (parties, matching) = (&self.parties[..], &self.matching);
         write(&Remote { parties, names, matching, nesting, offsets })
