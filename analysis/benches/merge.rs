@@ -118,6 +118,7 @@ fn record(kind: RemoteCallKind, server: u32, connection: u32, call: u32) -> Remo
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
         context: 0,
         link: 0,
         begin: clock,

@@ -49,6 +49,7 @@ fn call(
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
         context: serial,
         link: 0,
         begin: 100,

@@ -40,6 +40,7 @@ fn record(call: &Call) -> RemoteCall {
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
         context: call.context,
         link: call.link,
         begin: call.begin,

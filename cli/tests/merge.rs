@@ -33,6 +33,7 @@ fn profile(kind: RemoteCallKind, pid: u64) -> Vec<u8> {
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
         context: u32::from(is_made),
         link: u32::from(!is_made),
         begin: 1000,

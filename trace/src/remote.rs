@@ -111,6 +111,8 @@ pub struct RemoteCall {
     pub class: u32,
     /// Number, in [`crate::Copy::class_names`], of the method as `name(descriptor)`; 0: unknown.
     pub method: u32,
+    /// Served, where the connection is unknown: number, in [`crate::Copy::class_names`], of the client's host; 0: unknown.
+    pub host: u32,
     /// Context that made it; 0: unknown.
     pub context: u32,
     /// Made: its link in a trace; served: the link frame that it ran under; 0: none.
@@ -246,6 +248,7 @@ impl RemoteCall {
             returned: words[12],
             end: words[13],
             method: low(14),
+            host: high(14),
         })
     }
 
@@ -275,7 +278,7 @@ impl RemoteCall {
             self.sent,
             self.returned,
             self.end,
-            u64::from(self.method),
+            pair(self.method, self.host),
             0,
         ]
     }

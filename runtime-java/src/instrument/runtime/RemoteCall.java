@@ -39,6 +39,8 @@ final class RemoteCall {
     int kind;
     /** A stub or a skeleton has told of it, and nothing of the JDK so far. */
     boolean announced;
+    /** The method that is called has told of it, and nothing else. */
+    boolean told;
     /** Its operation is called by a skeleton. */
     boolean skeleton;
     boolean dispatched;
@@ -62,7 +64,7 @@ final class RemoteCall {
     /** Forgets what it was used for, so that it keeps nothing alive. */
     void clear() {
         kind = 0;
-        begun = announced = skeleton = dispatched = sent = returned = settled = false;
+        begun = announced = told = skeleton = dispatched = sent = returned = settled = false;
         connection = null;
         call = 0;
         object = 0;
@@ -122,6 +124,11 @@ final class RemoteCall {
 
     void method(int method) {
         put(METHOD, method);
+    }
+
+    /** Its method, and the host of the client. */
+    void method(int method, int host) {
+        put(METHOD, (long) host << 32 | method & 0xffffffffL);
     }
 
     void cause(int context, int link) {
