@@ -1,13 +1,17 @@
 //! Programs that call each other: those of `tests/java/rmi`, on virtual machines of several versions, each with its profile.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::{Context, Result, ensure};
+use instrument_trace::{Profile, RemoteCall, RemoteCallKind, Side, Uid};
 use tempfile::TempDir;
 
 use crate::agent;
@@ -38,9 +42,16 @@ pub fn jre(index: usize) -> Jre {
     all[index % all.len()].clone()
 }
 
-/// A port that nobody listens at. It may be taken before it is used; ports are given round robin, so that takes long.
+/// A port that nobody listens at, and 15 more: below those that are given to whoever asks for any.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let next = std::process::id().wrapping_mul(61).wrapping_add(NEXT.fetch_add(1, Relaxed));
+        let port = (10_000 + next % 1_300 * 16) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// A call of `java` in a folder; under the agent, with these options and a name for its profile, or without it.
@@ -118,4 +129,90 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What one process recorded.
+pub struct Recorded {
+    /// The whole of it.
+    pub profile: Profile,
+    /// Its remote calls.
+    pub calls: Vec<RemoteCall>,
+}
+
+impl Recorded {
+    /// Reads the one profile of a name; nothing of it may be damaged.
+    pub fn of(folder: &Path, name: &str) -> Result<Recorded> {
+        let file = File::open(profile(folder, name)?)?;
+        let profile = Profile::open(&file)?;
+        ensure!(profile.damage.is_empty(), "{name}: {:?}", profile.damage);
+        ensure!(profile.imbalances().is_empty(), "{name}: {:?}", profile.imbalances());
+        let mut calls = Vec::new();
+        profile.visit_remote_calls(&file, |call| calls.push(*call))?;
+        Ok(Recorded { profile, calls })
+    }
+
+    /// A text of the class names.
+    pub fn text(&self, call: &RemoteCall, number: u32) -> &str {
+        self.profile.copies[&call.copy].class_names.get(&number).map_or("", String::as_str)
+    }
+
+    /// The method of a call.
+    pub fn method(&self, call: &RemoteCall) -> &str {
+        self.text(call, call.method)
+    }
+
+    /// Side, local port, remote port, incarnation.
+    pub fn connection(&self, call: &RemoteCall) -> Option<(Side, u16, u16, u32)> {
+        let connections = &self.profile.connections;
+        let found = connections.iter().find(|c| (c.copy, c.number) == (call.copy, call.connection))?;
+        Some((found.side, found.local_port, found.remote_port, found.incarnation))
+    }
+}
+
+/// Checks each record for itself, and every pair that a UID makes. Returns the pairs: process and position of both.
+pub fn pairs(processes: &[Recorded]) -> Result<Vec<[(usize, usize); 2]>> {
+    let mut by_uid: BTreeMap<Uid, Vec<(usize, usize)>> = BTreeMap::new();
+    for (process, recorded) in processes.iter().enumerate() {
+        for (at, call) in recorded.calls.iter().enumerate() {
+            let clocks = [call.begin, call.sent, call.returned, call.end];
+            let passed: Vec<u64> = clocks.into_iter().filter(|clock| *clock != 0).collect();
+            ensure!(passed.is_sorted(), "{call:?}");
+            // A call may fail before it has a connection.
+            let connected = call.connection != 0 && call.ordinal != 0;
+            ensure!(call.thread != 0 && (connected || call.failed), "{call:?}");
+            if let Some(uid) = call.return_id {
+                by_uid.entry(uid).or_default().push((process, at));
+            }
+        }
+    }
+    let mut pairs = Vec::new();
+    for (uid, places) in by_uid {
+        let calls: Vec<&RemoteCall> = places.iter().map(|&(p, at)| &processes[p].calls[at]).collect();
+        ensure!(calls.len() <= 2, "{uid:?}: {calls:?}");
+        let [a, b] = calls[..] else { continue };
+        ensure!(a.kind != b.kind, "{a:?} {b:?}");
+        let made = usize::from(a.kind == RemoteCallKind::Served);
+        let ends = [places[made], places[1 - made]];
+        let [client, server] = ends.map(|(process, at)| (&processes[process], &processes[process].calls[at]));
+        let (made, served) = (client.1, server.1);
+        ensure!(made.object == served.object, "{made:?} {served:?}");
+        // A server reads the method of an object that it has.
+        let method = |side: (&Recorded, &RemoteCall)| {
+            (side.1.hash, side.1.operation, side.0.method(side.1).to_owned())
+        };
+        ensure!(served.no_such_object || method(client) == method(server), "{made:?} {served:?}");
+        ensure!(made.ordinal == served.ordinal, "{made:?} {served:?}");
+        ensure!(
+            (made.threw, made.no_such_object) == (served.threw, served.no_such_object),
+            "{made:?} {served:?}"
+        );
+        let (Some(from), Some(to)) = (client.0.connection(made), server.0.connection(served)) else {
+            anyhow::bail!("{made:?} {served:?}: no connection");
+        };
+        ensure!((from.0, to.0) == (Side::Connected, Side::Accepted), "{from:?} {to:?}");
+        // Another process may have used the client's port before.
+        ensure!((from.1, from.2) == (to.2, to.1) && from.3 <= to.3, "{from:?} {to:?}");
+        pairs.push(ends);
+    }
+    Ok(pairs)
 }

@@ -34,6 +34,9 @@ pub struct Connection {
     pub remote: IpAddr,
     /// Clock when it was made.
     pub clock: u64,
+    /// Accepted: how many sockets with these ports and addresses this process has accepted, whatever they carried; of several connections
+    /// with them the largest number holds. 0: unknown.
+    pub accepted: u32,
 }
 
 /// A `java.rmi.server.UID`: names what it belongs to on the host that made it.
@@ -111,8 +114,11 @@ pub struct RemoteCall {
     pub class: u32,
     /// Number, in [`crate::Copy::class_names`], of the method as `name(descriptor)`; 0: unknown.
     pub method: u32,
-    /// Served, where the connection is unknown: number, in [`crate::Copy::class_names`], of the client's host; 0: unknown.
+    /// Number, in [`crate::Copy::class_names`], of a host. Made: the one that no connection to could be had, 0: there was one. Served: the
+    /// client's, where the connection is unknown, else 0.
     pub host: u32,
+    /// Made: the port that was asked for there.
+    pub port: u16,
     /// Context that made it; 0: unknown.
     pub context: u32,
     /// Made: its link in a trace; served: the link frame that it ran under; 0: none.
@@ -189,6 +195,7 @@ impl Connection {
             local: address(2),
             remote: address(4),
             clock: words[6],
+            accepted: words[7] as u32,
         }
     }
 
@@ -206,7 +213,7 @@ impl Connection {
         let ports = u64::from(self.local_port) | u64::from(self.remote_port) << 16;
         let ([a, b], [c, d]) = (address(self.local), address(self.remote));
         let number = u64::from(self.number) | u64::from(self.side.number()) << 32;
-        [number, ports | u64::from(self.incarnation) << 32, a, b, c, d, self.clock, 0]
+        [number, ports | u64::from(self.incarnation) << 32, a, b, c, d, self.clock, u64::from(self.accepted)]
     }
 }
 
@@ -249,6 +256,7 @@ impl RemoteCall {
             end: words[13],
             method: low(14),
             host: high(14),
+            port: words[15] as u16,
         })
     }
 
@@ -279,7 +287,7 @@ impl RemoteCall {
             self.returned,
             self.end,
             pair(self.method, self.host),
-            0,
+            u64::from(self.port),
         ]
     }
 }

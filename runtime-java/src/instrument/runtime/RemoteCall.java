@@ -32,15 +32,18 @@ final class RemoteCall {
     private static final int RETURNED = 12;
     private static final int END = 13;
     private static final int METHOD = 14;
+    private static final int PORT = 15;
 
     // How far it has come.
     /** Its record is there; else this is where a stub was entered. */
     boolean begun;
     int kind;
-    /** A stub or a skeleton has told of it, and nothing of the JDK so far. */
+    /** A stub or a skeleton has told of it, or a connection is wanted for it. */
     boolean announced;
     /** The method that is called has told of it, and nothing else. */
     boolean told;
+    /** The JDK's reference that a connection is wanted for. */
+    Object asked;
     /** Its operation is called by a skeleton. */
     boolean skeleton;
     boolean dispatched;
@@ -60,18 +63,21 @@ final class RemoteCall {
     private int at;
     private int operation;
     private int type;
+    private int method;
 
     /** Forgets what it was used for, so that it keeps nothing alive. */
     void clear() {
         kind = 0;
         begun = announced = told = skeleton = dispatched = sent = returned = settled = false;
         connection = null;
+        asked = null;
         call = 0;
         object = 0;
         link = 0;
         region = null;
         operation = -1;
         type = 0;
+        method = 0;
     }
 
     /** A place in the file. */
@@ -123,11 +129,18 @@ final class RemoteCall {
     }
 
     void method(int method) {
-        put(METHOD, method);
+        this.method = method;
+        host(0);
     }
 
-    /** Its method, and the host of the client. */
-    void method(int method, int host) {
+    /** Where it would have gone. */
+    void to(RemoteIds reference) {
+        host(ClassNames.text(reference.host));
+        put(PORT, reference.port & 0xffffL);
+    }
+
+    /** Of its other side, where nothing else is known of that. The method is known already. */
+    void host(int host) {
         put(METHOD, (long) host << 32 | method & 0xffffffffL);
     }
 

@@ -25,10 +25,6 @@ final class RemoteCalls {
     private int depth;
     private final RemoteIds ids = new RemoteIds();
 
-    // What the next call made will be, if its hash says so.
-    private Object method;
-    private int methodOperation;
-    private long methodHash;
     // The call that comes in.
     private int incoming;
     private boolean receiving;
@@ -43,8 +39,8 @@ final class RemoteCalls {
         this.state = state;
     }
 
-    /** Of the current thread, which is BUSY from here on; null: nothing is recorded here. */
-    static RemoteCalls enter() {
+    /** Of the current thread, which is BUSY from here on; null: nothing is recorded here. One that has no calls need not be in the file. */
+    static RemoteCalls enter(boolean hasCalls) {
         ThreadState state = ProfilerRuntime.current();
         if (state == null) {
             state = ProfilerRuntime.newState();
@@ -52,7 +48,7 @@ final class RemoteCalls {
                 return null;
             }
         }
-        if (state.mode == ThreadState.NEW && !state.isPaused()) {
+        if (hasCalls && state.mode == ThreadState.NEW && !state.isPaused()) {
             state.arrive();
         }
         if (state.mode == ThreadState.BUSY || Threads.file == null) {
@@ -70,15 +66,45 @@ final class RemoteCalls {
 
     // ---- calls made ----
 
-    /** The method or operation of the next call. */
-    void announce(Object method, int operation, long hash) {
-        this.method = method;
-        methodOperation = operation;
-        methodHash = hash;
+    /** A method or operation is to be called: a connection is wanted for it. A stub may have told of it before. */
+    void asked(Object reference, Object method, int operation, long hash) {
+        RemoteCall call = announced();
+        if (call == null || call.asked != null) {
+            if (state.isPaused()) {
+                return;
+            }
+            call = record();
+            cause(call);
+            call.hash(hash);
+            call.announced = true;
+            call.begin(RemoteCall.MADE, thread());
+        }
+        call.asked = reference;
+        call.operation(operation);
+        call.method(RemoteNames.of(method));
+    }
+
+    /** There is no connection for it: the call is over. */
+    void unmade(long now) throws IOException {
+        RemoteCall call = announced();
+        if (call != null && call.asked != null) {
+            if (ids.readReference(call.asked)) {
+                call.object(ids);
+                call.to(ids);
+            }
+            call.flag(RemoteCall.FAILED);
+            call.end(now);
+            remove(depth - 1);
+        }
+    }
+
+    /** The innermost call, if nothing was made of it so far. */
+    private RemoteCall announced() {
+        return depth > 0 && open[depth - 1].announced ? open[depth - 1] : null;
     }
 
     void made(Object of, Object connection, Object id, int operation, long hash) throws IOException {
-        RemoteCall call = depth > 0 && open[depth - 1].announced ? open[depth - 1] : null;
+        RemoteCall call = announced();
         Connection known = Connections.of(connection);
         int ordinal = known.count();
         if (call == null && state.isPaused()) {
@@ -89,16 +115,13 @@ final class RemoteCalls {
             cause(call);
         }
         call.announced = false;
+        call.asked = null;
         call.call = System.identityHashCode(of);
         call.over(known, ordinal);
         if (ids.readObjID(id)) {
             call.object(ids);
         }
         call.hash(hash);
-        if (method != null && methodOperation == operation && methodHash == hash) {
-            call.method(RemoteNames.of(method));
-        }
-        method = null;
         call.operation(operation);
         if (!call.begun) {
             call.begin(RemoteCall.MADE, thread());
@@ -308,8 +331,9 @@ final class RemoteCalls {
     /** Nothing more may come of it, where the classes of the JDK are as they were. */
     void stubCalls(long hash, long now) {
         // The one before it in the same method is over.
-        if (depth > 0 && open[depth - 1].announced) {
-            open[depth - 1].end(now);
+        RemoteCall before = announced();
+        if (before != null && before.asked == null) {
+            before.end(now);
             remove(depth - 1);
         }
         if (state.isPaused()) {
@@ -384,7 +408,8 @@ final class RemoteCalls {
             RemoteCall call = record();
             call.told = true;
             call.type(ClassNames.of(object).number);
-            call.method(RemoteNames.of(method), RemoteClients.number(host));
+            call.method(RemoteNames.of(method));
+            call.host(RemoteClients.number(host));
             call.begin(RemoteCall.SERVED, thread());
             call.sent(Clock.now());
         } else if (host == null && !isTold && served() == null) {
