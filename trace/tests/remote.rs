@@ -63,6 +63,7 @@ fn calls() -> Vec<Option<RemoteCall>> {
         object: ObjId::DGC,
         operation: 1,
         class: 4,
+        host: 5,
         context: 0,
         link: 8,
         threw: false,
