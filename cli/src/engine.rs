@@ -14,6 +14,7 @@ use instrument_rewriter::filter::{MethodQuery, SubclassIndex};
 use instrument_rewriter::id_map::IdMap;
 use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, RegionRecord, Runtime};
 use instrument_rewriter::region::Region;
+use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::Transforms;
 use std::collections::BTreeSet;
 use std::fs;
@@ -106,12 +107,30 @@ pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) ->
         return Ok(());
     }
     let mut index = SubclassIndex::new();
-    let mut add = |bytes: &[u8]| {
-        // What is no class is dealt with when it is rewritten.
-        let Ok(class) = ClassFile::parse(bytes) else { return };
+    visit_classes(units, |class| {
         let (Ok(name), Ok(above)) = (class.name(), class.super_name()) else { return };
         let interfaces = class.interfaces().filter_map(|interface| class.pool.class_name(interface).ok());
         index.add(name, above, interfaces);
+    })?;
+    settings.filter.restrict_to(index.resolve(&settings.subclasses_of));
+    Ok(())
+}
+
+/// Finds the methods that other processes can call, over all inputs.
+fn remote_methods(units: &[Unit]) -> Result<Option<RemoteMethods>> {
+    let mut index = RemoteIndex::default();
+    visit_classes(units, |class| {
+        let _ = index.add(class);
+    })?;
+    Ok(index.resolve())
+}
+
+/// Reads all classes of all inputs. What is no class is dealt with when it is rewritten.
+fn visit_classes(units: &[Unit], mut visit: impl FnMut(&ClassFile<'_>)) -> Result<()> {
+    let mut add = |bytes: &[u8]| {
+        if let Ok(class) = ClassFile::parse(bytes) {
+            visit(&class);
+        }
     };
     for unit in units {
         for file in &unit.files {
@@ -128,7 +147,6 @@ pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) ->
             }
         }
     }
-    settings.filter.restrict_to(index.resolve(&settings.subclasses_of));
     Ok(())
 }
 
@@ -155,6 +173,11 @@ pub(crate) fn run(
     let records = Records::default();
     let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
     instrumenter.time(settings.regions.iter().cloned().collect());
+    if transforms.rmi
+        && let Some(methods) = remote_methods(units)?
+    {
+        instrumenter.set_remote_methods(methods);
+    }
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
     if sink.wants_records() {
         let records = records.clone();

@@ -9,6 +9,7 @@ use crate::error::ClassError;
 use crate::filter::{self, ClassVerdict, Filter, MethodQuery};
 use crate::id_map::{self, IdMap, MethodInfo};
 use crate::region::{Region, RegionFault};
+use crate::remote_methods::RemoteMethods;
 use crate::rewrite::{
     Choice, ClassRewriter, MethodEvent, MethodRef, MethodReport, Outcome, RegionReport, SkipReason,
     Transforms, module_info,
@@ -130,6 +131,7 @@ pub struct Instrumenter<'a> {
     runtime: Runtime,
     observer: Option<Mutex<Observer<'a>>>,
     regions: Arc<[Region]>,
+    remote_methods: Option<Arc<RemoteMethods>>,
     region_records: Vec<RegionRecord>,
     /// Patterns, and whether a method has matched.
     watched: Vec<(MethodQuery, bool)>,
@@ -190,6 +192,7 @@ impl<'a> Instrumenter<'a> {
             runtime,
             observer: None,
             regions: Arc::default(),
+            remote_methods: None,
             region_records: Vec::new(),
             watched: Vec::new(),
             found: Vec::new(),
@@ -210,6 +213,11 @@ impl<'a> Instrumenter<'a> {
     /// Times these code regions.
     pub fn time(&mut self, regions: Arc<[Region]>) {
         self.regions = regions;
+    }
+
+    /// Lets `rmi` know which methods can be called from other processes.
+    pub fn set_remote_methods(&mut self, remote_methods: RemoteMethods) {
+        self.remote_methods = Some(Arc::new(remote_methods));
     }
 
     /// What became of the code regions since this was called.
@@ -370,6 +378,7 @@ impl<'a> Instrumenter<'a> {
             .pop()
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
         rewriter.call(plan.reach);
+        rewriter.set_remote_methods(self.remote_methods.clone());
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let choose = |_: &MethodRef<'_>| match ids.next() {
             None | Some(&LEFT) => Choice::Leave,

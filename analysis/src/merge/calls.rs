@@ -219,9 +219,13 @@ pub fn is_well_known(object: &ObjId) -> bool {
     object.space == Uid::default()
 }
 
+/// Whether the object of a call is known. All 0, it is the registry if the connection is known, or what that would have led to.
+pub fn knows_object(call: &RemoteCall) -> bool {
+    call.connection != 0 || call.host != 0 || call.object != ObjId::REGISTRY
+}
+
 /// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation. The object
-/// is known where the connection is, or what the connection would have led to.
+/// must be known.
 pub fn is_internal(call: &RemoteCall) -> bool {
-    let is_known = call.connection != 0 || call.host != 0;
-    is_known && [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(&call.object)
+    knows_object(call) && [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(&call.object)
 }

@@ -1,10 +1,12 @@
 //! The two places where the golden tests touch the code under test: `rewrite` and `dump`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::Result;
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::region::Region;
+use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::{self, Choice, ClassRewriter, MethodEvent, MethodRef, SkipReason};
 use instrument_rewriter::text::{self, PrintOptions};
 
@@ -60,16 +62,38 @@ pub struct Outcome {
 #[derive(Clone, Debug, Default)]
 pub struct Ids(pub Vec<String>);
 
+/// What is known of a case before its classes are rewritten.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Its code regions.
+    pub regions: Vec<Region>,
+    /// The methods that remote interfaces declare.
+    pub remote_methods: Option<Arc<RemoteMethods>>,
+}
+
+impl Known {
+    /// Looks through all classes of a case.
+    pub fn of<'a>(regions: Vec<Region>, classes: impl IntoIterator<Item = &'a [u8]>) -> Known {
+        let mut index = RemoteIndex::default();
+        for class in classes.into_iter().filter_map(|class| ClassFile::parse(class).ok()) {
+            // What cannot be read is refused later.
+            let _ = index.add(&class);
+        }
+        Known { regions, remote_methods: index.resolve().map(Arc::new) }
+    }
+}
+
 /// Rewrites one class; every method that gets an id is appended to `ids`.
 ///
 /// # Errors
 /// Never: an input that is no class is a skip of the whole class.
-pub fn rewrite(class: &[u8], transforms: Transforms, regions: &[Region], ids: &mut Ids) -> Result<Outcome> {
-    let wanted = if transforms.regions { regions } else { &[] };
+pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Ids) -> Result<Outcome> {
+    let wanted = if transforms.regions { &known.regions[..] } else { &[] };
     let mut rewriter = ClassRewriter::with_regions(transforms.of, wanted.into());
+    rewriter.set_remote_methods(known.remote_methods.clone());
     let class_name =
         ClassFile::parse(class).and_then(|parsed| parsed.name().map(mutf8::escape)).unwrap_or_default();
-    let known = ids.0.len();
+    let first = ids.0.len();
     let mut methods = BTreeMap::new();
     let mut bytes = Vec::new();
     if let Ok(parsed) = ClassFile::parse(class) {
@@ -90,7 +114,7 @@ pub fn rewrite(class: &[u8], transforms: Transforms, regions: &[Region], ids: &m
     let outcome = rewriter.rewrite(class, choose, &mut bytes);
     let skips = match outcome {
         Err(_) => {
-            ids.0.truncate(known);
+            ids.0.truncate(first);
             whole(SkipReason::NotAClass)
         }
         Ok(rewrite::Outcome::Skipped(reason)) => whole(reason),

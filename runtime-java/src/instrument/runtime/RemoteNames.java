@@ -13,7 +13,7 @@ final class RemoteNames {
 
     private RemoteNames() {}
 
-    /** The number of a Method or an Operation; 0: it is neither. */
+    /** The number of a Method, an Operation, or of the text itself; 0: it is none of these. */
     static int of(Object method) {
         synchronized (KNOWN) {
             Integer known = KNOWN.get(method);
@@ -23,7 +23,9 @@ final class RemoteNames {
         }
         String name = method instanceof Method
             ? nameOf((Method) method)
-            : method instanceof java.rmi.server.Operation ? nameOf(((java.rmi.server.Operation) method).getOperation()) : null;
+            : method instanceof String
+                ? (String) method
+                : method instanceof java.rmi.server.Operation ? nameOf(((java.rmi.server.Operation) method).getOperation()) : null;
         int number = name == null ? 0 : ClassNames.text(name);
         synchronized (KNOWN) {
             KNOWN.put(method, number);
