@@ -422,7 +422,7 @@ pub use java_thread::JavaThread;
 pub use law::Imbalance;
 pub use link::{Link, LinkKind};
 pub use pause::Pause;
-pub use profile::Profile;
+pub use profile::{Profile, RemoteCallsAt};
 pub use region_timing::{Passage, RegionTiming};
 pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};
 pub use source::Source;
