@@ -200,7 +200,7 @@ impl<'a, S: Source> Process<'a, S> {
         let next = if is_made { &mut self.made } else { &mut self.served };
         let row = *next;
         *next += 1;
-        if is_internal(&call.object) && !self.internals {
+        if is_internal(call) && !self.internals {
             return None;
         }
         let (matching, nesting) = (self.remote.matching, self.remote.nesting);
@@ -271,7 +271,7 @@ impl<'a, S: Source> Process<'a, S> {
         if let Some(name) = self.threads.get(&(call.copy, call.thread)) {
             attributes.push(text("thread.name", name));
         }
-        attributes.push(text("instrument.rmi.object", object(&call.object)));
+        attributes.push(text("instrument.rmi.object", object(call)));
         let key = match fate {
             Fate::Matched(_) => "instrument.rmi.matched",
             _ => "instrument.rmi.unmatched",

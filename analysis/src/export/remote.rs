@@ -7,7 +7,7 @@
 
 use super::timeline::Flow;
 use super::trace::Error;
-use crate::merge::calls::{Fate, How, Peer, is_internal};
+use crate::merge::calls::{Fate, How, Peer, knows_object};
 use crate::merge::{Matching, Nesting, Offsets, Party};
 use crate::model::HashMap;
 use instrument_trace::{
@@ -179,7 +179,7 @@ impl<S: Source> Calls<'_, S> {
         let (word, what) = if is_made { ("call", "server") } else { ("serve", "client") };
         let end = if call.end == 0 { " (no end)" } else { "" };
         let name = format!("{word} {method}{end}");
-        let mut args = vec![("method", method), ("object", object(&call.object))];
+        let mut args = vec![("method", method), ("object", object(call))];
         if let Some(connection) = self.connections.get(&(call.copy, call.connection)) {
             args.push(("peer", SocketAddr::new(connection.remote, connection.remote_port).to_string()));
         }
@@ -244,9 +244,10 @@ pub(super) fn full_name((service, method): (&str, &str), call: &RemoteCall) -> S
     name
 }
 
-/// An ObjID as Java writes it.
-pub(super) fn object(object: &ObjId) -> String {
-    let word = match *object {
+/// The ObjID of a call, as Java writes it.
+pub(super) fn object(call: &RemoteCall) -> String {
+    let word = match call.object {
+        _ if !knows_object(call) => "unknown",
         ObjId::REGISTRY => "registry",
         ObjId::ACTIVATOR => "activator",
         ObjId::DGC => "collector",
@@ -259,7 +260,6 @@ pub(super) fn object(object: &ObjId) -> String {
             return format!("[{unique}:{time}:{count}, {number}]");
         }
     };
-    debug_assert!(is_internal(object));
     word.to_owned()
 }
 

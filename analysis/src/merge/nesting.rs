@@ -123,7 +123,7 @@ impl<'a> Nesting<'a> {
     }
 
     fn label(&mut self, known: &mut Known, profile: &Profile, call: &RemoteCall) -> u32 {
-        let key = (call.copy, call.class, call.method, is_internal(&call.object));
+        let key = (call.copy, call.class, call.method, is_internal(call));
         if let Some(&label) = known.of_party.get(&key) {
             return label;
         }

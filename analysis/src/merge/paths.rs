@@ -135,7 +135,7 @@ impl Paths {
                     if let Some(of) = paths.served.get_mut(service.frame as usize) {
                         of.calls += 1;
                         of.ns = of.ns.saturating_add(service.total);
-                        of.is_internal |= is_internal(&call.object);
+                        of.is_internal |= is_internal(call);
                     }
                     services.push(service);
                 }
@@ -147,7 +147,7 @@ impl Paths {
                     let link = (within as usize).checked_sub(first).and_then(|at| spans.links.get(at));
                     let site = sites.made(call, link.copied().unwrap_or(0));
                     let method = methods.index(party.profile, call);
-                    let is_internal = is_internal(&call.object);
+                    let is_internal = is_internal(call);
                     origins.push(Origin { within, site, method, is_internal, path: NONE });
                 }
             })?;

@@ -41,7 +41,7 @@ final class RemoteNames {
         return name.append(')').append(descriptor(method.getReturnType().getName())).toString();
     }
 
-    /** Of an operation as rmic writes it: {@code java.rmi.Remote lookup(java.lang.String)}. */
+    /** Of an operation as rmic writes it: {@code java.rmi.Remote lookup(java.lang.String)}, {@code java.lang.String list()[]}. */
     private static String nameOf(String operation) {
         int open = operation.indexOf('(');
         int close = operation.indexOf(')', open);
@@ -56,7 +56,9 @@ final class RemoteNames {
                 name.append(descriptor(parameter.trim()));
             }
         }
-        return name.append(')').append(descriptor(operation.substring(0, space).trim())).toString();
+        // That it returns an array may be said at the end.
+        String returns = operation.substring(0, space).trim() + operation.substring(close + 1).trim();
+        return name.append(')').append(descriptor(returns)).toString();
     }
 
     /** Of a type as it is written in a program, or by {@code Class.getName}. */
