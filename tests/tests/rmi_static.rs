@@ -1,6 +1,5 @@
 //! Servers that were rewritten on disk, under virtual machines whose own classes are as they are: the methods of remote objects tell what is served.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -9,9 +8,9 @@ use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run};
-use instrument_tests::rmi::{Running, TRANSFORMS, classes, free_port, java, profile};
+use instrument_tests::rmi::{Recorded, Running, TRANSFORMS, classes, free_port, java, profile};
 use instrument_tests::subject;
-use instrument_trace::{Profile, RemoteCall, RemoteCallKind, ThreadKind};
+use instrument_trace::{RemoteCall, RemoteCallKind, ThreadKind};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -44,46 +43,22 @@ fn rewritten(jre: &Jre, options: Option<&str>, name: &str, folder: &Path) -> Res
     Ok(java)
 }
 
-struct Recorded {
-    profile: Profile,
-    calls: Vec<RemoteCall>,
-}
-
-impl Recorded {
-    fn of(path: &Path) -> Result<Recorded> {
-        let file = File::open(path)?;
-        let profile = Profile::open(&file)?;
-        ensure!(profile.damage.is_empty(), "{:?}", profile.damage);
-        ensure!(profile.imbalances().is_empty(), "{:?}", profile.imbalances());
-        let mut calls = Vec::new();
-        profile.visit_remote_calls(&file, |call| calls.push(*call))?;
-        Ok(Recorded { profile, calls })
-    }
-
-    fn text(&self, call: &RemoteCall, number: u32) -> &str {
-        self.profile.copies[&call.copy].class_names.get(&number).map_or("", String::as_str)
-    }
-
-    fn served<'a>(&'a self, class: &'a str, method: &'a str) -> impl Iterator<Item = &'a RemoteCall> {
-        self.calls.iter().filter(move |call| {
-            call.kind == RemoteCallKind::Served
-                && self.text(call, call.class) == class
-                && self.text(call, call.method) == method
-        })
-    }
+fn served<'a>(
+    recorded: &'a Recorded,
+    class: &'a str,
+    method: &'a str,
+) -> impl Iterator<Item = &'a RemoteCall> {
+    recorded.calls.iter().filter(move |call| {
+        call.kind == RemoteCallKind::Served
+            && recorded.text(call, call.class) == class
+            && recorded.method(call) == method
+    })
 }
 
 /// A server that is called by two threads of a client, which calls it a known number of times.
-fn tally(server: Command, client: Command, port: &str, folder: &Path) -> Result<()> {
-    let (mut server, mut client) = (server, client);
-    let server = Running::start(
-        {
-            server.args(["TallyServer", port]);
-            server
-        },
-        "server",
-        folder,
-    )?;
+fn tally(mut server: Command, mut client: Command, port: &str, folder: &Path) -> Result<()> {
+    server.args(["TallyServer", port]);
+    let server = Running::start(server, "server", folder)?;
     let said = client.args(["TallyClient", port, &ROUNDS.to_string()]).capture()?;
     // add, twice and inherited of each round; 1 for each inherited; the exceptions; the overflow of one round.
     let sum = 2 * ((0..ROUNDS).map(|round| 4 * round + 1 + 1000).sum::<usize>() + 100_000);
@@ -104,7 +79,7 @@ fn check(recorded: &Recorded, case: &str) -> Result<Vec<RemoteCall>> {
     ];
     let mut all = Vec::new();
     for (method, calls, thrown) in expected {
-        let found: Vec<&RemoteCall> = recorded.served("TallyServer", method).collect();
+        let found: Vec<&RemoteCall> = served(recorded, "TallyServer", method).collect();
         assert_eq!(found.len(), calls, "{case}, {method}");
         assert_eq!(found.iter().filter(|call| call.threw).count(), thrown, "{case}, {method}");
         for call in found {
@@ -125,7 +100,7 @@ fn what_clients_call_is_recorded_once_and_what_the_server_calls_is_not() -> Resu
             let mut server = rewritten(&jre, None, "server", folder.path())?;
             server.arg(format!("-Dinstrument.record={record}"));
             tally(server, java(&jre, None, "client", folder.path())?, &port, folder.path())?;
-            let recorded = Recorded::of(&profile(folder.path(), "server")?)?;
+            let recorded = Recorded::of(folder.path(), "server")?;
             let case = format!("Java {}, {record}", jre.version);
             for call in check(&recorded, &case)? {
                 assert_eq!((call.connection, call.return_id, call.link), (0, None, 0), "{case}: {call:?}");
@@ -152,7 +127,7 @@ fn the_agent_and_the_methods_tell_of_the_same_call_once() -> Result<()> {
             let (folder, port) = (tempfile::tempdir()?, free_port().to_string());
             let server = rewritten(&jre, Some(options), "server", folder.path())?;
             tally(server, java(&jre, None, "client", folder.path())?, &port, folder.path())?;
-            let recorded = Recorded::of(&profile(folder.path(), "server")?)?;
+            let recorded = Recorded::of(folder.path(), "server")?;
             let case = format!("Java {}, {options}", jre.version);
             for call in check(&recorded, &case)? {
                 let known = (call.connection != 0, call.return_id.is_some(), call.host == 0);
@@ -169,7 +144,7 @@ fn skeletons_and_methods_tell_of_the_same_call_once() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let said = rewritten(&jre, None, "both", folder.path())?.args(["EchoImpl", "20"]).capture()?;
         assert_eq!(said.status.code(), Some(0), "{said:?}");
-        let recorded = Recorded::of(&profile(folder.path(), "both")?)?;
+        let recorded = Recorded::of(folder.path(), "both")?;
         let served: Vec<&RemoteCall> =
             recorded.calls.iter().filter(|call| call.kind == RemoteCallKind::Served).collect();
         // 20 of echo and one of take that arrived, all through the skeleton.
