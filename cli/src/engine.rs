@@ -6,13 +6,14 @@
 use crate::account::{ClassRecord, MethodRecord, Outcome, Tally, outcome_of};
 use crate::exit::usage;
 use crate::runtime;
-use crate::settings::{Record, Runtime as RuntimeOption, Settings, Transform};
+use crate::settings::{LibraryCalls, Record, Runtime as RuntimeOption, Settings, Transform};
 use anyhow::{Context, Result, bail};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::filter::{MethodQuery, SubclassIndex};
 use instrument_rewriter::id_map::IdMap;
 use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, RegionRecord, Runtime};
+use instrument_rewriter::library::Inputs;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
 use std::collections::BTreeSet;
@@ -106,12 +107,21 @@ pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) ->
         return Ok(());
     }
     let mut index = SubclassIndex::new();
-    let mut add = |bytes: &[u8]| {
-        // What is no class is dealt with when it is rewritten.
-        let Ok(class) = ClassFile::parse(bytes) else { return };
+    visit_classes(units, |class| {
         let (Ok(name), Ok(above)) = (class.name(), class.super_name()) else { return };
         let interfaces = class.interfaces().filter_map(|interface| class.pool.class_name(interface).ok());
         index.add(name, above, interfaces);
+    })?;
+    settings.filter.restrict_to(index.resolve(&settings.subclasses_of));
+    Ok(())
+}
+
+/// Shows every class of the inputs; what is no class is dealt with when it is rewritten.
+fn visit_classes(units: &[Unit], mut visit: impl FnMut(&ClassFile<'_>)) -> Result<()> {
+    let mut add = |bytes: &[u8]| {
+        if let Ok(class) = ClassFile::parse(bytes) {
+            visit(&class);
+        }
     };
     for unit in units {
         for file in &unit.files {
@@ -128,7 +138,6 @@ pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) ->
             }
         }
     }
-    settings.filter.restrict_to(index.resolve(&settings.subclasses_of));
     Ok(())
 }
 
@@ -156,6 +165,11 @@ pub(crate) fn run(
     let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
     instrumenter.time(settings.regions.iter().cloned().collect());
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
+    if settings.library_calls != LibraryCalls::None {
+        let mut inputs = Inputs::new();
+        visit_classes(units, |class| inputs.add(class))?;
+        instrumenter.record_library_calls(Arc::new(inputs));
+    }
     if sink.wants_records() {
         let records = records.clone();
         instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
@@ -417,6 +431,7 @@ fn describe(notes: &[Note]) -> Option<String> {
                 format!("{count} calls hand over a task that lies too deep in the operand stack to be wrapped")
             }
             Note::RemoteCalls(count) => format!("tells of remote calls in {count} places"),
+            Note::LibraryCalls(count) => format!("{count} calls into libraries"),
             Note::Region(number) => format!("holds code region {number}"),
         })
         .collect();

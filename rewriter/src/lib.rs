@@ -10,6 +10,7 @@
 //! | [`survey`] | what a class is, before it is touched |
 //! | [`instrumenter`] | all of it together, with an account of every method |
 //! | [`filter`], [`id_map`] | which methods, and under which number |
+//! | [`library`] | which calls lead out of what is rewritten |
 //! | [`text`] | classes printed for people, and compared |
 //! | [`transform`] | what is injected: one file per transform |
 //!
@@ -23,6 +24,7 @@ pub mod error;
 pub mod filter;
 pub mod id_map;
 pub mod instrumenter;
+pub mod library;
 pub mod region;
 pub mod rewrite;
 pub mod survey;

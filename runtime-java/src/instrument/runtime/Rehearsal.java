@@ -22,6 +22,15 @@ final class Rehearsal {
         state.closeSlowly(0, Format.UNWINDS);
         state.enterSlowly(1, 0);
         state.exit(1);
+        // No method has this id.
+        LibraryCalls.add(0);
+        state.enterSlowly(1, 0);
+        state.enterSlowly(0, 0);
+        state.caughtSlowly(1);
+        state.enterLibrary(0);
+        state.closeSlowly(0, Format.EXITS);
+        state.enterSlowly(0, 0);
+        state.closeSlowly(1, Format.EXITS);
         state.allocated(new Object());
         state.enterLink(1);
         state.linkMade(1);

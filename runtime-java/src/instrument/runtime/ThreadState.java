@@ -9,7 +9,9 @@ import java.lang.ref.WeakReference;
  * <p>A frame is one word: pending bit, id + 1 (31 bits), and 32 bits of the subclass.
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
  * exceptionCaught any. Pending frames above it are orphans, anything else above it is lost; both close there. An event
- * that fits no frame is stray. The frame of a link fits its own event only.
+ * that fits no frame is stray. The frame of a link fits its own event only. Calls into libraries ({@link LibraryCalls}) that are above
+ * the frame of an event have ended by an exception; unless that is the exit of a method, or its superReturned: its own code
+ * ran on, so the call had returned, and its exit is lost.
  *
  * <p>Order of writes: an entry is its frame, then its count; a close is its count, then its frame. A process that is
  * killed in between leaves the topmost frame one ahead of the counts, which is the one difference readers accept.
@@ -99,6 +101,11 @@ abstract class ThreadState {
 
     abstract boolean enterConstructor(int id);
 
+    /** Of a call into a library. What succeeds where an entry of the id was recorded before may succeed at once. */
+    boolean enterLibrary(int id) {
+        return enter(id);
+    }
+
     abstract boolean exit(int id);
 
     abstract boolean unwind(int id);
@@ -126,13 +133,18 @@ abstract class ThreadState {
     /** An event other than an entry comes in: reads the clock, if there is one, and makes room for the event. */
     abstract boolean arrived(long eventKind, int number);
 
+    /** An event of this frame is about to come in: calls into libraries above it have ended by an exception. False: there is no room. */
+    boolean arriving(int at) {
+        return true;
+    }
+
     /** Closes the topmost frame. */
     abstract void closeTop(int column);
 
     /** Counts an event that fits no frame. */
     abstract boolean stray(int id);
 
-    /** Closes so many pending frames, the oldest first, as orphans. */
+    /** Closes so many pending frames, the oldest first, as orphans, each with the calls into libraries right above it. */
     abstract void closeOldest(int surplus);
 
     /** Records an allocation. */
@@ -292,7 +304,7 @@ abstract class ThreadState {
         }
     }
 
-    private boolean isMuted() {
+    final boolean isMuted() {
         return muted != null && !muted.isEmpty();
     }
 
@@ -315,10 +327,10 @@ abstract class ThreadState {
         return at;
     }
 
-    /** Closes all frames but so many, as lost or orphans. */
+    /** Closes all frames but so many. */
     void uncover(int frames) {
         arrived(Format.EVENT_CAUGHT, 0);
-        closeAbove(frames - 1);
+        closeAbove(frames - 1, Format.UNWINDS);
     }
 
     /** Muted frames may have come or gone. */
@@ -434,9 +446,10 @@ abstract class ThreadState {
             return;
         }
         try {
-            int at = match(column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff);
+            int library = column == Format.EXITS && !LibraryCalls.has(id) ? Format.LOST : Format.UNWINDS;
+            int at = match(column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff, library);
             if (at >= 0) {
-                closeAbove(at);
+                closeAbove(at, library);
                 closeTop(column);
             }
         } finally {
@@ -458,9 +471,9 @@ abstract class ThreadState {
             return;
         }
         try {
-            int at = match(Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff);
+            int at = match(Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff, Format.LOST);
             if (at >= 0) {
-                closeAbove(at);
+                closeAbove(at, Format.LOST);
                 setFrame(at, frame(at) & ~Format.PENDING);
                 pending--;
             }
@@ -481,9 +494,9 @@ abstract class ThreadState {
             return;
         }
         try {
-            int at = match(Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff);
+            int at = match(Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff, Format.UNWINDS);
             if (at >= 0) {
-                closeAbove(at);
+                closeAbove(at, Format.UNWINDS);
             }
         } finally {
             if (mode == BUSY) {
@@ -495,9 +508,9 @@ abstract class ThreadState {
 
     /**
      * The place of the topmost frame that an event fits: whose upper half is this, in the bits of the mask. -1: there is none,
-     * which is dealt with.
+     * which is dealt with. {@code library}: how calls into libraries above it have ended.
      */
-    private int match(long eventKind, int id, int upper, int mask) {
+    private int match(long eventKind, int id, int upper, int mask, int library) {
         int at = depth() - 1;
         while (at >= 0 && ((int) (frame(at) >>> 32) & mask) != upper) {
             at--;
@@ -507,6 +520,8 @@ abstract class ThreadState {
             abandon();
             unmute(-1);
         } else if (at < 0 && isPaused()) {
+            return -1;
+        } else if (at >= 0 && library == Format.UNWINDS && !arriving(at)) {
             return -1;
         } else if (!arrived(eventKind, id)) {
             return -1;
@@ -527,16 +542,23 @@ abstract class ThreadState {
         }
     }
 
-    /** Closes all frames as lost or orphans. */
+    /** Closes all frames. */
     void abandon() {
         arrived(Format.EVENT_CAUGHT, 0);
-        closeAbove(-1);
+        closeAbove(-1, Format.UNWINDS);
     }
 
-    final void closeAbove(int at) {
+    /** Closes what is above a frame: pending frames as orphans, calls into libraries as it says, all others as lost. */
+    final void closeAbove(int at, int library) {
         while (depth() - 1 > at) {
-            closeTop(frame(depth() - 1) < 0 ? Format.ORPHANS : Format.LOST);
+            long frame = frame(depth() - 1);
+            closeTop(frame < 0 ? Format.ORPHANS : isLibrary(frame) ? library : Format.LOST);
         }
+    }
+
+    /** Whether a frame is that of a call into a library. */
+    static boolean isLibrary(long frame) {
+        return frame > 0 && LibraryCalls.has(Format.idPlusOne(frame) - 1);
     }
 
     /**
@@ -636,9 +658,9 @@ abstract class ThreadState {
             if (at < 0 && isPaused()) {
                 return;
             }
-            if (arrived(Format.EVENT_LINK_LEFT, link) && at >= 0) {
+            if ((at < 0 || arriving(at)) && arrived(Format.EVENT_LINK_LEFT, link) && at >= 0) {
                 unmute(at);
-                closeAbove(at);
+                closeAbove(at, Format.UNWINDS);
                 closeTop(Format.EXITS);
             }
         } finally {
