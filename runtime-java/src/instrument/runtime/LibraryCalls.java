@@ -17,13 +17,7 @@ final class LibraryCalls {
         return word < ids.length && (ids[word] >>> id & 1) != 0;
     }
 
-    static void add(int id) {
-        if (!has(id)) {
-            addSlowly(id);
-        }
-    }
-
-    private static synchronized void addSlowly(int id) {
+    static synchronized void add(int id) {
         int word = id >> 6;
         long[] more = word < ids.length ? ids : Arrays.copyOf(ids, Math.max(2 * ids.length, word + 1));
         more[word] |= 1L << id;

@@ -134,8 +134,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.enterLibrary(id)) {
-                LibraryCalls.add(id);
-                state.enterSlowly(id, 0);
+                state.enterLibrarySlowly(id);
             }
         } catch (Throwable e) {
             entryFailed(state, e);
@@ -151,8 +150,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.exit(id)) {
-                LibraryCalls.add(id);
-                state.closeSlowly(id, Format.EXITS);
+                state.exitLibrarySlowly(id);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it.

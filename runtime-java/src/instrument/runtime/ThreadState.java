@@ -434,6 +434,33 @@ abstract class ThreadState {
         }
     }
 
+    /** Of a call into a library; lets the same through. */
+    final void enterLibrarySlowly(int id) {
+        learn(id);
+        enterSlowly(id, 0);
+    }
+
+    final void exitLibrarySlowly(int id) {
+        learn(id);
+        closeSlowly(id, Format.EXITS);
+    }
+
+    /** An id stands for calls into a library. */
+    private void learn(int id) {
+        int before = mode;
+        if (before == BUSY || before == OFF || LibraryCalls.has(id)) {
+            return;
+        }
+        mode = BUSY;
+        try {
+            LibraryCalls.add(id);
+        } finally {
+            if (mode == BUSY) {
+                mode = before;
+            }
+        }
+    }
+
     /** Exit and unwind. */
     final void closeSlowly(int id, int column) {
         int place = mutedFor(id + 1, 0xffffffff);
