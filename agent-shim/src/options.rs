@@ -341,7 +341,8 @@ mod tests {
 
     #[test]
     fn all_library_calls_means_all_classes_that_are_not_excluded() {
-        let options = Options::parse("include=com.acme.**,exclude=java.util.zip.**,library-calls=all").unwrap();
+        let options =
+            Options::parse("include=com.acme.**,exclude=java.util.zip.**,library-calls=all").unwrap();
         let jdk = options.jdk_filter.unwrap();
         for filter in [&options.filter, &jdk] {
             assert_eq!(filter.class(b"org/Other"), ClassVerdict::All);

@@ -202,7 +202,9 @@ impl IdMap {
     pub fn assign(&mut self, class: ClassIds, method: &MethodInfo<'_>) -> Result<u32, IdMapFull> {
         let facts = Facts { line: method.line, flags: method.flags, fingerprint: method.fingerprint };
         let hash = self.method_hash(class, method.name, method.descriptor);
-        if let Some(index) = self.find_method(hash, class, method.name, method.descriptor, facts.is_library_call()) {
+        if let Some(index) =
+            self.find_method(hash, class, method.name, method.descriptor, facts.is_library_call())
+        {
             let known = &mut self.methods[index as usize];
             if known.facts != facts {
                 if index < self.parsed.methods {

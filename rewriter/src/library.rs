@@ -16,8 +16,8 @@ pub mod jdk;
 
 pub use inputs::Inputs;
 
-use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::constant_pool::MemberRef;
+use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ClassFile, ConstantPool, opcode};
 use crate::error::ClassError;
 use crate::filter::Filter;
@@ -132,7 +132,7 @@ impl Boundary<'_> {
                 }
             }
         }
-        let indices = (0..).zip(&called).filter(|(_, called)| **called).map(|(index, _)| index);
+        let indices = (0..=u16::MAX).zip(&called).filter(|(_, called)| **called).map(|(index, _)| index);
         let callees = indices.filter_map(|index| Callee::at(&class.pool, index).ok());
         Ok(callees.filter(|callee| !callee.is_noise() && self.is_library(class, callee)).collect())
     }
@@ -140,9 +140,8 @@ impl Boundary<'_> {
     fn is_library(&self, caller: &ClassFile<'_>, callee: &Callee<'_>) -> bool {
         let &Callee { class, name, descriptor, .. } = callee;
         let is_own_name = || caller.name().is_ok_and(|this| this == class);
-        self.is_elsewhere(class, name, descriptor).unwrap_or_else(|| {
-            is_own_name() && self.leaves(caller, name, descriptor).unwrap_or(false)
-        })
+        self.is_elsewhere(class, name, descriptor)
+            .unwrap_or_else(|| is_own_name() && self.leaves(caller, name, descriptor).unwrap_or(false))
     }
 
     /// Whether a reference leads into a library; `None`: its class is rewritten, and more is not known.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use instrument_rewriter::class_file::{ClassFile, mutf8};
+use instrument_rewriter::filter::Filter;
+use instrument_rewriter::library::{Boundary, Inputs};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{self, Choice, ClassRewriter, MethodEvent, MethodRef, SkipReason};
 use instrument_rewriter::text::{self, PrintOptions};
@@ -15,25 +17,49 @@ pub struct Transforms {
     pub of: rewrite::Transforms,
     /// The regions of the case.
     pub regions: bool,
+    /// Calls of what is not among the classes of the case.
+    pub library: bool,
 }
 
 const NONE: rewrite::Transforms = rewrite::Transforms::NONE;
 const METHOD_EVENTS: rewrite::Transforms = rewrite::Transforms { method_events: true, ..NONE };
 
 /// The combinations that every case is tried with, by the name of their printed diff.
-pub const COMBINATIONS: [(&str, Transforms); 9] = [
-    ("method-events", Transforms { of: METHOD_EVENTS, regions: false }),
-    ("allocation", Transforms { of: rewrite::Transforms { allocation: true, ..NONE }, regions: false }),
-    ("both", Transforms { of: rewrite::Transforms { allocation: true, ..METHOD_EVENTS }, regions: false }),
+pub const COMBINATIONS: [(&str, Transforms); 11] = [
+    ("method-events", Transforms { of: METHOD_EVENTS, regions: false, library: false }),
+    (
+        "allocation",
+        Transforms { of: rewrite::Transforms { allocation: true, ..NONE }, regions: false, library: false },
+    ),
+    (
+        "both",
+        Transforms {
+            of: rewrite::Transforms { allocation: true, ..METHOD_EVENTS },
+            regions: false,
+            library: false,
+        },
+    ),
     (
         "array-allocation",
-        Transforms { of: rewrite::Transforms { array_allocation: true, ..NONE }, regions: false },
+        Transforms {
+            of: rewrite::Transforms { array_allocation: true, ..NONE },
+            regions: false,
+            library: false,
+        },
     ),
-    ("thread-links", Transforms { of: rewrite::Transforms { thread_links: true, ..NONE }, regions: false }),
-    ("hand-over", Transforms { of: rewrite::Transforms { hand_over: true, ..NONE }, regions: false }),
-    ("rmi", Transforms { of: rewrite::Transforms { rmi: true, ..NONE }, regions: false }),
-    ("regions", Transforms { of: NONE, regions: true }),
-    ("all", Transforms { of: rewrite::Transforms::ALL, regions: true }),
+    (
+        "thread-links",
+        Transforms { of: rewrite::Transforms { thread_links: true, ..NONE }, regions: false, library: false },
+    ),
+    (
+        "hand-over",
+        Transforms { of: rewrite::Transforms { hand_over: true, ..NONE }, regions: false, library: false },
+    ),
+    ("rmi", Transforms { of: rewrite::Transforms { rmi: true, ..NONE }, regions: false, library: false }),
+    ("regions", Transforms { of: NONE, regions: true, library: false }),
+    ("library-calls", Transforms { of: METHOD_EVENTS, regions: false, library: true }),
+    ("all", Transforms { of: rewrite::Transforms::ALL, regions: true, library: false }),
+    ("all with library-calls", Transforms { of: rewrite::Transforms::ALL, regions: true, library: true }),
 ];
 
 /// What was left as it was, and why.
@@ -56,15 +82,32 @@ pub struct Outcome {
     pub regions: Vec<(String, Option<String>)>,
 }
 
-/// Method ids of one case: the index is the id, the text is `Class.name(descriptor)` with `/` in the class name.
+/// Method ids of one case: the index is the id, the text is `Class.name(descriptor)` with `/` in the class name; for calls of a method
+/// `call Class.name(descriptor)`.
 #[derive(Clone, Debug, Default)]
 pub struct Ids(pub Vec<String>);
 
-/// Rewrites one class; every method that gets an id is appended to `ids`.
+/// What the ids for calls of methods begin with.
+pub const CALL: &str = "call ";
+
+/// The classes of a case, for [`rewrite`].
+pub fn inputs(classes: &[Vec<u8>]) -> Inputs {
+    let mut inputs = Inputs::new();
+    classes.iter().filter_map(|class| ClassFile::parse(class).ok()).for_each(|class| inputs.add(&class));
+    inputs
+}
+
+/// Rewrites one class; every method that gets an id is appended to `ids`. `inputs`: all classes of the case.
 ///
 /// # Errors
 /// Never: an input that is no class is a skip of the whole class.
-pub fn rewrite(class: &[u8], transforms: Transforms, regions: &[Region], ids: &mut Ids) -> Result<Outcome> {
+pub fn rewrite(
+    class: &[u8],
+    transforms: Transforms,
+    regions: &[Region],
+    inputs: &Inputs,
+    ids: &mut Ids,
+) -> Result<Outcome> {
     let wanted = if transforms.regions { regions } else { &[] };
     let mut rewriter = ClassRewriter::with_regions(transforms.of, wanted.into());
     let class_name =
@@ -80,6 +123,22 @@ pub fn rewrite(class: &[u8], transforms: Transforms, regions: &[Region], ids: &m
             methods.insert(index, format!("{}{}", mutf8::escape(name), mutf8::escape(descriptor)));
             index += 1;
         }
+    }
+    if let (true, Ok(parsed)) = (transforms.library, ClassFile::parse(class)) {
+        let boundary = Boundary { own: inputs, filter: &Filter::default() };
+        let calls = boundary.callees(&parsed, |_, _| true)?;
+        let calls = calls.iter().map(|callee| {
+            let part = mutf8::escape;
+            let (class, name, descriptor) = (part(callee.class), part(callee.name), part(callee.descriptor));
+            let name = format!("{CALL}{class}.{name}{descriptor}");
+            let known = ids.0.iter().position(|known| *known == name);
+            let id = known.unwrap_or(ids.0.len());
+            if known.is_none() {
+                ids.0.push(name);
+            }
+            (callee.index, id as u32)
+        });
+        rewriter.record_library_calls(calls);
     }
     let choose = |method: &MethodRef<'_>| {
         let name = methods.get(&method.index).cloned().unwrap_or_default();
