@@ -3,8 +3,7 @@
 //! Each thread has a stack of frames. A frame opened by `constructorEntry` is pending until its `superReturned`; every
 //! other one is ready at once. An event belongs to the topmost frame of its id that it fits: `methodExit` and
 //! `methodUnwind` a ready one, `superReturned` a pending one, `exceptionCaught` any. Pending frames above it are orphans;
-//! calls into libraries ended by an exception, unless the event says that the method's own code ran on (its exit, or its
-//! `superReturned`); anything else above it is lost. An event that fits no frame is stray.
+//! calls into libraries ended by an exception; anything else above it is lost. An event that fits no frame is stray.
 
 use std::collections::BTreeMap;
 
@@ -111,7 +110,7 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
         };
         for above in stack.drain(at + 1..) {
             let count = &mut counts[above.id];
-            let thrown = ids.0[above.id].starts_with(CALL) && !matches!(kind, "methodExit" | "superReturned");
+            let thrown = ids.0[above.id].starts_with(CALL);
             *(match (above.pending, thrown) {
                 (true, _) => &mut count.orphans,
                 (false, true) => &mut count.unwinds,

@@ -10,8 +10,7 @@ import java.lang.ref.WeakReference;
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
  * exceptionCaught any. Pending frames above it are orphans, anything else above it is lost; both close there. An event
  * that fits no frame is stray. The frame of a link fits its own event only. Calls into libraries ({@link LibraryCalls}) that are above
- * the frame of an event have ended by an exception; unless that is the exit of a method, or its superReturned: its own code
- * ran on, so the call had returned, and its exit is lost.
+ * the frame of an event have ended by an exception: nothing else tells of that.
  *
  * <p>Order of writes: an entry is its frame, then its count; a close is its count, then its frame. A process that is
  * killed in between leaves the topmost frame one ahead of the counts, which is the one difference readers accept.
@@ -330,7 +329,7 @@ abstract class ThreadState {
     /** Closes all frames but so many. */
     void uncover(int frames) {
         arrived(Format.EVENT_CAUGHT, 0);
-        closeAbove(frames - 1, Format.UNWINDS);
+        closeAbove(frames - 1);
     }
 
     /** Muted frames may have come or gone. */
@@ -473,10 +472,9 @@ abstract class ThreadState {
             return;
         }
         try {
-            int library = column == Format.EXITS && !LibraryCalls.has(id) ? Format.LOST : Format.UNWINDS;
-            int at = match(column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff, library);
+            int at = match(column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff);
             if (at >= 0) {
-                closeAbove(at, library);
+                closeAbove(at);
                 closeTop(column);
             }
         } finally {
@@ -498,9 +496,9 @@ abstract class ThreadState {
             return;
         }
         try {
-            int at = match(Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff, Format.LOST);
+            int at = match(Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff);
             if (at >= 0) {
-                closeAbove(at, Format.LOST);
+                closeAbove(at);
                 setFrame(at, frame(at) & ~Format.PENDING);
                 pending--;
             }
@@ -521,9 +519,9 @@ abstract class ThreadState {
             return;
         }
         try {
-            int at = match(Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff, Format.UNWINDS);
+            int at = match(Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff);
             if (at >= 0) {
-                closeAbove(at, Format.UNWINDS);
+                closeAbove(at);
             }
         } finally {
             if (mode == BUSY) {
@@ -535,9 +533,9 @@ abstract class ThreadState {
 
     /**
      * The place of the topmost frame that an event fits: whose upper half is this, in the bits of the mask. -1: there is none,
-     * which is dealt with. {@code library}: how calls into libraries above it have ended.
+     * which is dealt with.
      */
-    private int match(long eventKind, int id, int upper, int mask, int library) {
+    private int match(long eventKind, int id, int upper, int mask) {
         int at = depth() - 1;
         while (at >= 0 && ((int) (frame(at) >>> 32) & mask) != upper) {
             at--;
@@ -548,7 +546,7 @@ abstract class ThreadState {
             unmute(-1);
         } else if (at < 0 && isPaused()) {
             return -1;
-        } else if (at >= 0 && library == Format.UNWINDS && !arriving(at)) {
+        } else if (at >= 0 && !arriving(at)) {
             return -1;
         } else if (!arrived(eventKind, id)) {
             return -1;
@@ -572,14 +570,14 @@ abstract class ThreadState {
     /** Closes all frames. */
     void abandon() {
         arrived(Format.EVENT_CAUGHT, 0);
-        closeAbove(-1, Format.UNWINDS);
+        closeAbove(-1);
     }
 
-    /** Closes what is above a frame: pending frames as orphans, calls into libraries as it says, all others as lost. */
-    final void closeAbove(int at, int library) {
+    /** Closes what is above a frame. */
+    final void closeAbove(int at) {
         while (depth() - 1 > at) {
             long frame = frame(depth() - 1);
-            closeTop(frame < 0 ? Format.ORPHANS : isLibrary(frame) ? library : Format.LOST);
+            closeTop(frame < 0 ? Format.ORPHANS : isLibrary(frame) ? Format.UNWINDS : Format.LOST);
         }
     }
 
@@ -687,7 +685,7 @@ abstract class ThreadState {
             }
             if ((at < 0 || arriving(at)) && arrived(Format.EVENT_LINK_LEFT, link) && at >= 0) {
                 unmute(at);
-                closeAbove(at, Format.UNWINDS);
+                closeAbove(at);
                 closeTop(Format.EXITS);
             }
         } finally {

@@ -250,7 +250,7 @@ final class TraceState extends ThreadState {
                 if (!arrived(UNWIND >>> 60, Format.idPlusOne(stack[i]) - 1)) {
                     return false;
                 }
-                closeAbove(i - 1, Format.UNWINDS);
+                closeAbove(i - 1);
             }
         }
         return true;
@@ -260,7 +260,7 @@ final class TraceState extends ThreadState {
     @Override
     void uncover(int frames) {
         if (arriving(frames - 1) && arrived(Format.EVENT_GONE, depth - frames)) {
-            closeAbove(frames - 1, Format.LOST);
+            closeAbove(frames - 1);
         }
     }
 
