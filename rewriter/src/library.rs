@@ -175,8 +175,42 @@ impl Boundary<'_> {
 mod tests {
     use super::*;
 
+    /// A reference as `class.name`, without a descriptor.
+    struct ByName(Vec<(&'static str, Resolved)>);
+
+    impl Own for ByName {
+        fn resolve(&self, class: &[u8], _: &[u8], _: &[u8]) -> Resolved {
+            let known = self.0.iter().find(|(name, _)| name.as_bytes() == class);
+            known.map_or(Resolved::Elsewhere, |(_, resolved)| resolved.clone())
+        }
+    }
+
+    fn is_elsewhere(own: &ByName, filter: &Filter, class: &str) -> Option<bool> {
+        Boundary { own, filter }.is_elsewhere(class.as_bytes(), b"run", b"()V")
+    }
+
     #[test]
-    fn every_choice_has_its_word() {
-        assert_eq!(LibraryCalls::WORDS.map(|(_, choice)| choice as usize), [0, 1, 2]);
+    fn what_counts_is_the_class_that_declares_the_method() {
+        let declared = |class: &str, native| Resolved::Declared { class: class.as_bytes().into(), native };
+        let own = ByName(vec![
+            ("a/Own", declared("a/Own", false)),
+            ("a/Below", declared("b/Base", false)),
+            ("a/Native", declared("a/Native", true)),
+            ("a/Loaded", Resolved::Unknown),
+            ("b/Loaded", Resolved::Unknown),
+        ]);
+        let everything = Filter::default();
+        let some = Filter::new(&["a.**"], &["a.Own#run"]).unwrap();
+        for (class, of_all, of_some) in [
+            ("java/lang/String", Some(true), Some(true)),
+            ("a/Own", Some(false), Some(true)),
+            ("a/Below", Some(false), Some(true)),
+            ("a/Native", Some(true), Some(true)),
+            ("a/Loaded", None, None),
+            ("b/Loaded", None, Some(true)),
+        ] {
+            assert_eq!(is_elsewhere(&own, &everything, class), of_all, "{class}");
+            assert_eq!(is_elsewhere(&own, &some, class), of_some, "{class}");
+        }
     }
 }
