@@ -12,8 +12,8 @@ use instrument_tests::machine::{Jdk, Run, root};
 use instrument_tests::subject;
 use instrument_trace::{Method, Profile, TreeConsumer};
 
-/// Contexts of `Borrowed`, below what is named before the colon: entries, exits, unwinds, orphans, open. `main` is left out at the
-/// beginning; what is there without a thread's name belongs to the main thread.
+/// Contexts of `Borrowed`: entries, exits, unwinds, orphans, open. `main` is left out at the beginning; before a colon stands the name of a
+/// thread, if it is not the main one.
 const CONTEXTS: &str = "
 main                                                     1 0 0 0 1
 nested                                                   1 1 0 0 0
@@ -185,7 +185,9 @@ fn contexts(profile: &Profile) -> BTreeMap<String, Figures> {
             let counts = node.counts();
             assert_eq!((counts.closes.lost, counts.stray), (0, 0), "{path}");
             let sum = found.entry(format!("{thread}{path}")).or_default();
-            let open = thread_open(profile, &thread, node.consumer, &counts);
+            let closes = &counts.closes;
+            // Of one context one call is open at most, so what has no end is.
+            let open = counts.entries - closes.exits - closes.unwinds - closes.orphans;
             for (sum, figure) in sum.iter_mut().zip(figures(&Method { open, ..counts })) {
                 *sum += figure;
             }
@@ -193,12 +195,6 @@ fn contexts(profile: &Profile) -> BTreeMap<String, Figures> {
     }
     found.retain(|_, figures| figures[0] > 0);
     found
-}
-
-/// No context of this program is open twice, so what has no end is open.
-fn thread_open(_: &Profile, _: &str, _: TreeConsumer, counts: &Method) -> u64 {
-    let closes = &counts.closes;
-    counts.entries - closes.exits - closes.unwinds - closes.orphans
 }
 
 /// What differs, a line each.
@@ -297,4 +293,138 @@ fn the_agent_records_the_same() {
             assert!(found == expected, "Java {} {mode}\n{}", jre.version, difference(&found, &expected));
         }
     }
+}
+
+/// Which names are those of calls into libraries, of those that ran.
+fn calls(profile: &Profile) -> BTreeMap<String, bool> {
+    let names = names(profile);
+    let ran = profile.threads.iter().flat_map(|thread| thread.tree.iter()).flat_map(|tree| &tree.nodes);
+    ran.filter_map(|node| node.consumer.method()).map(|id| names[&id].clone()).collect()
+}
+
+#[test]
+fn what_the_filter_leaves_out_is_a_library() {
+    let work = tempfile::tempdir().unwrap();
+    let classes = compiled(&work.path().join("classes"));
+    let jre = &jre::all().unwrap()[0];
+    let filter = ["--include", "Borrowed", "--exclude", "Borrowed#cleans"];
+    let rewritten = work.path().join("rewritten");
+    let options = [&["--library-calls", "top-level"], &filter[..]].concat();
+    subject::rewrite(&classes, &rewritten, &options).unwrap();
+    let of_jar = profile(run_rewritten(jre, &rewritten, &[]).folder.path());
+    let options = "library-calls=top-level,include=Borrowed,exclude=Borrowed#cleans";
+    let of_agent = profile(run_agent(jre, &classes, options).folder.path());
+    for profile in [of_jar, of_agent] {
+        let found = contexts(&profile);
+        let calls = calls(&profile);
+        for (name, is_call) in [
+            ("main", false),
+            ("callback", false),
+            ("cleans", true),
+            ("ByValue.<init>", true),
+            ("Sheep.copy", true),
+            ("java.util.Arrays.sort", true),
+            ("secret", true),
+            ("Mine.size", true),
+        ] {
+            assert_eq!(calls.get(name), Some(&is_call), "{name}: {calls:?}");
+        }
+        assert_eq!(found["fails > cleans"], [1, 0, 1, 0, 0]);
+        assert!(!found.contains_key("fails > cleans > java.lang.Math.abs"));
+        // What it calls back is not recorded, but what that calls of the program is.
+        assert_eq!(found["down > java.util.List.forEach > down"], [2, 1, 1, 0, 0], "{found:?}");
+        assert_eq!(found["supers > Mine.<init>"], [3, 2, 1, 0, 0]);
+        assert!(!calls.contains_key("ByValue.compare"));
+    }
+}
+
+#[test]
+fn all_takes_in_what_the_include_patterns_leave_out() {
+    let work = tempfile::tempdir().unwrap();
+    let classes = compiled(&work.path().join("classes"));
+    let rewritten = work.path().join("rewritten");
+    let options = ["--library-calls", "all", "--include", "Borrowed", "--exclude", "**.None"];
+    subject::rewrite(&classes, &rewritten, &options).unwrap();
+    let jre = &jre::all().unwrap()[0];
+    let found = contexts(&profile(run_rewritten(jre, &rewritten, &[]).folder.path()));
+    let expected = expected();
+    assert!(found == expected, "{}", difference(&found, &expected));
+}
+
+/// The JDK itself is rewritten, but for what the probes need.
+#[test]
+fn the_agent_goes_into_the_jdk_with_all() {
+    let work = tempfile::tempdir().unwrap();
+    let classes = compiled(work.path());
+    let expected = by_method(&expected());
+    for jre in jre::all().unwrap() {
+        for mode in ["record=tree", "record=trace"] {
+            let options = format!("library-calls=all,include=Borrowed,exclude=java.util.zip.**,{mode}");
+            let outcome = run_agent(&jre, &classes, &options);
+            let found = methods(&outcome);
+            for (name, figures) in &expected {
+                let is_own = !name.starts_with("java.") && name != "Mine.size";
+                assert!(!is_own || found.get(name) == Some(figures), "Java {} {name}", jre.version);
+            }
+            assert!(!found.keys().any(|name| name.starts_with("java.util.zip.Inflater.inflate(")));
+            if mode == "record=tree" {
+                let calls = calls(&profile(outcome.folder.path()));
+                assert_eq!(calls.get("java.util.Arrays.sort"), Some(&false), "Java {}", jre.version);
+                assert_eq!(calls.get("java.util.ArrayList.size"), Some(&false));
+                assert_eq!(calls.get("java.lang.Math.abs"), Some(&true));
+                assert_eq!(calls.get("java.lang.System.arraycopy"), Some(&true));
+            }
+        }
+    }
+}
+
+/// What is called was rewritten as well, but not together with its caller: the call is recorded, and the method beneath it.
+#[test]
+fn parts_that_are_rewritten_one_by_one_share_ids_and_are_told_apart() {
+    let work = tempfile::tempdir().unwrap();
+    let classes = compiled(&work.path().join("classes"));
+    let ids = work.path().join("ids").display().to_string();
+    let (one, two) = (work.path().join("one"), work.path().join("two"));
+    for (part, is_one) in [(&one, true), (&two, false)] {
+        let source = work.path().join(if is_one { "source-one" } else { "source-two" });
+        fs::create_dir(&source).unwrap();
+        for entry in fs::read_dir(&classes).unwrap() {
+            let entry = entry.unwrap();
+            if (entry.file_name() == "Borrowed.class") == is_one {
+                fs::copy(entry.path(), source.join(entry.file_name())).unwrap();
+            }
+        }
+        subject::rewrite(&source, part, &["--library-calls", "top-level", "--ids", &ids]).unwrap();
+    }
+    let map = IdMap::parse(&fs::read(&ids).unwrap()).unwrap();
+    assert!(map.iter().filter(|entry| entry.method.is_library_call()).count() > 40);
+    let jre = &jre::all().unwrap()[0];
+    let path = format!("{}:{}", one.display(), two.display());
+    let outcome = run_rewritten(jre, Path::new(&path), &[]);
+    let found = contexts(&profile(outcome.folder.path()));
+    assert_eq!(found["callback > ByValue.<init>"], [1, 1, 0, 0, 0]);
+    assert_eq!(found["callback > ByValue.<init> > ByValue.<init>"], [1, 1, 0, 0, 0]);
+    assert_eq!(found["supers > Mine.<init> > Mine.<init> > java.util.ArrayList.<init>"], [3, 2, 1, 0, 0]);
+    let counted = subject::profile(outcome.folder.path()).unwrap();
+    let entries = |name: &str| counted.iter().find(|m| m.name == name).map(|m| (m.entries, m.lost + m.stray));
+    assert_eq!(entries("call Borrowed$ByValue.<init>"), Some((1, 0)));
+    assert_eq!(entries("Borrowed$ByValue.<init>"), Some((1, 0)));
+    assert_eq!(entries("java.util.Arrays.sort"), Some((1, 0)));
+}
+
+#[test]
+fn run_takes_the_option_and_reports_show_the_calls() {
+    let work = tempfile::tempdir().unwrap();
+    let classes = compiled(work.path());
+    let jre = &jre::all().unwrap()[0];
+    let mut run = subject::call().unwrap();
+    run.args(["run", "--report", "xtree --prune 0 --width 300", "--library-calls", "top-level", "--"]);
+    run.arg(jre.home.join("bin/java")).arg("-cp").arg(&classes).arg("Borrowed");
+    let outcome = agent::finish(run).unwrap();
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    let line = |name: &str| outcome.stdout.lines().find(|line| line.ends_with(name)).map(str::to_owned);
+    let sort = line("  java.util.Arrays.sort(Object[], Comparator)").expect("a line for the call");
+    let compare = line("  Borrowed$ByValue.compare(Object, Object)").expect("a line for what it calls back");
+    let indent = |line: &str| line.len() - line.rsplit("  ").next().unwrap().len();
+    assert_eq!(indent(&compare), indent(&sort) + 2, "{}", outcome.stdout);
 }
