@@ -72,11 +72,11 @@ impl ClassLoaders {
         let class_loader = jni.find_class(CLASS_LOADER)?;
         let descriptor = "(Ljava/lang/String;)Ljava/lang/Class;";
         let find_loaded = jni.method(&class_loader, "findLoadedClass", descriptor)?;
-        jni.forget_global(class_loader);
+        jni.forget(class_loader);
         let descriptor = "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
         let for_name = jni.static_method("java/lang/Class", "forName", descriptor)?;
         let app = loader("getSystemClassLoader").filter(|system| {
-            let class = jni.class_of_global(system);
+            let class = jni.class_of(&jni.object(system));
             jvmti.signature(&class).as_deref() == Some(APP_LOADER)
         });
         let (class, reach) = match define(jvmti, jni, defined) {
@@ -182,7 +182,7 @@ fn define(jvmti: Jvmti<'_>, jni: Jni<'_>, defined: bool) -> bool {
     };
     let ready = probes.as_ref().is_some_and(|probes| jvmti.add_reads(jni, probes, &runtime).is_ok());
     for class in probes.into_iter().chain([runtime]) {
-        jni.forget_global(class);
+        jni.forget(class);
     }
     ready
 }

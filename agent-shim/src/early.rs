@@ -90,7 +90,7 @@ impl Early {
     /// The first code is about to run: defines what rewritten classes call.
     pub(crate) fn define(&self, jni: Jni<'_>) {
         match jni.define_boot_class(BOOT_PROBES, &boot_probes::early_class(heap::is_on())) {
-            Some(class) => jni.forget_global(class),
+            Some(class) => jni.forget(class),
             None => say(format_args!(
                 "early=on: {} cannot be defined, and the virtual machine may fail; start without it",
                 BOOT_PROBES.replace('/', ".")

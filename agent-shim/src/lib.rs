@@ -195,6 +195,9 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     for (key, value) in &options.recorder {
         settings += &format!("{key}={}\n", value.replace('\n', " "));
     }
+    if let Some(name) = given("name") {
+        settings += &format!("called={}\n", name.replace('\n', " "));
+    }
     if effective("name").is_none()
         && let Some(name) = jvmti.system_property("sun.java.command").as_deref().and_then(program_name)
     {
@@ -309,11 +312,13 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if heap::is_on() {
         let early = agent.early.as_ref().is_some_and(|early| early.has_rewritten(heap::OBJECT));
         let rewritten = early
-            || jni.class("java/lang/Object").is_some_and(|object| {
-                let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
-                jni.forget_global(object);
-                done
-            });
+            || jni.find_class("java/lang/Object").and_then(|object| jni.promote(object)).is_some_and(
+                |object| {
+                    let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
+                    jni.forget_global(object);
+                    done
+                },
+            );
         match rewritten {
             true => heap::begin(jni, kept.as_ref()),
             false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),

@@ -94,6 +94,7 @@ fn connection(process: u32, side: Side, number: u32) -> Connection {
         local,
         remote: local,
         clock: 1,
+        accepted: 0,
     }
 }
 
@@ -118,6 +119,8 @@ fn record(kind: RemoteCallKind, server: u32, connection: u32, call: u32) -> Remo
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
+        port: 0,
         context: 0,
         link: 0,
         begin: clock,

@@ -30,6 +30,8 @@ pub mod model;
 pub mod replay;
 pub mod report;
 mod signature;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod uncertainty;
 pub mod waits;
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use instrument_analysis::merge::{Fate, How, Matching, Numbers, Party, Reason, match_calls, same_process};
+use instrument_analysis::merge::{
+    Fate, How, Matching, Numbers, Party, Peer, Reason, fuller_copies, match_calls,
+};
 use instrument_trace::testing::Writer;
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 use proptest::prelude::*;
@@ -17,7 +19,18 @@ struct Process {
 
 fn connection(number: u32, side: Side, local_port: u16, remote_port: u16, incarnation: u32) -> Connection {
     let local = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
-    Connection { copy: 1, number, side, incarnation, local_port, remote_port, local, remote: local, clock: 5 }
+    Connection {
+        copy: 1,
+        number,
+        side,
+        incarnation,
+        local_port,
+        remote_port,
+        local,
+        remote: local,
+        clock: 5,
+        accepted: 0,
+    }
 }
 
 fn uid(machine: i32, count: i16) -> Uid {
@@ -49,6 +62,8 @@ fn call(
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
+        port: 0,
         context: serial,
         link: 0,
         begin: 100,
@@ -204,14 +219,30 @@ fn reasons_are_what_is_missing() {
 fn connections_without_returns_pair_by_ports_where_only_one_fits() {
     let silent = || {
         let (mut client, mut server) = two();
+        server.connections[0].accepted = 1;
         client.calls.truncate(1);
         server.calls.truncate(1);
         (client.calls[0].return_id, server.calls[0].return_id) = (None, None);
         (client, server)
     };
-    let (client, server) = silent();
+    let (mut client, server) = silent();
     let (matching, pairs, _) = matched(&[client.file(), server.file()]);
     assert_eq!((pairs, matching.made.fate(0)), (vec![(1, 1)], Fate::Matched(How::Ports)));
+    // Whether or not the client got to the end of its arguments, or of its profile.
+    client.calls[0].sent = 0;
+    assert_eq!(matched(&[client.file(), server.file()]).1, [(1, 1)]);
+    // The server has accepted another one with these ports, or does not know.
+    for accepted in [0, 2] {
+        let (client, mut server) = silent();
+        server.connections[0].accepted = accepted;
+        let (matching, pairs, _) = matched(&[client.file(), server.file()]);
+        assert_eq!((pairs, matching.made.fate(0)), (vec![], Fate::Unmatched(Reason::AmbiguousConnection)));
+    }
+    // Every process has a registry.
+    let (mut client, mut server) = silent();
+    (client.calls[0].object, server.calls[0].object) = (ObjId::REGISTRY, ObjId::REGISTRY);
+    assert_eq!(matched(&[client.file(), server.file()]).1, []);
+    let (client, server) = silent();
     // Another process used the same port before.
     let (matching, pairs, _) = matched(&[client.file(), client.file(), server.file()]);
     assert_eq!(pairs, []);
@@ -223,15 +254,20 @@ fn connections_without_returns_pair_by_ports_where_only_one_fits() {
     for (process, side, local, remote) in
         [(&mut client, Side::Connected, 5000, 1099), (&mut server, Side::Accepted, 1099, 5000)]
     {
-        process.connections.push(connection(8, side, local, remote, 2));
+        let accepted = if side == Side::Accepted { 2 } else { 0 };
+        process.connections.push(Connection { accepted, ..connection(8, side, local, remote, 2) });
         let again = RemoteCall { connection: 8, context: 2, ..process.calls[0] };
         process.calls.push(again);
     }
     assert_eq!(matched(&[client.file(), server.file()]).1, []);
-    // What is missing from a cut profile may be what was meant.
-    let mut cut = server.file();
-    cut.truncate(cut.len() - 64);
-    assert_eq!(matched(&[client.file(), cut]).1, []);
+    // Whose is the other one is known.
+    (client.calls[0].return_id, server.calls[0].return_id) = (Some(uid(2, 1)), Some(uid(2, 1)));
+    let (matching, pairs, _) = matched(&[client.file(), server.file()]);
+    assert_eq!((pairs, matching.made.fate(1)), (vec![(1, 1), (2, 2)], Fate::Matched(How::Ports)));
+    // Unless a record of it is lost.
+    server.connections[0].accepted = 2;
+    server.connections.pop();
+    assert_eq!(matched(&[client.file(), server.file()]).1, [(1, 1)]);
     // Not the same object.
     let (client, mut server) = silent();
     server.calls[0].object.number = 1;
@@ -257,12 +293,45 @@ fn runs_and_copies_are_told_apart() {
     let (matching, pairs, _) = matched(&[client.file(), server.file(), server.file()]);
     assert_eq!(matching.served.fate(0), Fate::Unmatched(Reason::Contradiction));
     assert!(pairs.is_empty(), "{pairs:?}");
+    assert_eq!(matched(&[client.file()]).0.made.peer(0), Peer::Address(0));
+    assert_eq!(matched(&[client.file()]).0.addresses, ["10.0.0.1:1099"]);
     let nonces = [4u64, 5, 4, 0, 0].map(|nonce| {
         let mut writer = Writer::new();
         writer.word(16, nonce);
-        Profile::parse(&writer.finish()).unwrap()
+        writer.finish()
     });
-    assert_eq!(same_process(&nonces.each_ref()), [None, None, Some(0), None, None]);
+    assert_eq!(copies(&nonces), [None, None, Some(0), None, None]);
+}
+
+fn copies(files: &[Vec<u8>]) -> Vec<Option<usize>> {
+    let profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
+    let parties: Vec<_> =
+        profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
+    fuller_copies(&parties).unwrap()
+}
+
+#[test]
+fn the_fuller_of_two_copies_is_kept() {
+    let (client, server) = two();
+    let of = |process: &Process, nonce: u64| {
+        let mut file = process.file();
+        file[16..24].copy_from_slice(&nonce.to_le_bytes());
+        file
+    };
+    let (whole, other) = (of(&server, 7), of(&client, 8));
+    let cut = |length: usize| whole[..length].to_vec();
+    assert_eq!(copies(&[whole.clone(), cut(whole.len() - 64), other.clone()]), [None, Some(0), None]);
+    assert_eq!(copies(&[cut(4200), other.clone(), whole.clone()]), [Some(2), None, None]);
+    assert_eq!(
+        copies(&[cut(4200), whole.clone(), other, cut(whole.len() - 128)]),
+        [Some(1), None, None, Some(1)]
+    );
+    // Damaged, and no less in it.
+    let mut damaged = whole.clone();
+    let length = damaged.len();
+    damaged.splice(length.., [b'B', b'L', b'O', b'K']);
+    damaged.resize(length + 4096, 0xff);
+    assert_eq!(copies(&[damaged, whole]), [Some(1), None]);
 }
 
 /// A source of random numbers that is the same for the same seed.
@@ -279,22 +348,22 @@ impl Dice {
 }
 
 /// Processes that call each other and themselves over ports that are used again; some calls do not return. Half of the connections carry
-/// nothing that returns. Those whose only call is not dispatched have a port of their own: to a server that does not know of it, another
-/// client whose profile is missing may look just the same.
+/// nothing that returns. A call that is not dispatched may look just like one of another client, whose profile may be missing, over a
+/// connection with the same ports. Some servers were not watched from the beginning.
 fn world(dice: &mut Dice) -> Vec<Process> {
     let count = 2 + dice.roll(4) as usize;
     let mut processes = vec![Process::default(); count];
     let mut used: BTreeMap<(usize, Side, u16, u16), u32> = BTreeMap::new();
+    // Sockets accepted, and the last connection that is recorded, by server and ports.
+    let mut sockets: BTreeMap<(usize, u16), (u32, Option<usize>)> = BTreeMap::new();
+    let is_watched: Vec<bool> = (0..count).map(|_| dice.roll(6) > 0).collect();
     let (mut serial, mut counts) = (0, vec![0i16; count]);
     for number in 1..=10 + dice.roll(30) as u32 {
         let (client, server) = (dice.roll(count as u64) as usize, dice.roll(count as u64) as usize);
         let is_silent = dice.roll(2) == 0;
         let returning = if is_silent { 0 } else { 1 + dice.roll(4) as u32 };
         let last = dice.roll(5);
-        let mut port = 5000 + dice.roll(3) as u16;
-        if last == 1 && is_silent {
-            port = 6000 + number as u16;
-        }
+        let port = 5000 + dice.roll(3 + 4 * u64::from(count > 3)) as u16;
         let listens = 1099 + server as u16;
         let (mut made, mut served) = (Vec::new(), Vec::new());
         for ordinal in 1..=returning + 1 {
@@ -331,6 +400,12 @@ fn world(dice: &mut Dice) -> Vec<Process> {
             made.push(here);
             served.push(there);
         }
+        let (socket, record) = sockets.entry((server, port)).or_default();
+        *socket += 1;
+        let accepted = if is_watched[server] { *socket } else { 0 };
+        if let Some(at) = *record {
+            processes[server].connections[at].accepted = accepted;
+        }
         for (process, side, local, remote, at, calls) in [
             (client, Side::Connected, port, listens, 2 * number, made),
             (server, Side::Accepted, listens, port, 2 * number + 1, served),
@@ -338,7 +413,12 @@ fn world(dice: &mut Dice) -> Vec<Process> {
             if !calls.is_empty() {
                 let incarnation = used.entry((process, side, local, remote)).or_default();
                 *incarnation += 1;
-                processes[process].connections.push(connection(at, side, local, remote, *incarnation));
+                let mut made = connection(at, side, local, remote, *incarnation);
+                if side == Side::Accepted {
+                    *record = Some(processes[process].connections.len());
+                    made.accepted = accepted;
+                }
+                processes[process].connections.push(made);
                 processes[process].calls.extend(calls);
             }
         }
@@ -346,8 +426,24 @@ fn world(dice: &mut Dice) -> Vec<Process> {
     processes
 }
 
+#[test]
+fn calls_that_did_not_return_are_found_by_ports_where_that_is_sure() {
+    let (mut by_ports, mut ambiguous) = (0, 0);
+    for seed in 0..500 {
+        let files: Vec<_> = world(&mut Dice(seed)).iter().map(Process::file).collect();
+        let (_, _, numbers) = matched(&files);
+        by_ports += numbers.matched.values().map(|of| of.by_ports).sum::<u64>();
+        let unsure = numbers
+            .unmatched
+            .iter()
+            .filter(|((_, made, why, _), _)| *made && *why == Reason::AmbiguousConnection);
+        ambiguous += unsure.map(|(_, calls)| calls).sum::<u64>();
+    }
+    assert!(by_ports > 100 && ambiguous > 100, "{by_ports} by ports, {ambiguous} ambiguous");
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
 
     #[test]
     fn random_calls_are_never_matched_wrongly(seed in any::<u64>()) {
@@ -367,17 +463,21 @@ proptest! {
             prop_assert!(served.contains(&call.context) && pairs.contains(&(call.context, call.context)));
         }
         // Profiles are missing, or cut.
-        for _ in 0..1 + dice.roll(3) {
-            let at = dice.roll(files.len() as u64) as usize;
-            if dice.roll(2) == 0 && files.len() > 1 {
-                files.remove(at);
-            } else {
-                let left = 4096 + dice.roll(files[at].len() as u64 - 4096 + 1) as usize;
-                files[at].truncate(left);
+        let whole = files.clone();
+        for _ in 0..4 {
+            files.clone_from(&whole);
+            for _ in 0..1 + dice.roll(3) {
+                let at = dice.roll(files.len() as u64) as usize;
+                if dice.roll(2) == 0 && files.len() > 1 {
+                    files.remove(at);
+                } else {
+                    let left = 4096 + dice.roll(files[at].len() as u64 - 4096 + 1) as usize;
+                    files[at].truncate(left);
+                }
             }
-        }
-        for (made, served) in matched(&files).1 {
-            prop_assert_eq!(made, served);
+            for (made, served) in matched(&files).1 {
+                prop_assert_eq!(made, served);
+            }
         }
     }
 

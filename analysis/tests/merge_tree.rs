@@ -10,6 +10,9 @@ use instrument_analysis::{Arcflow, invariants};
 use instrument_trace::testing::{Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
+/// The remote method of all calls, which has no name.
+const REMOTE: &str = "remote method 000000000000004d";
+
 /// A remote call at times of one process.
 #[derive(Clone, Copy)]
 struct Call {
@@ -40,6 +43,8 @@ fn record(call: &Call) -> RemoteCall {
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
+        port: 0,
         context: call.context,
         link: call.link,
         begin: call.begin,
@@ -68,6 +73,7 @@ fn file(threads: &[(&str, Script)], contexts: &[(u32, Option<u32>)], calls: &[Ca
         local: address,
         remote: address,
         clock: 1,
+        accepted: 0,
     }]);
     writer.remote_calls(&calls.iter().map(|call| Some(record(call))).collect::<Vec<_>>());
     writer.finish()
@@ -143,7 +149,15 @@ fn what_was_served_stands_below_its_caller_whatever_the_clocks_say() {
         let server = file(&[("rmi", script), ("main", main)], &[], &[served(1, 1, start + 5, 80)]);
         let files = [server, a_client(1000, false)];
         let tree = merged(&files, default);
-        let expected = ["1 P1 1 0", "2 main 1 0", "3 m1 1 20", "4 m2 1 20", "5 P0 1 20", "6 m5 1 60"];
+        let expected = [
+            "1 P1 1 0",
+            "2 main 1 0",
+            "3 m1 1 20",
+            "4 m2 1 0",
+            &format!("5 {REMOTE} 1 20"),
+            "6 P0 1 20",
+            "7 m5 1 60",
+        ];
         assert_eq!(lines(&tree.model), expected, "{start}");
         assert!(tree.remarks.is_empty(), "{:?}", tree.remarks);
         let column = |name| tree.model.cum()[tree.model.resource(name).unwrap()];
@@ -172,14 +186,14 @@ fn one_frame_for_two_callers_is_split_by_time_and_marked() {
     let tree = merged(&[a_client(1000, true), file(&[("rmi", script)], &[], &calls)], default);
     let lines = lines(&tree.model);
     let at = |name: &str| lines.iter().filter(|line| line.contains(name)).cloned().collect::<Vec<_>>();
-    assert_eq!(at("P1"), ["5 P1 (estimated) 1 10", "5 P1 (estimated) 1 30"]);
-    assert_eq!(at("m5"), ["6 m5 1 30", "6 m5 1 90"]);
+    assert_eq!(at("P1"), ["6 P1 (estimated) 1 10", "6 P1 (estimated) 1 30"]);
+    assert_eq!(at("m5"), ["7 m5 1 30", "7 m5 1 90"]);
     // Two frames need no estimate.
     let script = serve(serve(Script::new(1000).wait(5), 1, 40).wait(5), 2, 120);
     let calls = [served(1, 1, 1005, 40), served(2, 2, 1050, 120)];
     let tree = merged(&[a_client(1000, true), file(&[("rmi", script)], &[], &calls)], default);
     let text = self::lines(&tree.model).join("\n");
-    assert!(text.contains("5 P1 1 20\n6 m5 1 20") && text.contains("5 P1 1 20\n6 m5 1 100"), "{text}");
+    assert!(text.contains("6 P1 1 20\n7 m5 1 20") && text.contains("6 P1 1 20\n7 m5 1 100"), "{text}");
 }
 
 /// A calls B, which calls A back, which calls B once more.
@@ -207,13 +221,16 @@ fn callbacks_have_their_real_depth() {
     let expected = [
         "1 P0 1 0",
         "2 main 1 0",
-        "3 m1 1 100",
-        "4 P1 1 20",
-        "5 m5 1 280",
-        "6 P0 1 20",
-        "7 m5 1 380",
-        "8 P1 1 20",
+        "3 m1 1 0",
+        &format!("4 {REMOTE} 1 100"),
+        "5 P1 1 20",
+        "6 m5 1 180",
+        &format!("7 {REMOTE} 1 100"),
+        "8 P0 1 20",
         "9 m5 1 180",
+        &format!("10 {REMOTE} 1 200"),
+        "11 P1 1 20",
+        "12 m5 1 180",
     ];
     assert_eq!(lines(&tree.model), expected);
 }

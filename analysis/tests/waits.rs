@@ -1,14 +1,12 @@
 //! What threads waited for, from profiles that tests write: sums, the model, the report and the timeline.
 
-use std::io;
-
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::export::spans;
-use instrument_analysis::export::timeline::{Thread, Timeline};
 use instrument_analysis::export::trace::Trace;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::report::monitors::{self, Table};
 use instrument_analysis::report::{self, Format};
+use instrument_analysis::testing::Notes;
 use instrument_analysis::waits::{self, Monitor, Waits};
 use instrument_analysis::{Kind, invariants};
 use instrument_trace::testing::{Script, Writer};
@@ -181,30 +179,8 @@ fn the_report_names_who_had_what() {
     assert_eq!(csv.lines().nth(1), Some("p,1,com.acme.Foo,3,165,100,0,0,1,1000,1000,1,0"));
 }
 
-/// Takes down what it is fed.
-#[derive(Default)]
-struct Notes(String);
-
-impl Timeline for Notes {
-    fn thread(&mut self, thread: Thread<'_>) -> io::Result<()> {
-        self.0 += &format!("[{} {}]", thread.process, thread.name);
-        Ok(())
-    }
-    fn enter(&mut self, name: &str, at: u64) -> io::Result<()> {
-        self.0 += &format!(" {at}>{name}");
-        Ok(())
-    }
-    fn leave(&mut self, at: u64) -> io::Result<()> {
-        self.0 += &format!(" {at}<");
-        Ok(())
-    }
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-const WORKERS: &str = "[5 worker] 200>contended Foo #1 300< 500>waiting Foo #2 4000<\
-    [5 worker] 1000>waiting Foo #1 2000<[5 (unknown thread)] 500>contended Foo 510<";
+const WORKERS: &str = "[5 p/worker] 200>contended Foo #1 300< 500>waiting Foo #2 4000<\
+    [5 p/worker] 1000>waiting Foo #1 2000<[5 p/(unknown thread)] 500>contended Foo 510<";
 
 #[test]
 fn waits_are_slices_of_a_timeline() {
@@ -213,7 +189,7 @@ fn waits_are_slices_of_a_timeline() {
     let (profile, _) = read(&data, &|_| true);
     let mut notes = Notes::default();
     spans::tell((&data, &profile), &classes, (5, "p"), 1000, &|_| true, &mut notes).unwrap();
-    let main = "[5 main] 20>contended Foo #1 80< 130>waiting Foo #2 150< 155>contended Foo #1 160<";
+    let main = "[5 p/main] 20>contended Foo #1 80< 130>waiting Foo #2 150< 155>contended Foo #1 160<";
     assert_eq!(notes.0, format!("{main}{WORKERS}"));
 
     let data = file(true);
@@ -229,7 +205,7 @@ fn waits_are_slices_of_a_timeline() {
         classes: Some(&classes),
     };
     trace.tell(1000, &|_| true, &mut notes).unwrap();
-    let main = "[5 main] 0>m1 10>m2 20>contended Foo #1 80< 110< 120>m3 120>m2 130>waiting Foo #2 150< \
+    let main = "[5 p/main] 0>m1 10>m2 20>contended Foo #1 80< 110< 120>m3 120>m2 130>waiting Foo #2 150< \
         155>contended Foo #1 160< 220< 220< 220<";
     assert_eq!(notes.0, format!("{main}{WORKERS}"));
 }

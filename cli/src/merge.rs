@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, usage};
 use crate::subject::{self, ProfileFile, Subject, is_profile};
@@ -11,7 +11,7 @@ use crate::view::{self, Print};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use instrument_analysis::merge::view::{client, tree};
-use instrument_analysis::merge::{Numbers, Party, View, match_calls, same_process};
+use instrument_analysis::merge::{Numbers, Party, View, fuller_copies, match_calls};
 use instrument_analysis::report::{Format, matching, stats, xarc, xprof, xtree};
 
 /// Merge profiles of programs that call each other by RMI: one execution tree over all of them
@@ -55,7 +55,7 @@ enum Report {
     Xprof,
     /// Every consumer with callers and callees
     Xarc,
-    /// Every method's calls, over all processes
+    /// Every method's calls, in all processes; with --root FILE those in its tree, of which no shortest and longest is known
     Stats,
 }
 
@@ -68,14 +68,14 @@ enum Whose {
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    let files = open(opts, talk)?;
-    let sources = files.iter().map(source).collect::<Result<Vec<_>>>()?;
-    let asked = asked_root(opts, &files)?;
+    let Given { files, sources, copies } = open(opts, talk)?;
+    let asked = asked_root(opts, &files, &copies)?;
     let names = labels(&files);
     let mut loaded = subject::load_apart(files, names.clone(), &opts.subject);
     let parties: Vec<_> = (loaded.0.iter().zip(&sources))
         .map(|(file, source)| Party { profile: &file.profile, source })
         .collect();
+    let is_of_one = matches!(asked, Root::Of(_));
     let matches = match_calls(&parties)?;
     let numbers = Numbers::of(&matches);
     let root = match asked {
@@ -91,6 +91,10 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         talk.note(format_args!("note: {remark}"));
     }
     loaded.1.model = merged.model;
+    if is_of_one {
+        // What was called once, on behalf of whom, is not known of single calls.
+        loaded.1.calls.clear();
+    }
     let subject = Subject::of(&opts.subject, loaded.0, loaded.1);
     let format = opts.print.format();
     let only_numbers =
@@ -145,7 +149,7 @@ enum Root {
     Of(usize),
 }
 
-fn asked_root(opts: &Opts, files: &[ProfileFile]) -> Result<Root> {
+fn asked_root(opts: &Opts, files: &[ProfileFile], copies: &[(PathBuf, PathBuf)]) -> Result<Root> {
     let Some(name) = &opts.root else {
         return match opts.view {
             Whose::Client => Ok(Root::Default),
@@ -158,8 +162,10 @@ fn asked_root(opts: &Opts, files: &[ProfileFile]) -> Result<Root> {
             Whose::Server => Err(usage("--view server: of one process; say which one with --root")),
         };
     }
-    let at = files.iter().position(|file| file.path == Path::new(name));
-    at.map(Root::Of).ok_or_else(|| usage(format!("--root {name}: not among the profiles given")))
+    let name = Path::new(name);
+    let path = copies.iter().find(|(copy, _)| copy == name).map_or(name, |(_, fuller)| fuller);
+    let at = files.iter().position(|file| file.path == path);
+    at.map(Root::Of).ok_or_else(|| usage(format!("--root {}: not among the profiles given", name.display())))
 }
 
 /// What the processes are called: no two the same.
@@ -172,24 +178,41 @@ fn labels(files: &[ProfileFile]) -> Vec<String> {
     unique.collect()
 }
 
+/// The profiles, one for each process.
+struct Given {
+    files: Vec<ProfileFile>,
+    /// What their calls are read from.
+    sources: Vec<File>,
+    /// What was left out, each with the fuller profile of its process.
+    copies: Vec<(PathBuf, PathBuf)>,
+}
+
 /// Reads the profiles, each process once.
-fn open(opts: &Opts, talk: &Talk) -> Result<Vec<ProfileFile>> {
+fn open(opts: &Opts, talk: &Talk) -> Result<Given> {
     if let Some(other) = opts.subject.files.iter().find(|path| !is_profile(path)) {
         File::open(other).with_context(|| format!("cannot read {}", other.display()))?;
         return Err(usage(format!("{}: no profile", other.display())));
     }
     let several = opts.subject.files.len() > 1;
-    let open = |(number, path): (usize, &std::path::PathBuf)| ProfileFile::open(path, number, several);
+    let open = |(number, path): (usize, &PathBuf)| ProfileFile::open(path, number, several);
     let files = opts.subject.files.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
-    let twice = same_process(&files.iter().map(|file| &file.profile).collect::<Vec<_>>());
-    for (file, first) in files.iter().zip(&twice) {
-        if let Some(first) = first {
-            let (name, first) = (file.path.display(), files[*first].path.display());
-            talk.warn(format_args!("{name}: of the same process as {first}; left out"));
+    let sources = files.iter().map(source).collect::<Result<Vec<_>>>()?;
+    let parties: Vec<_> =
+        files.iter().zip(&sources).map(|(file, source)| Party { profile: &file.profile, source }).collect();
+    let fuller = fuller_copies(&parties)?;
+    drop(parties);
+    let mut copies = Vec::new();
+    for (file, other) in files.iter().zip(&fuller) {
+        if let Some(other) = other {
+            let other = &files[*other].path;
+            let (name, fuller) = (file.path.display(), other.display());
+            talk.warn(format_args!("{name}: of the same process as {fuller}, which has no less; left out"));
+            copies.push((file.path.clone(), other.clone()));
         }
     }
-    let files: Vec<_> =
-        files.into_iter().zip(twice).filter(|(_, of)| of.is_none()).map(|(file, _)| file).collect();
+    let all = files.into_iter().zip(sources).zip(fuller);
+    let (files, sources): (Vec<_>, Vec<_>) =
+        all.filter(|(_, fuller)| fuller.is_none()).map(|(kept, _)| kept).unzip();
     files.iter().for_each(|file| file.say_remarks(talk));
-    Ok(files)
+    Ok(Given { files, sources, copies })
 }

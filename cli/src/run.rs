@@ -37,6 +37,10 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
+    /// What reports call the process, and the first part of the profile's name [default: the program's name]
+    #[arg(long, value_name = "NAME", env = "INSTRUMENT_NAME", hide_env_values = true, value_parser = file_name)]
+    name: Option<String>,
+
     /// Print a report of the profile when the program has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
     ///
     /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output, after what the program has
@@ -87,8 +91,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
     let library = find_library(opts.agent)?;
-    let options =
-        agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), opts.recording.options()?)?;
+    let mut recording = opts.recording.options()?;
+    recording.extend(opts.name.map(|name| ("name", name)));
+    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), recording)?;
     let mut argument = OsString::from("-agentpath:");
     argument.push(&library);
     argument.push("=");
@@ -145,6 +150,14 @@ pub(crate) fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
         return Err(usage(format!("{}: java cannot load a library whose path holds `=`", path.display())));
     }
     Ok(path)
+}
+
+fn file_name(name: &str) -> Result<String, &'static str> {
+    if name.is_empty() || name.contains(['/', '\\', '\n']) {
+        Err("no name for a file")
+    } else {
+        Ok(name.to_owned())
+    }
 }
 
 /// The settings as the agent takes them.
@@ -295,6 +308,7 @@ fn head(path: &Path) -> Option<Head> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{sync::mpsc, thread};
 
     fn words(command: &Command) -> Vec<&str> {
         command.get_args().map(|word| word.to_str().unwrap()).collect()
@@ -336,9 +350,18 @@ mod tests {
         write("old.iprof", 7, 1_000);
         write("c.txt", 7, 2_000);
         fs::write(directory.path().join("short.iprof"), "x").unwrap();
+        // Nobody writes into these: to open one would take for ever.
+        let pipes = ["pipe", "x.iprof"].map(|name| directory.path().join(name));
+        assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
+        std::os::unix::fs::symlink(&pipes[0], directory.path().join("link.iprof")).unwrap();
         let started = UNIX_EPOCH + Duration::from_millis(1_900);
-        assert_eq!(profiles_since(directory.path(), started, Some(7)), [directory.path().join("a.iprof")]);
-        assert_eq!(profiles_since(directory.path(), started, None).len(), 2);
+        let since = |pid| {
+            let (found, folder) = (mpsc::channel(), directory.path().to_path_buf());
+            thread::spawn(move || found.0.send(profiles_since(&folder, started, pid)));
+            found.1.recv_timeout(Duration::from_secs(60)).expect("a pipe was opened")
+        };
+        assert_eq!(since(Some(7)), [directory.path().join("a.iprof")]);
+        assert_eq!(since(None).len(), 2);
         assert_eq!(directory_of(Some(Path::new("x/y.iprof"))), Path::new("x"));
         assert_eq!(directory_of(Some(Path::new("y.iprof"))), Path::new("."));
         assert_eq!(directory_of(Some(directory.path())), directory.path());

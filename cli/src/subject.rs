@@ -171,8 +171,11 @@ impl ProfileFile {
         self.profile.copies.values().find_map(|copy| copy.properties.get(key)).map(String::as_str)
     }
 
-    /// What the process is called: its jar or main class, without directories and arguments.
+    /// What the process is called: by the user, or else its jar or main class, without directories and arguments.
     pub(crate) fn program(&self) -> String {
+        if let Some(name) = self.property("name") {
+            return name.to_owned();
+        }
         let command = self.property("command").unwrap_or_default();
         let first = command.split_whitespace().next().unwrap_or("process");
         first.rsplit(['/', '\\']).next().unwrap_or(first).to_owned()

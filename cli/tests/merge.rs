@@ -33,6 +33,8 @@ fn profile(kind: RemoteCallKind, pid: u64) -> Vec<u8> {
         failed: false,
         class: 0,
         method: 0,
+        host: 0,
+        port: 0,
         context: u32::from(is_made),
         link: u32::from(!is_made),
         begin: 1000,
@@ -89,7 +91,7 @@ fn what_makes_no_sense_is_refused() {
     dir.line("merge client.iprof nowhere").says(1, &["cannot read nowhere"]);
     dir.line("merge client.iprof --root other").says(2, &["--root other: not among the profiles"]);
     dir.line("merge client.iprof --view server").says(2, &["say which one with --root"]);
-    let parts = ["again.iprof: of the same process as client.iprof; left out"];
+    let parts = ["again.iprof: of the same process as client.iprof, which has no less; left out"];
     let run = dir.line("merge client.iprof again.iprof server.iprof").says(0, &parts);
     assert!(run.stdout.contains("1 made, 1 served, 1 matched"), "{}", run.stdout);
 }

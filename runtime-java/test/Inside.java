@@ -14,15 +14,15 @@ public final class Inside {
     }
 
     public static boolean enterLink(int link) {
-        return state().enterLink(link);
+        return LinkFrames.enter(state(), link);
     }
 
     public static void leaveLink(int link) {
-        state().leaveLink(link);
+        LinkFrames.leave(state(), link);
     }
 
     public static void linkMade(int link) {
-        state().linkMade(link);
+        LinkFrames.made(state(), link);
     }
 
     /** Pauses or resumes recording. */

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
 use crate::jre::Jre;
-use crate::machine::{Jdk, Run, root};
+use crate::machine::{Jdk, LONGEST_RUN, Run, root};
 use crate::subject::{self, MethodCounts};
 
 /// The agent's library: `INSTRUMENT_AGENT`, or what lies beside the binary under test.
@@ -75,9 +76,14 @@ pub fn run(jre: &Jre, arguments: &[&str]) -> Result<Outcome> {
 }
 
 /// Runs a command in a folder of its own.
-pub fn finish(mut command: Command) -> Result<Outcome> {
+pub fn finish(command: Command) -> Result<Outcome> {
+    finish_within(command, LONGEST_RUN)
+}
+
+/// As [`finish`], for what may wait for ever.
+pub fn finish_within(mut command: Command, limit: Duration) -> Result<Outcome> {
     let folder = tempfile::tempdir()?;
-    let output = command.current_dir(folder.path()).capture()?;
+    let output = command.current_dir(folder.path()).capture_within(limit)?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok(Outcome {
         folder,

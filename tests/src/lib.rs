@@ -10,4 +10,5 @@ pub mod jre;
 pub mod jvm;
 pub mod machine;
 pub mod readers;
+pub mod rmi;
 pub mod subject;

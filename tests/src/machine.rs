@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
 /// No program that the tests start may run longer.
-const LONGEST_RUN: Duration = Duration::from_secs(1200);
+pub(crate) const LONGEST_RUN: Duration = Duration::from_secs(1200);
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
@@ -146,13 +146,17 @@ pub fn join<P: AsRef<OsStr>>(paths: &[P]) -> String {
 /// Child processes that are waited for with a limit, and fail loudly.
 pub trait Run {
     /// Runs to the end, whatever the exit code, and returns everything said; an error after 20 minutes.
-    fn capture(&mut self) -> Result<Output>;
+    fn capture(&mut self) -> Result<Output> {
+        self.capture_within(LONGEST_RUN)
+    }
+    /// As `capture` with another limit: for what may wait for ever.
+    fn capture_within(&mut self, limit: Duration) -> Result<Output>;
     /// As `capture`, but any exit code other than 0 is an error that shows what was said.
     fn run_quietly(&mut self) -> Result<Output>;
 }
 
 impl Run for Command {
-    fn capture(&mut self) -> Result<Output> {
+    fn capture_within(&mut self, limit: Duration) -> Result<Output> {
         let mut child = self
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -168,10 +172,10 @@ impl Run for Command {
             if let Some(status) = child.try_wait()? {
                 break status;
             }
-            if start.elapsed() > LONGEST_RUN {
+            if start.elapsed() > limit {
                 child.kill()?;
                 child.wait()?;
-                bail!("{self:?} did not end within {LONGEST_RUN:?}");
+                bail!("{self:?} did not end within {limit:?}");
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));

@@ -1,92 +1,23 @@
-//! Several real virtual machines, merged: the chain of beacons of the JaViz paper, and a storm whose calls have serial numbers.
+//! Several real virtual machines, merged: the chain of beacons of the JaViz paper.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
-use instrument_analysis::merge::{Numbers, Party, match_calls};
-use instrument_tests::machine::{Jdk, Run, root};
-use instrument_tests::{agent, jre, subject};
-use instrument_trace::{Profile, RemoteCall, RemoteCallKind};
+use anyhow::{Context, Result};
+use instrument_tests::machine::Run;
+use instrument_tests::rmi::{Running, TRANSFORMS, free_port, java, jre, profile};
+use instrument_tests::subject;
 use serde_json::Value;
-use tempfile::TempDir;
 
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let sources = fs::read_dir(root().join("tests/java/rmi")).unwrap().map(|e| e.unwrap().path());
-        let mut javac = Jdk::default_kit().unwrap().tool("javac");
-        javac.args(["-nowarn", "-Xlint:-options", "--release", "11", "-d"]).arg(folder.path()).args(sources);
-        javac.run_quietly().unwrap();
-        folder
-    });
-    folder.path()
-}
-
-fn java(index: usize, name: &str, record: &str, folder: &Path) -> Result<Command> {
-    let all = jre::all()?;
-    let mut java = all[index % all.len()].java();
-    let options = format!("transform=method-events:thread-links:rmi,record={record}");
-    java.current_dir(folder).arg("-Djava.rmi.server.hostname=127.0.0.1").arg("-cp").arg(classes());
-    java.arg(agent::option(&options)?).arg(format!("-Dinstrument.name={name}"));
-    Ok(java)
-}
-
-/// A server that runs until its standard input is closed.
-struct Server(Child, Option<ChildStdin>, BufReader<ChildStdout>);
-
-impl Server {
-    fn start(mut java: Command) -> Result<Server> {
-        let mut child = java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut stdout = BufReader::new(child.stdout.take().context("a pipe")?);
-        let stdin = child.stdin.take();
-        let mut line = String::new();
-        stdout.read_line(&mut line)?;
-        let server = Server(child, stdin, stdout);
-        ensure!(line == "ready\n", "{line}");
-        Ok(server)
-    }
-
-    fn stop(mut self) -> Result<String> {
-        drop(self.1.take());
-        let mut said = String::new();
-        self.2.read_to_string(&mut said)?;
-        self.0.wait()?;
-        Ok(said)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn free_port() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
-}
-
-fn file(folder: &Path, name: &str) -> Result<PathBuf> {
-    let files = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
-    let is_it = |path: &PathBuf| {
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        file.starts_with(&format!("{name}-")) && file.ends_with(".iprof")
-    };
-    files.into_iter().find(is_it).with_context(|| name.to_owned())
+fn command(index: usize, name: &str, record: &str, folder: &Path) -> Result<Command> {
+    java(&jre(index), Some(&format!("{TRANSFORMS},record={record}")), name, folder)
 }
 
 fn merge(folder: &Path, names: &[&str], options: &[&str]) -> Result<Value> {
     let mut merge = subject::call()?;
     merge.args(["merge", "--json"]).args(options);
     for name in names {
-        merge.arg(file(folder, name)?);
+        merge.arg(profile(folder, name)?);
     }
     Ok(serde_json::from_slice(&merge.capture()?.stdout)?)
 }
@@ -108,14 +39,14 @@ fn way(tree: &Value, parts: &[&str]) -> Vec<u64> {
 fn the_chain_of_beacons_is_one_tree() -> Result<()> {
     for record in ["tree", "trace"] {
         let folder = tempfile::tempdir()?;
-        let port = free_port();
+        let port = free_port().to_string();
         let mut servers = Vec::new();
         for (index, (name, next)) in [("s3", "end"), ("s2", "s3"), ("s1", "s2")].into_iter().enumerate() {
-            let mut java = java(index, name, record, folder.path())?;
+            let mut java = command(index, name, record, folder.path())?;
             java.args(["BeaconServer", &port, name, next]);
-            servers.push(Server::start(java)?);
+            servers.push(Running::start(java, name, folder.path())?);
         }
-        let mut client = java(3, "client", record, folder.path())?;
+        let mut client = command(3, "client", record, folder.path())?;
         client.args(["BeaconClient", &port, "s1", "20"]).run_quietly()?;
         for server in servers {
             server.stop()?;
@@ -125,95 +56,23 @@ fn the_chain_of_beacons_is_one_tree() -> Result<()> {
         let unmatched = matching["unmatched"].as_array().context("a list")?;
         let made_in_vain = unmatched.iter().filter(|of| of["reason"] != "failed-before-sending");
         assert_eq!(made_in_vain.count(), 0, "{record}: {matching:#}");
-        let foo = "BeaconServer.remoteFoo";
+        let (foo, remote) = ("BeaconServer.remoteFoo", "remote remoteFoo");
         let parts = [
-            "BeaconClient (pid",
+            "client (pid",
             "main",
             "BeaconClient.main",
-            "BeaconServer (pid",
+            remote,
+            "s1 (pid",
             foo,
-            "BeaconServer (pid",
+            remote,
+            "s2 (pid",
             foo,
-            "BeaconServer (pid",
+            remote,
+            "s3 (pid",
             foo,
             "BeaconServer.work",
         ];
-        assert_eq!(way(&merged["xtree"]["tree"], &parts)[3..], [20; 7], "{record}");
+        assert_eq!(way(&merged["xtree"]["tree"], &parts)[3..], [20; 10], "{record}");
     }
-    Ok(())
-}
-
-fn calls(profile: &Profile, file: &File) -> Result<[Vec<RemoteCall>; 2]> {
-    let (mut made, mut served) = (Vec::new(), Vec::new());
-    profile.visit_remote_calls(file, |call| match call.kind {
-        RemoteCallKind::Made => made.push(*call),
-        _ => served.push(*call),
-    })?;
-    Ok([made, served])
-}
-
-#[test]
-fn calls_of_a_storm_are_matched_by_their_serials() -> Result<()> {
-    const CALLS: i64 = 40;
-    let folder = tempfile::tempdir()?;
-    let port = free_port();
-    let start = |name: &str, index: usize, more: &[&str]| {
-        let mut java = java(index, name, "tree", folder.path())?;
-        java.args(["StormServer", &port, name]).args(more);
-        Server::start(java)
-    };
-    let servers = [start("a", 1, &["registry"])?, start("b", 3, &[])?];
-    let mut clients = Vec::new();
-    for (name, index) in [("c0", 0), ("c1", 2)] {
-        let mut java = java(index, name, "tree", folder.path())?;
-        java.args(["StormClient", &port, &index.to_string(), "3", &CALLS.to_string()]);
-        clients.push(java.stdout(Stdio::null()).spawn()?);
-    }
-    for mut client in clients {
-        ensure!(client.wait()?.success());
-    }
-    let mut cells = BTreeMap::new();
-    for server in servers {
-        for line in server.stop()?.lines() {
-            let words: Vec<&str> = line.split(' ').collect();
-            cells.insert(words[2].parse::<i64>()?, words[1].parse::<i64>()?);
-        }
-    }
-    let names = ["c0", "c1", "a", "b"];
-    let mut files = Vec::new();
-    for name in names {
-        let source = File::open(file(folder.path(), name)?)?;
-        files.push((Profile::open(&source)?, source));
-    }
-    let parties: Vec<_> = files.iter().map(|(profile, source)| Party { profile, source }).collect();
-    let matching = match_calls(&parties)?;
-    let sides = files.iter().map(|(profile, source)| calls(profile, source)).collect::<Result<Vec<_>>>()?;
-    let mut right = 0;
-    for (client, (profile, _)) in files[..2].iter().enumerate() {
-        let of_method = |call: &&(u32, RemoteCall)| {
-            let name = profile.copies[&call.1.copy].class_names.get(&call.1.method);
-            name.is_some_and(|name| name == "hit(I)I")
-        };
-        let rows = matching.made.of(client).zip(sides[client][0].iter().copied());
-        let mut hits: Vec<_> = rows.collect::<Vec<_>>().iter().filter(of_method).copied().collect();
-        hits.sort_by_key(|(_, call)| (call.thread, call.begin));
-        let mut next: BTreeMap<u32, i64> = BTreeMap::new();
-        for (row, call) in hits {
-            let thread = profile.threads.iter().find(|t| t.ordinal == call.thread).context("a thread")?;
-            let number: i64 = thread.name.strip_prefix("storm-").context("its name")?.parse()?;
-            let k = next.entry(call.thread).or_default();
-            let serial = [0, 2][client] * 1_000_000 + number * 10_000 + *k;
-            *k += 1;
-            let partner = matching.made.partner(row).context("its other side")?;
-            let server = matching.served.party(partner);
-            let at = (partner - matching.served.of(server).start) as usize;
-            assert_eq!(cells.get(&sides[server][1][at].object.number), Some(&serial));
-            right += 1;
-        }
-    }
-    assert_eq!(right, 2 * 3 * CALLS);
-    let numbers = Numbers::of(&matching);
-    let lost: u64 = numbers.unmatched.values().sum();
-    ensure!(lost * 10 < numbers.all_matched(), "{numbers:?}");
     Ok(())
 }

@@ -1,186 +1,15 @@
 //! Remote calls between real virtual machines of several versions: what the two sides of a call recorded belongs together, and nothing else
 //! does.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
-use instrument_tests::jre::{self, Jre};
-use instrument_tests::machine::{Jdk, Run, root};
-use instrument_trace::{LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, TreeConsumer, Uid};
-use tempfile::TempDir;
-
-/// The programs of `tests/java/rmi`, compiled for the oldest version.
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let sources = fs::read_dir(root().join("tests/java/rmi")).unwrap().map(|e| e.unwrap().path());
-        let mut javac = Jdk::default_kit().unwrap().tool("javac");
-        javac.args(["-nowarn", "-Xlint:-options", "--release", "11", "-d"]).arg(folder.path()).args(sources);
-        javac.run_quietly().unwrap();
-        folder
-    });
-    folder.path()
-}
-
-/// Virtual machines, oldest first, again and again.
-fn jre(index: usize) -> Jre {
-    static JRES: OnceLock<Vec<Jre>> = OnceLock::new();
-    let all = JRES.get_or_init(|| jre::all().unwrap());
-    all[index % all.len()].clone()
-}
-
-const TRANSFORMS: &str = "transform=method-events:thread-links:rmi";
-
-/// A port that nobody listens at. It may be taken before it is used; ports are given round robin, so that takes long.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// A program that runs until its standard input is closed.
-struct Running {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
-    errors: PathBuf,
-}
-
-fn java(jre: &Jre, options: Option<&str>, name: &str, folder: &Path) -> Result<Command> {
-    let mut java = jre.java();
-    java.current_dir(folder).arg("-Djava.rmi.server.hostname=127.0.0.1").arg("-cp").arg(classes());
-    if let Some(options) = options {
-        java.arg(agent::option(options)?).arg(format!("-Dinstrument.name={name}"));
-    }
-    Ok(java)
-}
-
-impl Running {
-    fn start(mut java: Command, name: &str, folder: &Path) -> Result<Running> {
-        let errors = folder.join(format!("{name}.err"));
-        let mut child =
-            java.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&errors)?).spawn()?;
-        let mut stdout = BufReader::new(child.stdout.take().context("a pipe")?);
-        let mut line = String::new();
-        stdout.read_line(&mut line)?;
-        ensure!(line == "ready\n", "{name}: {line}{}", fs::read_to_string(&errors)?);
-        let stdin = child.stdin.take();
-        Ok(Running { child, stdin, stdout, errors })
-    }
-
-    /// What it wrote, on standard output and on standard error.
-    fn stop(mut self) -> Result<(String, String)> {
-        drop(self.stdin.take());
-        let mut said = String::new();
-        self.stdout.read_to_string(&mut said)?;
-        self.child.wait()?;
-        Ok((said, fs::read_to_string(&self.errors)?))
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// What one process recorded.
-struct Recorded {
-    profile: Profile,
-    calls: Vec<RemoteCall>,
-}
-
-impl Recorded {
-    fn of(folder: &Path, name: &str) -> Result<Recorded> {
-        let files = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
-        let is_profile = |path: &PathBuf| {
-            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            file.starts_with(&format!("{name}-")) && file.ends_with(".iprof")
-        };
-        let found: Vec<PathBuf> = files.filter(is_profile).collect();
-        ensure!(found.len() == 1, "{name}: {found:?}");
-        let file = File::open(&found[0])?;
-        let profile = Profile::open(&file)?;
-        ensure!(profile.damage.is_empty(), "{name}: {:?}", profile.damage);
-        ensure!(profile.imbalances().is_empty(), "{name}: {:?}", profile.imbalances());
-        let mut calls = Vec::new();
-        profile.visit_remote_calls(&file, |call| calls.push(*call))?;
-        Ok(Recorded { profile, calls })
-    }
-
-    fn text(&self, call: &RemoteCall, number: u32) -> &str {
-        self.profile.copies[&call.copy].class_names.get(&number).map_or("", String::as_str)
-    }
-
-    fn method(&self, call: &RemoteCall) -> &str {
-        self.text(call, call.method)
-    }
-
-    /// Side, local port, remote port, incarnation.
-    fn connection(&self, call: &RemoteCall) -> Option<(Side, u16, u16, u32)> {
-        let connections = &self.profile.connections;
-        let found = connections.iter().find(|c| (c.copy, c.number) == (call.copy, call.connection))?;
-        Some((found.side, found.local_port, found.remote_port, found.incarnation))
-    }
-}
-
-fn is_system(object: &ObjId) -> bool {
-    [ObjId::REGISTRY, ObjId::DGC].contains(object)
-}
-
-/// Checks each record for itself, and every pair that a UID makes. Returns the pairs: process and position of both.
-fn pairs(processes: &[Recorded]) -> Result<Vec<[(usize, usize); 2]>> {
-    let mut by_uid: BTreeMap<Uid, Vec<(usize, usize)>> = BTreeMap::new();
-    for (process, recorded) in processes.iter().enumerate() {
-        for (at, call) in recorded.calls.iter().enumerate() {
-            let clocks = [call.begin, call.sent, call.returned, call.end];
-            let passed: Vec<u64> = clocks.into_iter().filter(|clock| *clock != 0).collect();
-            ensure!(passed.is_sorted(), "{call:?}");
-            // A stub's call may fail before it has a connection.
-            let connected = call.connection != 0 && call.ordinal != 0;
-            ensure!(call.thread != 0 && (connected || call.failed), "{call:?}");
-            if let Some(uid) = call.return_id {
-                by_uid.entry(uid).or_default().push((process, at));
-            }
-        }
-    }
-    let mut pairs = Vec::new();
-    for (uid, places) in by_uid {
-        let calls: Vec<&RemoteCall> = places.iter().map(|&(p, at)| &processes[p].calls[at]).collect();
-        ensure!(calls.len() <= 2, "{uid:?}: {calls:?}");
-        let [a, b] = calls[..] else { continue };
-        ensure!(a.kind != b.kind, "{a:?} {b:?}");
-        let made = usize::from(a.kind == RemoteCallKind::Served);
-        let ends = [places[made], places[1 - made]];
-        let [client, server] = ends.map(|(process, at)| (&processes[process], &processes[process].calls[at]));
-        let (made, served) = (client.1, server.1);
-        ensure!(made.object == served.object, "{made:?} {served:?}");
-        // A server reads the method of an object that it has.
-        let method = |side: (&Recorded, &RemoteCall)| {
-            (side.1.hash, side.1.operation, side.0.method(side.1).to_owned())
-        };
-        ensure!(served.no_such_object || method(client) == method(server), "{made:?} {served:?}");
-        ensure!(made.ordinal == served.ordinal, "{made:?} {served:?}");
-        ensure!(
-            (made.threw, made.no_such_object) == (served.threw, served.no_such_object),
-            "{made:?} {served:?}"
-        );
-        let (Some(from), Some(to)) = (client.0.connection(made), server.0.connection(served)) else {
-            anyhow::bail!("{made:?} {served:?}: no connection");
-        };
-        ensure!((from.0, to.0) == (Side::Connected, Side::Accepted), "{from:?} {to:?}");
-        ensure!((from.1, from.2, from.3) == (to.2, to.1, to.3), "{from:?} {to:?}");
-        pairs.push(ends);
-    }
-    Ok(pairs)
-}
+use instrument_tests::machine::Run;
+use instrument_tests::rmi::{Recorded, Running, TRANSFORMS, classes, free_port, java, jre, pairs};
+use instrument_trace::{LinkKind, RemoteCall, RemoteCallKind, TreeConsumer};
 
 #[test]
 fn a_chain_of_beacons_is_followed_through_four_machines() -> Result<()> {
@@ -251,100 +80,6 @@ fn a_chain_of_beacons_is_followed_through_four_machines() -> Result<()> {
             assert_eq!(under_links as usize, served.count());
         }
     }
-    Ok(())
-}
-
-#[test]
-fn every_call_of_a_storm_has_its_own_other_side() -> Result<()> {
-    const THREADS: usize = 3;
-    const CALLS: usize = 60;
-    let folder = tempfile::tempdir()?;
-    let work = folder.path();
-    let port = free_port().to_string();
-    let few_ports = &free_port().to_string();
-    let short = ["-Djava.rmi.dgc.leaseValue=400", "-Dsun.rmi.transport.connectionTimeout=20", "-Xmx64m"];
-    let start = |name: &str, index: usize, more: &[&str]| {
-        let mut java = java(&jre(index), Some(TRANSFORMS), name, work)?;
-        java.args(short).args(["StormServer", &port, name]).args(more);
-        Running::start(java, name, work)
-    };
-    let servers = [start("a", 1, &["registry"])?, start("b", 3, &[])?];
-    let clients = [("c0", 0, None), ("c1", 2, Some(few_ports.as_str()))];
-    let running: Vec<_> = clients
-        .iter()
-        .map(|&(name, index, local)| {
-            let mut java = java(&jre(index), Some(TRANSFORMS), name, work)?;
-            java.args(short).args(["StormClient", &port, &index.to_string()]);
-            java.args([THREADS.to_string(), CALLS.to_string()]).args(local);
-            Ok(java.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
-        })
-        .collect::<Result<_>>()?;
-    for client in running {
-        let said = client.wait_with_output()?;
-        let text = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert_eq!((text.as_str(), &*String::from_utf8_lossy(&said.stderr)), ("0 wrong\n", ""));
-    }
-    // Object number by serial, as the servers say.
-    let mut cells: BTreeMap<i64, i64> = BTreeMap::new();
-    for server in servers {
-        let (said, errors) = server.stop()?;
-        assert_eq!(errors, "");
-        for line in said.lines() {
-            let words: Vec<&str> = line.split(' ').collect();
-            let ["cell", serial, number] = words[..] else { anyhow::bail!("{line}") };
-            ensure!(cells.insert(number.parse()?, serial.parse()?).is_none(), "{line}");
-        }
-    }
-    assert_eq!(cells.len(), clients.len() * THREADS * CALLS);
-    let names = ["c0", "c1", "a", "b"];
-    let processes: Vec<Recorded> =
-        names.iter().map(|name| Recorded::of(work, name)).collect::<Result<_>>()?;
-    let pairs = pairs(&processes)?;
-    // Call k of a thread, by its own order: what the client knows of the serial, whatever was recorded of the connection.
-    let mut serials: BTreeMap<(usize, usize), i64> = BTreeMap::new();
-    for (process, &(_, index, _)) in clients.iter().enumerate() {
-        let recorded = &processes[process];
-        for thread in &recorded.profile.threads {
-            let Some(number) = thread.name.strip_prefix("storm-") else { continue };
-            let mut hits: Vec<(u64, usize)> = (recorded.calls.iter().enumerate())
-                .filter(|(_, call)| call.thread == thread.ordinal && recorded.method(call) == "hit(I)I")
-                .map(|(at, call)| (call.begin, at))
-                .collect();
-            hits.sort_unstable();
-            assert_eq!(hits.len(), CALLS);
-            let first = index as i64 * 1_000_000 + number.parse::<i64>()? * 10_000;
-            serials.extend(hits.iter().zip(first..).map(|((_, at), serial)| ((process, *at), serial)));
-        }
-    }
-    assert_eq!(serials.len(), cells.len());
-    let mut seen = BTreeSet::new();
-    let mut kinds = BTreeSet::new();
-    for [made, served] in &pairs {
-        let (client, server) = (&processes[made.0].calls[made.1], &processes[served.0].calls[served.1]);
-        if let Some(&serial) = serials.get(made) {
-            assert_eq!(cells.get(&server.object.number), Some(&serial), "{client:?} {server:?}");
-            assert_eq!(client.threw, serial % 5 == 0 || serial % 7 == 0, "{client:?}");
-            ensure!(!client.failed && !server.failed, "{client:?} {server:?}");
-            seen.insert(serial);
-        }
-        kinds.insert(processes[served.0].method(server).split('(').next().unwrap_or_default().to_owned());
-    }
-    assert_eq!(seen.len(), cells.len(), "calls without their other side");
-    for method in ["cell", "hit", "back", "lookup", "rebind", "dirty", "clean"] {
-        ensure!(kinds.contains(method), "{method} is not among {kinds:?}");
-    }
-    // Whatever returned to one of the four was served by one of the four.
-    let paired: BTreeSet<(usize, usize)> = pairs.iter().map(|pair| pair[0]).collect();
-    for (process, recorded) in processes.iter().enumerate() {
-        for (at, call) in recorded.calls.iter().enumerate() {
-            if call.kind == RemoteCallKind::Made && call.return_id.is_some() {
-                ensure!(paired.contains(&(process, at)), "{call:?} has no other side");
-            }
-            ensure!(is_system(&call.object) || !recorded.method(call).is_empty(), "{call:?}");
-        }
-    }
-    let again = processes[1].profile.connections.iter().filter(|connection| connection.incarnation > 1);
-    ensure!(again.count() > 3, "no port was used again");
     Ok(())
 }
 
@@ -455,10 +190,8 @@ fn a_call_that_a_kill_ends_is_there() -> Result<()> {
         let mut client = java(&jre(1), Some(&options), "client", folder.path())?;
         let mut client =
             client.args(["BeaconClient", &port, "s", "5", "hang"]).stdout(Stdio::null()).spawn()?;
-        let mut line = String::new();
-        server.stdout.read_line(&mut line)?;
-        assert_eq!(line, "hangs\n");
-        server.child.kill()?;
+        assert_eq!(server.line()?, "hangs");
+        server.kill()?;
         client.kill()?;
         client.wait()?;
         let processes: Vec<Recorded> =
@@ -470,7 +203,7 @@ fn a_call_that_a_kill_ends_is_there() -> Result<()> {
         assert_eq!(returned.iter().filter(is_beacon).count(), 5);
         let open = |recorded: &Recorded| -> Result<RemoteCall> {
             let mut open = recorded.calls.iter().filter(|call| recorded.method(call) == "remoteFoo(II)I");
-            Ok(*open.find(|call| call.end == 0).context("the call that was killed")?)
+            Ok(*open.find(|call| call.return_id.is_none()).context("the call that was killed")?)
         };
         let (made, served) = (open(&processes[0])?, open(&processes[1])?);
         // The server died first: what its death did to the call may have been recorded.

@@ -56,6 +56,25 @@ fn a_report_follows_what_the_program_has_printed() -> Result<()> {
 }
 
 #[test]
+fn a_process_is_called_what_the_user_says() -> Result<()> {
+    let (_folder, path) = program()?;
+    for (options, word, name) in [
+        (&["--name", "till"][..], "-ea", "till"),
+        (&[], "-Dinstrument.name=shop", "shop"),
+        (&["--name", "till"], "-Dinstrument.name=shop", "shop"),
+        (&[], "-ea", "Program"),
+    ] {
+        let options = [options, &["--report", "xtree --depth 1"]].concat();
+        let outcome = finish(instrument_run(&options, &[word, "-cp", &path, "Program"])?)?;
+        ensure!(outcome.stderr.starts_with(&format!("profile: {name}-")), "{}", outcome.stderr);
+        ensure!(outcome.stdout.contains(&format!("  {name} (pid ")), "{}", outcome.stdout);
+    }
+    let outcome = finish(instrument_run(&["--name", "a/b"], &["-cp", &path, "Program"])?)?;
+    ensure!(outcome.code == Some(2) && outcome.stderr.contains("no name for a file"), "{}", outcome.stderr);
+    Ok(())
+}
+
+#[test]
 fn a_script_may_change_the_folder() -> Result<()> {
     let (_folder, path) = program()?;
     let java = Jdk::default_kit()?.home.join("bin/java").display().to_string();

@@ -285,8 +285,10 @@
 //! | 16 | 16 | local address; an IPv4 address a.b.c.d is ::ffff:a.b.c.d |
 //! | 32 | 16 | remote address |
 //! | 48 | 8 | the clock when it was made |
+//! | 56 | 4 | side 2: how many sockets with these ports and addresses this process has accepted, whatever they carried; 0: unknown. Of several connections with them the largest number holds |
 //!
-//! One is there from its first call on; those that carry none are not counted.
+//! One is there from its first call on; those that carry none are not counted, but in the word at 56. A socket is in it before anything is sent over it: a client
+//! that has made a call knows that its own is among them. It is known if the listening socket was seen before it accepted anything.
 //!
 //! ## 19: remote calls
 //! 128 bytes each, for a call made (by the client) as for a call served (by the server); one whose kind is 0 was not finished.
@@ -310,11 +312,13 @@
 //! | 68 | 2 | count |
 //! | 72 | 4 | kind 1: context that made it, see kind 15; 0: unknown |
 //! | 76 | 4 | kind 1: number of its link in a trace, or 0; kind 2: number of the link frame that it ran under, or 0 |
-//! | 80 | 8 | the clock at its beginning. Kind 1: before anything is sent; kind 2: the ObjID has been read |
+//! | 80 | 8 | the clock at its beginning. Kind 1: before there is a connection; kind 2: the ObjID has been read |
 //! | 88 | 8 | kind 1: the arguments are written, the wait begins; kind 2: the arguments are read, the method is called. 0: it did not come so far |
 //! | 96 | 8 | kind 1: the return has begun to come; kind 2: the return begins to be written. 0: it did not come so far |
 //! | 104 | 8 | the clock at its end; 0: it did not come |
 //! | 112 | 4 | number, in the class names, of the method as `name(descriptor)`; 0: unknown |
+//! | 116 | 4 | kind 1: number, in the class names, of the host that no connection to could be had; 0: there was one |
+//! | 120 | 2 | and the port that was asked for |
 //!
 //! What a thread does for a call that it serves is under a link frame (kind 4 of the links): in a tree one for each remote object and method (past 4,096 of
 //! them one for each method), in a trace one for each call. A thread that is outside of all root methods stays there, and its calls have no link. A call made is
@@ -332,9 +336,10 @@
 //! the times of open calls and is part of word 216 of the thread (kind 12 in a trace), once the thread had an event after it.
 //!
 //! # Properties
-//! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `command`, `directory`, `host`, `os`,
-//! `java.version`, `java.vm.name`, `java.vm.version`; the clock: `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its
-//! speed, in parts per million, as it was set), `clock.drift` (ns that it was ahead of the monotonic clock in the end); and what calibration found, in ns as decimal numbers:
+//! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `name`
+//! (what the user calls the process); `command`, `directory`, `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
+//! `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`
+//! (ns that it was ahead of the monotonic clock in the end); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |
 //! |---|---|

@@ -34,6 +34,9 @@ pub struct Connection {
     pub remote: IpAddr,
     /// Clock when it was made.
     pub clock: u64,
+    /// Accepted: how many sockets with these ports and addresses this process has accepted, whatever they carried; of several connections
+    /// with them the largest number holds. 0: unknown.
+    pub accepted: u32,
 }
 
 /// A `java.rmi.server.UID`: names what it belongs to on the host that made it.
@@ -111,6 +114,10 @@ pub struct RemoteCall {
     pub class: u32,
     /// Number, in [`crate::Copy::class_names`], of the method as `name(descriptor)`; 0: unknown.
     pub method: u32,
+    /// Made: number, in [`crate::Copy::class_names`], of the host that no connection to could be had; 0: there was one.
+    pub host: u32,
+    /// Port that was asked for there.
+    pub port: u16,
     /// Context that made it; 0: unknown.
     pub context: u32,
     /// Made: its link in a trace; served: the link frame that it ran under; 0: none.
@@ -187,6 +194,7 @@ impl Connection {
             local: address(2),
             remote: address(4),
             clock: words[6],
+            accepted: words[7] as u32,
         }
     }
 
@@ -204,7 +212,7 @@ impl Connection {
         let ports = u64::from(self.local_port) | u64::from(self.remote_port) << 16;
         let ([a, b], [c, d]) = (address(self.local), address(self.remote));
         let number = u64::from(self.number) | u64::from(self.side.number()) << 32;
-        [number, ports | u64::from(self.incarnation) << 32, a, b, c, d, self.clock, 0]
+        [number, ports | u64::from(self.incarnation) << 32, a, b, c, d, self.clock, u64::from(self.accepted)]
     }
 }
 
@@ -246,6 +254,8 @@ impl RemoteCall {
             returned: words[12],
             end: words[13],
             method: low(14),
+            host: high(14),
+            port: words[15] as u16,
         })
     }
 
@@ -275,8 +285,8 @@ impl RemoteCall {
             self.sent,
             self.returned,
             self.end,
-            u64::from(self.method),
-            0,
+            pair(self.method, self.host),
+            u64::from(self.port),
         ]
     }
 }

@@ -16,6 +16,7 @@ fn connections() -> Vec<Connection> {
         local: IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1)),
         remote: IpAddr::V4(Ipv4Addr::new(192, 168, 2, 254)),
         clock: 5000,
+        accepted: 0,
     };
     let second = Connection {
         number: 2,
@@ -26,6 +27,7 @@ fn connections() -> Vec<Connection> {
         local: IpAddr::V6(Ipv6Addr::LOCALHOST),
         remote: IpAddr::V6("fe80::1:2:3:ffee".parse().unwrap()),
         clock: u64::MAX,
+        accepted: 7,
         ..first
     };
     vec![first, second]
@@ -47,6 +49,8 @@ fn calls() -> Vec<Option<RemoteCall>> {
         failed: false,
         class: 0,
         method: 9,
+        host: 12,
+        port: 65_535,
         context: 11,
         link: 0,
         begin: 1,

@@ -11,7 +11,7 @@ impl Asked<'_> {
         let object = self.find(id)?;
         let mut all = self.one_monitor(&object)?;
         let monitor = all.clone();
-        let bytes = self.jvmti.size_of(&object).map_err(reason)?;
+        let bytes = self.jvmti.object_size(&object).map_err(reason)?;
         all.as_object_mut().into_iter().for_each(|all| all.retain(|key, _| key == "id" || key == "class"));
         all["bytes"] = bytes.into();
         all["monitor"] = monitor;

@@ -17,7 +17,7 @@ pub(super) fn tag_primitives<'a>(
 ) -> Result<Vec<Object<'a>>, String> {
     let mut mirrors = Vec::new();
     for wrapper in WRAPPERS {
-        let Some(class) = jni.boot_class(&format!("java/lang/{wrapper}")) else { continue };
+        let Some(class) = jni.find_class(&format!("java/lang/{wrapper}")) else { continue };
         let mirror = jni.static_object(&class, "TYPE", "Ljava/lang/Class;");
         jni.forget(class);
         if let Some(mirror) = mirror {

@@ -187,7 +187,7 @@ fn follow_left_over<'a>(jvmti: Jvmti<'a>, jni: Jni<'a>, walk: &mut Walk<'_>) -> 
     };
     jvmti.iterate_heap(LeaveOut::Tagged, tag_left_over).map_err(said)?;
     jvmti.force_gc().map_err(said)?;
-    let left_over = jvmti.tagged(tags::LEFT_OVER, jni).map_err(said)?;
+    let left_over = jvmti.objects_with_tag(tags::LEFT_OVER, jni).map_err(said)?;
     if left_over.is_empty() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! What the virtual machine knows of its threads, monitors, classes and objects: asked for when a user wants to know.
 
-use super::{AgentThread, Global, Jni, Jvmti, JvmtiError, Object, StaticMethod, c_string, checked};
+use super::{AgentThread, Global, Jni, Jvmti, JvmtiError, Object, c_string, checked};
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::{null, null_mut};
@@ -340,24 +340,6 @@ impl<'a> Jvmti<'a> {
         }
     }
 
-    /// Bytes of an object, without what it refers to.
-    pub(crate) fn size_of(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
-        let mut size = 0;
-        // SAFETY: a reference that is not null; the result is written to `size`.
-        checked(unsafe { self.raw_get_object_size(object.reference, &mut size) })?;
-        Ok(size)
-    }
-
-    /// The objects that have a tag.
-    pub(crate) fn objects_with_tag(&self, tag: i64, _: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
-        let (mut count, mut objects) = (0, null_mut());
-        // SAFETY: on success there are so many local references in memory that was allocated for us.
-        unsafe {
-            checked(self.raw_get_objects_with_tags(1, &tag, &mut count, &mut objects, null_mut()))?;
-            Ok(self.take_references(objects, count))
-        }
-    }
-
     /// Collects garbage; returns when that is done.
     pub(crate) fn force_gc(&self) -> Result<(), JvmtiError> {
         // SAFETY: no pointers.
@@ -410,46 +392,18 @@ impl<'a> Jni<'a> {
         Object { reference: unsafe { self.raw_get_superclass(class.reference) }, scope: PhantomData }
     }
 
-    /// The class of an object.
-    pub(crate) fn class_of(&self, object: &Object<'_>) -> Object<'a> {
-        // SAFETY: a reference that is not null; the result is a local reference.
-        Object { reference: unsafe { self.raw_get_object_class(object.reference) }, scope: PhantomData }
-    }
-
     /// The value of a field of type `long` that the class of an object has.
     pub(crate) fn long_field(&self, object: &Object<'_>, class: &str, name: &str) -> Option<i64> {
-        let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
-        // SAFETY: texts are C strings; every result is checked before it is used.
+        let class = self.find_class(class)?;
+        let name = c_string(name.as_bytes());
+        // SAFETY: `class` is a class, texts are C strings; the field is checked before it is used.
         unsafe {
-            let class = self.raw_find_class(class.as_ptr());
-            if self.failed() || class.is_null() {
-                return None;
-            }
-            let field = self.raw_get_field_id(class, name.as_ptr(), c"J".as_ptr());
-            self.raw_delete_local_ref(class);
+            let field = self.raw_get_field_id(class.reference, name.as_ptr(), c"J".as_ptr());
+            self.forget(class);
             if self.failed() || field.is_null() {
                 return None;
             }
             Some(self.raw_get_long_field(object.reference, field))
-        }
-    }
-
-    /// Calls a static method `()[B`.
-    pub(crate) fn call_for_bytes(&self, method: &StaticMethod) -> Option<Vec<u8>> {
-        if method.descriptor != "()[B" {
-            return None;
-        }
-        // SAFETY: the method takes nothing and returns an array of bytes, as long as what is copied out of it.
-        unsafe {
-            let array = self.raw_call_static_object_method(method.class.0, method.id, null());
-            if self.failed() || array.is_null() {
-                return None;
-            }
-            let length = self.raw_get_array_length(array);
-            let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-            self.raw_get_byte_array_region(array, 0, length, bytes.as_mut_ptr());
-            self.raw_delete_local_ref(array);
-            (!self.failed()).then_some(bytes)
         }
     }
 }

@@ -18,13 +18,6 @@ pub(crate) struct DeclaredField {
 }
 
 impl<'a> Jvmti<'a> {
-    /// All objects with a tag, of which there may be many.
-    pub(crate) fn tagged(&self, tag: i64, jni: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
-        let objects = self.objects_with_tag(tag, jni)?;
-        jni.expect_locals(objects.len());
-        Ok(objects)
-    }
-
     /// `Lcom/acme/Foo;` in modified UTF-8; hidden classes have a dot in theirs.
     pub(crate) fn raw_signature(&self, class: &Object<'_>) -> Option<Vec<u8>> {
         let mut signature = null_mut();
@@ -101,14 +94,6 @@ impl<'a> Jni<'a> {
         }
     }
 
-    /// A class of the boot loader's, as `java/lang/Integer`.
-    pub(crate) fn boot_class(&self, name: &str) -> Option<Object<'a>> {
-        let name = c_string(name.as_bytes());
-        // SAFETY: the name is a C string.
-        let reference = unsafe { self.raw_find_class(name.as_ptr()) };
-        (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
-    }
-
     /// The value of a static field that is a reference.
     pub(crate) fn static_object(
         &self,
@@ -130,7 +115,7 @@ impl<'a> Jni<'a> {
 
     /// A new `Object[]` of these; none if there is no memory.
     pub(crate) fn object_array(&self, elements: Vec<Object<'a>>) -> Option<Object<'a>> {
-        let class = self.boot_class("java/lang/Object")?;
+        let class = self.find_class("java/lang/Object")?;
         let length = c_int::try_from(elements.len()).ok()?;
         // SAFETY: the array is as long as there are elements, and anything may be an element of it.
         let array = unsafe { self.raw_new_object_array(length, class.reference, null_mut()) };

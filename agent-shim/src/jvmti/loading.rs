@@ -1,4 +1,4 @@
-//! Classes by name and loader: defining one, asking a loader for one.
+//! Classes by name and loader: finding and defining one, asking a loader for one.
 
 use super::*;
 
@@ -32,50 +32,38 @@ pub(crate) enum Answer {
 }
 
 impl<'a> Jni<'a> {
+    /// A class that the loader of the native code that calls finds: the boot loader or, for ours, the system loader.
+    pub(crate) fn find_class(&self, name: &str) -> Option<Object<'a>> {
+        let name = c_string(name.as_bytes());
+        // SAFETY: the name is a C string; the result is checked before it is used.
+        let reference = unsafe { self.raw_find_class(name.as_ptr()) };
+        (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
+    }
+
     /// Defines a class of the boot loader.
-    pub(crate) fn define_boot_class(&self, name: &str, bytes: &[u8]) -> Option<Global> {
+    pub(crate) fn define_boot_class(&self, name: &str, bytes: &[u8]) -> Option<Object<'a>> {
         let name = c_string(name.as_bytes());
         let length = c_int::try_from(bytes.len()).ok()?;
         // SAFETY: the name is a C string and there are `length` bytes; a null loader is the boot loader. The result is checked.
-        unsafe {
-            let local = self.raw_define_class(name.as_ptr(), null_mut(), bytes.as_ptr(), length);
-            if self.failed() { None } else { self.promoted(local) }
-        }
-    }
-
-    /// A class that the system loader finds.
-    pub(crate) fn find_class(&self, name: &str) -> Option<Global> {
-        let name = c_string(name.as_bytes());
-        // SAFETY: a C string; the result is checked.
-        unsafe {
-            let local = self.raw_find_class(name.as_ptr());
-            if self.failed() { None } else { self.promoted(local) }
-        }
+        let reference = unsafe { self.raw_define_class(name.as_ptr(), null_mut(), bytes.as_ptr(), length) };
+        (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
     }
 
     /// A `java.lang.String`.
     pub(crate) fn string(&self, text: &str) -> Option<Global> {
         let text = c_string(text.as_bytes());
         // SAFETY: a C string of ASCII characters; the result is checked.
-        unsafe {
-            let local = self.raw_new_string_utf(text.as_ptr());
-            if self.failed() { None } else { self.promoted(local) }
-        }
+        let reference = unsafe { self.raw_new_string_utf(text.as_ptr()) };
+        let failed = self.failed();
+        self.promote(Object { reference, scope: PhantomData }).filter(|_| !failed)
     }
 
     /// An instance method of a class of the boot loader.
-    pub(crate) fn method(&self, class: &Global, name: &str, descriptor: &'static str) -> Option<Method> {
+    pub(crate) fn method(&self, class: &Object<'_>, name: &str, descriptor: &'static str) -> Option<Method> {
         let (name, text) = (c_string(name.as_bytes()), c_string(descriptor.as_bytes()));
         // SAFETY: `class` is a class, the names are C strings.
-        let id = unsafe { self.raw_get_method_id(class.0, name.as_ptr(), text.as_ptr()) };
+        let id = unsafe { self.raw_get_method_id(class.reference, name.as_ptr(), text.as_ptr()) };
         (!self.failed() && !id.is_null()).then_some(Method { id, descriptor })
-    }
-
-    /// The class of an object, which is not null.
-    pub(crate) fn class_of_global(&self, object: &Global) -> Object<'a> {
-        // SAFETY: a global reference that was made of an object; the result is a local reference.
-        let reference = unsafe { self.raw_get_object_class(object.0) };
-        Object { reference, scope: PhantomData }
     }
 
     /// Calls `find`, a method `(String)Class`, on the object; whether it returned one.
@@ -106,10 +94,12 @@ impl<'a> Jni<'a> {
             let thrown = self.raw_exception_occurred();
             self.raw_exception_clear();
             if !thrown.is_null() {
-                let class = c_string(b"java/lang/VirtualMachineError");
-                let error = self.raw_find_class(class.as_ptr());
-                let fatal = self.failed() || error.is_null() || self.raw_is_instance_of(thrown, error) != 0;
-                self.raw_delete_local_ref(error);
+                let error = self.find_class("java/lang/VirtualMachineError");
+                let fatal = error.is_none_or(|error| {
+                    let fatal = self.raw_is_instance_of(thrown, error.reference) != 0;
+                    self.forget(error);
+                    fatal
+                });
                 self.raw_delete_local_ref(thrown);
                 return if fatal { Answer::Failed } else { Answer::Refused };
             }
@@ -144,27 +134,19 @@ impl<'a> Jni<'a> {
         // SAFETY: nobody has the reference any more.
         unsafe { self.raw_delete_weak_global_ref(weak.0) }
     }
-
-    /// A global reference in the place of a local one.
-    ///
-    /// # Safety
-    /// `local` is a local reference or null; nobody uses it any more.
-    unsafe fn promoted(&self, local: *mut c_void) -> Option<Global> {
-        // SAFETY: see above.
-        unsafe {
-            let global = Global(self.raw_new_global_ref(local));
-            self.raw_delete_local_ref(local);
-            (!global.0.is_null()).then_some(global)
-        }
-    }
 }
 
 impl<'a> Jvmti<'a> {
     /// Lets the module of one class read that of another.
-    pub(crate) fn add_reads(&self, jni: Jni<'a>, class: &Global, other: &Global) -> Result<(), JvmtiError> {
+    pub(crate) fn add_reads(
+        &self,
+        jni: Jni<'a>,
+        class: &Object<'_>,
+        other: &Object<'_>,
+    ) -> Result<(), JvmtiError> {
         // SAFETY: both are classes; their modules are local references.
         unsafe {
-            let (from, to) = (jni.raw_get_module(class.0), jni.raw_get_module(other.0));
+            let (from, to) = (jni.raw_get_module(class.reference), jni.raw_get_module(other.reference));
             let result = checked(self.raw_add_module_reads(from, to));
             jni.raw_delete_local_ref(from);
             jni.raw_delete_local_ref(to);

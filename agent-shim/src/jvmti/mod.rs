@@ -5,27 +5,33 @@
 //! [`Jvmti`] or [`Jni`] can only be made from an environment that the virtual machine passed in, and local references do not
 //! outlive the call that they were made in.
 
+mod calls;
 mod events;
 pub(crate) mod heap;
 mod inquiry;
 pub(crate) mod inspect;
 mod loading;
 mod monitors;
+mod natives;
+mod objects;
 mod standstill;
 #[cfg(test)]
 mod tests;
 mod values;
 
+pub(crate) use calls::StaticMethod;
 pub(crate) use events::{Callbacks, Capability, Event};
 pub(crate) use inquiry::{Frame, MethodId, Stack};
 pub(crate) use loading::{Answer, Method, Weak};
 use monitors::MonitorUsage;
+pub(crate) use natives::NativeMethod;
+pub(crate) use objects::{Global, Object};
 pub(crate) use values::Value;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::path::Path;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::sync::atomic::AtomicU64;
 
 /// `jvmtiError`, other than `JVMTI_ERROR_NONE`.
@@ -187,58 +193,12 @@ unsafe impl Send for Jvmti<'static> {}
 // SAFETY: as above.
 unsafe impl Sync for Jvmti<'static> {}
 
-/// `JNINativeMethod`: name, descriptor and function.
-#[repr(C)]
-pub(crate) struct NativeMethod {
-    name: *const c_char,
-    descriptor: *const c_char,
-    function: *const c_void,
-}
-
-impl NativeMethod {
-    /// # Safety
-    /// The function is one that the virtual machine may call for a method with this descriptor.
-    pub(crate) const unsafe fn new(
-        name: &'static CStr,
-        descriptor: &'static CStr,
-        function: *const c_void,
-    ) -> Self {
-        NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function }
-    }
-}
-
 /// The JNI environment of the current thread, within the call `'a` from the virtual machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Jni<'a> {
     environment: Environment,
     scope: PhantomData<(&'a (), *mut ())>,
 }
-
-/// A local reference, or null.
-pub(crate) struct Object<'a> {
-    reference: *mut c_void,
-    scope: PhantomData<&'a ()>,
-}
-
-/// A global reference, kept for good unless it is given back.
-#[derive(Debug)]
-pub(crate) struct Global(*mut c_void);
-// SAFETY: global references are for any thread (JNI, "Global and Local References").
-unsafe impl Send for Global {}
-// SAFETY: as above.
-unsafe impl Sync for Global {}
-
-/// A static method of a class that is never unloaded.
-#[derive(Debug)]
-pub(crate) struct StaticMethod {
-    class: Global,
-    id: *mut c_void,
-    descriptor: &'static str,
-}
-// SAFETY: method ids are for any thread, as long as their class is there, which the global reference sees to.
-unsafe impl Send for StaticMethod {}
-// SAFETY: as above.
-unsafe impl Sync for StaticMethod {}
 
 fn checked(error: c_int) -> Result<(), JvmtiError> {
     if error == 0 { Ok(()) } else { Err(JvmtiError(error)) }
@@ -375,26 +335,6 @@ impl<'a> Jvmti<'a> {
         checked(unsafe { self.raw_is_modifiable_class(class.reference, &mut result) }).is_ok() && result != 0
     }
 
-    /// The tag of an object in this environment; 0: it has none.
-    pub(crate) fn tag(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
-        let mut tag = 0;
-        // SAFETY: `object` is an object.
-        checked(unsafe { self.raw_get_tag(object.reference, &mut tag) }).map(|()| tag)
-    }
-
-    /// Gives an object a tag, for as long as it lives.
-    pub(crate) fn set_tag(&self, object: &Object<'_>, tag: i64) -> Result<(), JvmtiError> {
-        // SAFETY: `object` is an object.
-        checked(unsafe { self.raw_set_tag(object.reference, tag) })
-    }
-
-    /// Bytes of an object.
-    pub(crate) fn object_size(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
-        let mut size = 0;
-        // SAFETY: `object` is an object.
-        checked(unsafe { self.raw_get_object_size(object.reference, &mut size) }).map(|()| size)
-    }
-
     /// Sends the classes through the load hook again.
     pub(crate) fn retransform(&self, classes: &[Global]) -> Result<(), JvmtiError> {
         let references: Vec<*mut c_void> = classes.iter().map(|class| class.0).collect();
@@ -442,136 +382,10 @@ impl<'a> Jni<'a> {
         (result == 0 && !environment.is_null()).then_some(Jni { environment, scope: PhantomData })
     }
 
-    /// A class that the system loader finds.
-    pub(crate) fn class(&self, name: &str) -> Option<Global> {
-        let name = c_string(name.as_bytes());
-        // SAFETY: the name is a C string; the result is checked before it is used.
-        unsafe {
-            let local = self.raw_find_class(name.as_ptr());
-            if self.failed() || local.is_null() {
-                return None;
-            }
-            let global = Global(self.raw_new_global_ref(local));
-            self.raw_delete_local_ref(local);
-            (!global.0.is_null()).then_some(global)
-        }
-    }
-
-    /// A static method of a class that the system loader finds.
-    pub(crate) fn static_method(
-        &self,
-        class: &str,
-        name: &str,
-        descriptor: &'static str,
-    ) -> Option<StaticMethod> {
-        let (class, name, text) =
-            (c_string(class.as_bytes()), c_string(name.as_bytes()), c_string(descriptor.as_bytes()));
-        // SAFETY: names are C strings; every result is checked before it is used.
-        unsafe {
-            let local = self.raw_find_class(class.as_ptr());
-            if self.failed() || local.is_null() {
-                return None;
-            }
-            let id = self.raw_get_static_method_id(local, name.as_ptr(), text.as_ptr());
-            if self.failed() || id.is_null() {
-                return None;
-            }
-            let global = Global(self.raw_new_global_ref(local));
-            self.raw_delete_local_ref(local);
-            (!global.0.is_null()).then_some(StaticMethod { class: global, id, descriptor })
-        }
-    }
-
-    /// Gives `static native long NAME()` of a class that the system loader finds its code. False: there is no such class or method.
-    pub(crate) fn register_clock(
-        &self,
-        class: &str,
-        name: &str,
-        function: extern "system" fn(Environment, *mut c_void) -> i64,
-    ) -> bool {
-        // SAFETY: the function is what a static native method with this descriptor has to be.
-        unsafe { self.register(class, name, c"()J", function as *const c_void) }
-    }
-
-    /// Registers a static native method that takes an object and returns an int.
-    pub(crate) fn register_question(
-        &self,
-        class: &str,
-        name: &str,
-        function: unsafe extern "system" fn(Environment, *mut c_void, *mut c_void) -> c_int,
-    ) -> bool {
-        // SAFETY: as above.
-        unsafe { self.register(class, name, c"(Ljava/lang/Object;)I", function as *const c_void) }
-    }
-
-    /// # Safety
-    /// The function is what a static native method with this descriptor has to be.
-    unsafe fn register(&self, class: &str, name: &str, descriptor: &CStr, function: *const c_void) -> bool {
-        let (class, name) = (c_string(class.as_bytes()), c_string(name.as_bytes()));
-        let method = NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function };
-        // SAFETY: names are C strings, the class is checked before it is used, and the function is what is said above. It lasts: the
-        // library is not unloaded.
-        unsafe {
-            let local = self.raw_find_class(class.as_ptr());
-            if self.failed() || local.is_null() {
-                return false;
-            }
-            let result = self.raw_register_natives(local, &method, 1);
-            let failed = self.failed();
-            self.raw_delete_local_ref(local);
-            result == 0 && !failed
-        }
-    }
-
-    /// Calls a static method without parameters that returns an object; a global reference to it.
-    pub(crate) fn call_for_object(&self, method: &StaticMethod) -> Option<Global> {
-        if !method.descriptor.starts_with("()L") {
-            return None;
-        }
-        // SAFETY: the method takes nothing and returns an object.
-        unsafe {
-            let local = self.raw_call_static_object_method(method.class.0, method.id, null());
-            if self.failed() || local.is_null() {
-                return None;
-            }
-            let global = Global(self.raw_new_global_ref(local));
-            self.raw_delete_local_ref(local);
-            (!global.0.is_null()).then_some(global)
-        }
-    }
-
-    /// Calls a static method `([B)V` with these bytes. False: it threw, or there was no memory.
-    pub(crate) fn call_with_bytes(&self, method: &StaticMethod, bytes: &[u8]) -> bool {
-        let Ok(length) = c_int::try_from(bytes.len()) else { return false };
-        if method.descriptor != "([B)V" {
-            return false;
-        }
-        // SAFETY: the array is as long as what is copied into it, and the method takes an array of bytes.
-        unsafe {
-            let array = self.raw_new_byte_array(length);
-            if self.failed() || array.is_null() {
-                return false;
-            }
-            self.raw_set_byte_array_region(array, 0, length, bytes.as_ptr());
-            self.raw_call_static_void_method(method.class.0, method.id, &(array as i64));
-            let failed = self.failed();
-            self.raw_delete_local_ref(array);
-            !failed
-        }
-    }
-
     /// Whether something was thrown: then hardly anything may be called.
     pub(crate) fn has_thrown(&self) -> bool {
         // SAFETY: may be called at any time.
         unsafe { self.raw_exception_check() != 0 }
-    }
-
-    /// The class of a static method gets its native methods.
-    pub(crate) fn register_natives(&self, of: &StaticMethod, methods: &[NativeMethod]) -> bool {
-        // SAFETY: the table is as long as it says; each entry is sound, see `NativeMethod::new`.
-        let result =
-            unsafe { self.raw_register_natives(of.class.0, methods.as_ptr(), methods.len() as c_int) };
-        !self.failed() && result == 0
     }
 
     /// A string as Modified UTF-8.
@@ -614,36 +428,6 @@ impl<'a> Jni<'a> {
         Some(unsafe { std::slice::from_raw_parts(address, bytes as usize / 8) })
     }
 
-    /// Whether both are the same object.
-    pub(crate) fn is_same(&self, object: &Object<'a>, global: &Global) -> bool {
-        // SAFETY: both are references or null.
-        unsafe { self.raw_is_same_object(object.reference, global.0) != 0 }
-    }
-
-    /// A global reference to the same object.
-    pub(crate) fn global(&self, object: &Object<'a>) -> Option<Global> {
-        // SAFETY: a reference or null.
-        let global = Global(unsafe { self.raw_new_global_ref(object.reference) });
-        (!global.0.is_null()).then_some(global)
-    }
-
-    /// Gives a local reference back before the call ends, where there are many.
-    pub(crate) fn forget(&self, object: Object<'a>) {
-        // SAFETY: nobody has the reference any more.
-        unsafe { self.raw_delete_local_ref(object.reference) }
-    }
-
-    /// What the global reference refers to.
-    pub(crate) fn object<'g>(&self, global: &'g Global) -> Object<'g> {
-        Object { reference: global.0, scope: PhantomData }
-    }
-
-    /// Gives a global reference back.
-    pub(crate) fn forget_global(&self, global: Global) {
-        // SAFETY: nobody has the reference any more.
-        unsafe { self.raw_delete_global_ref(global.0) }
-    }
-
     /// Whether a call has thrown; what it has thrown is dropped.
     fn failed(&self) -> bool {
         // SAFETY: both may be called at any time.
@@ -654,21 +438,6 @@ impl<'a> Jni<'a> {
             }
             failed
         }
-    }
-}
-
-impl Object<'_> {
-    /// A reference that a callback was given.
-    ///
-    /// # Safety
-    /// `reference` is null or a reference that is valid for the lifetime.
-    pub(crate) unsafe fn new(reference: *mut c_void) -> Self {
-        Object { reference, scope: PhantomData }
-    }
-
-    /// Whether it refers to nothing.
-    pub(crate) fn is_null(&self) -> bool {
-        self.reference.is_null()
     }
 }
 

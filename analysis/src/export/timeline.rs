@@ -132,29 +132,7 @@ pub fn lay_out_threads(model: &Arcflow, figure: Figure, timeline: &mut dyn Timel
 pub(super) mod tests {
     use super::*;
     use crate::input;
-
-    /// Takes down what it is fed.
-    #[derive(Default)]
-    pub(in super::super) struct Notes(pub(in super::super) String);
-
-    impl Timeline for Notes {
-        fn thread(&mut self, thread: Thread<'_>) -> io::Result<()> {
-            self.0 += &format!("[{} {}/{}]", thread.process, thread.process_name, thread.name);
-            Ok(())
-        }
-        fn enter(&mut self, name: &str, at: u64) -> io::Result<()> {
-            self.0 += &format!(" {at}>{name}");
-            Ok(())
-        }
-        fn leave(&mut self, at: u64) -> io::Result<()> {
-            self.0 += &format!(" {at}<");
-            Ok(())
-        }
-        fn finish(&mut self) -> io::Result<()> {
-            self.0 += " end";
-            Ok(())
-        }
-    }
+    use crate::testing::Notes;
 
     /// A real timeline of two threads for the tests of what takes one.
     pub(in super::super) fn two_threads(timeline: &mut dyn Timeline) -> io::Result<()> {

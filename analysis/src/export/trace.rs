@@ -200,7 +200,7 @@ impl Visitor for Feed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::timeline::tests::Notes;
+    use crate::testing::Notes;
 
     #[test]
     fn a_frame_that_goes_late_ends_with_those_above_it() {

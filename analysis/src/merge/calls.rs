@@ -7,8 +7,19 @@ use instrument_trace::{ObjId, RemoteCall, Uid};
 /// No row, no connection.
 pub const NONE: u32 = u32::MAX;
 
-/// No party.
-pub(crate) const NO_PARTY: u16 = u16::MAX;
+/// Parties at most; their numbers are below.
+pub(crate) const MOST_PARTIES: usize = u16::MAX as usize;
+
+/// Who should have had the other side of a call that was not matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Peer {
+    /// One of the parties.
+    Party(usize),
+    /// Someone at this address: its index in [`super::Matching::addresses`].
+    Address(usize),
+    /// It is not known.
+    Unknown,
+}
 
 /// How a call was matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +28,7 @@ pub enum How {
     Return,
     /// Its connection is known by other calls, and it has the same place on it.
     Place,
-    /// Its connection was found by addresses and ports, which no other has.
+    /// Its connection was found by addresses and ports: the server tells that nobody else ever had them.
     Ports,
 }
 
@@ -28,7 +39,9 @@ pub enum Reason {
     PeerNotRecorded,
     /// The other process's profile is not whole: the record may be what is missing.
     ProfileTruncated,
-    /// The other process's profile is whole, but this call is not in it: recording was paused, or had not begun.
+    /// The other process did not record all the time.
+    Paused,
+    /// The other process's profile is whole, but this call is not in it: recording had not begun.
     NotRecorded,
     /// It was sent, but the other process did not begin with it.
     NotDispatched,
@@ -36,7 +49,7 @@ pub enum Reason {
     FailedBeforeSending,
     /// Its arguments were still being written when the recording ended.
     InFlight,
-    /// It did not return, and several connections could be the other end of its own.
+    /// It did not return, and the connection that could be the other end of its own is not the only one, or is not known to be.
     AmbiguousConnection,
     /// There is a call that it should be, but object, method or the other side of it is not the same.
     Contradiction,
@@ -46,9 +59,10 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 10] = [
         Reason::PeerNotRecorded,
         Reason::ProfileTruncated,
+        Reason::Paused,
         Reason::NotRecorded,
         Reason::NotDispatched,
         Reason::FailedBeforeSending,
@@ -63,6 +77,7 @@ impl Reason {
         match self {
             Reason::PeerNotRecorded => "peer-not-recorded",
             Reason::ProfileTruncated => "profile-truncated",
+            Reason::Paused => "paused",
             Reason::NotRecorded => "not-recorded",
             Reason::NotDispatched => "not-dispatched",
             Reason::FailedBeforeSending => "failed-before-sending",
@@ -97,8 +112,8 @@ pub struct Rows {
     /// Row of the other side, or [`NONE`].
     pub(crate) partner: Vec<u32>,
     pub(crate) fate: Vec<Fate>,
-    /// Party at the other end of a call that was not matched, or [`NO_PARTY`].
-    pub(crate) peer: Vec<u16>,
+    /// Who is at the other end of a call that was not matched: a party; from [`MOST_PARTIES`] on, an address; or [`NONE`].
+    peer: Vec<u32>,
 }
 
 impl Rows {
@@ -107,7 +122,7 @@ impl Rows {
         self.ordinal.push(ordinal);
         self.partner.push(NONE);
         self.fate.push(Fate::Open);
-        self.peer.push(NO_PARTY);
+        self.peer.push(NONE);
     }
 
     /// How many there are.
@@ -135,9 +150,21 @@ impl Rows {
         self.fate[row as usize]
     }
 
-    /// The party at the other end of a call that was not matched, if it is known.
-    pub fn peer(&self, row: u32) -> Option<usize> {
-        Some(self.peer[row as usize]).filter(|&peer| peer != NO_PARTY).map(usize::from)
+    /// Who is at the other end of a call that was not matched.
+    pub fn peer(&self, row: u32) -> Peer {
+        match self.peer[row as usize] {
+            NONE => Peer::Unknown,
+            party if (party as usize) < MOST_PARTIES => Peer::Party(party as usize),
+            address => Peer::Address(address as usize - MOST_PARTIES),
+        }
+    }
+
+    pub(crate) fn set_peer(&mut self, row: u32, peer: Peer) {
+        self.peer[row as usize] = match peer {
+            Peer::Party(party) => party as u32,
+            Peer::Address(address) => (MOST_PARTIES + address) as u32,
+            Peer::Unknown => NONE,
+        };
     }
 
     /// The row of the other side.

@@ -1,5 +1,7 @@
 //! The connections of all parties, and which two of them are the ends of one.
 
+use std::net::IpAddr;
+
 use instrument_trace::{Connection, Profile, Side, Source};
 
 use super::Party;
@@ -83,11 +85,21 @@ impl Connections {
         is_sure.then_some(end.other)
     }
 
+    /// Accepted connections by ports and addresses.
+    pub(crate) fn accepted(&self) -> HashMap<Ends, Vec<u32>> {
+        let mut accepted: HashMap<Ends, Vec<u32>> = HashMap::default();
+        for (index, end) in self.ends.iter().enumerate() {
+            if end.connection.side == Side::Accepted {
+                accepted.entry(end.key()).or_default().push(index as u32);
+            }
+        }
+        accepted
+    }
+
     /// Whether addresses and ports are those of two ends of one connection.
     pub(crate) fn fits(&self, connected: &End, accepted: &End) -> bool {
         let (from, to) = (&connected.connection, &accepted.connection);
-        let is_same =
-            |a: std::net::IpAddr, b: std::net::IpAddr| a.is_unspecified() || b.is_unspecified() || a == b;
+        let is_same = |a: IpAddr, b: IpAddr| a.is_unspecified() || b.is_unspecified() || a == b;
         let hosts = [connected.party, accepted.party].map(|party| self.hosts[party].as_ref());
         let elsewhere = matches!(hosts, [Some(a), Some(b)] if a != b);
         from.side == Side::Connected
@@ -97,6 +109,16 @@ impl Connections {
             && is_same(from.remote, to.local)
             // Every host has this address.
             && !(elsewhere && (from.remote.is_loopback() || to.local.is_loopback()))
+    }
+}
+
+/// Party and copy, ports and addresses.
+pub(crate) type Ends = (usize, u32, u16, u16, IpAddr, IpAddr);
+
+impl End {
+    pub(crate) fn key(&self) -> Ends {
+        let of = &self.connection;
+        (self.party, of.copy, of.local_port, of.remote_port, of.local, of.remote)
     }
 }
 

@@ -1,17 +1,21 @@
 //! Calls that no return tells of: steps 5 to 7 of [`super::matching`].
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
-use super::calls::{Checks, Fate, Hasher, How, NONE, Reason, is_well_known};
+use super::calls::{Checks, Fate, Hasher, How, NONE, Peer, Reason, is_well_known};
 use super::connections::Connections;
 use super::matching::Matching;
 use crate::model::HashMap;
 
 /// Connections with the same ports among which the other end is looked for.
 const MOST_ALIKE: usize = 64;
+
+/// Addresses of processes that nobody gave a profile of; more are not told apart.
+const MOST_ADDRESSES: usize = 256;
 
 /// What is left to know of a call that has no other side so far.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +28,10 @@ struct Left {
     sent: bool,
     /// Number of the virtual machine that the object, or else the return, is of.
     machine: Option<i32>,
+    /// No other process has such an object.
+    is_own_object: bool,
+    /// Where no connection to could be had, or [`Peer::Unknown`].
+    asked: Peer,
 }
 
 impl Left {
@@ -46,10 +54,11 @@ pub(crate) fn settle<S: Source>(
 ) -> Result<(), Error> {
     let mut left = Lefts::read(matching, parties, hasher)?;
     left.by_place(matching, connections);
-    let ambiguous = by_ports(&left, matching, parties, connections);
+    let ambiguous = by_ports(&left, matching, connections);
     left.made.retain(|left| matching.made.partner[left.row as usize] == NONE);
     left.served.retain(|left| matching.served.partner[left.row as usize] == NONE);
     left.give_reasons(matching, parties, connections, &ambiguous);
+    matching.addresses = left.addresses.all;
     Ok(())
 }
 
@@ -59,6 +68,40 @@ struct Lefts {
     served: Vec<Left>,
     /// Which party a virtual machine is, by what it served.
     machines: HashMap<i32, usize>,
+    addresses: Addresses,
+}
+
+/// Places that the other side of calls is at.
+#[derive(Default)]
+struct Addresses {
+    all: Vec<String>,
+    known: HashMap<String, usize>,
+}
+
+impl Addresses {
+    fn of(&mut self, address: String) -> Peer {
+        let next = self.all.len();
+        match self.known.get(&address) {
+            Some(&known) => Peer::Address(known),
+            None if next >= MOST_ADDRESSES => Peer::Unknown,
+            None => {
+                self.all.push(address.clone());
+                self.known.insert(address, next);
+                Peer::Address(next)
+            }
+        }
+    }
+
+    /// Of a call made, where the server listens; of one that was served, the client's host.
+    fn of_connection(&mut self, connections: &Connections, connection: u32, is_made: bool) -> Peer {
+        let Some(end) = connections.ends.get(connection as usize) else { return Peer::Unknown };
+        let of = &end.connection;
+        match is_made {
+            _ if of.remote.is_unspecified() => Peer::Unknown,
+            true => self.of(SocketAddr::new(of.remote, of.remote_port).to_string()),
+            false => self.of(of.remote.to_string()),
+        }
+    }
 }
 
 impl Lefts {
@@ -73,7 +116,11 @@ impl Lefts {
             party.profile.visit_remote_calls(party.source, |call| match call.kind {
                 RemoteCallKind::Made => {
                     if matching.made.fate[made as usize] == Fate::Open {
-                        lefts.made.push(Left::new(made, call, hasher));
+                        let names = party.profile.copies.get(&call.copy).map(|copy| &copy.class_names);
+                        let host = names.and_then(|names| names.get(&call.host));
+                        let asked = host.map(|host| lefts.addresses.of(format!("{host}:{}", call.port)));
+                        let asked = asked.unwrap_or(Peer::Unknown);
+                        lefts.made.push(Left { asked, ..Left::new(made, call, hasher) });
                     }
                     made += 1;
                 }
@@ -114,7 +161,7 @@ impl Lefts {
     }
 
     fn give_reasons<S: Source>(
-        &self,
+        &mut self,
         matching: &mut Matching,
         parties: &[Party<'_, S>],
         connections: &Connections,
@@ -127,9 +174,12 @@ impl Lefts {
             let other = connections.other(connection).map(|other| connections.ends[other as usize].party);
             let machine = left.machine.and_then(|machine| self.machines.get(&machine).copied());
             let peer = other.or(machine);
-            if let Some(peer) = peer {
-                matching.made.peer[at] = peer as u16;
-            }
+            let at_the_other_end = match (peer, left.asked) {
+                (Some(peer), _) => Peer::Party(peer),
+                (None, Peer::Unknown) => self.addresses.of_connection(connections, connection, true),
+                (None, asked) => asked,
+            };
+            matching.made.set_peer(left.row, at_the_other_end);
             if matching.made.fate[at] != Fate::Open {
                 continue;
             }
@@ -140,8 +190,8 @@ impl Lefts {
                 _ if !left.sent && !left.returned => Reason::InFlight,
                 None => Reason::PeerNotRecorded,
                 Some(peer) if incomplete[peer] => Reason::ProfileTruncated,
+                Some(peer) if parties[peer].was_paused() => Reason::Paused,
                 Some(_) if left.returned => Reason::NotRecorded,
-                Some(peer) if parties[peer].was_paused() => Reason::NotRecorded,
                 Some(_) => Reason::NotDispatched,
             };
             matching.made.fate[at] = Fate::Unmatched(reason);
@@ -150,9 +200,11 @@ impl Lefts {
             let at = left.row as usize;
             let connection = matching.served.connection[at];
             let peer = connections.other(connection).map(|other| connections.ends[other as usize].party);
-            if let Some(peer) = peer {
-                matching.served.peer[at] = peer as u16;
-            }
+            let at_the_other_end = match peer {
+                Some(peer) => Peer::Party(peer),
+                None => self.addresses.of_connection(connections, connection, false),
+            };
+            matching.served.set_peer(left.row, at_the_other_end);
             if matching.served.fate[at] != Fate::Open {
                 continue;
             }
@@ -161,6 +213,7 @@ impl Lefts {
                 _ if ambiguous.contains_key(&connection) => Reason::AmbiguousConnection,
                 None => Reason::PeerNotRecorded,
                 Some(peer) if incomplete[peer] => Reason::ProfileTruncated,
+                Some(peer) if parties[peer].was_paused() => Reason::Paused,
                 Some(_) => Reason::NotRecorded,
             };
             matching.served.fate[at] = Fate::Unmatched(reason);
@@ -179,6 +232,8 @@ impl Left {
             failed: call.failed,
             sent: call.sent != 0,
             machine: call.return_id.map(|uid| uid.unique).or(object),
+            is_own_object: object.is_some(),
+            asked: Peer::Unknown,
         }
     }
 }
@@ -200,16 +255,12 @@ fn meet(matching: &mut Matching, made: &Left, served: &Left, how: How) {
 ///
 /// 1. their addresses and ports fit, and no call tells of another end of either;
 /// 2. they are the only ones left with these ports;
-/// 3. both profiles are whole: else the connection that is meant may be the one that is missing;
-/// 4. at least one call that was sent has the same place on both, and all that have agree in object and method.
+/// 3. the server has accepted no socket with these ports but those that it recorded calls of, whose other ends are all known but for this one:
+///    a client whose profile is missing may have had them before or after, and the server has not dispatched what came from here;
+/// 4. at least one call has the same place on both and is of an object that this server alone has; all others agree, too.
 ///
 /// What nothing but these could be, and is refused by one of them, is returned: ambiguous.
-fn by_ports<S: Source>(
-    left: &Lefts,
-    matching: &mut Matching,
-    parties: &[Party<'_, S>],
-    connections: &mut Connections,
-) -> HashMap<u32, ()> {
+fn by_ports(left: &Lefts, matching: &mut Matching, connections: &mut Connections) -> HashMap<u32, ()> {
     let collect = |rows: &super::Rows, left: &[Left]| {
         let mut by: ByPlace = HashMap::default();
         for left in left.iter().filter(|left| rows.fate[left.row as usize] == Fate::Open) {
@@ -231,7 +282,7 @@ fn by_ports<S: Source>(
         let of = &connections.ends[index as usize].connection;
         by_ports.entry((of.remote_port, of.local_port)).or_default().1.push(index);
     }
-    let incomplete: Vec<bool> = parties.iter().map(Party::is_incomplete).collect();
+    let accepted = if by_ports.is_empty() { HashMap::default() } else { connections.accepted() };
     let mut ambiguous = HashMap::default();
     let mut pairs = Vec::new();
     for (from, to) in by_ports.into_values() {
@@ -250,18 +301,23 @@ fn by_ports<S: Source>(
                 }
                 _ => None,
             };
-            let whole = |server: u32| !incomplete[end(client).party] && !incomplete[end(server).party];
+            let is_sole = |server: u32| {
+                let alike = accepted.get(&end(server).key()).map_or(&[][..], Vec::as_slice);
+                let sockets = alike.iter().map(|&index| end(index).connection.accepted).max();
+                sockets.is_some_and(|sockets| sockets as usize == alike.len())
+                    && alike.iter().all(|&index| index == server || connections.other(index).is_some())
+            };
             let agrees = |server: u32| {
                 let (calls, others) = (&made[&client], &served[&server]);
                 let common = calls.iter().filter_map(|(place, call)| Some((call, others.get(place)?)));
-                let mut is_sent = false;
+                let mut is_here = false;
                 let agree = common.into_iter().all(|(made, served)| {
-                    is_sent |= made.sent;
+                    is_here |= made.is_own_object;
                     made.agrees(served)
                 });
-                agree && is_sent
+                agree && is_here
             };
-            match chosen.filter(|&server| whole(server) && agrees(server)) {
+            match chosen.filter(|&server| is_sole(server) && agrees(server)) {
                 Some(server) => pairs.push((client, server)),
                 None => {
                     ambiguous.insert(client, ());

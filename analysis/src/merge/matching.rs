@@ -5,14 +5,14 @@
 //! 3. read the served calls: the same UID is the same call, if object and method agree;
 //! 4. the connections of the calls so matched are the two ends of one;
 //! 5. calls that did not return: the same place on such a connection, if object and method agree ([`super::leftovers`]);
-//! 6. connections over which nothing returned: the same ports and addresses, where no other could be meant;
+//! 6. connections over which nothing returned: the same ports and addresses, where the server has accepted no other socket with them;
 //! 7. every call that is left gets a reason.
 
 use instrument_trace::{Error, RemoteCallKind, Source};
 use rayon::prelude::*;
 
 use super::Party;
-use super::calls::{Fate, Hasher, How, Key, NO_PARTY, NONE, Reason, Rows};
+use super::calls::{Fate, Hasher, How, Key, MOST_PARTIES, NONE, Reason, Rows};
 use super::connections::Connections;
 use super::leftovers;
 
@@ -27,6 +27,8 @@ pub struct Matching {
     pub misplaced: u64,
     /// Calls of kinds that are not known.
     pub unknown: u64,
+    /// Where the other side of calls is that were not matched.
+    pub addresses: Vec<String>,
 }
 
 /// Matches the calls of all parties, which must be of different processes.
@@ -34,12 +36,18 @@ pub struct Matching {
 /// # Errors
 /// When a source fails, or there are more calls or parties than numbers for them.
 pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Error> {
-    let mut matching = Matching { made: Rows::default(), served: Rows::default(), misplaced: 0, unknown: 0 };
+    let mut matching = Matching {
+        made: Rows::default(),
+        served: Rows::default(),
+        misplaced: 0,
+        unknown: 0,
+        addresses: Vec::new(),
+    };
     let room = |party: &Party<'_, S>| {
         party.profile.remote_calls.iter().fold(0u64, |sum, part| sum.saturating_add(part.length / 128))
     };
     let calls = parties.iter().map(room).fold(0u64, u64::saturating_add);
-    if calls >= u64::from(NONE) || parties.len() >= usize::from(NO_PARTY) {
+    if calls >= u64::from(NONE) || parties.len() >= MOST_PARTIES {
         let reason = format!("{calls} remote calls of {} processes are too many", parties.len());
         return Err(std::io::Error::other(reason).into());
     }

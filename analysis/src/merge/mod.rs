@@ -19,9 +19,11 @@ mod sites;
 mod tree;
 pub mod view;
 
-use instrument_trace::{Profile, Source};
+use instrument_trace::{Error, Profile, Source};
 
-pub use calls::{Fate, How, Reason, Rows};
+use crate::model::HashMap;
+
+pub use calls::{Fate, How, Peer, Reason, Rows};
 pub use matching::{Matching, match_calls};
 pub use numbers::Numbers;
 pub use paths::Stages;
@@ -47,19 +49,54 @@ impl<S: Source> Party<'_, S> {
             || profile.threads.iter().any(|thread| thread.stopped || thread.dropped > 0)
     }
 
+    /// How much is in it, to be compared with that of a copy: remote calls, soundness, calls of methods, the last moment.
+    fn fullness(&self) -> Result<(u64, bool, u64, u64), Error> {
+        let profile = self.profile;
+        let mut calls = 0;
+        profile.visit_remote_calls(self.source, |_| calls += 1)?;
+        let mut entries = 0u64;
+        for thread in &profile.threads {
+            let nodes = thread.tree.iter().flat_map(|tree| &tree.nodes).map(|node| node.entries);
+            let methods = thread.methods.values().map(|method| method.entries);
+            entries = nodes.chain(methods).fold(entries, u64::saturating_add);
+        }
+        Ok((calls, profile.damage.is_empty(), entries, profile.beat_clock))
+    }
+
     /// Whether recording was paused: then calls are missing from a whole profile.
     pub fn was_paused(&self) -> bool {
         !self.profile.pauses.is_empty()
     }
 }
 
-/// For each profile the index of an earlier one of the same process, if there is one: a copy of the same file, or one of another moment.
-pub fn same_process(profiles: &[&Profile]) -> Vec<Option<usize>> {
-    let key =
-        |profile: &Profile| (profile.nonce != 0).then_some((profile.nonce, profile.pid, profile.start_ms));
-    let first = |(at, profile): (usize, &&Profile)| {
-        let own = key(profile)?;
-        profiles[..at].iter().position(|other| key(other) == Some(own))
+/// For each party the index of another one of the same process that has more, if there is one: a copy of the same file, or one of another
+/// moment.
+///
+/// # Errors
+/// When a source fails.
+pub fn fuller_copies<S: Source>(parties: &[Party<'_, S>]) -> Result<Vec<Option<usize>>, Error> {
+    let key = |of: &Party<'_, S>| {
+        let profile = of.profile;
+        (profile.nonce != 0).then_some((profile.nonce, profile.pid, profile.start_ms))
     };
-    profiles.iter().enumerate().map(first).collect()
+    let mut copies: HashMap<_, Vec<usize>> = HashMap::default();
+    for (at, party) in parties.iter().enumerate() {
+        if let Some(key) = key(party) {
+            copies.entry(key).or_default().push(at);
+        }
+    }
+    let mut fuller = vec![None; parties.len()];
+    for copies in copies.into_values().filter(|copies| copies.len() > 1) {
+        let mut best = (parties[copies[0]].fullness()?, copies[0]);
+        for &at in &copies[1..] {
+            let fullness = parties[at].fullness()?;
+            if fullness > best.0 {
+                best = (fullness, at);
+            }
+        }
+        for at in copies.into_iter().filter(|&at| at != best.1) {
+            fuller[at] = Some(best.1);
+        }
+    }
+    Ok(fuller)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{Fate, How, Reason, Rows};
+use super::calls::{Fate, How, Peer, Reason, Rows};
 use super::matching::Matching;
 
 /// Calls between two parties, by how they were matched.
@@ -23,9 +23,8 @@ impl Matched {
     }
 }
 
-/// A call that was not matched: who recorded it, whether it was made there, why it was not matched, and who should have had the other side,
-/// if that is known.
-pub type Unmatched = (usize, bool, Reason, Option<usize>);
+/// A call that was not matched: who recorded it, whether it was made there, why it was not matched, and who should have had the other side.
+pub type Unmatched = (usize, bool, Reason, Peer);
 
 /// The numbers of a matching; every call is in exactly one of them, once for each side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,6 +37,8 @@ pub struct Numbers {
     pub matched: BTreeMap<(usize, usize), Matched>,
     /// The others.
     pub unmatched: BTreeMap<Unmatched, u64>,
+    /// See [`Matching::addresses`].
+    pub addresses: Vec<String>,
     /// See [`Matching::misplaced`].
     pub misplaced: u64,
     /// See [`Matching::unknown`].
@@ -52,6 +53,7 @@ impl Numbers {
         let mut numbers = Numbers {
             made: sizes(&matching.made),
             served: sizes(&matching.served),
+            addresses: matching.addresses.clone(),
             misplaced: matching.misplaced,
             unknown: matching.unknown,
             ..Numbers::default()

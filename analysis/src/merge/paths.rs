@@ -21,6 +21,8 @@ pub(crate) struct Way {
     pub(crate) within: u32,
     /// The context that made it.
     pub(crate) site: NodeId,
+    /// Index of the remote method in [`Paths::methods`].
+    pub(crate) method: u32,
     /// Party that served it, or [`NONE`].
     pub(crate) server: u32,
     /// Frame that it was served under, or [`NONE`].
@@ -78,6 +80,8 @@ pub(crate) struct Paths {
     /// By frame.
     pub(crate) served: Vec<Served>,
     pub(crate) frames: Frames,
+    /// Names of the remote methods, as `name(descriptor)`.
+    pub(crate) methods: Vec<String>,
     /// By client and server.
     pub(crate) stages: std::collections::BTreeMap<(usize, usize), Stages>,
     /// Calls that were made within themselves, as it seems.
@@ -100,6 +104,7 @@ struct Origin {
     /// Row of the served call that it was made within, or [`NONE`].
     within: u32,
     site: NodeId,
+    method: u32,
     is_internal: bool,
     path: u32,
 }
@@ -116,6 +121,7 @@ impl Paths {
         let mut paths = Paths::default();
         let mut services = Vec::with_capacity(matching.served.len());
         let mut origins = Vec::with_capacity(matching.made.len());
+        let mut methods = Methods::default();
         for (number, party) in parties.iter().enumerate() {
             let mut sites = Sites::new(number, party.profile, &places[number], &mut paths.frames);
             paths.served.resize(paths.frames.all.len(), Served::default());
@@ -140,11 +146,14 @@ impl Paths {
                     let within = spans.find(call);
                     let link = (within as usize).checked_sub(first).and_then(|at| spans.links.get(at));
                     let site = sites.made(call, link.copied().unwrap_or(0));
+                    let method = methods.index(party.profile, call);
                     let is_internal = is_internal(&call.object);
-                    origins.push(Origin { within, site, is_internal, path: NONE });
+                    origins.push(Origin { within, site, method, is_internal, path: NONE });
                 }
             })?;
+            methods.of_party.clear();
         }
+        paths.methods = methods.all;
         paths.walk(matching, &services, &mut origins);
         let mut row = 0;
         for (client, party) in parties.iter().enumerate() {
@@ -186,11 +195,11 @@ impl Paths {
                 }
             };
             while let Some(at) = stack.pop() {
-                let Origin { site, is_internal, .. } = origins[at as usize];
+                let Origin { site, method, is_internal, .. } = origins[at as usize];
                 let partner = matching.made.partner(at);
                 let server = partner.map_or(NONE, |served| matching.served.party(served) as u32);
                 let frame = partner.map_or(NONE, |served| services[served as usize].frame);
-                let way = Way { within, site, server, frame, is_internal };
+                let way = Way { within, site, method, server, frame, is_internal };
                 let next = self.all.len() as u32;
                 let path = *known.entry(way).or_insert(next);
                 if path == next {
@@ -259,6 +268,34 @@ impl Service {
             method: call.returned.saturating_sub(call.sent),
             is_whole: call.end != 0 && call.sent != 0 && call.returned != 0,
         }
+    }
+}
+
+/// Remote methods, numbered over all parties.
+#[derive(Default)]
+struct Methods {
+    all: Vec<String>,
+    known: HashMap<String, u32>,
+    /// By copy, number of the name, and hash if it has no name.
+    of_party: HashMap<(u32, u32, i64), u32>,
+}
+
+impl Methods {
+    fn index(&mut self, profile: &Profile, call: &RemoteCall) -> u32 {
+        let hash = if call.method == 0 { call.hash } else { 0 };
+        *self.of_party.entry((call.copy, call.method, hash)).or_insert_with(|| {
+            let names = profile.copies.get(&call.copy).map(|copy| &copy.class_names);
+            let name = match names.and_then(|names| names.get(&call.method)) {
+                Some(name) => name.clone(),
+                None if call.operation < 0 => format!("method {hash:016x}"),
+                None => format!("operation {} of {hash:016x}", call.operation),
+            };
+            let next = self.all.len() as u32;
+            *self.known.entry(name).or_insert_with_key(|name| {
+                self.all.push(name.clone());
+                next
+            })
+        })
     }
 }
 

@@ -2,10 +2,12 @@
 //! made the call.
 //!
 //! 1. emit the processes that are wanted, without the frames that calls were served under: what they did for others;
-//! 2. where a context made calls, emit what was done for them below it, and so on, along the paths of the calls;
+//! 2. where a context made calls, emit a node for the remote method, and below it what was done for them, and so on, along the paths of the
+//!    calls;
 //! 3. a frame that served several paths is split by the time that it took for each, and marked: that is an estimate;
 //! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted;
-//! 5. a caller waits while its call is served: that time is taken from its own, so times add up.
+//! 5. a caller waits while its call is served: that time is taken from its own, so times add up; what of the wait the server does not
+//!    explain, the remote method has: network and marshalling.
 
 use std::collections::BTreeMap;
 
@@ -85,6 +87,8 @@ pub(crate) struct Emitter<'a> {
     stack: Vec<Work>,
     /// What callers have less: node and resource.
     waited: HashMap<(NodeId, usize), f64>,
+    /// What they have less besides, as far as they have it, and the remote method that has it.
+    remote: Vec<(NodeId, NodeId, f64)>,
     columns: [usize; 3],
     walls: Vec<usize>,
     collapsed: u64,
@@ -123,6 +127,7 @@ pub(crate) fn emit(
         tree,
         stack: Vec::new(),
         waited: HashMap::default(),
+        remote: Vec::new(),
         columns: [first, first + 1, first + 2],
         walls: ["wall", "wall-raw"].iter().filter_map(|name| model.resource(name)).collect(),
         collapsed: 0,
@@ -276,23 +281,29 @@ impl Emitter<'_> {
     fn calls(&mut self, index: u32, site: NodeId) {
         let path = &self.paths.all[index as usize];
         let is_folded = path.way.is_internal && !self.view.internals;
-        let at = if is_folded { self.child(site, Kind::Link, INTERNAL) } else { site };
-        if is_folded {
-            self.tree.meet(at, path.calls);
-        }
+        let at = if is_folded {
+            self.child(site, Kind::Link, INTERNAL)
+        } else {
+            let name = format!("remote {}", self.paths.methods[path.way.method as usize]);
+            self.child(site, Kind::Method, &name)
+        };
+        self.tree.meet(at, path.calls);
         let [calls, remote, network] = self.columns;
         let base = self.tree.base_mut(at);
         base[calls] += path.calls as f64;
         base[remote] += path.client_ns as f64;
         base[network] += path.between_ns as f64;
-        if path.way.server == NONE || is_folded || self.view.is_server {
+        let is_grafted = path.way.server != NONE && !is_folded && !self.view.is_server;
+        let has_times = is_grafted && path.way.frame != NONE;
+        self.remote.push((site, at, if has_times { path.between_ns as f64 } else { path.client_ns as f64 }));
+        if !is_grafted {
             return;
         }
         let part = self.parts[index as usize];
         let name = format!("{}{}", self.labels[path.way.server as usize], estimated(part));
-        let below = self.child(site, Kind::Process, &name);
+        let below = self.child(at, Kind::Process, &name);
         self.tree.meet(below, path.calls);
-        if path.way.frame == NONE {
+        if !has_times {
             return;
         }
         let width = self.model.resources().len();
@@ -326,6 +337,13 @@ impl Emitter<'_> {
                 ns -= rest;
             }
             *base = rest.max(0.0);
+        }
+        for (site, at, ns) in std::mem::take(&mut self.remote) {
+            for &wall in &self.walls {
+                let moved = ns.clamp(0.0, self.tree.base(site)[wall].max(0.0));
+                self.tree.base_mut(site)[wall] -= moved;
+                self.tree.base_mut(at)[wall] += moved;
+            }
         }
         if short > 0 {
             let ns = crate::report::text::quantity(ns, "ns");

@@ -10,7 +10,7 @@ use super::{Error, Format};
 use std::collections::BTreeMap;
 
 use super::text::quantity;
-use crate::merge::{Numbers, Stages};
+use crate::merge::{Numbers, Peer, Stages};
 
 /// The times of the calls between two processes, by client and server.
 pub type AllStages = BTreeMap<(usize, usize), Stages>;
@@ -46,8 +46,14 @@ pub fn json(names: &[String], numbers: &Numbers, stages: &AllStages) -> serde_js
         })
     });
     let unmatched = numbers.unmatched.iter().map(|(&(party, is_made, reason, peer), calls)| {
+        let (peer, address) = match peer {
+            Peer::Party(party) => (Some(party), None),
+            Peer::Address(at) => (None, numbers.addresses.get(at)),
+            Peer::Unknown => (None, None),
+        };
         json!({
-            "process": party, "side": side(is_made), "reason": reason.word(), "peer": peer, "calls": calls,
+            "process": party, "side": side(is_made), "reason": reason.word(), "peer": peer, "address": address,
+            "calls": calls,
         })
     });
     let stages = stages.iter().map(|(&(client, server), of)| {
@@ -65,6 +71,14 @@ pub fn json(names: &[String], numbers: &Numbers, stages: &AllStages) -> serde_js
         "misplaced": numbers.misplaced,
         "unknown_kinds": numbers.unknown,
     })
+}
+
+fn other_side<'a>(peer: Peer, names: &'a [String], numbers: &'a Numbers) -> Option<&'a str> {
+    match peer {
+        Peer::Party(party) => Some(&names[party]),
+        Peer::Address(at) => numbers.addresses.get(at).map(String::as_str),
+        Peer::Unknown => None,
+    }
 }
 
 fn side(is_made: bool) -> &'static str {
@@ -95,7 +109,7 @@ fn text(out: &mut dyn Write, names: &[String], numbers: &Numbers, stages: &AllSt
         let mut table = Aligned::new(headers.into(), "recorded by (other side)");
         for (&(party, is_made, reason, peer), calls) in &numbers.unmatched {
             let cells = [calls.to_string(), side(is_made).to_owned(), reason.word().to_owned()];
-            let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| names[peer].clone());
+            let peer = other_side(peer, names, numbers).unwrap_or("unknown");
             table.row(cells.into(), &format!("{} ({peer})", names[party]));
         }
         table.print(out, None)?;
@@ -143,7 +157,7 @@ fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), E
         }
     }
     for (&(party, is_made, reason, peer), calls) in &numbers.unmatched {
-        let peer = peer.map_or_else(String::new, |peer| quoted(&names[peer]));
+        let peer = other_side(peer, names, numbers).map_or_else(String::new, quoted);
         writeln!(out, "{},{},{peer},{},{calls}", quoted(&names[party]), side(is_made), reason.word())?;
     }
     Ok(())

@@ -136,7 +136,10 @@ impl Edits {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entry.is_none() && self.insertions.is_empty() && self.detours.is_empty()
+        self.entry.is_none()
+            && self.insertions.is_empty()
+            && self.detours.is_empty()
+            && self.region_handlers.is_empty()
     }
 
     pub(crate) fn sort(&mut self) {

@@ -58,10 +58,16 @@ pub enum Hook {
     RegionLeft,
     /// At the end of the constructor of a connection.
     RmiConnection,
+    /// Where a loop begins that accepts connections.
+    RmiListening,
+    /// Where a socket was accepted.
+    RmiAccepted,
     /// Where a method of a remote object is called.
     RmiInvoking,
     /// Where a stub calls one of its operations.
     RmiNewCall,
+    /// Where no connection can be had for a call.
+    RmiUnmade,
     /// In the constructor of a call that is made.
     RmiCallMade,
     /// Where the arguments of a call are written.
@@ -148,7 +154,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 52] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -174,8 +180,11 @@ impl Hook {
         Self::RegionEnd,
         Self::RegionLeft,
         Self::RmiConnection,
+        Self::RmiListening,
+        Self::RmiAccepted,
         Self::RmiInvoking,
         Self::RmiNewCall,
+        Self::RmiUnmade,
         Self::RmiCallMade,
         Self::RmiSent,
         Self::RmiReturned,
@@ -232,8 +241,11 @@ impl Hook {
             Self::RegionEnd => (REGIONS, "end", METHOD_EVENT),
             Self::RegionLeft => (REGIONS, "left", METHOD_EVENT),
             Self::RmiConnection => (RMI_MARKERS, "connection", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)V"),
-            Self::RmiInvoking => (RMI_MARKERS, "invoking", "(Ljava/lang/Object;J)V"),
-            Self::RmiNewCall => (RMI_MARKERS, "newCall", "([Ljava/lang/Object;IJ)V"),
+            Self::RmiListening => (RMI_MARKERS, "listening", OBJECT_EVENT),
+            Self::RmiAccepted => (RMI_MARKERS, "accepted", OBJECT_EVENT),
+            Self::RmiInvoking => (RMI_MARKERS, "invoking", "(Ljava/lang/Object;Ljava/lang/Object;J)V"),
+            Self::RmiNewCall => (RMI_MARKERS, "newCall", "(Ljava/lang/Object;[Ljava/lang/Object;IJ)V"),
+            Self::RmiUnmade => (RMI_MARKERS, "unmade", OBJECT_EVENT),
             Self::RmiCallMade => (RMI_MARKERS, "callMade", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;IJ)V"),
             Self::RmiSent => (RMI_MARKERS, "sent", OBJECT_EVENT),
             Self::RmiReturned => (RMI_MARKERS, "returned", OBJECT_EVENT),

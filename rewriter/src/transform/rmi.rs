@@ -5,11 +5,13 @@
 //! | class | where | hook |
 //! |---|---|---|
 //! | TCPConnection | end of `<init>` | `connection` |
+//! | AcceptLoop, ConnectionHandler | `<init>` | `listening`, `accepted`: also of sockets that never carry a call |
 //! | UnicastRef | `invoke`, `newCall` | `invoking`, `newCall`: the method |
 //! | StreamRemoteCall | `<init>` of a call made, `executeCall`, `exceptionReceivedFromServer` | `callMade`, `sent`, `thrown` |
 //! | | `<init>` of a call that comes in, `releaseInputStream` | `receiving`, `inputReleased` |
 //! | ConnectionInputStream, ConnectionOutputStream | `readID`, `writeID` | `returned`, `answering`: the UID of the return |
-//! | TCPChannel | `free` | `freed`: every call made gives its connection back once, however it ends |
+//! | TCPChannel | `newConnection` | `unmade`, where an exception leaves: there is no connection for the call |
+//! | | `free` | `freed`: every call made gives its connection back once, however it ends |
 //! | Transport | `serviceCall`: the ObjID is read; every exit | `served`, `serviced` |
 //! | UnicastServerRef | `dispatch`, `oldDispatch`, `logCall`, `logCallException` | `operation`, `hash`, `dispatching`, `calling`, `failed` |
 //!
@@ -61,6 +63,8 @@ enum At {
     Return,
     /// In front of every return, which takes a boolean, and where an exception leaves the method.
     Exit,
+    /// Where an exception leaves the method.
+    Thrown,
     /// In front of the one call of a method.
     Before(&'static str, &'static str),
     /// Behind it.
@@ -83,6 +87,8 @@ const SERVER: &str = "sun/rmi/server/UnicastServerRef";
 const CLIENT: &str = "sun/rmi/server/UnicastRef";
 const CONNECTION: &str = "sun/rmi/transport/tcp/TCPConnection";
 const CHANNEL: &str = "sun/rmi/transport/tcp/TCPChannel";
+const ACCEPT_LOOP: &str = "sun/rmi/transport/tcp/TCPTransport$AcceptLoop";
+const ACCEPTED: &str = "sun/rmi/transport/tcp/TCPTransport$ConnectionHandler";
 const TRANSPORT: &str = "sun/rmi/transport/Transport";
 const INPUT: &str = "sun/rmi/transport/ConnectionInputStream";
 const OUTPUT: &str = "sun/rmi/transport/ConnectionOutputStream";
@@ -96,19 +102,24 @@ const OWN_STUBS: [&str; 4] = [
 ];
 
 #[rustfmt::skip]
-const POINTS: [Point; 19] = [
+const POINTS: [Point; 22] = [
     at(CONNECTION, "<init>", "(Lsun/rmi/transport/tcp/TCPChannel;Ljava/net/Socket;Ljava/io/InputStream;Ljava/io/OutputStream;)V",
         At::Return, &[ALOAD_0, ALOAD_2, ALOAD_3], Hook::RmiConnection),
     at(CLIENT, "invoke", "(Ljava/rmi/Remote;Ljava/lang/reflect/Method;[Ljava/lang/Object;J)Ljava/lang/Object;",
-        At::Entry, &[ALOAD_2, LLOAD, 4], Hook::RmiInvoking),
+        At::Entry, &[ALOAD_0, ALOAD_2, LLOAD, 4], Hook::RmiInvoking),
     at(CLIENT, "newCall", "(Ljava/rmi/server/RemoteObject;[Ljava/rmi/server/Operation;IJ)Ljava/rmi/server/RemoteCall;",
-        At::Entry, &[ALOAD_2, ILOAD_3, LLOAD, 4], Hook::RmiNewCall),
+        At::Entry, &[ALOAD_0, ALOAD_2, ILOAD_3, LLOAD, 4], Hook::RmiNewCall),
+    at(ACCEPT_LOOP, "<init>", "(Lsun/rmi/transport/tcp/TCPTransport;Ljava/net/ServerSocket;)V",
+        At::Return, &[ALOAD_2], Hook::RmiListening),
+    at(ACCEPTED, "<init>", "(Lsun/rmi/transport/tcp/TCPTransport;Ljava/net/Socket;Ljava/lang/String;)V",
+        At::Return, &[ALOAD_2], Hook::RmiAccepted),
     at(CALL, "<init>", "(Lsun/rmi/transport/Connection;Ljava/rmi/server/ObjID;IJ)V",
         At::After("java/lang/Object.<init>", "()V"), &[ALOAD_0, ALOAD_1, ALOAD_2, ILOAD_3, LLOAD, 4], Hook::RmiCallMade),
     at(CALL, "executeCall", "()V", At::Entry, &[ALOAD_0], Hook::RmiSent),
     at(CALL, "exceptionReceivedFromServer", "(Ljava/lang/Exception;)V", At::Entry, &[ALOAD_0, ALOAD_1], Hook::RmiThrown),
     at(INPUT, "readID", "()V",
         At::After("java/rmi/server/UID.read", "(Ljava/io/DataInput;)Ljava/rmi/server/UID;"), &[DUP], Hook::RmiReturned),
+    at(CHANNEL, "newConnection", "()Lsun/rmi/transport/Connection;", At::Thrown, &[DUP], Hook::RmiUnmade),
     at(CHANNEL, "free", "(Lsun/rmi/transport/Connection;Z)V", At::Entry, &[ALOAD_1, ILOAD_2], Hook::RmiFreed),
     at(CALL, "<init>", "(Lsun/rmi/transport/Connection;)V", At::Return, &[ALOAD_0, ALOAD_1], Hook::RmiReceiving),
     at(TRANSPORT, "serviceCall", "(Ljava/rmi/server/RemoteCall;)Z",
@@ -153,7 +164,7 @@ pub(crate) fn fits(class: &ClassFile<'_>, name: &[u8]) -> bool {
                     At::Before(callee, descriptor) | At::After(callee, descriptor) => {
                         only_call(code.code, &class.pool, callee, descriptor).is_some()
                     }
-                    At::Entry | At::Return | At::Exit => true,
+                    At::Entry | At::Return | At::Exit | At::Thrown => true,
                 };
             }
         }
@@ -252,6 +263,11 @@ fn plan_point(point: &Point, site: &mut MethodSite<'_>, edits: &mut Edits) -> Re
             let thrown = site.call(point.hook, Snippet::default().with(&[ICONST_0]))?.with(&[ATHROW]);
             exits(site, edits, returned, thrown);
         }
+        At::Thrown => {
+            // Nothing but the exception is known in a handler.
+            let thrown = site.call(point.hook, load)?.with(&[ATHROW]);
+            handler(edits, thrown, vec![(0, site.code.code.len() as u32)]);
+        }
         At::Before(callee, descriptor) | At::After(callee, descriptor) => {
             let call = only_call(site.code.code, site.pool, callee, descriptor);
             let (pc, length) = call.ok_or(SkipReason::UnknownInternals)?;
@@ -284,7 +300,7 @@ fn enclose(
     Ok(())
 }
 
-/// In front of every return, and a handler for what nothing else in the method handles: all but the returns, each with its hook, leads there.
+/// In front of every return, and a handler that all but the returns, each with its hook, lead to.
 fn exits(site: &MethodSite<'_>, edits: &mut Edits, returned: Snippet, thrown: Snippet) {
     let mut ranges = Vec::new();
     let mut from = 0;
@@ -299,7 +315,12 @@ fn exits(site: &MethodSite<'_>, edits: &mut Edits, returned: Snippet, thrown: Sn
     if from < end {
         ranges.push((from, end));
     }
+    handler(edits, thrown, ranges);
+}
+
+/// A handler for what nothing else in the method handles.
+fn handler(edits: &mut Edits, snippet: Snippet, ranges: Vec<(u32, u32)>) {
     edits.least_stack = edits.least_stack.max(2);
     // No instruction is its first one: a range begins where what is inserted in front of it ends.
-    edits.region_handlers.push(RegionHandler { snippet: thrown, start: u32::MAX, ranges });
+    edits.region_handlers.push(RegionHandler { snippet, start: u32::MAX, ranges });
 }

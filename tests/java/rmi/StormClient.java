@@ -4,50 +4,54 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.rmi.NoSuchObjectException;
 import java.rmi.registry.LocateRegistry;
 import java.rmi.registry.Registry;
 import java.rmi.server.RMISocketFactory;
 import java.rmi.server.UnicastRemoteObject;
 
 /**
- * StormClient PORT INDEX THREADS CALLS [FIRST_LOCAL_PORT]: each thread makes its calls to the servers "a" and "b" in turn. Call k of
- * thread t of client i has the serial i * 1,000,000 + t * 10,000 + k. With a local port, ports are used again as soon as they can be.
+ * StormClient PORT INDEX THREADS CALLS [FIRST_LOCAL_PORT]: each thread makes its calls to the servers "a" and "b" in turn, and tells what it
+ * did. Connections that have not been used for a moment are given up; with a local port, ports are used again as soon as they can be.
  */
 public final class StormClient {
-    private StormClient() {}
+    private final Storm[] servers;
+    private final Registry registry;
+    private final Storm.Callback callback;
+    private int wrong;
+
+    private StormClient(int port) throws Exception {
+        registry = LocateRegistry.getRegistry("127.0.0.1", port);
+        servers = new Storm[] {(Storm) registry.lookup("a"), (Storm) registry.lookup("b")};
+        callback = new Back();
+        UnicastRemoteObject.exportObject(callback, 0);
+    }
+
+    private static final class Back implements Storm.Callback {
+        @Override
+        public long back(long serial, boolean refuse) throws Storm.Refused {
+            StormLog.served(serial);
+            if (refuse) {
+                throw new Storm.Refused();
+            }
+            return serial;
+        }
+    }
 
     public static void main(String[] args) throws Exception {
-        final int port = Integer.parseInt(args[0]);
-        final int index = Integer.parseInt(args[1]);
-        final int calls = Integer.parseInt(args[3]);
         if (args.length > 4) {
             RMISocketFactory.setSocketFactory(new FewPorts(Integer.parseInt(args[4])));
         }
-        final Storm.Callback callback = new Storm.Callback() {
-            @Override
-            public int back(int serial) {
-                return serial;
-            }
-        };
-        UnicastRemoteObject.exportObject(callback, 0);
-        Registry registry = LocateRegistry.getRegistry("127.0.0.1", port);
-        final Storm[] servers = {(Storm) registry.lookup("a"), (Storm) registry.lookup("b")};
+        final StormClient client = new StormClient(Integer.parseInt(args[0]));
+        final int calls = Integer.parseInt(args[3]);
         Thread[] threads = new Thread[Integer.parseInt(args[2])];
-        final int[] wrong = new int[1];
         for (int t = 0; t < threads.length; t++) {
-            final int first = index * 1_000_000 + t * 10_000;
+            final long first = (Long.parseLong(args[1]) * 100 + t) * 1_000_000;
             threads[t] = new Thread("storm-" + t) {
                 @Override
                 public void run() {
                     for (int k = 0; k < calls; k++) {
-                        try {
-                            one(servers[k % 2], first + k, k % 3 == 0 ? callback : null);
-                        } catch (Exception e) {
-                            e.printStackTrace();
-                            synchronized (wrong) {
-                                wrong[0]++;
-                            }
-                        }
+                        client.one(k, first + 10L * k);
                     }
                 }
             };
@@ -56,22 +60,54 @@ public final class StormClient {
         for (Thread thread : threads) {
             thread.join();
         }
-        System.out.println(wrong[0] + " wrong");
+        System.out.println(client.wrong + " wrong");
+        StormLog.print();
         System.exit(0);
     }
 
-    private static void one(Storm server, int serial, Storm.Callback callback) throws Exception {
+    private void one(int k, long serial) {
+        Storm server = servers[k % 2];
+        int what = (k % 4 == 1 ? Storm.CALLBACK : k % 4 == 2 ? Storm.NEXT : k % 8 == 3 ? Storm.NEXT | Storm.CALLBACK : 0)
+            | (k % 5 == 0 ? Storm.REFUSE : k % 7 == 0 ? Storm.FAIL : 0);
+        String expected = k % 5 == 0 ? "refused" : k % 7 == 0 ? "failed" : Long.toString(serial);
         String outcome;
         try {
-            outcome = Integer.toString(server.cell(serial, callback).hit(serial));
+            outcome = Long.toString(server.call(StormLog.made(serial), what, callback));
         } catch (Storm.Refused e) {
             outcome = "refused";
         } catch (IllegalArgumentException e) {
-            outcome = "seven";
+            outcome = e.getMessage();
+        } catch (Exception e) {
+            outcome = e.toString();
         }
-        String expected = serial % 5 == 0 ? "refused" : serial % 7 == 0 ? "seven" : Integer.toString(serial);
+        tell(expected, outcome);
+        try {
+            if (k % 32 == 31) {
+                boolean gone = k % 64 == 63;
+                Storm.Cell cell = server.cell(StormLog.made(serial + 4), gone);
+                try {
+                    outcome = Long.toString(cell.hit(StormLog.made(serial + 5)));
+                } catch (NoSuchObjectException e) {
+                    outcome = "gone";
+                }
+                tell(gone ? "gone" : Long.toString(serial + 5), outcome);
+            }
+            if (k % 100 == 0) {
+                tell("2", Integer.toString(registry.list().length));
+            }
+            if (k % 50 == 49) {
+                // Connections are given up meanwhile.
+                Thread.sleep(40);
+            }
+        } catch (Exception e) {
+            tell("nothing", e.toString());
+        }
+    }
+
+    private synchronized void tell(String expected, String outcome) {
         if (!outcome.equals(expected)) {
-            throw new IllegalStateException(serial + ": " + outcome);
+            wrong++;
+            System.err.println(outcome + " instead of " + expected);
         }
     }
 

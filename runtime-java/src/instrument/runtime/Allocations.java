@@ -162,7 +162,7 @@ final class Allocations {
                 return false;
             }
             for (int word = 1; word < recordWords; word++) {
-                sum.move(target.region, to + word, region.get(at + word), region, at + word);
+                Journal.move(sum, target.region, to + word, region.get(at + word), region, at + word);
             }
         }
         return true;

@@ -6,6 +6,9 @@ final class Connection {
     static final int CONNECTED = 1;
     static final int ACCEPTED = 2;
 
+    /** Word of a record: how many sockets with these ports and addresses were accepted. */
+    static final int ACCEPTED_WORD = 7;
+
     private final int side;
     private final long clock = Clock.now();
     // Addresses are two words each, as the format has them.
@@ -61,13 +64,22 @@ final class Connection {
         return Numbers.mix(key, side);
     }
 
-    void write(Region region, int at, int number, int incarnation) {
+    int side() {
+        return side;
+    }
+
+    int localPort() {
+        return localPort;
+    }
+
+    void write(Region region, int at, int number, int incarnation, int accepted) {
         region.put(at + 1, (long) incarnation << 32 | (remotePort & 0xffffL) << 16 | localPort & 0xffffL);
         region.put(at + 2, local[0]);
         region.put(at + 3, local[1]);
         region.put(at + 4, remote[0]);
         region.put(at + 5, remote[1]);
         region.put(at + 6, clock);
+        region.put(at + ACCEPTED_WORD, accepted);
         region.put(at, (long) side << 32 | number);
     }
 }

@@ -1,12 +1,15 @@
 package instrument.runtime;
 
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.ArrayList;
 import java.util.WeakHashMap;
 
 /**
  * The connections of this process. One comes into the file with its first call: those that only ping, or acknowledge what the
- * collector was sent, may be seen by one side alone, and the two sides have to count alike.
+ * collector was sent, may be seen by one side alone, and the two sides have to count alike. Of sockets that are accepted it is known,
+ * too, how many there were with the same ports and addresses, whatever came over them: then nobody else's connection is taken for one.
  */
 final class Connections {
     private static final int CHUNK = 4096;
@@ -18,7 +21,12 @@ final class Connections {
     /** By the JDK's objects, which are equal only to themselves. */
     private static final WeakHashMap<Object, Connection> KNOWN = new WeakHashMap<Object, Connection>();
     private static final Numbers INCARNATIONS = new Numbers();
-    private static Region chunk;
+    /** Ports at which every socket that was ever accepted was seen. */
+    private static final Numbers LISTENED = new Numbers();
+    private static final Numbers ACCEPTED = new Numbers();
+    /** The last record with these ports and addresses. */
+    private static final Numbers RECORDS = new Numbers();
+    private static final ArrayList<Region> CHUNKS = new ArrayList<Region>();
     private static int last;
     private static boolean full;
 
@@ -29,18 +37,54 @@ final class Connections {
         if (!(socket instanceof Socket)) {
             return;
         }
-        final Socket of = (Socket) socket;
-        final Connection[] made = new Connection[1];
+        Connection made = read((Socket) socket, side);
+        synchronized (KNOWN) {
+            KNOWN.put(connection, made);
+        }
+    }
+
+    private static Connection read(final Socket socket, final int side) {
+        final Connection[] read = new Connection[1];
         Privileged.run(new Runnable() {
             @Override
             public void run() {
-                byte[] local = bytes(of.getLocalAddress());
-                made[0] = new Connection(side, of.getLocalPort(), local, of.getPort(), bytes(of.getInetAddress()));
+                byte[] local = bytes(socket.getLocalAddress());
+                byte[] remote = bytes(socket.getInetAddress());
+                read[0] = new Connection(side, socket.getLocalPort(), local, socket.getPort(), remote);
             }
         });
-        synchronized (KNOWN) {
-            KNOWN.put(connection, made[0]);
+        return read[0];
+    }
+
+    /** From its first socket on, a server socket is watched. */
+    static void listening(Object socket) {
+        if (socket instanceof ServerSocket) {
+            int port = ((ServerSocket) socket).getLocalPort();
+            synchronized (Connections.class) {
+                LISTENED.put(port, 1);
+            }
         }
+    }
+
+    /** One more was accepted. Its first call, if there is one, comes later. */
+    static void accepted(Object socket) {
+        if (socket instanceof Socket) {
+            long key = read((Socket) socket, Connection.ACCEPTED).key();
+            synchronized (Connections.class) {
+                int count = ACCEPTED.get(key) + 1;
+                if (count > 1 || ACCEPTED.size() < MOST) {
+                    ACCEPTED.put(key, count);
+                }
+                int number = RECORDS.get(key);
+                if (number > 0) {
+                    CHUNKS.get((number - 1) / IN_CHUNK).put(at(number) + Connection.ACCEPTED_WORD, count);
+                }
+            }
+        }
+    }
+
+    private static int at(int number) {
+        return Format.HEADER_WORDS + (number - 1) % IN_CHUNK * WORDS;
     }
 
     private static byte[] bytes(InetAddress address) {
@@ -71,16 +115,22 @@ final class Connections {
                 return 0;
             }
             fresh.publish(Format.CONNECTIONS, 0);
-            chunk = fresh;
+            CHUNKS.add(fresh);
         }
         long key = connection.key();
         int incarnation = INCARNATIONS.get(key) + 1;
         if (incarnation > 1 || INCARNATIONS.size() < MOST) {
             INCARNATIONS.put(key, incarnation);
         }
-        int at = Format.HEADER_WORDS + last % IN_CHUNK * WORDS;
+        int accepted = 0;
+        if (connection.side() == Connection.ACCEPTED && LISTENED.get(connection.localPort()) > 0) {
+            accepted = ACCEPTED.get(key);
+        }
         last++;
-        connection.write(chunk, at, last, incarnation);
+        if (accepted > 0) {
+            RECORDS.put(key, last);
+        }
+        connection.write(CHUNKS.get(CHUNKS.size() - 1), at(last), last, incarnation, accepted);
         return last;
     }
 }

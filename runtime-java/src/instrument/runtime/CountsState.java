@@ -188,7 +188,7 @@ final class CountsState extends ThreadState {
         for (int from = bottom; from < sp; from++) {
             long frame = words.get(from);
             boolean orphan = frame < 0 && surplus > 0;
-            above = orphan || above && !isMuted() && isLibrary(frame);
+            above = orphan || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
             if (above) {
                 count(frame, orphan ? Format.ORPHANS : Format.UNWINDS);
                 surplus -= orphan ? 1 : 0;
@@ -384,7 +384,7 @@ final class CountsState extends ThreadState {
             if (to == 0) {
                 return false;
             }
-            sum.move(sum.counts, to + Format.OPEN - sum.counts.base, 1, counts, sp - 1 - counts.base);
+            Journal.move(sum, sum.counts, to + Format.OPEN - sum.counts.base, 1, counts, sp - 1 - counts.base);
             sp--;
         }
         for (int at = limit; at < recordsEnd; at += Format.RECORD_WORDS) {
@@ -394,7 +394,7 @@ final class CountsState extends ThreadState {
             }
             for (int column = Format.ENTRIES; column <= Format.OPEN; column++) {
                 int target = to + column - sum.counts.base;
-                sum.move(sum.counts, target, words.get(at + column), counts, at + column - counts.base);
+                Journal.move(sum, sum.counts, target, words.get(at + column), counts, at + column - counts.base);
             }
         }
         if (!allocations.foldInto(sum, sum.allocations, null)) {

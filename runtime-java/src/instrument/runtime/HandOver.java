@@ -67,7 +67,7 @@ public final class HandOver {
         ThreadState state = null;
         try {
             state = ProfilerRuntime.current();
-            return state == null ? 0 : state.makeLink(Links.HAND_OVER, null);
+            return state == null ? 0 : LinkFrames.make(state, Links.HAND_OVER, null);
         } catch (StackOverflowError e) {
             return 0;
         } catch (Throwable e) {
@@ -94,7 +94,7 @@ public final class HandOver {
                 if (state == null) {
                     state = ProfilerRuntime.newState();
                 }
-                return state != null && state.enterLink(link) ? state : null;
+                return state != null && LinkFrames.enter(state, link) ? state : null;
             } catch (StackOverflowError e) {
                 return null;
             } catch (Throwable e) {
@@ -108,7 +108,7 @@ public final class HandOver {
                 return;
             }
             try {
-                state.leaveLink(link);
+                LinkFrames.leave(state, link);
             } catch (StackOverflowError e) {
                 // The frame stays open until one beneath it closes.
             } catch (Throwable e) {

@@ -70,7 +70,7 @@ public final class HeapProxy {
                 state = ProfilerRuntime.newState();
             }
             if (state != null && (biographies || !state.allocateAgain(object))) {
-                state.allocated(object);
+                SlowPath.allocated(state, object);
             }
         } catch (StackOverflowError e) {
             if (state != null) {

@@ -51,6 +51,7 @@ final class Host {
         line(text, "java.version", property("java.version"));
         line(text, "os", property("os.name") + " " + property("os.version") + " " + property("os.arch"));
         line(text, "directory", property("user.dir"));
+        line(text, "name", settings.called);
         line(text, "command", property("sun.java.command"));
         line(text, "host", hostName());
         line(text, "record", settings.recorded());

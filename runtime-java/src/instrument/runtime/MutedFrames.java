@@ -8,10 +8,17 @@ import java.util.Arrays;
  * knows how many are beneath.
  */
 final class MutedFrames {
+    private static final long[] NONE = {};
+
+    private final ThreadState state;
     /** Pending bit, id + 1, and in the lower half the number of frames of the shadow stack beneath. */
-    private long[] frames = new long[16];
+    private long[] frames = NONE;
     private int count;
     private int pending;
+
+    MutedFrames(ThreadState state) {
+        this.state = state;
+    }
 
     boolean isEmpty() {
         return count == 0;
@@ -27,13 +34,36 @@ final class MutedFrames {
         return count == 0 ? 0 : beneath(count - 1);
     }
 
-    int beneath(int index) {
+    private int beneath(int index) {
         return (int) frames[index];
     }
 
-    void push(int id, long pendingBit, int beneath) {
+    /** A call begins during a pause. With roots it is of interest only below one. */
+    void begin(int id, long pendingBit) {
+        int before = state.mode;
+        if (before == ThreadState.BUSY || before == ThreadState.STOPPED || before == ThreadState.OFF) {
+            return;
+        }
+        if (ThreadState.roots != null && before != state.live && isEmpty() && !ThreadState.isRoot(id)) {
+            return;
+        }
+        state.mode = ThreadState.BUSY;
+        try {
+            if (pendingBit != 0 && state.pending + pending >= state.pendingLimit) {
+                state.closeSurplus();
+            }
+            push(id, pendingBit, state.depth());
+            state.covered();
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = before;
+            }
+        }
+    }
+
+    private void push(int id, long pendingBit, int beneath) {
         if (count == frames.length) {
-            frames = Arrays.copyOf(frames, 2 * count);
+            frames = Arrays.copyOf(frames, Math.max(16, 2 * count));
         }
         frames[count] = (long) (id + 1) << 32 | pendingBit | beneath;
         count++;
@@ -42,8 +72,27 @@ final class MutedFrames {
         }
     }
 
+    /** The place of the one that an event belongs to; what is above it, on both stacks, is closed. -1: it belongs to none. */
+    int find(int upper, int mask) {
+        int at = count == 0 || state.mode == ThreadState.BUSY ? -1 : match(upper, mask);
+        if (at >= 0) {
+            int beneath = beneath(at);
+            if (state.depth() > beneath && state.begin(0)) {
+                try {
+                    state.uncover(beneath);
+                } finally {
+                    if (state.mode == ThreadState.BUSY) {
+                        state.mode = state.live;
+                    }
+                }
+            }
+            truncate(at + 1);
+        }
+        return at;
+    }
+
     /** The place of the one that an event belongs to; -1: it fits a frame of the shadow stack above it, or none. */
-    int match(ThreadState state, int upper, int mask) {
+    private int match(int upper, int mask) {
         int depth = state.depth();
         for (int index = count - 1; index >= 0; index--) {
             while (depth > beneath(index)) {
@@ -75,20 +124,24 @@ final class MutedFrames {
         }
     }
 
-    /** Removes those above a frame of the shadow stack; -1: all. */
-    void removeAbove(int frame) {
+    /** Those above a frame of the shadow stack are gone; -1: all are. */
+    void endAbove(int frame) {
+        if (count == 0) {
+            return;
+        }
         int length = count;
         while (length > 0 && beneath(length - 1) > frame) {
             length--;
         }
         truncate(length);
+        state.covered();
     }
 
     /**
      * Of so many pending frames, the oldest of both stacks, removes those that are here, and lowers the others as if the rest
      * were gone from the shadow stack. Returns how many that are.
      */
-    int removeOldest(ThreadState state, int surplus) {
+    int removeOldest(int surplus) {
         int left = surplus;
         int elsewhere = 0;
         int frame = 0;

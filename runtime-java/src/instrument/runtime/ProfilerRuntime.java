@@ -28,7 +28,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.enter(id)) {
-                state.enterSlowly(id, 0);
+                SlowPath.enter(state, id, 0);
             }
         } catch (Throwable e) {
             entryFailed(state, e);
@@ -45,7 +45,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.enterConstructor(id)) {
-                state.enterSlowly(id, Format.PENDING);
+                SlowPath.enter(state, id, Format.PENDING);
             }
         } catch (Throwable e) {
             entryFailed(state, e);
@@ -61,7 +61,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.exit(id)) {
-                state.closeSlowly(id, Format.EXITS);
+                SlowPath.close(state, id, Format.EXITS);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as lost.
@@ -79,7 +79,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.unwind(id)) {
-                state.closeSlowly(id, Format.UNWINDS);
+                SlowPath.close(state, id, Format.UNWINDS);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as lost.
@@ -97,7 +97,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.superReturned(id)) {
-                state.superReturnedSlowly(id);
+                SlowPath.superReturned(state, id);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as lost.
@@ -115,7 +115,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.caught(id)) {
-                state.caughtSlowly(id);
+                SlowPath.caught(state, id);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as lost.
@@ -134,7 +134,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.enterLibrary(id)) {
-                state.enterLibrarySlowly(id);
+                LibraryCalls.enter(state, id);
             }
         } catch (Throwable e) {
             entryFailed(state, e);
@@ -150,7 +150,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.exit(id)) {
-                state.exitLibrarySlowly(id);
+                LibraryCalls.exit(state, id);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it.

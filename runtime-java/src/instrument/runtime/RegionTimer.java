@@ -24,6 +24,28 @@ final class RegionTimer {
         ring = (region.length - Format.HEADER) / 16;
     }
 
+    /** The timer of a region that has none yet in this thread; null: there is no room, or nothing is recorded. */
+    static RegionTimer add(ThreadState state, int number) {
+        if (state.isPaused()) {
+            return null;
+        }
+        if (state.mode == ThreadState.NEW) {
+            state.arrive();
+        }
+        int before = state.mode;
+        if (before != state.live && before != ThreadState.OUTSIDE) {
+            return null;
+        }
+        state.mode = ThreadState.BUSY;
+        try {
+            return state.header != null || Threads.attach(state) ? create(state, number) : null;
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = before;
+            }
+        }
+    }
+
     /** A timer that is the first in its thread's list; null: there is no room. */
     static RegionTimer create(ThreadState state, int number) {
         // A power of two can be used again when the thread has ended.
@@ -92,7 +114,7 @@ final class RegionTimer {
         to.region.put(Format.REGION_MIN, Math.min(to.region.get(Format.REGION_MIN), region.get(Format.REGION_MIN)));
         to.region.put(Format.REGION_MAX, Math.max(to.region.get(Format.REGION_MAX), region.get(Format.REGION_MAX)));
         for (int word : new int[] {Format.REGION_PASSAGES, Format.REGION_NS, Format.REGION_LEFT}) {
-            sum.move(to.region, word, region.get(word), region, word);
+            Journal.move(sum, to.region, word, region.get(word), region, word);
         }
         Threads.file.release(region);
     }

@@ -17,7 +17,7 @@ public final class Regions {
             }
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer == null && state != null) {
-                timer = state.addTimer(number);
+                timer = RegionTimer.add(state, number);
             }
             if (timer != null) {
                 timer.begin();

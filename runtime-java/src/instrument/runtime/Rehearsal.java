@@ -11,36 +11,35 @@ final class Rehearsal {
     static void run(ThreadState state) {
         state.tryOut();
         for (int id = 0; id < 100; id++) {
-            state.enterSlowly(id, id == 0 ? 0 : Format.PENDING);
+            SlowPath.enter(state, id, id == 0 ? 0 : Format.PENDING);
         }
-        state.superReturnedSlowly(98);
-        state.caughtSlowly(97);
+        SlowPath.superReturned(state, 98);
+        SlowPath.caught(state, 97);
         state.superReturned(97);
-        state.superReturnedSlowly(97);
+        SlowPath.superReturned(state, 97);
         state.exit(97);
-        state.closeSlowly(0, Format.UNWINDS);
-        state.closeSlowly(0, Format.UNWINDS);
-        state.enterSlowly(1, 0);
+        SlowPath.close(state, 0, Format.UNWINDS);
+        SlowPath.close(state, 0, Format.UNWINDS);
+        SlowPath.enter(state, 1, 0);
         state.exit(1);
+        SlowPath.enter(state, 1, 0);
         // No method has this id.
-        LibraryCalls.add(0);
-        state.enterSlowly(1, 0);
-        state.enterSlowly(0, 0);
-        state.caughtSlowly(1);
+        LibraryCalls.enter(state, 0);
+        SlowPath.caught(state, 1);
         state.enterLibrary(0);
-        state.closeSlowly(0, Format.EXITS);
-        state.enterSlowly(0, 0);
-        state.closeSlowly(1, Format.EXITS);
-        state.allocated(new Object());
-        state.enterLink(1);
-        state.linkMade(1);
-        state.leaveLink(1);
+        LibraryCalls.exit(state, 0);
+        SlowPath.enter(state, 0, 0);
+        SlowPath.close(state, 1, Format.EXITS);
+        SlowPath.allocated(state, new Object());
+        LinkFrames.enter(state, 1);
+        LinkFrames.made(state, 1);
+        LinkFrames.leave(state, 1);
         state.takeOut(1);
-        state.mute(2, 0);
-        state.enterSlowly(1, 0);
-        state.mute(3, Format.PENDING);
-        state.superReturnedSlowly(3);
-        state.closeSlowly(2, Format.EXITS);
+        state.muted.begin(2, 0);
+        SlowPath.enter(state, 1, 0);
+        state.muted.begin(3, Format.PENDING);
+        SlowPath.superReturned(state, 3);
+        SlowPath.close(state, 2, Format.EXITS);
         state.release();
     }
 }

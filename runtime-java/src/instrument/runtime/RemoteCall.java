@@ -32,13 +32,16 @@ final class RemoteCall {
     private static final int RETURNED = 12;
     private static final int END = 13;
     private static final int METHOD = 14;
+    private static final int PORT = 15;
 
     // How far it has come.
     /** Its record is there; else this is where a stub was entered. */
     boolean begun;
     int kind;
-    /** A stub or a skeleton has told of it, and nothing of the JDK so far. */
+    /** A stub or a skeleton has told of it, or a connection is wanted for it. */
     boolean announced;
+    /** The JDK's reference that a connection is wanted for. */
+    Object asked;
     /** Its operation is called by a skeleton. */
     boolean skeleton;
     boolean dispatched;
@@ -58,18 +61,21 @@ final class RemoteCall {
     private int at;
     private int operation;
     private int type;
+    private int method;
 
     /** Forgets what it was used for, so that it keeps nothing alive. */
     void clear() {
         kind = 0;
         begun = announced = skeleton = dispatched = sent = returned = settled = false;
         connection = null;
+        asked = null;
         call = 0;
         object = 0;
         link = 0;
         region = null;
         operation = -1;
         type = 0;
+        method = 0;
     }
 
     /** A place in the file. */
@@ -121,7 +127,14 @@ final class RemoteCall {
     }
 
     void method(int method) {
+        this.method = method;
         put(METHOD, method);
+    }
+
+    /** Where it would have gone. */
+    void to(RemoteIds reference) {
+        put(METHOD, (long) ClassNames.text(reference.host) << 32 | method);
+        put(PORT, reference.port & 0xffffL);
     }
 
     void cause(int context, int link) {

@@ -25,10 +25,6 @@ final class RemoteCalls {
     private int depth;
     private final RemoteIds ids = new RemoteIds();
 
-    // What the next call made will be, if its hash says so.
-    private Object method;
-    private int methodOperation;
-    private long methodHash;
     // The call that comes in.
     private int incoming;
     private boolean receiving;
@@ -39,8 +35,8 @@ final class RemoteCalls {
         this.state = state;
     }
 
-    /** Of the current thread, which is BUSY from here on; null: nothing is recorded here. */
-    static RemoteCalls enter() {
+    /** Of the current thread, which is BUSY from here on; null: nothing is recorded here. One that has no calls need not be in the file. */
+    static RemoteCalls enter(boolean hasCalls) {
         ThreadState state = ProfilerRuntime.current();
         if (state == null) {
             state = ProfilerRuntime.newState();
@@ -48,7 +44,7 @@ final class RemoteCalls {
                 return null;
             }
         }
-        if (state.mode == ThreadState.NEW && !state.isPaused()) {
+        if (hasCalls && state.mode == ThreadState.NEW && !state.isPaused()) {
             state.arrive();
         }
         if (state.mode == ThreadState.BUSY || Threads.file == null) {
@@ -66,15 +62,45 @@ final class RemoteCalls {
 
     // ---- calls made ----
 
-    /** The method or operation of the next call. */
-    void announce(Object method, int operation, long hash) {
-        this.method = method;
-        methodOperation = operation;
-        methodHash = hash;
+    /** A method or operation is to be called: a connection is wanted for it. A stub may have told of it before. */
+    void asked(Object reference, Object method, int operation, long hash) {
+        RemoteCall call = announced();
+        if (call == null || call.asked != null) {
+            if (state.isPaused()) {
+                return;
+            }
+            call = record();
+            cause(call);
+            call.hash(hash);
+            call.announced = true;
+            call.begin(RemoteCall.MADE, thread());
+        }
+        call.asked = reference;
+        call.operation(operation);
+        call.method(RemoteNames.of(method));
+    }
+
+    /** There is no connection for it: the call is over. */
+    void unmade(long now) throws IOException {
+        RemoteCall call = announced();
+        if (call != null && call.asked != null) {
+            if (ids.readReference(call.asked)) {
+                call.object(ids);
+                call.to(ids);
+            }
+            call.flag(RemoteCall.FAILED);
+            call.end(now);
+            remove(depth - 1);
+        }
+    }
+
+    /** The innermost call, if nothing was made of it so far. */
+    private RemoteCall announced() {
+        return depth > 0 && open[depth - 1].announced ? open[depth - 1] : null;
     }
 
     void made(Object of, Object connection, Object id, int operation, long hash) throws IOException {
-        RemoteCall call = depth > 0 && open[depth - 1].announced ? open[depth - 1] : null;
+        RemoteCall call = announced();
         Connection known = Connections.of(connection);
         int ordinal = known.count();
         if (call == null && state.isPaused()) {
@@ -85,16 +111,13 @@ final class RemoteCalls {
             cause(call);
         }
         call.announced = false;
+        call.asked = null;
         call.call = System.identityHashCode(of);
         call.over(known, ordinal);
         if (ids.readObjID(id)) {
             call.object(ids);
         }
         call.hash(hash);
-        if (method != null && methodOperation == operation && methodHash == hash) {
-            call.method(RemoteNames.of(method));
-        }
-        method = null;
         call.operation(operation);
         if (!call.begun) {
             call.begin(RemoteCall.MADE, thread());
@@ -107,7 +130,7 @@ final class RemoteCalls {
         int link = 0;
         if (recording && Threads.settings.record == Settings.TRACE) {
             state.mode = mode;
-            link = state.makeLink(Links.REMOTE_CALL, null);
+            link = LinkFrames.make(state, Links.REMOTE_CALL, null);
             busy();
         }
         call.cause(recording ? state.context() : 0, link);
@@ -230,7 +253,7 @@ final class RemoteCalls {
     private void serve(RemoteCall call, int link) {
         if (link != 0 && mode == state.live) {
             state.mode = mode;
-            if (state.enterLink(link)) {
+            if (LinkFrames.enter(state, link)) {
                 call.cause(0, link);
             }
             busy();
@@ -288,7 +311,7 @@ final class RemoteCalls {
     private void leave(RemoteCall call) {
         if (call.kind == RemoteCall.SERVED && call.link != 0) {
             state.mode = mode;
-            state.leaveLink(call.link);
+            LinkFrames.leave(state, call.link);
             busy();
         }
     }
@@ -302,8 +325,9 @@ final class RemoteCalls {
     /** Nothing more may come of it, where the classes of the JDK are as they were. */
     void stubCalls(long hash, long now) {
         // The one before it in the same method is over.
-        if (depth > 0 && open[depth - 1].announced) {
-            open[depth - 1].end(now);
+        RemoteCall before = announced();
+        if (before != null && before.asked == null) {
+            before.end(now);
             remove(depth - 1);
         }
         if (state.isPaused()) {

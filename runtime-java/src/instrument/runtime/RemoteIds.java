@@ -3,15 +3,28 @@ package instrument.runtime;
 import java.io.IOException;
 import java.io.ObjectOutput;
 import java.rmi.server.ObjID;
+import java.rmi.server.RemoteRef;
 import java.rmi.server.UID;
 
-/** Reads the numbers that an ObjID or a UID consists of: it lets them write themselves, which is the one way that is public. */
+/** Reads what an ObjID, a UID or a reference consists of: it lets them write themselves, which is the one way that is public. */
 final class RemoteIds implements ObjectOutput {
     /** Object number. */
     long number;
     long time;
     int unique;
     int count;
+    /** Of a reference. */
+    String host;
+    int port;
+
+    /** Where a reference leads to; false: it is none to a host. */
+    boolean readReference(Object reference) throws IOException {
+        host = null;
+        if (reference instanceof RemoteRef) {
+            ((RemoteRef) reference).writeExternal(this);
+        }
+        return host != null;
+    }
 
     /** False: it is none. */
     boolean readObjID(Object id) throws IOException {
@@ -40,6 +53,8 @@ final class RemoteIds implements ObjectOutput {
 
     @Override
     public void writeInt(int v) {
+        // Of a reference the port comes first.
+        port = unique;
         unique = v;
     }
 
@@ -48,7 +63,12 @@ final class RemoteIds implements ObjectOutput {
         count = v & 0xffff;
     }
 
-    // What follows is not called.
+    @Override
+    public void writeUTF(String s) {
+        host = s;
+    }
+
+    // What follows is not called, or nothing that is wanted.
 
     @Override
     public void writeObject(Object o) {}
@@ -83,8 +103,6 @@ final class RemoteIds implements ObjectOutput {
     @Override
     public void writeChars(String s) {}
 
-    @Override
-    public void writeUTF(String s) {}
 
     @Override
     public void flush() {}

@@ -5,7 +5,7 @@ package instrument.runtime;
  * and skeletons. It is told of the objects that are at hand there; only numbers are recorded, nothing is read from or written to a
  * connection, and no failure reaches the program but ThreadDeath, and StackOverflowError where a stub or skeleton is entered.
  *
- * <p>A call made: {@link #callMade}, {@link #sent}, {@link #returned}, {@link #thrown} if the server has sent an exception, {@link #freed}. A
+ * <p>A call made: {@link #invoking} or {@link #newCall}, {@link #callMade} or, without a connection, {@link #unmade}, {@link #sent}, {@link #returned}, {@link #thrown} if the server has sent an exception, {@link #freed}. A
  * call served: {@link #receiving}, {@link #served}, {@link #dispatching}, {@link #calling}, {@link #answering}, {@link #serviced}.
  */
 public final class RmiMarkers {
@@ -32,6 +32,9 @@ public final class RmiMarkers {
     private static final int STUB_LEFT = 20;
     private static final int SKELETON_ENTERED = 21;
     private static final int SKELETON_LEFT = 22;
+    private static final int UNMADE = 23;
+    private static final int LISTENING = 24;
+    private static final int ACCEPTED = 25;
 
     private static boolean complained;
 
@@ -44,16 +47,31 @@ public final class RmiMarkers {
         tell(CONNECTION, connection, socket, in == null ? Connection.CONNECTED : Connection.ACCEPTED, 0);
     }
 
+    /** A server socket is about to accept connections: each will be told of. */
+    public static void listening(Object socket) {
+        tell(LISTENING, socket, null, 0, 0);
+    }
+
+    /** A socket was accepted; nothing was sent over it. */
+    public static void accepted(Object socket) {
+        tell(ACCEPTED, socket, null, 0, 0);
+    }
+
     // ---- calls made ----
 
-    /** A method of a remote object is about to be called. */
-    public static void invoking(Object method, long hash) {
-        tell(INVOKING, method, null, -1, hash);
+    /** A method of a remote object, which a reference leads to, is about to be called. */
+    public static void invoking(Object reference, Object method, long hash) {
+        tell(INVOKING, reference, method, -1, hash);
     }
 
     /** A stub is about to call one of its operations. */
-    public static void newCall(Object[] operations, int operation, long hash) {
-        tell(NEW_CALL, operations, null, operation, hash);
+    public static void newCall(Object reference, Object[] operations, int operation, long hash) {
+        tell(NEW_CALL, reference, operations, operation, hash);
+    }
+
+    /** There is no connection for it. */
+    public static void unmade(Object exception) {
+        tell(UNMADE, exception, null, 0, 0);
     }
 
     /** A call begins; nothing of it was sent. */
@@ -180,12 +198,15 @@ public final class RmiMarkers {
         long now = Clock.now();
         RemoteCalls calls = null;
         try {
-            calls = RemoteCalls.enter();
+            calls = RemoteCalls.enter(event != LISTENING && event != ACCEPTED);
             if (calls != null) {
                 switch (event) {
                     case CONNECTION: Connections.made(a, b, number); break;
-                    case INVOKING: calls.announce(a, number, hash); break;
-                    case NEW_CALL: calls.announce(operation((Object[]) a, number), number, hash); break;
+                    case LISTENING: Connections.listening(a); break;
+                    case ACCEPTED: Connections.accepted(a); break;
+                    case INVOKING: calls.asked(a, b, number, hash); break;
+                    case NEW_CALL: calls.asked(a, operation((Object[]) b, number), number, hash); break;
+                    case UNMADE: calls.unmade(now); break;
                     case CALL_MADE: calls.made(a, b, c, number, hash); break;
                     case SENT: calls.sent(a, now); break;
                     case RETURNED: calls.returned(a, now); break;

@@ -21,6 +21,8 @@ final class Settings {
 
     /** First part of the default file name. */
     final String name;
+    /** What the user calls the process; null: nothing. */
+    final String called;
     /** A file or a directory; null: the working directory. */
     final String out;
     /** One of the constants. */
@@ -69,6 +71,8 @@ final class Settings {
         } catch (Exception e) {
             Log.say("cannot read " + RESOURCE + ": " + e);
         }
+        String chosen = outside("name");
+        called = chosen == null || chosen.isEmpty() ? defaults.getProperty("called") : chosen;
         String given = find("name");
         name = given == null || given.isEmpty() || given.indexOf('/') >= 0 || given.indexOf('\\') >= 0 ? "java" : given;
         String target = find("out");
@@ -90,6 +94,13 @@ final class Settings {
     }
 
     private String find(String key) {
+        String given = outside(key);
+        String value = given == null ? defaults.getProperty(key) : given;
+        return value == null ? null : value.trim();
+    }
+
+    /** What system property or environment say. */
+    private static String outside(String key) {
         try {
             String value = System.getProperty("instrument." + key);
             if (value == null) {
@@ -101,8 +112,7 @@ final class Settings {
         } catch (SecurityException e) {
             // A security manager hides it: the defaults are what is left.
         }
-        String value = defaults.getProperty(key);
-        return value == null ? null : value.trim();
+        return null;
     }
 
     /** The word for what is recorded. */

@@ -30,7 +30,7 @@ public final class ThreadLinks {
                 startedBy((Thread) object, state);
             }
             if (state != null) {
-                state.makeLink(Links.START, (Thread) object);
+                LinkFrames.make(state, Links.START, (Thread) object);
             }
         } catch (StackOverflowError e) {
             // The thread starts without a link, if it does.

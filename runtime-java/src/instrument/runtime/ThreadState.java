@@ -9,13 +9,13 @@ import java.lang.ref.WeakReference;
  * <p>A frame is one word: pending bit, id + 1 (31 bits), and 32 bits of the subclass.
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
  * exceptionCaught any. Pending frames above it are orphans, anything else above it is lost; both close there. An event
- * that fits no frame is stray. The frame of a link fits its own event only. Calls into libraries ({@link LibraryCalls}) that are above
- * the frame of an event have ended by an exception: nothing else tells of that.
+ * that fits no frame is stray. The frame of a link fits its own event only. {@link LibraryCalls} that are above the frame of an event
+ * have ended by an exception: nothing else tells of that.
  *
  * <p>Order of writes: an entry is its frame, then its count; a close is its count, then its frame. A process that is
  * killed in between leaves the topmost frame one ahead of the counts, which is the one difference readers accept.
  *
- * <p>While recording is paused (see {@link Pauses} for the contract) every event goes the slow way: entries become {@link MutedFrames},
+ * <p>While recording is paused (see {@link Pauses} for the contract) every event goes the {@link SlowPath}: entries become {@link MutedFrames},
  * and an event that belongs to one of those ends it. {@link #cover} keeps the fast paths from frames with muted ones on top.
  *
  * <p>Every call that may fail comes before the first write of an event; what follows needs less stack than
@@ -54,8 +54,8 @@ abstract class ThreadState {
     int live = RECORDING;
     /** ns of the pauses that the thread knows of. */
     private long known;
-    /** Null until a call begins during a pause. */
-    private MutedFrames muted;
+    /** Calls that began during a pause. */
+    final MutedFrames muted = new MutedFrames(this);
     int pending;
     int pendingLimit = PENDING_LIMIT;
     /** The bits that an id may have. */
@@ -100,8 +100,9 @@ abstract class ThreadState {
 
     abstract boolean enterConstructor(int id);
 
-    /** Of a call into a library. What succeeds where an entry of the id was recorded before may succeed at once. */
+    /** Of a call into a library; takes it only if the id is known to be that of one. */
     boolean enterLibrary(int id) {
+        // It is, where there was one before.
         return enter(id);
     }
 
@@ -149,7 +150,7 @@ abstract class ThreadState {
     /** Records an allocation. */
     abstract boolean allocate(Object object);
 
-    /** The fast path of {@link #allocated}: true if the object was recorded, or is not to be. */
+    /** The fast path of {@link SlowPath#allocated}: true if the object was recorded, or is not to be. */
     abstract boolean allocateAgain(Object object);
 
     /** The lowest so many frames are not for the fast paths to close. */
@@ -218,7 +219,7 @@ abstract class ThreadState {
      * False: the event is not to be recorded. True: the thread is BUSY; the caller makes it {@link #live} again. During a pause this is
      * about calls that began before.
      */
-    private boolean begin(int id) {
+    final boolean begin(int id) {
         boolean paused = isPaused();
         if (mode == NEW && !paused) {
             arrive();
@@ -277,55 +278,6 @@ abstract class ThreadState {
         }
     }
 
-    /** A call begins during a pause. With roots it is of interest only below one. */
-    final void mute(int id, long pendingBit) {
-        if (mode == BUSY || mode == STOPPED || mode == OFF) {
-            return;
-        }
-        if (roots != null && mode != live && !isMuted() && !isRoot(id)) {
-            return;
-        }
-        int before = mode;
-        mode = BUSY;
-        try {
-            if (muted == null) {
-                muted = new MutedFrames();
-            }
-            if (pendingBit != 0 && pending + muted.pending() >= pendingLimit) {
-                closeSurplus();
-            }
-            muted.push(id, pendingBit, depth());
-            covered();
-        } finally {
-            if (mode == BUSY) {
-                mode = before;
-            }
-        }
-    }
-
-    final boolean isMuted() {
-        return muted != null && !muted.isEmpty();
-    }
-
-    /** The place of the muted frame that an event belongs to; what is above it is closed. -1: it belongs to none. */
-    private int mutedFor(int upper, int mask) {
-        int at = muted == null || mode == BUSY ? -1 : muted.match(this, upper, mask);
-        if (at >= 0) {
-            int beneath = muted.beneath(at);
-            if (depth() > beneath && begin(0)) {
-                try {
-                    uncover(beneath);
-                } finally {
-                    if (mode == BUSY) {
-                        mode = live;
-                    }
-                }
-            }
-            muted.truncate(at + 1);
-        }
-        return at;
-    }
-
     /** Closes all frames but so many. */
     void uncover(int frames) {
         arrived(Format.EVENT_CAUGHT, 0);
@@ -333,8 +285,8 @@ abstract class ThreadState {
     }
 
     /** Muted frames may have come or gone. */
-    private void covered() {
-        cover(Math.max(roots == null ? 0 : 1, muted == null ? 0 : muted.covered()));
+    final void covered() {
+        cover(Math.max(roots == null ? 0 : 1, muted.covered()));
         outside();
     }
 
@@ -365,7 +317,7 @@ abstract class ThreadState {
     }
 
     /** A root method is entered, or a link that was made inside one. */
-    private void goInside() {
+    final void goInside() {
         mode = BUSY;
         try {
             if (header != null || Threads.attach(this)) {
@@ -379,191 +331,15 @@ abstract class ThreadState {
         }
     }
 
-    private static boolean isRoot(int id) {
+    static boolean isRoot(int id) {
         int word = id >> 6;
         return word < roots.length && (roots[word] >>> id & 1) != 0;
     }
 
     /** Frames may have been closed: that of the root method was the last one. */
-    private void outside() {
-        if (roots != null && mode == live && depth() == 0 && !isMuted()) {
+    final void outside() {
+        if (roots != null && mode == live && depth() == 0 && muted.isEmpty()) {
             mode = OUTSIDE;
-        }
-    }
-
-    /** Entry where the fast path would not do. Lets StackOverflowError and ThreadDeath through. */
-    final void enterSlowly(int id, long pendingBit) {
-        if (isPaused()) {
-            mute(id, pendingBit);
-            return;
-        }
-        if (mode == NEW) {
-            arrive();
-        }
-        if (mode == OUTSIDE) {
-            if (!isRoot(id) && !isMuted()) {
-                return;
-            }
-            goInside();
-        }
-        if (!begin(id)) {
-            return;
-        }
-        boolean room;
-        try {
-            if (pendingBit != 0 && pending >= pendingLimit) {
-                closeSurplus();
-                covered();
-            }
-            room = reserve(id);
-        } finally {
-            // Not a call: there may be no stack left for one.
-            if (mode == BUSY) {
-                mode = live;
-            }
-        }
-        if (!room) {
-            stop();
-            drop();
-        } else {
-            enterReserved(id, pendingBit);
-            if (pendingBit != 0) {
-                pending++;
-            }
-        }
-    }
-
-    /** Of a call into a library; lets the same through. */
-    final void enterLibrarySlowly(int id) {
-        learn(id);
-        enterSlowly(id, 0);
-    }
-
-    final void exitLibrarySlowly(int id) {
-        learn(id);
-        closeSlowly(id, Format.EXITS);
-    }
-
-    /** An id stands for calls into a library. */
-    private void learn(int id) {
-        int before = mode;
-        if (before == BUSY || before == OFF || LibraryCalls.has(id)) {
-            return;
-        }
-        mode = BUSY;
-        try {
-            LibraryCalls.add(id);
-        } finally {
-            if (mode == BUSY) {
-                mode = before;
-            }
-        }
-    }
-
-    /** Exit and unwind. */
-    final void closeSlowly(int id, int column) {
-        int place = mutedFor(id + 1, 0xffffffff);
-        if (place >= 0) {
-            muted.truncate(place);
-            covered();
-            return;
-        }
-        if (!begin(id)) {
-            return;
-        }
-        try {
-            int at = match(column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff);
-            if (at >= 0) {
-                closeAbove(at);
-                closeTop(column);
-            }
-        } finally {
-            if (mode == BUSY) {
-                mode = live;
-            }
-        }
-        outside();
-    }
-
-    final void superReturnedSlowly(int id) {
-        int place = mutedFor(id + 1 | 0x80000000, 0xffffffff);
-        if (place >= 0) {
-            muted.ready(place);
-            covered();
-            return;
-        }
-        if (!begin(id)) {
-            return;
-        }
-        try {
-            int at = match(Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff);
-            if (at >= 0) {
-                closeAbove(at);
-                setFrame(at, frame(at) & ~Format.PENDING);
-                pending--;
-            }
-        } finally {
-            if (mode == BUSY) {
-                mode = live;
-            }
-        }
-        outside();
-    }
-
-    final void caughtSlowly(int id) {
-        if (mutedFor(id + 1, 0x7fffffff) >= 0) {
-            covered();
-            return;
-        }
-        if (!begin(id)) {
-            return;
-        }
-        try {
-            int at = match(Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff);
-            if (at >= 0) {
-                closeAbove(at);
-            }
-        } finally {
-            if (mode == BUSY) {
-                mode = live;
-            }
-        }
-        outside();
-    }
-
-    /**
-     * The place of the topmost frame that an event fits: whose upper half is this, in the bits of the mask. -1: there is none,
-     * which is dealt with.
-     */
-    private int match(long eventKind, int id, int upper, int mask) {
-        int at = depth() - 1;
-        while (at >= 0 && ((int) (frame(at) >>> 32) & mask) != upper) {
-            at--;
-        }
-        if (at < 0 && roots != null) {
-            // A method below the root goes on: the root and all above it are gone.
-            abandon();
-            unmute(-1);
-        } else if (at < 0 && isPaused()) {
-            return -1;
-        } else if (at >= 0 && !arriving(at)) {
-            return -1;
-        } else if (!arrived(eventKind, id)) {
-            return -1;
-        } else if (at >= 0) {
-            unmute(at);
-        } else if (!stray(id)) {
-            stop();
-            drop();
-        }
-        return at;
-    }
-
-    /** The muted frames above a frame are gone; -1: all are. */
-    private void unmute(int at) {
-        if (isMuted()) {
-            muted.removeAbove(at);
-            covered();
         }
     }
 
@@ -577,13 +353,8 @@ abstract class ThreadState {
     final void closeAbove(int at) {
         while (depth() - 1 > at) {
             long frame = frame(depth() - 1);
-            closeTop(frame < 0 ? Format.ORPHANS : isLibrary(frame) ? Format.UNWINDS : Format.LOST);
+            closeTop(frame < 0 ? Format.ORPHANS : LibraryCalls.isFrame(frame) ? Format.UNWINDS : Format.LOST);
         }
-    }
-
-    /** Whether a frame is that of a call into a library. */
-    static boolean isLibrary(long frame) {
-        return frame > 0 && LibraryCalls.has(Format.idPlusOne(frame) - 1);
     }
 
     /**
@@ -591,175 +362,19 @@ abstract class ThreadState {
      * real constructor frames bound the live ones; the surplus, oldest first, is orphaned. The next count is due when
      * twice as many are pending as are left now.
      */
-    private void closeSurplus() {
+    final void closeSurplus() {
         int real = Constructors.onStack();
         // The constructor that is being entered is real already, but not yet on the shadow stack.
-        int surplus = real < 0 ? 0 : pending + mutedPending() - (real - 1);
-        if (surplus > 0 && isMuted()) {
-            surplus = muted.removeOldest(this, surplus);
+        int surplus = real < 0 ? 0 : pending + muted.pending() - (real - 1);
+        if (surplus > 0 && !muted.isEmpty()) {
+            surplus = muted.removeOldest(surplus);
         }
         if (surplus > 0) {
             flag(Format.REPAIRING, true);
             closeOldest(surplus);
             flag(Format.REPAIRING, false);
         }
-        pendingLimit = Math.max(PENDING_LIMIT, 2 * (pending + mutedPending()));
-    }
-
-    private int mutedPending() {
-        return muted == null ? 0 : muted.pending();
-    }
-
-    /** Records one object. */
-    final void allocated(Object object) {
-        if (isPaused() || !begin(0)) {
-            return;
-        }
-        boolean room;
-        try {
-            room = HeapProxy.biographies && !begins(object) || allocate(object);
-        } finally {
-            if (mode == BUSY) {
-                mode = live;
-            }
-        }
-        if (!room) {
-            stop();
-            drop();
-        } else if (missed != 0) {
-            dropped += missed;
-            missed = 0;
-            header.put(Format.THREAD_DROPPED, dropped);
-        }
-    }
-
-    /** Begins the biography of an object. False: it has one, or is not to have one. */
-    private boolean begins(Object object) {
-        ClassNames.Entry type = ClassNames.of(object);
-        return type.number != 0 && HeapEvents.begin(object, type, this);
-    }
-
-    // ---- links ----
-
-    /** What follows runs on behalf of a link. A thread that is OUTSIDE goes in: links are made inside only. */
-    final boolean enterLink(int link) {
-        if (isPaused()) {
-            return false;
-        }
-        if (mode == NEW) {
-            arrive();
-        }
-        if (mode == OUTSIDE) {
-            goInside();
-        }
-        if (!begin(0)) {
-            return false;
-        }
-        boolean room;
-        try {
-            room = pushLink(link);
-        } finally {
-            if (mode == BUSY) {
-                mode = live;
-            }
-        }
-        if (!room) {
-            stop();
-            drop();
-        }
-        return room;
-    }
-
-    /** The end of {@link #enterLink}; frames above are lost, or orphans. */
-    final void leaveLink(int link) {
-        if (!begin(0)) {
-            return;
-        }
-        try {
-            int at = depth() - 1;
-            while (at >= 0 && !isLink(frame(at), link)) {
-                at--;
-            }
-            if (at < 0 && isPaused()) {
-                return;
-            }
-            if ((at < 0 || arriving(at)) && arrived(Format.EVENT_LINK_LEFT, link) && at >= 0) {
-                unmute(at);
-                closeAbove(at);
-                closeTop(Format.EXITS);
-            }
-        } finally {
-            if (mode == BUSY) {
-                mode = live;
-            }
-        }
-        outside();
-    }
-
-    /** A link has been made here: a thread was started, or a task handed over. */
-    final void linkMade(int link) {
-        if (!isPaused() && begin(0)) {
-            try {
-                arrived(Format.EVENT_LINK_MADE, link);
-            } finally {
-                if (mode == BUSY) {
-                    mode = live;
-                }
-            }
-        }
-    }
-
-    /**
-     * The number of a link from here; 0: nothing is recorded here, or counts only. {@code started} is the thread that it leads
-     * to, if it is known already.
-     */
-    final int makeLink(int kind, Thread started) {
-        if (mode != live || isPaused() || depth() == 0 || Threads.settings.record == Settings.COUNTS) {
-            return 0;
-        }
-        int link = links == null ? 0 : links.known(contextNode(), kind);
-        if (link != 0 && started == null) {
-            return link;
-        }
-        mode = BUSY;
-        try {
-            link = Links.make(this, kind);
-            if (link != 0 && started != null) {
-                ThreadLinks.remember(started, link);
-            }
-        } finally {
-            if (mode == BUSY) {
-                mode = live;
-            }
-        }
-        if (link != 0 && Threads.settings.record == Settings.TRACE) {
-            linkMade(link);
-        }
-        return link;
-    }
-
-    // ---- code regions ----
-
-    /** The timer of a region that has none yet; null: there is no room, or nothing is recorded. */
-    final RegionTimer addTimer(int number) {
-        if (isPaused()) {
-            return null;
-        }
-        if (mode == NEW) {
-            arrive();
-        }
-        int before = mode;
-        if (before != live && before != OUTSIDE) {
-            return null;
-        }
-        mode = BUSY;
-        try {
-            return header != null || Threads.attach(this) ? RegionTimer.create(this, number) : null;
-        } finally {
-            if (mode == BUSY) {
-                mode = before;
-            }
-        }
+        pendingLimit = Math.max(PENDING_LIMIT, 2 * (pending + muted.pending()));
     }
 
     // ---- calibration ----
@@ -823,6 +438,13 @@ abstract class ThreadState {
         }
     }
 
+    /** The allocations that were missed are dropped events. */
+    final void dropMissed() {
+        dropped += missed;
+        missed = 0;
+        header.put(Format.THREAD_DROPPED, dropped);
+    }
+
     void drop() {
         if (header != null) {
             header.put(Format.THREAD_DROPPED, ++dropped);
@@ -835,29 +457,11 @@ abstract class ThreadState {
 
     /** What all ways to record have in common; the regions are given back. */
     final void folded(ThreadState sum) {
-        sum.move(sum.header, Format.THREAD_DROPPED, dropped, header, Format.THREAD_DROPPED);
-        sum.move(sum.header, Format.THREAD_PAUSE, paused, header, Format.THREAD_PAUSE);
+        Journal.move(sum, sum.header, Format.THREAD_DROPPED, dropped, header, Format.THREAD_DROPPED);
+        Journal.move(sum, sum.header, Format.THREAD_PAUSE, paused, header, Format.THREAD_PAUSE);
         Links.folded(this, null);
         Regions.folded(this, sum);
         sum.header.put(Format.THREAD_EXTRA, sum.header.get(Format.THREAD_EXTRA) + 1);
         release();
-    }
-
-    /** Adds a figure here and clears it there. */
-    final void move(Region target, int targetWord, long figure, Region source, int sourceWord) {
-        if (figure != 0) {
-            replace(target, targetWord, target.get(targetWord) + figure, source, sourceWord);
-        }
-    }
-
-    /** Writes a sum here and clears its part there. A reader that finds the journal valid finishes the move. */
-    final void replace(Region target, int targetWord, long sum, Region source, int sourceWord) {
-        header.put(Format.JOURNAL_TARGET, target.fileOffset + 8L * targetWord);
-        header.put(Format.JOURNAL_VALUE, sum);
-        header.put(Format.JOURNAL_SOURCE, source.fileOffset + 8L * sourceWord);
-        header.put(Format.JOURNAL_VALID, 1);
-        target.put(targetWord, sum);
-        source.put(sourceWord, 0);
-        header.put(Format.JOURNAL_VALID, 0);
     }
 }

@@ -246,7 +246,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean arriving(int at) {
         for (int i = depth - 1; i > at; i--) {
-            if (isLibrary(stack[i])) {
+            if (LibraryCalls.isFrame(stack[i])) {
                 if (!arrived(UNWIND >>> 60, Format.idPlusOne(stack[i]) - 1)) {
                     return false;
                 }

@@ -76,7 +76,7 @@ final class TreeFold {
             if (start != 0) {
                 put(node, Format.NODE_OPEN_NS, get(node, Format.NODE_OPEN_NS) + last - start);
             }
-            to.replace(source, from.wordOf(node, Format.NODE_OPEN), get(node, Format.NODE_OPEN) + 1, source, at);
+            Journal.replace(to, source, from.wordOf(node, Format.NODE_OPEN), get(node, Format.NODE_OPEN) + 1, source, at);
         }
     }
 
@@ -106,14 +106,14 @@ final class TreeFold {
         if (squares != 0) {
             at = to.wordOf(target, Format.NODE_SQUARES);
             long sum = Double.doubleToRawLongBits(squares + Double.longBitsToDouble(to.tree.get(at)));
-            to.replace(to.tree, at, sum, source, from.wordOf(node, Format.NODE_SQUARES));
+            Journal.replace(to, to.tree, at, sum, source, from.wordOf(node, Format.NODE_SQUARES));
         }
         moveWords(TIMES, node, target);
     }
 
     private void moveWords(int[] which, int node, int target) {
         for (int word : which) {
-            to.move(to.tree, to.wordOf(target, word), get(node, word), source, from.wordOf(node, word));
+            Journal.move(to, to.tree, to.wordOf(target, word), get(node, word), source, from.wordOf(node, word));
         }
     }
 

@@ -352,7 +352,7 @@ final class TreeState extends ThreadState {
         for (int from = bottom; from < sp; from += 2) {
             long frame = words.get(from);
             boolean orphan = frame < 0 && surplus > 0;
-            above = orphan || above && !isMuted() && isLibrary(frame);
+            above = orphan || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
             if (above) {
                 int at = place((int) frame) + Format.nodeColumn(orphan ? Format.ORPHANS : Format.UNWINDS);
                 words.put(at, words.get(at) + 1);

@@ -1,0 +1,69 @@
+//! Native methods: classes get ours.
+
+use super::{Environment, Jni, StaticMethod, c_string};
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+/// `JNINativeMethod`: name, descriptor and function.
+#[repr(C)]
+pub(crate) struct NativeMethod {
+    name: *const c_char,
+    descriptor: *const c_char,
+    function: *const c_void,
+}
+
+impl NativeMethod {
+    /// # Safety
+    /// The function is one that the virtual machine may call for a method with this descriptor.
+    pub(crate) const unsafe fn new(
+        name: &'static CStr,
+        descriptor: &'static CStr,
+        function: *const c_void,
+    ) -> Self {
+        NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function }
+    }
+}
+
+impl Jni<'_> {
+    /// Gives `static native long NAME()` of a class that the system loader finds its code. False: there is no such class or method.
+    pub(crate) fn register_clock(
+        &self,
+        class: &str,
+        name: &str,
+        function: extern "system" fn(Environment, *mut c_void) -> i64,
+    ) -> bool {
+        // SAFETY: the function is what a static native method with this descriptor has to be.
+        unsafe { self.register(class, name, c"()J", function as *const c_void) }
+    }
+
+    /// Registers a static native method that takes an object and returns an int.
+    pub(crate) fn register_question(
+        &self,
+        class: &str,
+        name: &str,
+        function: unsafe extern "system" fn(Environment, *mut c_void, *mut c_void) -> c_int,
+    ) -> bool {
+        // SAFETY: as above.
+        unsafe { self.register(class, name, c"(Ljava/lang/Object;)I", function as *const c_void) }
+    }
+
+    /// # Safety
+    /// The function is what a static native method with this descriptor has to be.
+    unsafe fn register(&self, class: &str, name: &str, descriptor: &CStr, function: *const c_void) -> bool {
+        let Some(class) = self.find_class(class) else { return false };
+        let name = c_string(name.as_bytes());
+        let method = NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function };
+        // SAFETY: names are C strings, and the function is what is said above. It lasts: the library is not unloaded.
+        let result = unsafe { self.raw_register_natives(class.reference, &method, 1) };
+        let failed = self.failed();
+        self.forget(class);
+        result == 0 && !failed
+    }
+
+    /// The class of a static method gets its native methods.
+    pub(crate) fn register_natives(&self, of: &StaticMethod, methods: &[NativeMethod]) -> bool {
+        // SAFETY: the table is as long as it says; each entry is sound, see `NativeMethod::new`.
+        let result =
+            unsafe { self.raw_register_natives(of.class.0, methods.as_ptr(), methods.len() as c_int) };
+        !self.failed() && result == 0
+    }
+}

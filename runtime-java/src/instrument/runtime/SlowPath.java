@@ -1,0 +1,175 @@
+package instrument.runtime;
+
+/**
+ * Events that the fast paths do not take: the first of a thread, those that need room, those during or after a pause, and those that
+ * belong to another frame than the topmost. Which frame that is says {@link ThreadState}.
+ */
+final class SlowPath {
+    private SlowPath() {}
+
+    /** A method or, with the pending bit, a constructor is entered. Lets StackOverflowError and ThreadDeath through. */
+    static void enter(ThreadState state, int id, long pendingBit) {
+        if (state.isPaused()) {
+            state.muted.begin(id, pendingBit);
+            return;
+        }
+        if (state.mode == ThreadState.NEW) {
+            state.arrive();
+        }
+        if (state.mode == ThreadState.OUTSIDE) {
+            if (!ThreadState.isRoot(id) && state.muted.isEmpty()) {
+                return;
+            }
+            state.goInside();
+        }
+        if (!state.begin(id)) {
+            return;
+        }
+        boolean room;
+        try {
+            if (pendingBit != 0 && state.pending >= state.pendingLimit) {
+                state.closeSurplus();
+                state.covered();
+            }
+            room = state.reserve(id);
+        } finally {
+            // Not a call: there may be no stack left for one.
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = state.live;
+            }
+        }
+        if (!room) {
+            state.stop();
+            state.drop();
+        } else {
+            state.enterReserved(id, pendingBit);
+            if (pendingBit != 0) {
+                state.pending++;
+            }
+        }
+    }
+
+    /** Exit and unwind. */
+    static void close(ThreadState state, int id, int column) {
+        int place = state.muted.find(id + 1, 0xffffffff);
+        if (place >= 0) {
+            state.muted.truncate(place);
+            state.covered();
+            return;
+        }
+        if (!state.begin(id)) {
+            return;
+        }
+        try {
+            int at = match(state, column + Format.EVENT_EXIT - Format.EXITS, id, id + 1, 0xffffffff);
+            if (at >= 0) {
+                state.closeAbove(at);
+                state.closeTop(column);
+            }
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = state.live;
+            }
+        }
+        state.outside();
+    }
+
+    static void superReturned(ThreadState state, int id) {
+        int place = state.muted.find(id + 1 | 0x80000000, 0xffffffff);
+        if (place >= 0) {
+            state.muted.ready(place);
+            state.covered();
+            return;
+        }
+        if (!state.begin(id)) {
+            return;
+        }
+        try {
+            int at = match(state, Format.EVENT_SUPER_RETURNED, id, id + 1 | 0x80000000, 0xffffffff);
+            if (at >= 0) {
+                state.closeAbove(at);
+                state.setFrame(at, state.frame(at) & ~Format.PENDING);
+                state.pending--;
+            }
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = state.live;
+            }
+        }
+        state.outside();
+    }
+
+    static void caught(ThreadState state, int id) {
+        if (state.muted.find(id + 1, 0x7fffffff) >= 0) {
+            state.covered();
+            return;
+        }
+        if (!state.begin(id)) {
+            return;
+        }
+        try {
+            int at = match(state, Format.EVENT_CAUGHT, id, id + 1, 0x7fffffff);
+            if (at >= 0) {
+                state.closeAbove(at);
+            }
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = state.live;
+            }
+        }
+        state.outside();
+    }
+
+    /** An object was made. */
+    static void allocated(ThreadState state, Object object) {
+        if (state.isPaused() || !state.begin(0)) {
+            return;
+        }
+        boolean room;
+        try {
+            room = HeapProxy.biographies && !begins(state, object) || state.allocate(object);
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = state.live;
+            }
+        }
+        if (!room) {
+            state.stop();
+            state.drop();
+        } else if (state.missed != 0) {
+            state.dropMissed();
+        }
+    }
+
+    /** Begins the biography of an object. False: it has one, or is not to have one. */
+    private static boolean begins(ThreadState state, Object object) {
+        ClassNames.Entry type = ClassNames.of(object);
+        return type.number != 0 && HeapEvents.begin(object, type, state);
+    }
+
+    /**
+     * The place of the topmost frame that an event fits: whose upper half is this, in the bits of the mask. -1: there is none,
+     * which is dealt with.
+     */
+    private static int match(ThreadState state, long eventKind, int id, int upper, int mask) {
+        int at = state.depth() - 1;
+        while (at >= 0 && ((int) (state.frame(at) >>> 32) & mask) != upper) {
+            at--;
+        }
+        if (at < 0 && ThreadState.roots != null) {
+            // A method below the root goes on: the root and all above it are gone.
+            state.abandon();
+            state.muted.endAbove(-1);
+        } else if (at < 0 && state.isPaused()) {
+            return -1;
+        } else if (at >= 0 && !state.arriving(at) || !state.arrived(eventKind, id)) {
+            return -1;
+        } else if (at >= 0) {
+            state.muted.endAbove(at);
+        } else if (!state.stray(id)) {
+            state.stop();
+            state.drop();
+        }
+        return at;
+    }
+}
