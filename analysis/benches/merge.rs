@@ -1,15 +1,20 @@
-//! How fast remote calls are matched and given their places, and in how much memory: `cargo bench -p instrument-analysis --bench merge`.
+//! How fast remote calls are matched, given their places and exported, and in how much memory: `cargo bench -p instrument-analysis --bench merge`.
 //!
 //! Ten processes in a ring make a million calls each over a thousand connections; every call is recorded on both sides. Writes 2.6 GB
 //! into the folder for temporary files, and removes them.
 
 use std::fs::{self, File};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Instant;
 
+use instrument_analysis::export::otlp;
+use instrument_analysis::export::perfetto::Perfetto;
+use instrument_analysis::export::remote::Remote;
+use instrument_analysis::export::trace::Trace;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::view::tree;
-use instrument_analysis::merge::{Numbers, Party, View, match_calls};
+use instrument_analysis::merge::{Nesting, Numbers, Offsets, Party, View, match_calls};
 use instrument_trace::testing::Writer;
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
@@ -48,6 +53,26 @@ fn main() {
         tree(&parties, &matching, &loaded, &labels, &View::default()).expect("files that can be read");
     assert_eq!(merged.stages.values().map(|of| of.calls).sum::<u64>(), matched);
     println!("times and ways of all in {:.1} s", start.elapsed().as_secs_f64());
+    drop(merged);
+    let start = Instant::now();
+    let nesting = Nesting::new(&parties, &matching).expect("files that can be read");
+    let offsets = Offsets::new(&parties, &matching, 0).expect("files that can be read");
+    println!("what exports need in {:.1} s", start.elapsed().as_secs_f64());
+    let (names, matching, nesting, offsets) = (&labels[..], &matching, &nesting, &offsets);
+    let remote = Remote { parties: &parties, names, matching, nesting, offsets };
+    let start = Instant::now();
+    let mut timeline = Perfetto::new(io::sink());
+    let origin = remote.origin();
+    for (process, (party, process_name)) in parties.iter().zip(names).enumerate() {
+        let (source, profile, remote) = (party.source, party.profile, Some(&remote));
+        let trace =
+            Trace { source, profile, process, process_name, methods: &methods, classes: None, remote };
+        trace.tell(origin, &|_| true, &mut timeline).expect("a sink takes everything");
+    }
+    println!("a timeline of all in {:.1} s", start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    otlp::write(&remote, names, false, &mut io::sink()).expect("a sink takes everything");
+    println!("spans of all in {:.1} s", start.elapsed().as_secs_f64());
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM")) {
         println!("{line}");

@@ -203,6 +203,7 @@ fn waits_are_slices_of_a_timeline() {
         process_name: "p",
         methods: &methods,
         classes: Some(&classes),
+        remote: None,
     };
     trace.tell(1000, &|_| true, &mut notes).unwrap();
     let main = "[5 p/main] 0>m1 10>m2 20>contended Foo #1 80< 110< 120>m3 120>m2 130>waiting Foo #2 150< \

@@ -15,6 +15,7 @@ use instrument_rewriter::id_map::IdMap;
 use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, RegionRecord, Runtime};
 use instrument_rewriter::library::Inputs;
 use instrument_rewriter::region::Region;
+use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::Transforms;
 use std::collections::BTreeSet;
 use std::fs;
@@ -116,7 +117,16 @@ pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) ->
     Ok(())
 }
 
-/// Shows every class of the inputs; what is no class is dealt with when it is rewritten.
+/// Finds the methods that other processes can call, over all inputs.
+fn remote_methods(units: &[Unit]) -> Result<Option<RemoteMethods>> {
+    let mut index = RemoteIndex::default();
+    visit_classes(units, |class| {
+        let _ = index.add(class);
+    })?;
+    Ok(index.resolve())
+}
+
+/// Reads all classes of all inputs. What is no class is dealt with when it is rewritten.
 fn visit_classes(units: &[Unit], mut visit: impl FnMut(&ClassFile<'_>)) -> Result<()> {
     let mut add = |bytes: &[u8]| {
         if let Ok(class) = ClassFile::parse(bytes) {
@@ -164,6 +174,11 @@ pub(crate) fn run(
     let records = Records::default();
     let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
     instrumenter.time(settings.regions.iter().cloned().collect());
+    if transforms.rmi
+        && let Some(methods) = remote_methods(units)?
+    {
+        instrumenter.set_remote_methods(methods);
+    }
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
     if settings.library_calls != LibraryCalls::None {
         let mut inputs = Inputs::new();

@@ -15,6 +15,7 @@ mod dump;
 mod engine;
 mod exit;
 mod export;
+mod formats;
 mod heap;
 mod id_file;
 mod ids;
@@ -26,6 +27,7 @@ mod names;
 mod output;
 mod profile_diff;
 mod progress;
+mod remote;
 mod report;
 mod rewrite;
 #[cfg(unix)]

@@ -5,13 +5,18 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, usage};
+use crate::formats::{self, Exportable, Wanted};
+use crate::remote::{Matched, Recordings, labels, parties, sources};
 use crate::subject::{self, ProfileFile, Subject, is_profile};
 use crate::talk::Talk;
 use crate::view::{self, Print};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use instrument_analysis::Arcflow;
+use instrument_analysis::export::timeline::Timeline;
+use instrument_analysis::export::trace;
 use instrument_analysis::merge::view::{client, tree};
-use instrument_analysis::merge::{Numbers, Party, View, fuller_copies, match_calls};
+use instrument_analysis::merge::{Numbers, View, fuller_copies};
 use instrument_analysis::report::{Format, matching, stats, xarc, xprof, xtree};
 
 /// Merge profiles of programs that call each other by RMI: one execution tree over all of them
@@ -27,6 +32,20 @@ pub(crate) struct Opts {
     subject: subject::Opts,
     #[command(flatten)]
     print: Print,
+    /// Write it for other tools, as `instrument export` does
+    ///
+    /// chrome and perfetto show every call at its time on the thread that made it and on the one that served it, with arrows between them
+    /// and, where profiles are traces, everything else that happened; otlp is spans for OpenTelemetry; speedscope of traces is a timeline.
+    /// All others, and --resource, are of the tree. Times are those of the root's clock; by how much others differ from it is told by the
+    /// report `matching`.
+    #[arg(long, visible_alias = "format", value_enum, value_name = "FORMAT", conflicts_with_all = PRINTED)]
+    to: Option<formats::Format>,
+    /// --to: where to write it: a file, or for tau a directory; standard output if it is not given
+    #[arg(short, long, value_name = "OUT", requires = "to")]
+    output: Option<PathBuf>,
+    /// --to tau: leave out the rows of contexts
+    #[arg(long, requires = "to")]
+    flat: bool,
     /// What to print [default: matching and xtree]
     #[arg(long, value_enum)]
     report: Option<Report>,
@@ -44,6 +63,10 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 }
+
+/// What only goes with something to be printed.
+const PRINTED: [&str; 11] =
+    ["report", "depth", "percent", "absolute", "sort", "top", "prune", "method", "width", "json", "csv"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Report {
@@ -68,40 +91,50 @@ enum Whose {
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let wanted = wanted(opts)?;
     let Given { files, sources, copies } = open(opts, talk)?;
     let asked = asked_root(opts, &files, &copies)?;
+    if let Some(wanted) =
+        wanted.as_ref().filter(|wanted| !wanted.takes_model(is_timed(wanted.format, &files)))
+    {
+        if opts.view == Whose::Server {
+            return Err(usage("--view: of the tree, which this format does not show"));
+        }
+        let recordings = &Recordings::new(&files, &sources);
+        let matched = &recordings.matched()?;
+        let (_, clock) = asked.roots(&matched.numbers);
+        let model = &Arcflow::new(Vec::new());
+        return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts, talk }, talk);
+    }
     let names = labels(&files);
-    let mut loaded = subject::load_apart(files, names.clone(), &opts.subject);
-    let parties: Vec<_> = (loaded.0.iter().zip(&sources))
-        .map(|(file, source)| Party { profile: &file.profile, source })
-        .collect();
-    let is_of_one = matches!(asked, Root::Of(_));
-    let matches = match_calls(&parties)?;
-    let numbers = Numbers::of(&matches);
-    let root = match asked {
-        Root::All => None,
-        Root::Of(party) => Some(party),
-        Root::Default => client(&numbers),
-    };
-    let wanted = View { root, is_server: opts.view == Whose::Server, internals: opts.internals };
-    let merged = tree(&parties, &matches, &loaded.1, &names, &wanted)?;
-    drop(parties);
-    let stages = merged.stages;
-    for remark in loaded.1.remarks.iter().chain(&merged.remarks) {
+    let (files, mut loaded) = subject::load_apart(files, names.clone(), &opts.subject);
+    let recordings = Recordings::new(&files, &sources);
+    let matched = recordings.matched()?;
+    let numbers = &matched.numbers;
+    let (root, clock) = asked.roots(numbers);
+    let view = View { root, is_server: opts.view == Whose::Server, internals: opts.internals };
+    let merged = tree(&matched.parties, &matched.matching, &loaded, &names, &view)?;
+    for remark in loaded.remarks.iter().chain(&merged.remarks) {
         talk.note(format_args!("note: {remark}"));
     }
-    loaded.1.model = merged.model;
-    if is_of_one {
+    loaded.model = merged.model;
+    if matches!(asked, Root::Of(_)) {
         // What was called once, on behalf of whom, is not known of single calls.
-        loaded.1.calls.clear();
+        loaded.calls.clear();
     }
-    let subject = Subject::of(&opts.subject, loaded.0, loaded.1);
+    let subject = Subject::of(&opts.subject, Vec::new(), loaded);
+    if let Some(wanted) = wanted {
+        let (model, recordings, matched) = (&subject.model, &recordings, &matched);
+        return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts, talk }, talk);
+    }
+    let offsets = matched.offsets(clock)?;
+    let stages = merged.stages;
     let format = opts.print.format();
     let only_numbers =
         opts.report == Some(Report::Matching) || (opts.report.is_none() && format == Format::Csv);
     let mut start = Vec::new();
     if only_numbers || (opts.report.is_none() && format == Format::Text) {
-        matching::write(&mut start, &names, &numbers, &stages, format)?;
+        matching::write(&mut start, &names, numbers, &stages, &offsets, format)?;
     }
     if only_numbers {
         let mut out = BufWriter::new(std::io::stdout().lock());
@@ -117,7 +150,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             Some(Report::Stats) => stats::write(out, model, &subject.calls, subject.is_corrected, options),
             Some(_) => xtree::write(out, model, options),
             None if format == Format::Json => {
-                let numbers = matching::json(&names, &numbers, &stages);
+                let numbers = matching::json(&names, numbers, &stages, &offsets);
                 write!(out, "{{\"matching\":{numbers},\"xtree\":")?;
                 xtree::write(out, model, options)?;
                 Ok(writeln!(out, "}}")?)
@@ -131,22 +164,89 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     })
 }
 
-/// What the calls of a profile are read from, several times: of a process that still writes, a copy that stays as it is.
-fn source(file: &ProfileFile) -> Result<File> {
-    let name = || file.path.display().to_string();
-    let mut source = File::open(&file.path).with_context(name)?;
-    if file.is_live {
-        let mut copy = tempfile::tempfile().context("a copy of a profile that is being written")?;
-        std::io::copy(&mut source, &mut copy).with_context(name)?;
-        return Ok(copy);
+/// What is to be written for other tools.
+fn wanted(opts: &Opts) -> Result<Option<Wanted<'_>>> {
+    let Some(format) = opts.to else { return Ok(None) };
+    let resource = match &opts.print.resource[..] {
+        [] => None,
+        [one] => Some(one.as_str()),
+        _ => return Err(usage("--resource: one, with --to")),
+    };
+    if format == formats::Format::Xml {
+        return Err(usage("--to xml: events of single processes; `instrument export` writes them"));
     }
-    Ok(source)
+    if format == formats::Format::Otlp && !opts.subject.thread.is_empty() {
+        return Err(usage("--thread: a call is told with all that it is part of"));
+    }
+    let wanted = Wanted { format, output: opts.output.as_deref(), resource, flat: opts.flat };
+    wanted.check()?;
+    Ok(Some(wanted))
+}
+
+/// Calls are, always; speedscope shows no arrows, and is better off with the tree if there is nothing but calls.
+fn is_timed(format: formats::Format, files: &[ProfileFile]) -> bool {
+    match format {
+        formats::Format::Chrome | formats::Format::Perfetto => true,
+        formats::Format::Speedscope => files.iter().all(|file| trace::origin(&file.profile).is_some()),
+        _ => false,
+    }
+}
+
+/// What other tools are told.
+struct Export<'a> {
+    model: &'a Arcflow,
+    files: &'a [ProfileFile],
+    recordings: &'a Recordings<'a>,
+    matched: &'a Matched<'a>,
+    /// The party that times are of.
+    clock: Option<usize>,
+    opts: &'a Opts,
+    talk: &'a Talk,
+}
+
+impl Exportable for Export<'_> {
+    fn model(&self) -> &Arcflow {
+        self.model
+    }
+
+    fn is_timed(&self, format: formats::Format) -> bool {
+        is_timed(format, self.files)
+    }
+
+    fn tell(&self, timeline: &mut dyn Timeline) -> Result<()> {
+        let wanted = subject::thread_filter(&self.opts.subject);
+        self.recordings.tell(self.matched, self.clock, &wanted, (timeline, self.talk))
+    }
+
+    fn tell_some(&self, _: usize, _: &mut dyn Timeline) -> Result<()> {
+        Ok(())
+    }
+
+    fn xml(&self, _: &mut dyn Write) -> Result<()> {
+        Err(usage("--to xml: events of single processes"))
+    }
+
+    fn otlp(&self, out: &mut dyn Write) -> Result<()> {
+        self.recordings.otlp(self.matched, self.clock, self.opts.internals, (out, self.talk))
+    }
 }
 
 enum Root {
     Default,
     All,
     Of(usize),
+}
+
+impl Root {
+    /// The party whose tree it is, if it is of one; and the party whose clock is taken, for of all there is no clock.
+    fn roots(&self, numbers: &Numbers) -> (Option<usize>, Option<usize>) {
+        let root = match *self {
+            Root::All => None,
+            Root::Of(party) => Some(party),
+            Root::Default => client(numbers),
+        };
+        (root, root.or_else(|| client(numbers)))
+    }
 }
 
 fn asked_root(opts: &Opts, files: &[ProfileFile], copies: &[(PathBuf, PathBuf)]) -> Result<Root> {
@@ -168,16 +268,6 @@ fn asked_root(opts: &Opts, files: &[ProfileFile], copies: &[(PathBuf, PathBuf)])
     at.map(Root::Of).ok_or_else(|| usage(format!("--root {}: not among the profiles given", name.display())))
 }
 
-/// What the processes are called: no two the same.
-fn labels(files: &[ProfileFile]) -> Vec<String> {
-    let plain: Vec<_> = files.iter().map(ProfileFile::label).collect();
-    let unique = plain.iter().enumerate().map(|(at, label)| {
-        let is_twice = plain.iter().filter(|other| *other == label).count() > 1;
-        if is_twice { format!("{label} (file {})", at + 1) } else { label.clone() }
-    });
-    unique.collect()
-}
-
 /// The profiles, one for each process.
 struct Given {
     files: Vec<ProfileFile>,
@@ -196,11 +286,8 @@ fn open(opts: &Opts, talk: &Talk) -> Result<Given> {
     let several = opts.subject.files.len() > 1;
     let open = |(number, path): (usize, &PathBuf)| ProfileFile::open(path, number, several);
     let files = opts.subject.files.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
-    let sources = files.iter().map(source).collect::<Result<Vec<_>>>()?;
-    let parties: Vec<_> =
-        files.iter().zip(&sources).map(|(file, source)| Party { profile: &file.profile, source }).collect();
-    let fuller = fuller_copies(&parties)?;
-    drop(parties);
+    let sources = sources(&files)?;
+    let fuller = fuller_copies(&parties(&files, &sources))?;
     let mut copies = Vec::new();
     for (file, other) in files.iter().zip(&fuller) {
         if let Some(other) = other {

@@ -128,7 +128,7 @@ pub(crate) enum Transform {
     ThreadLinks,
     /// Which call handed a task to an executor or a completable future.
     HandOver,
-    /// Remote calls: of stubs and skeletons; with `instrument run` all of them.
+    /// Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; with `instrument run` all of them.
     Rmi,
 }
 

@@ -10,6 +10,7 @@ use crate::filter::{self, ClassVerdict, Filter, MethodQuery};
 use crate::id_map::{self, IdMap, MethodInfo};
 use crate::library::{Boundary, Callee, Own};
 use crate::region::{Region, RegionFault};
+use crate::remote_methods::RemoteMethods;
 use crate::rewrite::{
     Choice, ClassRewriter, MethodEvent, MethodRef, MethodReport, Outcome, RegionReport, SkipReason,
     Transforms, module_info,
@@ -135,6 +136,7 @@ pub struct Instrumenter<'a> {
     /// What is not a library, if calls into those are recorded.
     own: Option<Arc<dyn Own>>,
     regions: Arc<[Region]>,
+    remote_methods: Option<Arc<RemoteMethods>>,
     region_records: Vec<RegionRecord>,
     /// Patterns, and whether a method has matched.
     watched: Vec<(MethodQuery, bool)>,
@@ -198,6 +200,7 @@ impl<'a> Instrumenter<'a> {
             observer: None,
             own: None,
             regions: Arc::default(),
+            remote_methods: None,
             region_records: Vec::new(),
             watched: Vec::new(),
             found: Vec::new(),
@@ -223,6 +226,11 @@ impl<'a> Instrumenter<'a> {
     /// Records calls into libraries where they are made: of what is not among these classes, or left out by the filter.
     pub fn record_library_calls(&mut self, own: Arc<dyn Own>) {
         self.own = Some(own);
+    }
+
+    /// Lets `rmi` know which methods can be called from other processes.
+    pub fn set_remote_methods(&mut self, remote_methods: RemoteMethods) {
+        self.remote_methods = Some(Arc::new(remote_methods));
     }
 
     /// What became of the code regions since this was called.
@@ -411,6 +419,7 @@ impl<'a> Instrumenter<'a> {
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
         rewriter.call(plan.reach);
         rewriter.record_library_calls(plan.library_calls.iter().copied().filter(|call| call.1 != LEFT));
+        rewriter.set_remote_methods(self.remote_methods.clone());
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let choose = |_: &MethodRef<'_>| match ids.next() {
             None | Some(&LEFT) => Choice::Leave,

@@ -8,6 +8,7 @@
 //! | [`rewrite`] | writing: the constant-pool appender, relocation of everything that depends on code length, the splice writer |
 //! | [`archive`] | jars: every class goes through, everything else stays its own bytes |
 //! | [`survey`] | what a class is, before it is touched |
+//! | [`remote_methods`] | which methods can be called from other processes |
 //! | [`instrumenter`] | all of it together, with an account of every method |
 //! | [`filter`], [`id_map`] | which methods, and under which number |
 //! | [`library`] | which calls lead out of what is rewritten |
@@ -26,6 +27,7 @@ pub mod id_map;
 pub mod instrumenter;
 pub mod library;
 pub mod region;
+pub mod remote_methods;
 pub mod rewrite;
 pub mod survey;
 pub mod text;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::golden::{
-    Block, CALL, COMBINATIONS, Case, ClassFile, Counts, Ids, Outcome, Passages, Ran, Report, Transforms,
-    cases, constant_pool, inputs, methods, printed_diff, read_events, rewrite, run_blocks,
+    Block, CALL, COMBINATIONS, Case, ClassFile, Counts, Ids, Known, Outcome, Passages, Ran, Report,
+    Transforms, cases, constant_pool, methods, printed_diff, read_events, rewrite, run_blocks,
 };
 use instrument_tests::jvm::{Jdk, compile, jdks};
 
@@ -21,13 +21,12 @@ struct Rewritten {
 impl Rewritten {
     fn new(case: &Case, transforms: Transforms) -> Result<Rewritten> {
         let mut ids = Ids::default();
-        let regions = case.regions()?;
-        let mut classes = Vec::new();
         let files = case.class_files()?;
-        let inputs = inputs(&files.iter().map(|class| class.bytes.clone()).collect::<Vec<_>>());
+        let known = Known::of(case.regions()?, files.iter().map(|class| &class.bytes[..]));
+        let mut classes = Vec::new();
         for class in files {
-            let outcome = rewrite(&class.bytes, transforms, &regions, &inputs, &mut ids);
-            let outcome = outcome.with_context(|| class.stem.clone())?;
+            let outcome =
+                rewrite(&class.bytes, transforms, &known, &mut ids).with_context(|| class.stem.clone())?;
             classes.push((class, outcome));
         }
         Ok(Rewritten { classes, ids })

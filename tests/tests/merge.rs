@@ -73,6 +73,31 @@ fn the_chain_of_beacons_is_one_tree() -> Result<()> {
             "BeaconServer.work",
         ];
         assert_eq!(way(&merged["xtree"]["tree"], &parts)[3..], [20; 10], "{record}");
+        // Of all processes, or of a tree.
+        let names = ["s2", "s3", "client", "s1"];
+        let stats = |options: &[&str]| -> Result<Vec<(String, u64)>> {
+            let stats = merge(folder.path(), &names, &[&["--report", "stats"], options].concat())?;
+            let rows = stats["rows"].as_array().context("rows")?;
+            let row = |row: &Value| {
+                (row["function"].as_str().unwrap_or_default().to_owned(), row["calls"].as_u64())
+            };
+            Ok(rows.iter().map(row).map(|(name, calls)| (name, calls.unwrap_or_default())).collect())
+        };
+        let calls = |rows: &[(String, u64)], name: &str| {
+            rows.iter().find(|row| row.0.starts_with(name)).map_or(0, |row| row.1)
+        };
+        let file = |name: &str| Ok::<_, anyhow::Error>(profile(folder.path(), name)?.display().to_string());
+        for (options, expected) in [
+            (vec![], [1, 3, 60]),
+            (vec!["--root", "all"], [1, 3, 60]),
+            (vec!["--root", &file("client")?], [1, 0, 60]),
+            (vec!["--root", &file("s1")?], [0, 1, 0]),
+        ] {
+            let rows = stats(&options)?;
+            let found = ["BeaconClient.main", "BeaconServer.main", "BeaconServer.work"]
+                .map(|name| calls(&rows, name));
+            assert_eq!(found, expected, "{record}: {options:?}");
+        }
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use instrument_analysis::merge::{Fate, Matching, Numbers, Party, Reason, match_calls};
 use instrument_tests::rmi::{Recorded, Running, TRANSFORMS, free_port, java, jre, pairs, profile};
-use instrument_trace::{RemoteCall, RemoteCallKind};
+use instrument_trace::{ObjId, RemoteCall, RemoteCallKind, Side};
 
 /// What the storm's own methods are called; all others are the runtime's, or the marks of threads.
 const METHODS: [&str; 4] = ["call(", "cell(", "hit(", "back("];
@@ -152,11 +152,13 @@ impl Weather {
                 let serial = self.serials[client][0].get(&(at as u32));
                 let Some(partner) = made.partner(row) else {
                     let Fate::Unmatched(reason) = made.fate(row) else { panic!("{:?}", calls[at]) };
-                    // All of them were recorded from beginning to end: only calls that the end of their process cut off have no other side.
-                    let is_lost = matches!(
-                        reason,
-                        Reason::FailedBeforeSending | Reason::NotDispatched | Reason::InFlight
-                    );
+                    // All of them were recorded from beginning to end: only calls that the end of a process cut off have no other side, or are of
+                    // the collector, which every process has, and of which nothing else tells whose it is.
+                    let is_lost = match reason {
+                        Reason::FailedBeforeSending | Reason::NotDispatched | Reason::InFlight => true,
+                        Reason::AmbiguousConnection => calls[at].object == ObjId::DGC,
+                        _ => false,
+                    };
                     ensure!(is_lost && calls[at].return_id.is_none(), "{reason:?}: {:?}", calls[at]);
                     ensure!(serial.is_none(), "{serial:?} has no other side: {reason:?}, {:?}", calls[at]);
                     continue;
@@ -213,7 +215,7 @@ impl Weather {
                 ensure!(most > Some(3), "{name}: no port was used again: {most:?}");
             }
             // Every socket is known, and the last connection with its ports tells how many there were.
-            let accepted = connections.iter().filter(|of| of.side == instrument_trace::Side::Accepted);
+            let accepted = connections.iter().filter(|of| of.side == Side::Accepted);
             for of in accepted {
                 ensure!(of.accepted >= of.incarnation, "{name}: {of:?}");
             }

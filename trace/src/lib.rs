@@ -320,14 +320,16 @@
 //! | 96 | 8 | kind 1: the return has begun to come; kind 2: the return begins to be written. 0: it did not come so far |
 //! | 104 | 8 | the clock at its end; 0: it did not come |
 //! | 112 | 4 | number, in the class names, of the method as `name(descriptor)`; 0: unknown |
-//! | 116 | 4 | kind 1: number, in the class names, of the host that no connection to could be had; 0: there was one |
-//! | 120 | 2 | and the port that was asked for |
+//! | 116 | 4 | number, in the class names, of a host as text. Kind 1: the one that no connection to could be had, 0: there was one; kind 2: the client's, where the connection is unknown, else 0 |
+//! | 120 | 2 | kind 1: and the port that was asked for |
 //!
 //! What a thread does for a call that it serves is under a link frame (kind 4 of the links): in a tree one for each remote object and method (past 4,096 of
 //! them one for each method), in a trace one for each call. A thread that is outside of all root methods stays there, and its calls have no link. A call made is
 //! over when its connection is given back: calls that the collector makes for references in the return come after it.
 //!
-//! Without the JDK's own classes (a jar that was rewritten) only stubs and skeletons tell: connection, ObjID and UID are unknown then.
+//! Without the JDK's own classes (a jar that was rewritten) only stubs, skeletons and the methods that a remote interface declares tell:
+//! connection, ObjID and UID are unknown then. A call that only its method tells of has no hash and no link; it is the outermost such method in
+//! a thread that serves, so what served it is taken for its method if that is not rewritten and calls such a method itself.
 //!
 //! Two records are of the same call if their returns have the same UID: no two returns have, of whatever process. A call that did
 //! not return is found by its connection and its place on it.
@@ -423,7 +425,7 @@ pub use java_thread::JavaThread;
 pub use law::Imbalance;
 pub use link::{Link, LinkKind};
 pub use pause::Pause;
-pub use profile::Profile;
+pub use profile::{Profile, RemoteCallsAt};
 pub use region_timing::{Passage, RegionTiming};
 pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};
 pub use source::Source;

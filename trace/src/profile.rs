@@ -93,16 +93,36 @@ impl Profile {
         source: &impl Source,
         mut visit: impl FnMut(&RemoteCall),
     ) -> Result<(), Error> {
+        self.visit_placed_remote_calls(source, |_, call| visit(call))
+    }
+
+    /// The same with the place of each, for [`Profile::remote_calls_at`].
+    ///
+    /// # Errors
+    /// When the source fails; what was read before has been handed over.
+    pub fn visit_placed_remote_calls(
+        &self,
+        source: &impl Source,
+        mut visit: impl FnMut(u64, &RemoteCall),
+    ) -> Result<(), Error> {
         let bytes = Bytes::new(source)?;
         for part in &self.remote_calls {
             for at in (0..part.length / REMOTE_CALL).map(|i| part.offset + i * REMOTE_CALL) {
                 let words = bytes.words(at);
                 if let Some(call) = RemoteCall::decode(part.copy, &words) {
-                    visit(&call);
+                    visit(at, &call);
                 }
             }
         }
         bytes.error().map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// Reads remote calls once more, one by one, by their places. Calls that lie near each other are read together.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn remote_calls_at<'a>(&'a self, source: &'a dyn Source) -> Result<RemoteCallsAt<'a>, Error> {
+        Ok(RemoteCallsAt { parts: &self.remote_calls, bytes: Bytes::new(source)? })
     }
 
     /// What was recorded, by the first copy of the runtime that tells.
@@ -113,5 +133,29 @@ impl Profile {
     /// What recording cost, by the first copy of the runtime that tells.
     pub fn calibration(&self) -> Option<Calibration> {
         self.copies.values().find_map(Copy::calibration)
+    }
+}
+
+/// Remote calls by their places: see [`Profile::remote_calls_at`].
+pub struct RemoteCallsAt<'a> {
+    parts: &'a [RemoteCalls],
+    bytes: Bytes<'a>,
+}
+
+impl RemoteCallsAt<'_> {
+    /// The call of a place; none if there is no call.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn get(&self, place: u64) -> Result<Option<RemoteCall>, Error> {
+        let after = self.parts.partition_point(|part| part.offset <= place);
+        let part = after.checked_sub(1).map(|at| self.parts[at]);
+        let is_in = |part: &RemoteCalls| {
+            let within = place - part.offset;
+            within.is_multiple_of(REMOTE_CALL) && within < part.length / REMOTE_CALL * REMOTE_CALL
+        };
+        let call =
+            part.filter(is_in).and_then(|part| RemoteCall::decode(part.copy, &self.bytes.words(place)));
+        self.bytes.error().map_or(Ok(call), |error| Err(error.into()))
     }
 }

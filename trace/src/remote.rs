@@ -114,9 +114,10 @@ pub struct RemoteCall {
     pub class: u32,
     /// Number, in [`crate::Copy::class_names`], of the method as `name(descriptor)`; 0: unknown.
     pub method: u32,
-    /// Made: number, in [`crate::Copy::class_names`], of the host that no connection to could be had; 0: there was one.
+    /// Number, in [`crate::Copy::class_names`], of a host. Made: the one that no connection to could be had, 0: there was one. Served: the
+    /// client's, where the connection is unknown, else 0.
     pub host: u32,
-    /// Port that was asked for there.
+    /// Made: the port that was asked for there.
     pub port: u16,
     /// Context that made it; 0: unknown.
     pub context: u32,

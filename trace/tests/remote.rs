@@ -63,6 +63,7 @@ fn calls() -> Vec<Option<RemoteCall>> {
         object: ObjId::DGC,
         operation: 1,
         class: 4,
+        host: 5,
         context: 0,
         link: 8,
         threw: false,
@@ -93,6 +94,18 @@ fn what_was_written_is_read() {
     assert_eq!(profile.connections, connections());
     let finished: Vec<RemoteCall> = calls().into_iter().flatten().collect();
     assert_eq!(read, [&finished[..], &finished[..]].concat());
+    let data = file();
+    let again = profile.remote_calls_at(&data).unwrap();
+    let mut places = Vec::new();
+    profile
+        .visit_placed_remote_calls(&data, |place, call| {
+            assert_eq!(again.get(place).unwrap(), Some(*call));
+            places.push(place);
+        })
+        .unwrap();
+    for wrong in [0, places[0] - 128, places[0] + 64, places[0] + 128, u64::MAX] {
+        assert_eq!(again.get(wrong).unwrap(), None, "{wrong}");
+    }
     assert!(profile.skipped.is_empty() && profile.damage.is_empty());
 }
 

@@ -1,6 +1,6 @@
 //! Trace events as JSON, as chrome://tracing and ui.perfetto.dev read them: a begin and an end for each frame.
 
-use super::timeline::{Thread, Timeline};
+use super::timeline::{Details, Flow, Thread, Timeline};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
@@ -15,12 +15,14 @@ pub struct Chrome<W: Write> {
     threads: usize,
     processes: HashSet<usize>,
     pid: usize,
+    /// The time of day at 0.
+    unix_ns: Option<u64>,
 }
 
 impl<W: Write> Chrome<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Chrome<W> {
-        Chrome { out, first: true, threads: 0, processes: HashSet::new(), pid: 0 }
+        Chrome { out, first: true, threads: 0, processes: HashSet::new(), pid: 0, unix_ns: None }
     }
 
     /// The beginning of an event, up to where its own members may follow.
@@ -46,12 +48,28 @@ impl<W: Write> Chrome<W> {
         write!(self.out, ",\"ts\":{}.{:03}}}", at / 1000, at % 1000)
     }
 
+    /// Arrows belong to the innermost frame at their time, which nothing else is.
+    fn flows(&mut self, flows: &[Flow]) -> io::Result<()> {
+        for flow in flows {
+            self.event(if flow.is_start { "s" } else { "f" })?;
+            let id = flow.id;
+            write!(self.out, ",\"bp\":\"e\",\"id\":{id},\"name\":\"remote call\"")?;
+            self.time(flow.at)?;
+        }
+        Ok(())
+    }
+
     fn head(&mut self) -> io::Result<()> {
         write!(self.out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")
     }
 }
 
 impl<W: Write> Timeline for Chrome<W> {
+    fn time_of_day(&mut self, unix_ns: u64) -> io::Result<()> {
+        self.unix_ns = Some(unix_ns);
+        Ok(())
+    }
+
     fn thread(&mut self, thread: Thread<'_>) -> io::Result<()> {
         if self.threads == 0 {
             self.head()?;
@@ -76,11 +94,35 @@ impl<W: Write> Timeline for Chrome<W> {
         self.time(at)
     }
 
+    fn enter_with(&mut self, name: &str, at: u64, details: &Details<'_>) -> io::Result<()> {
+        self.event("B")?;
+        write!(self.out, ",\"name\":")?;
+        serde_json::to_writer(&mut self.out, name)?;
+        let mut separator = ",\"args\":{";
+        for (name, value) in details.args {
+            write!(self.out, "{separator}\"{name}\":")?;
+            serde_json::to_writer(&mut self.out, value)?;
+            separator = ",";
+        }
+        write!(self.out, "{}", if details.args.is_empty() { "" } else { "}" })?;
+        self.time(at)?;
+        self.flows(details.flows)
+    }
+
+    fn leave_with(&mut self, at: u64, flows: &[Flow]) -> io::Result<()> {
+        self.flows(flows)?;
+        self.leave(at)
+    }
+
     fn finish(&mut self) -> io::Result<()> {
         if self.threads == 0 {
             self.head()?;
         }
-        writeln!(self.out, "\n]}}")?;
+        write!(self.out, "\n]")?;
+        if let Some(ns) = self.unix_ns {
+            write!(self.out, ",\"otherData\":{{\"unix_ns_at_0\":\"{ns}\"}}")?;
+        }
+        writeln!(self.out, "}}")?;
         self.out.flush()
     }
 }
@@ -88,7 +130,7 @@ impl<W: Write> Timeline for Chrome<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::timeline::tests::two_threads;
+    use crate::export::timeline::tests::{a_remote_call, two_threads};
     use serde_json::Value;
 
     #[test]
@@ -122,6 +164,32 @@ mod tests {
             "E 1.100001 3000.0 ",
         ];
         assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn arrows_lie_within_their_frames() {
+        let mut bytes = Vec::new();
+        a_remote_call(&mut Chrome::new(&mut bytes)).unwrap();
+        let json: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(json["otherData"]["unix_ns_at_0"], "1700000000000000000");
+        let events = json["traceEvents"].as_array().unwrap();
+        let told = events.iter().filter(|event| event["ph"] != "M").map(|event| {
+            let tid = event["tid"].as_u64().unwrap() - 100_000;
+            format!("{} {tid} {} {}", event["ph"].as_str().unwrap(), event["ts"], event["id"])
+        });
+        let expected = [
+            "B 0 1.0 null",
+            "s 0 1.0 1",
+            "f 0 8.5 2",
+            "E 0 9.0 null",
+            "B 1 3.0 null",
+            "f 1 3.0 1",
+            "s 1 6.5 2",
+            "E 1 7.0 null",
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+        let args = &events.iter().find(|event| event["ph"] == "B").unwrap()["args"];
+        assert_eq!(args, &serde_json::json!({"object": "[1, 2]", "peer": "\"a\":1"}));
     }
 
     #[test]

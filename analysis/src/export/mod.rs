@@ -6,6 +6,7 @@
 //! | [`chrome`] | one figure, laid out | as it is | chrome://tracing, ui.perfetto.dev |
 //! | [`firefox`] | one figure, laid out | as it is | profiler.firefox.com |
 //! | [`folded`] | one figure | | flamegraph.pl, inferno, speedscope, .. |
+//! | [`otlp`] | | remote calls as spans | OpenTelemetry collectors, Jaeger and others |
 //! | [`perfetto`] | one figure, laid out | as it is | ui.perfetto.dev, trace_processor |
 //! | [`pprof`] | all figures | | go tool pprof, many services |
 //! | [`speedscope`] | one figure | as it is | speedscope.app |
@@ -13,15 +14,17 @@
 //! | [`xml`] | | objects, collections, threads and monitors | readers of the XML trace of JVMPI and TPTP profilers |
 //!
 //! [`timeline`] is how events get into the formats that show when something happened: those of a [`trace`], or a model laid out; and
-//! what threads waited for, [`spans`] of it.
+//! what threads waited for, [`spans`] of it, and [`remote`] calls.
 //! The same model gives the same bytes.
 
 pub mod call_tree;
 pub mod chrome;
 pub mod firefox;
 pub mod folded;
+pub mod otlp;
 pub mod perfetto;
 pub mod pprof;
+pub mod remote;
 pub mod spans;
 pub mod speedscope;
 pub mod tau;

@@ -3,7 +3,7 @@
 //! The messages are those of perfetto's `protos/perfetto/trace`, as far as they are used: a packet for each event, all in
 //! one sequence. A trace is a message of nothing but packets, so they are written one by one.
 
-use super::timeline::{Thread, Timeline};
+use super::timeline::{Details, Flow, Thread, Timeline};
 use prost::Message;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -16,6 +16,8 @@ struct Trace {
 
 #[derive(Clone, PartialEq, Message)]
 struct TracePacket {
+    #[prost(message, optional, tag = "6")]
+    clock_snapshot: Option<ClockSnapshot>,
     #[prost(uint64, optional, tag = "8")]
     timestamp: Option<u64>,
     #[prost(uint32, tag = "10")]
@@ -38,6 +40,34 @@ struct TrackEvent {
     name_iid: Option<u64>,
     #[prost(uint64, tag = "11")]
     track_uuid: u64,
+    #[prost(message, repeated, tag = "4")]
+    debug_annotations: Vec<DebugAnnotation>,
+    #[prost(fixed64, repeated, packed = "false", tag = "47")]
+    flow_ids: Vec<u64>,
+    #[prost(fixed64, repeated, packed = "false", tag = "48")]
+    terminating_flow_ids: Vec<u64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct DebugAnnotation {
+    #[prost(string, tag = "10")]
+    name: String,
+    #[prost(string, tag = "6")]
+    string_value: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ClockSnapshot {
+    #[prost(message, repeated, tag = "1")]
+    clocks: Vec<Clock>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Clock {
+    #[prost(uint32, tag = "1")]
+    clock_id: u32,
+    #[prost(uint64, tag = "2")]
+    timestamp: u64,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -89,6 +119,9 @@ const STATE_CLEARED: u32 = 1;
 const NEEDS_STATE: u32 = 2;
 const SLICE_BEGIN: i32 = 1;
 const SLICE_END: i32 = 2;
+/// The time of day, and the clock that times are of unless something else is said.
+const REALTIME: u32 = 1;
+const BOOTTIME: u32 = 6;
 
 /// As in [`chrome`](super::chrome).
 const FIRST_TID: u32 = 100_000;
@@ -122,16 +155,46 @@ impl<W: Write> Perfetto<W> {
         self.write(TracePacket { track_descriptor, sequence_flags, ..TracePacket::default() })
     }
 
-    fn event(&mut self, kind: i32, name: Option<u64>, at: u64, new: Option<InternedData>) -> io::Result<()> {
-        // Uuids are the numbers of tids and pids, which differ.
-        let track_uuid = u64::from(FIRST_TID + self.threads - 1);
+    fn event(
+        &mut self,
+        kind: i32,
+        at: u64,
+        name: Option<&str>,
+        Details { args, flows }: &Details<'_>,
+    ) -> io::Result<()> {
+        let (name_iid, new) = name.map(|name| self.intern(name)).unzip();
+        let annotation = |(name, value): &(&str, String)| DebugAnnotation {
+            name: (*name).into(),
+            string_value: value.clone(),
+        };
+        let ids =
+            |is_start: bool| flows.iter().filter(move |f| f.is_start == is_start).map(|f| f.id).collect();
+        let event = TrackEvent {
+            r#type: kind,
+            name_iid,
+            // Uuids are the numbers of tids and pids, which differ.
+            track_uuid: u64::from(FIRST_TID + self.threads - 1),
+            debug_annotations: args.iter().map(annotation).collect(),
+            flow_ids: ids(true),
+            terminating_flow_ids: ids(false),
+        };
         self.write(TracePacket {
             timestamp: Some(at),
-            track_event: Some(TrackEvent { r#type: kind, name_iid: name, track_uuid }),
-            interned_data: new,
+            track_event: Some(event),
+            interned_data: new.flatten(),
             sequence_flags: NEEDS_STATE,
             ..TracePacket::default()
         })
+    }
+
+    /// The number of a name, and what tells it when it is a new one.
+    fn intern(&mut self, name: &str) -> (u64, Option<InternedData>) {
+        if let Some(&iid) = self.names.get(name) {
+            return (iid, None);
+        }
+        let iid = self.names.len() as u64 + 1;
+        self.names.insert(name.into(), iid);
+        (iid, Some(InternedData { event_names: vec![EventName { iid, name: name.into() }] }))
     }
 }
 
@@ -154,18 +217,26 @@ impl<W: Write> Timeline for Perfetto<W> {
         self.describe(TrackDescriptor { uuid, parent_uuid, thread: Some(descriptor), process: None }, flags)
     }
 
+    fn time_of_day(&mut self, unix_ns: u64) -> io::Result<()> {
+        let clock = |clock_id, timestamp| Clock { clock_id, timestamp };
+        let clocks = vec![clock(BOOTTIME, 0), clock(REALTIME, unix_ns)];
+        self.write(TracePacket { clock_snapshot: Some(ClockSnapshot { clocks }), ..TracePacket::default() })
+    }
+
     fn enter(&mut self, name: &str, at: u64) -> io::Result<()> {
-        if let Some(&iid) = self.names.get(name) {
-            return self.event(SLICE_BEGIN, Some(iid), at, None);
-        }
-        let iid = self.names.len() as u64 + 1;
-        self.names.insert(name.into(), iid);
-        let new = InternedData { event_names: vec![EventName { iid, name: name.into() }] };
-        self.event(SLICE_BEGIN, Some(iid), at, Some(new))
+        self.event(SLICE_BEGIN, at, Some(name), &Details::default())
     }
 
     fn leave(&mut self, at: u64) -> io::Result<()> {
-        self.event(SLICE_END, None, at, None)
+        self.event(SLICE_END, at, None, &Details::default())
+    }
+
+    fn enter_with(&mut self, name: &str, at: u64, details: &Details<'_>) -> io::Result<()> {
+        self.event(SLICE_BEGIN, at, Some(name), details)
+    }
+
+    fn leave_with(&mut self, at: u64, flows: &[Flow]) -> io::Result<()> {
+        self.event(SLICE_END, at, None, &Details { args: &[], flows })
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -176,7 +247,7 @@ impl<W: Write> Timeline for Perfetto<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::timeline::tests::two_threads;
+    use crate::export::timeline::tests::{a_remote_call, two_threads};
 
     #[test]
     fn packets_are_a_trace() {
@@ -203,5 +274,25 @@ mod tests {
         assert_eq!(events, expected);
         assert_eq!(packets.iter().filter(|packet| packet.sequence_flags & STATE_CLEARED != 0).count(), 1);
         assert_eq!(packets.iter().filter(|packet| packet.interned_data.is_some()).count(), 2);
+    }
+
+    #[test]
+    fn arrows_belong_to_events() {
+        let mut bytes = Vec::new();
+        a_remote_call(&mut Perfetto::new(&mut bytes)).unwrap();
+        let packets = Trace::decode(&bytes[..]).unwrap().packet;
+        let clocks = &packets[0].clock_snapshot.as_ref().unwrap().clocks;
+        assert_eq!(
+            clocks.last().map(|clock| (clock.clock_id, clock.timestamp)),
+            Some((1, 1_700_000_000_000_000_000))
+        );
+        let events: Vec<_> = packets.iter().filter_map(|packet| packet.track_event.as_ref()).collect();
+        let flows = |at: usize| (&events[at].flow_ids[..], &events[at].terminating_flow_ids[..]);
+        assert_eq!(flows(0), (&[1][..], &[][..]));
+        assert_eq!(flows(1), (&[][..], &[2][..]));
+        assert_eq!(flows(2), (&[2][..], &[1][..]));
+        let args: Vec<_> =
+            events[0].debug_annotations.iter().map(|a| (&a.name[..], &a.string_value[..])).collect();
+        assert_eq!(args, [("object", "[1, 2]"), ("peer", "\"a\":1")]);
     }
 }

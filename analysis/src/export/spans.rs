@@ -4,7 +4,7 @@
 //! are in order.
 
 use super::timeline::{Thread, Timeline};
-use super::trace::Error;
+use super::trace::{Error, since};
 use crate::load::thread_names;
 use crate::model::HashMap;
 use crate::waits::{self, plain_name};
@@ -131,7 +131,7 @@ impl<'a, S: Source> Spans<'a, S> {
         &mut self,
         process: usize,
         process_name: &str,
-        origin: u64,
+        origin: i128,
         wanted: &dyn Fn(&str) -> bool,
         timeline: &mut dyn Timeline,
     ) -> Result<(), Error> {
@@ -150,13 +150,13 @@ impl<'a, S: Source> Spans<'a, S> {
         Ok(())
     }
 
-    fn tell(&self, spans: &[Span], origin: u64, timeline: &mut dyn Timeline) -> Result<(), Error> {
+    fn tell(&self, spans: &[Span], origin: i128, timeline: &mut dyn Timeline) -> Result<(), Error> {
         let mut now = 0;
         for span in spans {
             let start = span.start.max(now);
             now = span.end.max(start);
-            timeline.enter(&self.label(span), start.saturating_sub(origin))?;
-            timeline.leave(now.saturating_sub(origin))?;
+            timeline.enter(&self.label(span), since(start, origin))?;
+            timeline.leave(since(now, origin))?;
         }
         Ok(())
     }
@@ -181,7 +181,7 @@ pub fn tell<S: Source>(
     (source, profile): (&S, &Profile),
     classes: ClassNames<'_>,
     (process, process_name): (usize, &str),
-    origin: u64,
+    origin: i128,
     wanted: &dyn Fn(&str) -> bool,
     timeline: &mut dyn Timeline,
 ) -> Result<(), Error> {

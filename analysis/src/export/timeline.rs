@@ -18,10 +18,38 @@ pub struct Thread<'a> {
     pub name: &'a str,
 }
 
+/// What is known of a frame beside its name.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Details<'a> {
+    /// Names and values.
+    pub args: &'a [(&'static str, String)],
+    /// Arrows that begin or end in it.
+    pub flows: &'a [Flow],
+}
+
+/// An end of an arrow from one frame to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    /// Number of the arrow: both of its ends have it.
+    pub id: u64,
+    /// Whether it begins here.
+    pub is_start: bool,
+    /// When, in ns, while the frame is there.
+    pub at: u64,
+}
+
 /// Something that takes the events of a timeline, and writes them.
 ///
 /// Threads come one after the other. Within one, times do not decrease, and every frame that is entered is left again.
 pub trait Timeline {
+    /// The time of day at 0, in ns since 1970; before anything else, if it is known.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn time_of_day(&mut self, _unix_ns: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     /// The events that follow are of this thread; each thread comes once.
     ///
     /// # Errors
@@ -39,6 +67,22 @@ pub trait Timeline {
     /// # Errors
     /// Those of writing.
     fn leave(&mut self, at: u64) -> io::Result<()>;
+
+    /// A frame begins of which more is known than its name.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn enter_with(&mut self, name: &str, at: u64, _details: &Details<'_>) -> io::Result<()> {
+        self.enter(name, at)
+    }
+
+    /// The innermost frame ends, and with it arrows that were not known when it began.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn leave_with(&mut self, at: u64, _flows: &[Flow]) -> io::Result<()> {
+        self.leave(at)
+    }
 
     /// There is no more.
     ///
@@ -133,6 +177,21 @@ pub(super) mod tests {
     use super::*;
     use crate::input;
     use crate::testing::Notes;
+
+    /// A call of another thread, with arrows there and back.
+    pub(in super::super) fn a_remote_call(timeline: &mut dyn Timeline) -> io::Result<()> {
+        let flow = |id, is_start, at| Flow { id, is_start, at };
+        timeline.time_of_day(1_700_000_000_000_000_000)?;
+        timeline.thread(Thread { process: 0, process_name: "shop", name: "main" })?;
+        let args = [("object", "[1, 2]".to_owned()), ("peer", "\"a\":1".to_owned())];
+        timeline.enter_with("call f", 1_000, &Details { args: &args, flows: &[flow(1, true, 1_000)] })?;
+        timeline.leave_with(9_000, &[flow(2, false, 8_500)])?;
+        timeline.thread(Thread { process: 1, process_name: "bank", name: "rmi" })?;
+        let flows = [flow(1, false, 3_000), flow(2, true, 6_500)];
+        timeline.enter_with("serve f", 3_000, &Details { args: &[], flows: &flows })?;
+        timeline.leave(7_000)?;
+        timeline.finish()
+    }
 
     /// A real timeline of two threads for the tests of what takes one.
     pub(in super::super) fn two_threads(timeline: &mut dyn Timeline) -> io::Result<()> {

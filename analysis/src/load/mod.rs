@@ -259,7 +259,7 @@ impl Loading<'_, '_> {
         let wanted = |name: &String| self.options.thread.is_none_or(|wants| wants(name));
         let names: Vec<_> = thread_names(profile).into_iter().map(|name| Some(name).filter(wanted)).collect();
         let mut known = HashMap::default();
-        let places = place(Placing {
+        let mut places = place(Placing {
             profile,
             model: &mut self.loaded.model,
             process: node,
@@ -269,6 +269,9 @@ impl Loading<'_, '_> {
             method: process.methods,
             known: &mut known,
         });
+        if self.options.thread.is_some_and(|wants| !wants("")) {
+            places.unknown = Arcflow::ROOT;
+        }
         self.sums.circular += places.circular;
         for (i, thread) in profile.threads.iter().enumerate().filter(|(i, _)| names[*i].is_some()) {
             let at = places.threads[i];

@@ -37,6 +37,8 @@ pub(crate) struct Places {
     pub(crate) threads: Vec<NodeId>,
     /// By index of the thread and of the node.
     pub(crate) nodes: Vec<Vec<NodeId>>,
+    /// Of threads that are in no region; the root: they are left out.
+    pub(crate) unknown: NodeId,
     /// Units that caused themselves.
     pub(crate) circular: u64,
 }
@@ -63,6 +65,7 @@ pub(crate) fn place(mut placing: Placing<'_>) -> Places {
     let mut places = Places {
         threads: vec![placing.process; placing.threads.len()],
         nodes: nodes.map(|count| vec![Arcflow::ROOT; count]).collect(),
+        unknown: placing.process,
         circular: 0,
     };
     let mut state = vec![State::Waiting; units.all.len()];

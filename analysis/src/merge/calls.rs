@@ -219,7 +219,13 @@ pub fn is_well_known(object: &ObjId) -> bool {
     object.space == Uid::default()
 }
 
-/// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation.
-pub fn is_internal(object: &ObjId) -> bool {
-    [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(object)
+/// Whether the object of a call is known. All 0, it is the registry if the connection is known, or what that would have led to.
+pub fn knows_object(call: &RemoteCall) -> bool {
+    call.connection != 0 || call.host != 0 || call.object != ObjId::REGISTRY
+}
+
+/// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation. The object
+/// must be known.
+pub fn is_internal(call: &RemoteCall) -> bool {
+    knows_object(call) && [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(&call.object)
 }

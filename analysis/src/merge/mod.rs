@@ -5,15 +5,19 @@
 //! | [`calls`] | what is kept of every remote call, a few bytes each |
 //! | [`matching`] | made and served calls find each other |
 //! | [`numbers`] | how many did, and why the others did not |
+//! | [`offsets`] | by how much their clocks differ, for display |
+//! | [`nesting`] | which call was made within which, and what calls are called, for exports |
 //! | [`view`] | the execution tree over all processes, or of one with all that was done for it |
 //!
-//! Clocks of different processes are never compared to match calls.
+//! Clocks of different processes are never compared to match calls or to make the tree.
 
 pub mod calls;
 mod connections;
 mod leftovers;
 pub mod matching;
+pub mod nesting;
 pub mod numbers;
+pub mod offsets;
 mod paths;
 mod sites;
 mod tree;
@@ -25,7 +29,9 @@ use crate::model::HashMap;
 
 pub use calls::{Fate, How, Peer, Reason, Rows};
 pub use matching::{Matching, match_calls};
+pub use nesting::Nesting;
 pub use numbers::Numbers;
+pub use offsets::Offsets;
 pub use paths::Stages;
 pub use tree::Merged;
 pub use view::View;

@@ -135,7 +135,7 @@ impl Paths {
                     if let Some(of) = paths.served.get_mut(service.frame as usize) {
                         of.calls += 1;
                         of.ns = of.ns.saturating_add(service.total);
-                        of.is_internal |= is_internal(&call.object);
+                        of.is_internal |= is_internal(call);
                     }
                     services.push(service);
                 }
@@ -147,7 +147,7 @@ impl Paths {
                     let link = (within as usize).checked_sub(first).and_then(|at| spans.links.get(at));
                     let site = sites.made(call, link.copied().unwrap_or(0));
                     let method = methods.index(party.profile, call);
-                    let is_internal = is_internal(&call.object);
+                    let is_internal = is_internal(call);
                     origins.push(Origin { within, site, method, is_internal, path: NONE });
                 }
             })?;
@@ -253,7 +253,7 @@ fn signed(ns: u64) -> i64 {
 }
 
 /// Up to when calls that did not end went on, as far as it is known.
-fn last_moment(profile: &Profile) -> u64 {
+pub(super) fn last_moment(profile: &Profile) -> u64 {
     let last = profile.threads.iter().map(|thread| thread.last_event).max().unwrap_or(0);
     last.max(profile.beat_clock).max(profile.shutdown_clock)
 }
@@ -301,7 +301,7 @@ impl Methods {
 
 /// When the threads of a party served what.
 #[derive(Default)]
-struct Spans {
+pub(super) struct Spans {
     /// Copy, thread, begin, end, row.
     all: Vec<(u32, u32, u64, u64, u32)>,
     /// The links, in the order of the rows.
@@ -309,18 +309,18 @@ struct Spans {
 }
 
 impl Spans {
-    fn add(&mut self, call: &RemoteCall, row: u32) {
+    pub(super) fn add(&mut self, call: &RemoteCall, row: u32) {
         let end = if call.end == 0 { u64::MAX } else { call.end };
         self.all.push((call.copy, call.thread, call.begin, end, row));
         self.links.push(call.link);
     }
 
-    fn sort(&mut self) {
+    pub(super) fn sort(&mut self) {
         self.all.sort_unstable();
     }
 
     /// The row of the call that the thread served then, or [`NONE`].
-    fn find(&self, call: &RemoteCall) -> u32 {
+    pub(super) fn find(&self, call: &RemoteCall) -> u32 {
         let after = self.all.partition_point(|&(copy, thread, begin, ..)| {
             (copy, thread, begin) <= (call.copy, call.thread, call.begin)
         });

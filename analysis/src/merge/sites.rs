@@ -31,6 +31,8 @@ pub(crate) struct Sites<'a> {
     profile: &'a Profile,
     threads: HashMap<(u32, u32), usize>,
     tops: Vec<NodeId>,
+    /// The place of threads that are in no region.
+    unknown: NodeId,
     /// By thread and link: the frame, and the chain that begins there.
     frames: HashMap<(usize, u32), (u32, u32)>,
     /// By thread: the chain of the thread itself.
@@ -53,6 +55,7 @@ impl<'a> Sites<'a> {
             profile,
             threads: HashMap::default(),
             tops: Vec::new(),
+            unknown: places.unknown,
             frames: HashMap::default(),
             outermost: Vec::new(),
             steps: HashMap::default(),
@@ -152,7 +155,7 @@ impl<'a> Sites<'a> {
         if let Some(&place) = self.links.get(&(call.copy, call.link)).filter(|_| call.link != 0) {
             return place;
         }
-        let Some(thread) = self.thread(call.copy, call.thread) else { return Arcflow::ROOT };
+        let Some(thread) = self.thread(call.copy, call.thread) else { return self.unknown };
         if self.tops[thread] == Arcflow::ROOT {
             return Arcflow::ROOT;
         }

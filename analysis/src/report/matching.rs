@@ -10,12 +10,12 @@ use super::{Error, Format};
 use std::collections::BTreeMap;
 
 use super::text::quantity;
-use crate::merge::{Numbers, Peer, Stages};
+use crate::merge::{Numbers, Offsets, Peer, Stages};
 
 /// The times of the calls between two processes, by client and server.
 pub type AllStages = BTreeMap<(usize, usize), Stages>;
 
-/// Writes the report; `names` are those of the processes. The table has no times.
+/// Writes the report; `names` are those of the processes. The CSV has two tables, of calls and of clocks, and no times of calls.
 ///
 /// # Errors
 /// The output failed.
@@ -24,17 +24,18 @@ pub fn write(
     names: &[String],
     numbers: &Numbers,
     stages: &AllStages,
+    offsets: &Offsets,
     format: Format,
 ) -> Result<(), Error> {
     match format {
-        Format::Text => text(out, names, numbers, stages),
-        Format::Json => Ok(writeln!(out, "{:#}", json(names, numbers, stages))?),
-        Format::Csv => csv(out, names, numbers),
+        Format::Text => text(out, names, numbers, stages, offsets),
+        Format::Json => Ok(writeln!(out, "{:#}", json(names, numbers, stages, offsets))?),
+        Format::Csv => csv(out, names, numbers, offsets),
     }
 }
 
 /// The same as a value.
-pub fn json(names: &[String], numbers: &Numbers, stages: &AllStages) -> serde_json::Value {
+pub fn json(names: &[String], numbers: &Numbers, stages: &AllStages, offsets: &Offsets) -> serde_json::Value {
     let processes = names
         .iter()
         .enumerate()
@@ -63,8 +64,16 @@ pub fn json(names: &[String], numbers: &Numbers, stages: &AllStages) -> serde_js
             "service_ns": of.service, "returning_ns": of.returning,
         })
     });
+    let clocks = offsets.all.iter().enumerate().map(|(at, offset)| {
+        json!({
+            "process": at, "offset_ns": offset.ns, "uncertainty_ns": offset.uncertainty,
+            "placed_by": offset.placed.word(), "drifts": offset.is_drifting,
+        })
+    });
     json!({
         "stages": stages.collect::<Vec<_>>(),
+        "root": offsets.root,
+        "clocks": clocks.collect::<Vec<_>>(),
         "processes": processes.collect::<Vec<_>>(),
         "matched": matched.collect::<Vec<_>>(),
         "unmatched": unmatched.collect::<Vec<_>>(),
@@ -85,7 +94,13 @@ fn side(is_made: bool) -> &'static str {
     if is_made { "made" } else { "served" }
 }
 
-fn text(out: &mut dyn Write, names: &[String], numbers: &Numbers, stages: &AllStages) -> Result<(), Error> {
+fn text(
+    out: &mut dyn Write,
+    names: &[String],
+    numbers: &Numbers,
+    stages: &AllStages,
+    offsets: &Offsets,
+) -> Result<(), Error> {
     let (made, served) = (numbers.made.iter().sum::<u64>(), numbers.served.iter().sum::<u64>());
     let sum = numbers.all_matched();
     writeln!(
@@ -136,6 +151,7 @@ fn text(out: &mut dyn Write, names: &[String], numbers: &Numbers, stages: &AllSt
         }
         table.print(out, None)?;
     }
+    clocks(out, names, offsets)?;
     if numbers.misplaced > 0 {
         writeln!(out, "{} matched calls have different places on their connections", numbers.misplaced)?;
     }
@@ -145,7 +161,29 @@ fn text(out: &mut dyn Write, names: &[String], numbers: &Numbers, stages: &AllSt
     Ok(())
 }
 
-fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), Error> {
+/// Where there is something to compare.
+fn clocks(out: &mut dyn Write, names: &[String], offsets: &Offsets) -> Result<(), Error> {
+    if offsets.all.len() < 2 {
+        return Ok(());
+    }
+    let headers = ["clock", "", "known by"].map(str::to_owned);
+    let mut table = Aligned::new(headers.into(), &format!("ahead of {}", names[offsets.root]));
+    for (offset, name) in offsets.all.iter().zip(names) {
+        let sign = if offset.ns > 0 { "+" } else { "" };
+        let ahead = format!("{sign}{}", quantity(offset.ns as f64, "ns"));
+        let uncertainty =
+            offset.uncertainty.map_or("?".to_owned(), |ns| format!("+-{}", quantity(ns as f64, "ns")));
+        let by = if offset.is_drifting { "calls (drifts)" } else { offset.placed.word() };
+        table.row(vec![ahead, uncertainty, by.to_owned()], name);
+    }
+    table.print(out, None)?;
+    if offsets.all.iter().any(|offset| offset.is_drifting) {
+        writeln!(out, "clocks that drift fit at the moment of the call with the smallest round trip")?;
+    }
+    Ok(())
+}
+
+fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers, offsets: &Offsets) -> Result<(), Error> {
     let quoted = |name: &str| format!("\"{}\"", printable(name).replace('"', "\"\""));
     writeln!(out, "process,side,peer,outcome,calls")?;
     for (&(client, server), calls) in &numbers.matched {
@@ -159,6 +197,13 @@ fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), E
     for (&(party, is_made, reason, peer), calls) in &numbers.unmatched {
         let peer = other_side(peer, names, numbers).map_or_else(String::new, quoted);
         writeln!(out, "{},{},{peer},{},{calls}", quoted(&names[party]), side(is_made), reason.word())?;
+    }
+    writeln!(out, "\nprocess,ahead_of,offset_ns,uncertainty_ns,placed_by,drifts")?;
+    for (offset, name) in offsets.all.iter().zip(names) {
+        let (name, root) = (quoted(name), quoted(&names[offsets.root]));
+        let uncertainty = offset.uncertainty.map_or_else(String::new, |ns| ns.to_string());
+        let (by, drifts) = (offset.placed.word(), offset.is_drifting);
+        writeln!(out, "{name},{root},{},{uncertainty},{by},{drifts}", offset.ns)?;
     }
     Ok(())
 }

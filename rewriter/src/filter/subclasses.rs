@@ -41,9 +41,16 @@ impl SubclassIndex {
     /// The `roots` and everything below them, transitively. Roots may be written with `.` or `/` and need not be among the inputs
     /// (`java.rmi.Remote`). A class hierarchy with a cycle, which no JVM would load, is no danger.
     pub fn resolve<S: AsRef<str>>(&self, roots: &[S]) -> ClassSet {
+        self.close(roots.iter().map(|root| super::internal_name(root.as_ref()).into_boxed_slice()).collect())
+    }
+
+    /// A class, by its internal name, and everything below it.
+    pub(crate) fn below(&self, class: &[u8]) -> ClassSet {
+        self.close(vec![class.into()])
+    }
+
+    fn close(&self, mut open: Vec<Box<[u8]>>) -> ClassSet {
         let mut found = ClassSet::new();
-        let mut open: Vec<Box<[u8]>> =
-            roots.iter().map(|root| super::internal_name(root.as_ref()).into_boxed_slice()).collect();
         while let Some(class) = open.pop() {
             if let Some(below) = self.direct.get(&class)
                 && !found.contains(&class)

@@ -146,6 +146,15 @@ impl ConstantPoolAppender {
         }
     }
 
+    /// A new String entry: these parts one after another, in modified UTF-8.
+    pub(crate) fn string(&mut self, parts: &[&[u8]]) -> Result<u16, SkipReason> {
+        let length = parts.iter().map(|part| part.len()).sum::<usize>();
+        let length = u16::try_from(length).map_err(|_| SkipReason::ConstantPoolFull)?;
+        let utf8 = self.entry(Tag::Utf8, &length.to_be_bytes())?;
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.entry(Tag::String, &utf8.to_be_bytes())
+    }
+
     /// The Class entry with this name: an existing one if the pool has it.
     pub(crate) fn class_named(&mut self, pool: &ConstantPool<'_>, name: &[u8]) -> Result<u16, SkipReason> {
         if let Some(index) = pool.indices().find(|&index| pool.class_name(index) == Ok(name)) {

@@ -29,6 +29,8 @@ const ACC_STATIC: u16 = 0x0008;
 pub(crate) struct Request<'a> {
     pub(crate) id: u32,
     pub(crate) transforms: Transforms,
+    /// It can be called from other processes.
+    pub(crate) is_remote: bool,
     pub(crate) regions: &'a [Located],
 }
 
@@ -70,7 +72,7 @@ impl MethodRewriter {
         self.scan.decode(code.code)?;
         self.edits.clear();
         self.region_faults.clear();
-        let &Request { id, transforms, regions } = request;
+        let &Request { id, transforms, is_remote, regions } = request;
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
@@ -84,6 +86,7 @@ impl MethodRewriter {
             || !calls.calls.is_empty()
             || !calls.library_calls.is_empty()
             || (transforms.rmi && rmi::concerns(class_name, method.name))
+            || is_remote
             || !regions.is_empty();
         if !wanted {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
@@ -110,6 +113,7 @@ impl MethodRewriter {
             id,
             is_constructor: method.name == b"<init>" && class.super_class != 0,
             is_static: method.access_flags & ACC_STATIC != 0,
+            is_remote,
             class: class_name,
             name: method.name,
             descriptor: method.descriptor,

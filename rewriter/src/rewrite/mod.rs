@@ -27,6 +27,7 @@ use crate::class_file::{ClassFile, ConstantPool, version};
 use crate::error::ClassError;
 use crate::filter::RUNTIME_PACKAGE;
 use crate::region::{Region, RegionFault};
+use crate::remote_methods::{MethodSet, RemoteMethods};
 use crate::transform::call_sites::CallSites;
 use crate::transform::hooks::Reach;
 use crate::transform::regions::Located;
@@ -39,6 +40,8 @@ use std::sync::Arc;
 
 /// `ACC_MODULE` (JVMS 4.1).
 const ACC_MODULE: u16 = 0x8000;
+const ACC_PUBLIC: u16 = 0x0001;
+const ACC_STATIC: u16 = 0x0008;
 const ACC_NATIVE: u16 = 0x0100;
 const ACC_ABSTRACT: u16 = 0x0400;
 
@@ -180,6 +183,7 @@ pub struct ClassRewriter {
     reports: Vec<MethodReport>,
     regions: Arc<[Region]>,
     region_reports: Vec<RegionReport>,
+    remote_methods: Option<Arc<RemoteMethods>>,
 }
 
 impl ClassRewriter {
@@ -203,6 +207,11 @@ impl ClassRewriter {
     pub fn record_library_calls(&mut self, calls: impl IntoIterator<Item = (u16, u32)>) {
         self.calls.library.clear();
         self.calls.library.extend(calls);
+    }
+
+    /// Which methods can be called from other processes; without this, `rmi` knows of none.
+    pub fn set_remote_methods(&mut self, remote_methods: Option<Arc<RemoteMethods>>) {
+        self.remote_methods = remote_methods;
     }
 
     /// What became of the regions that lie in the last class.
@@ -261,6 +270,10 @@ impl ClassRewriter {
         // An index behind the pool's end would name what is appended there.
         let mut wanted = self.locate_regions(class.name()?, class);
         let (bytes, pool) = (class.bytes, &class.pool);
+        let served = match &self.remote_methods {
+            Some(methods) if self.transforms.rmi => methods.of(class.name()?).unwrap_or_default(),
+            _ => MethodSet::default(),
+        };
         self.appender.reset(pool, self.reach);
         self.calls.begin_class(pool, &self.transforms);
         self.methods.clear();
@@ -289,7 +302,10 @@ impl ClassRewriter {
                     continue;
                 };
                 let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
-                let request = Request { id, transforms: self.transforms, regions: &located };
+                let is_remote = !served.is_empty()
+                    && method.access_flags & (ACC_PUBLIC | ACC_STATIC) == ACC_PUBLIC
+                    && served.contains(&(method.name.into(), method.descriptor.into()));
+                let request = Request { id, transforms: self.transforms, is_remote, regions: &located };
                 let (length, mark) = (self.methods.len(), self.appender.mark());
                 self.methods.extend_from_slice(&bytes[copied..attribute.offset]);
                 let result = self.method.rewrite(

@@ -112,6 +112,12 @@ pub enum Hook {
     RmiSkeletonReturns,
     /// Where an exception leaves it.
     RmiSkeletonThrows,
+    /// First instruction of a method that can be called from other processes.
+    RmiRemoteEntered,
+    /// In front of every return of it.
+    RmiRemoteReturns,
+    /// Where an exception leaves it.
+    RmiRemoteThrows,
 }
 
 /// Internal name of the class that takes method events.
@@ -154,7 +160,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 55] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -207,6 +213,9 @@ impl Hook {
         Self::RmiSkeletonEntered,
         Self::RmiSkeletonReturns,
         Self::RmiSkeletonThrows,
+        Self::RmiRemoteEntered,
+        Self::RmiRemoteReturns,
+        Self::RmiRemoteThrows,
     ];
 
     /// Owner, name and descriptor.
@@ -268,6 +277,9 @@ impl Hook {
             Self::RmiSkeletonEntered => (RMI_MARKERS, "skeletonEntered", "(Ljava/lang/Object;IJ)V"),
             Self::RmiSkeletonReturns => (RMI_MARKERS, "skeletonReturns", "()V"),
             Self::RmiSkeletonThrows => (RMI_MARKERS, "skeletonThrows", OBJECT_EVENT),
+            Self::RmiRemoteEntered => (RMI_MARKERS, "remoteEntered", "(Ljava/lang/Object;Ljava/lang/Object;)V"),
+            Self::RmiRemoteReturns => (RMI_MARKERS, "remoteReturns", "()V"),
+            Self::RmiRemoteThrows => (RMI_MARKERS, "remoteThrows", OBJECT_EVENT),
         }
     }
 

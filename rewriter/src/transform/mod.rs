@@ -63,6 +63,8 @@ pub(crate) struct MethodSite<'a> {
     /// `<init>` of a class other than `java/lang/Object`: its `this` is uninitialised at first.
     pub(crate) is_constructor: bool,
     pub(crate) is_static: bool,
+    /// It can be called from other processes.
+    pub(crate) is_remote: bool,
     /// Internal name of its class.
     pub(crate) class: &'a [u8],
     pub(crate) name: &'a [u8],
@@ -94,6 +96,15 @@ impl MethodSite<'_> {
                 index @ 0..=255 => snippet.with(&[opcode::LDC, index as u8]),
                 index => snippet.with(&[opcode::LDC_W, (index >> 8) as u8, index as u8]),
             },
+        })
+    }
+
+    /// Name and descriptor as one String, pushed.
+    pub(crate) fn push_name(&mut self) -> Result<Snippet, SkipReason> {
+        let snippet = Snippet::default();
+        Ok(match self.appender.string(&[self.name, self.descriptor])? {
+            index @ 0..=255 => snippet.with(&[opcode::LDC, index as u8]),
+            index => snippet.with(&[opcode::LDC_W, (index >> 8) as u8, index as u8]),
         })
     }
 

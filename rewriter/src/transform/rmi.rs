@@ -24,6 +24,10 @@
 //! |---|---|---|
 //! | one that calls `RemoteRef.newCall` or `RemoteRef.invoke` with a method: a stub's | entry; in front of the call; every exit | `stubEntered`, `stubCalls`, `stubReturns`, `stubThrows` |
 //! | `dispatch` of a skeleton | entry; every exit | `skeletonEntered`, `skeletonReturns`, `skeletonThrows` |
+//! | one that a remote interface declares: see [`remote_methods`](crate::remote_methods) | entry; every exit | `remoteEntered`, `remoteReturns`, `remoteThrows` |
+//!
+//! The last only where all classes are there to say which are remote: in archives. Whether such a method is called from another process, and nobody else
+//! has told of that, the runtime finds out.
 //!
 //! Stubs that are dynamic proxies have no class file; what they do, and which connection a call takes, only the JDK's classes tell. The runtime makes one
 //! record of what both tell.
@@ -233,6 +237,18 @@ impl Transform for Rmi {
         if is_dispatch(site) {
             let entered = (Hook::RmiSkeletonEntered, &[ALOAD_1, ILOAD_3, LLOAD, 4][..]);
             enclose(site, edits, entered, Hook::RmiSkeletonReturns, Hook::RmiSkeletonThrows)?;
+            edits.sites.remote_calls += 1;
+        }
+        if site.is_remote {
+            let name = site.push_name()?;
+            let entered = Snippet::default().with(&[ALOAD_0]).with(name.as_slice());
+            enclose(
+                site,
+                edits,
+                (Hook::RmiRemoteEntered, entered.as_slice()),
+                Hook::RmiRemoteReturns,
+                Hook::RmiRemoteThrows,
+            )?;
             edits.sites.remote_calls += 1;
         }
         Ok(())

@@ -9,12 +9,14 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.rmi.registry.LocateRegistry;
 import java.rmi.server.RMISocketFactory;
+import java.rmi.server.UnicastRemoteObject;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Wire PORT NAME CALLS FILE: a beacon's client that keeps what goes over its connections, both ways, and writes it at the end; but for pings
- * and their answers, which a client sends when it has not used a connection for some milliseconds.
+ * Wire PORT CALLS FILE: a client that is called back, and keeps what goes over its connections and over those that it accepts, both ways, in the
+ * order in which they are used first; it writes that at the end. Pings and their answers, which a client sends when it has not used a
+ * connection for some milliseconds, are left out.
  */
 public final class Wire {
     private static final byte PING = 0x52;
@@ -29,9 +31,16 @@ public final class Wire {
         return stream;
     }
 
+    private static boolean isPing(byte[] b, int offset, int length) {
+        return length == 1 && (b[offset] == PING || b[offset] == PING_ACK);
+    }
+
     private static final class Listening extends Socket {
-        private final ByteArrayOutputStream sent = stream();
-        private final ByteArrayOutputStream received = stream();
+        private ByteArrayOutputStream sent;
+        private ByteArrayOutputStream received;
+
+        /** To be accepted. */
+        Listening() {}
 
         Listening(String host, int port) throws IOException {
             super(host, port);
@@ -39,6 +48,9 @@ public final class Wire {
 
         @Override
         public OutputStream getOutputStream() throws IOException {
+            if (sent == null) {
+                sent = stream();
+            }
             return new FilterOutputStream(super.getOutputStream()) {
                 @Override
                 public void write(int b) throws IOException {
@@ -49,7 +61,7 @@ public final class Wire {
                 @Override
                 public void write(byte[] b, int offset, int length) throws IOException {
                     out.write(b, offset, length);
-                    if (length != 1 || b[offset] != PING) {
+                    if (!isPing(b, offset, length)) {
                         sent.write(b, offset, length);
                     }
                 }
@@ -58,6 +70,9 @@ public final class Wire {
 
         @Override
         public InputStream getInputStream() throws IOException {
+            if (received == null) {
+                received = stream();
+            }
             return new FilterInputStream(super.getInputStream()) {
                 @Override
                 public int read() throws IOException {
@@ -71,7 +86,7 @@ public final class Wire {
                 @Override
                 public int read(byte[] b, int offset, int length) throws IOException {
                     int n = in.read(b, offset, length);
-                    if (n > 0 && (n != 1 || b[offset] != PING_ACK)) {
+                    if (n > 0 && !isPing(b, offset, n)) {
                         received.write(b, offset, n);
                     }
                     return n;
@@ -89,14 +104,37 @@ public final class Wire {
 
             @Override
             public ServerSocket createServerSocket(int port) throws IOException {
-                return new ServerSocket(port);
+                return new ServerSocket(port) {
+                    @Override
+                    public Socket accept() throws IOException {
+                        Listening socket = new Listening();
+                        implAccept(socket);
+                        return socket;
+                    }
+                };
             }
         });
-        Beacon beacon = (Beacon) LocateRegistry.getRegistry("127.0.0.1", Integer.parseInt(args[0])).lookup(args[1]);
-        for (int serial = 0; serial < Integer.parseInt(args[2]); serial++) {
-            beacon.remoteFoo(serial, 0);
+        Trouble trouble = (Trouble) LocateRegistry.getRegistry("127.0.0.1", Integer.parseInt(args[0])).lookup("trouble");
+        Trouble.Back back = new Trouble.Back() {
+            @Override
+            public int back(int value) {
+                if (value % 5 == 4) {
+                    throw new IllegalStateException(Integer.toString(value));
+                }
+                return value;
+            }
+        };
+        UnicastRemoteObject.exportObject(back, 0);
+        int thrown = 0;
+        for (int value = 0; value < Integer.parseInt(args[1]); value++) {
+            try {
+                trouble.back(back, value);
+            } catch (IllegalArgumentException | IllegalStateException e) {
+                thrown++;
+            }
         }
-        try (OutputStream out = new FileOutputStream(args[3])) {
+        System.out.println(thrown + " thrown");
+        try (OutputStream out = new FileOutputStream(args[2])) {
             for (ByteArrayOutputStream stream : STREAMS) {
                 out.write((stream.size() + "\n").getBytes("US-ASCII"));
                 stream.writeTo(out);

@@ -1,12 +1,14 @@
 //! The two places where the golden tests touch the code under test: `rewrite` and `dump`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::Result;
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::library::{Boundary, Inputs};
 use instrument_rewriter::region::Region;
+use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::{self, Choice, ClassRewriter, MethodEvent, MethodRef, SkipReason};
 use instrument_rewriter::text::{self, PrintOptions};
 
@@ -90,29 +92,42 @@ pub struct Ids(pub Vec<String>);
 /// What the ids for calls of methods begin with.
 pub const CALL: &str = "call ";
 
-/// The classes of a case, for [`rewrite`].
-pub fn inputs(classes: &[Vec<u8>]) -> Inputs {
-    let mut inputs = Inputs::new();
-    classes.iter().filter_map(|class| ClassFile::parse(class).ok()).for_each(|class| inputs.add(&class));
-    inputs
+/// What is known of a case before its classes are rewritten.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Its code regions.
+    pub regions: Vec<Region>,
+    /// The methods that remote interfaces declare.
+    pub remote_methods: Option<Arc<RemoteMethods>>,
+    /// Its classes: what they do not declare is a library.
+    pub inputs: Arc<Inputs>,
 }
 
-/// Rewrites one class; every method that gets an id is appended to `ids`. `inputs`: all classes of the case.
+impl Known {
+    /// Looks through all classes of a case.
+    pub fn of<'a>(regions: Vec<Region>, classes: impl IntoIterator<Item = &'a [u8]>) -> Known {
+        let mut index = RemoteIndex::default();
+        let mut inputs = Inputs::new();
+        for class in classes.into_iter().filter_map(|class| ClassFile::parse(class).ok()) {
+            // What cannot be read is refused later.
+            let _ = index.add(&class);
+            inputs.add(&class);
+        }
+        Known { regions, remote_methods: index.resolve().map(Arc::new), inputs: Arc::new(inputs) }
+    }
+}
+
+/// Rewrites one class; every method that gets an id is appended to `ids`.
 ///
 /// # Errors
 /// Never: an input that is no class is a skip of the whole class.
-pub fn rewrite(
-    class: &[u8],
-    transforms: Transforms,
-    regions: &[Region],
-    inputs: &Inputs,
-    ids: &mut Ids,
-) -> Result<Outcome> {
-    let wanted = if transforms.regions { regions } else { &[] };
+pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Ids) -> Result<Outcome> {
+    let wanted = if transforms.regions { &known.regions[..] } else { &[] };
     let mut rewriter = ClassRewriter::with_regions(transforms.of, wanted.into());
+    rewriter.set_remote_methods(known.remote_methods.clone());
     let class_name =
         ClassFile::parse(class).and_then(|parsed| parsed.name().map(mutf8::escape)).unwrap_or_default();
-    let known = ids.0.len();
+    let first = ids.0.len();
     let mut methods = BTreeMap::new();
     let mut bytes = Vec::new();
     if let Ok(parsed) = ClassFile::parse(class) {
@@ -125,7 +140,7 @@ pub fn rewrite(
         }
     }
     if let (true, Ok(parsed)) = (transforms.library, ClassFile::parse(class)) {
-        let boundary = Boundary { own: inputs, filter: &Filter::default() };
+        let boundary = Boundary { own: &*known.inputs, filter: &Filter::default() };
         let calls = boundary.callees(&parsed, |_, _| true)?;
         let calls = calls.iter().map(|callee| {
             let part = mutf8::escape;
@@ -149,7 +164,7 @@ pub fn rewrite(
     let outcome = rewriter.rewrite(class, choose, &mut bytes);
     let skips = match outcome {
         Err(_) => {
-            ids.0.truncate(known);
+            ids.0.truncate(first);
             whole(SkipReason::NotAClass)
         }
         Ok(rewrite::Outcome::Skipped(reason)) => whole(reason),

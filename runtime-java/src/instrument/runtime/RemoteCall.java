@@ -40,6 +40,8 @@ final class RemoteCall {
     int kind;
     /** A stub or a skeleton has told of it, or a connection is wanted for it. */
     boolean announced;
+    /** The method that is called has told of it, and nothing else. */
+    boolean told;
     /** The JDK's reference that a connection is wanted for. */
     Object asked;
     /** Its operation is called by a skeleton. */
@@ -66,7 +68,7 @@ final class RemoteCall {
     /** Forgets what it was used for, so that it keeps nothing alive. */
     void clear() {
         kind = 0;
-        begun = announced = skeleton = dispatched = sent = returned = settled = false;
+        begun = announced = told = skeleton = dispatched = sent = returned = settled = false;
         connection = null;
         asked = null;
         call = 0;
@@ -128,13 +130,18 @@ final class RemoteCall {
 
     void method(int method) {
         this.method = method;
-        put(METHOD, method);
+        host(0);
     }
 
     /** Where it would have gone. */
     void to(RemoteIds reference) {
-        put(METHOD, (long) ClassNames.text(reference.host) << 32 | method);
+        host(ClassNames.text(reference.host));
         put(PORT, reference.port & 0xffffL);
+    }
+
+    /** Of its other side, where nothing else is known of that. The method is known already. */
+    void host(int host) {
+        put(METHOD, (long) host << 32 | method & 0xffffffffL);
     }
 
     void cause(int context, int link) {

@@ -30,6 +30,10 @@ final class RemoteCalls {
     private boolean receiving;
     private Connection over;
     private int ordinal;
+    /** The classes of the JDK tell what this thread serves. */
+    private boolean isTold;
+    /** Open methods that can be called from other processes: the outermost was, if any, and has called the others. */
+    private int remoteMethods;
 
     private RemoteCalls(ThreadState state) {
         this.state = state;
@@ -199,6 +203,7 @@ final class RemoteCalls {
     void receiving(Object call, Object connection, long now) {
         // A thread serves one call at a time: what is open has lost its end.
         fail(0, now);
+        remoteMethods = 0;
         incoming = System.identityHashCode(call);
         receiving = true;
         over = Connections.of(connection);
@@ -210,6 +215,7 @@ final class RemoteCalls {
             return;
         }
         receiving = false;
+        isTold = true;
         if (state.isPaused()) {
             return;
         }
@@ -382,6 +388,47 @@ final class RemoteCalls {
                 open[at].flag(exception instanceof RemoteException ? RemoteCall.FAILED : RemoteCall.THREW);
             }
             leave(open[at]);
+            open[at].end(now);
+            remove(at);
+        }
+    }
+
+    // ---- methods that can be called from other processes ----
+
+    /** One is entered. It is called from another process if this is the outermost, in a thread that serves, and nobody else has told of the call. */
+    void remoteEntered(Object object, Object method) {
+        if (remoteMethods > 0) {
+            remoteMethods++;
+            return;
+        }
+        // What is counted here is counted in the end.
+        StackReserve.levels(StackReserve.FILE_LEVELS);
+        String host = isTold || served() != null ? null : RemoteClients.host();
+        if (host != null && !state.isPaused()) {
+            RemoteCall call = record();
+            call.told = true;
+            call.type(ClassNames.of(object).number);
+            call.method(RemoteNames.of(method));
+            call.host(RemoteClients.number(host));
+            call.begin(RemoteCall.SERVED, thread());
+            call.sent(Clock.now());
+        } else if (host == null && !isTold && served() == null) {
+            state.local = true;
+            return;
+        }
+        remoteMethods++;
+    }
+
+    void remoteLeft(Object exception, long now) {
+        if (remoteMethods == 0 || --remoteMethods > 0) {
+            return;
+        }
+        int at = lastServed();
+        if (at >= 0 && open[at].told) {
+            fail(at + 1, now);
+            if (exception != null) {
+                open[at].flag(RemoteCall.THREW);
+            }
             open[at].end(now);
             remove(at);
         }

@@ -13,7 +13,7 @@ final class RemoteNames {
 
     private RemoteNames() {}
 
-    /** The number of a Method or an Operation; 0: it is neither. */
+    /** The number of a Method, an Operation, or of the text itself; 0: it is none of these. */
     static int of(Object method) {
         synchronized (KNOWN) {
             Integer known = KNOWN.get(method);
@@ -23,7 +23,9 @@ final class RemoteNames {
         }
         String name = method instanceof Method
             ? nameOf((Method) method)
-            : method instanceof java.rmi.server.Operation ? nameOf(((java.rmi.server.Operation) method).getOperation()) : null;
+            : method instanceof String
+                ? (String) method
+                : method instanceof java.rmi.server.Operation ? nameOf(((java.rmi.server.Operation) method).getOperation()) : null;
         int number = name == null ? 0 : ClassNames.text(name);
         synchronized (KNOWN) {
             KNOWN.put(method, number);
@@ -39,7 +41,7 @@ final class RemoteNames {
         return name.append(')').append(descriptor(method.getReturnType().getName())).toString();
     }
 
-    /** Of an operation as rmic writes it: {@code java.rmi.Remote lookup(java.lang.String)}. */
+    /** Of an operation as rmic writes it: {@code java.rmi.Remote lookup(java.lang.String)}, {@code java.lang.String list()[]}. */
     private static String nameOf(String operation) {
         int open = operation.indexOf('(');
         int close = operation.indexOf(')', open);
@@ -54,7 +56,9 @@ final class RemoteNames {
                 name.append(descriptor(parameter.trim()));
             }
         }
-        return name.append(')').append(descriptor(operation.substring(0, space).trim())).toString();
+        // That it returns an array may be said at the end.
+        String returns = operation.substring(0, space).trim() + operation.substring(close + 1).trim();
+        return name.append(')').append(descriptor(returns)).toString();
     }
 
     /** Of a type as it is written in a program, or by {@code Class.getName}. */

@@ -1,9 +1,10 @@
 package instrument.runtime;
 
 /**
- * What rewritten code of remote method invocation calls: of the JDK's own classes when they are rewritten as they load, and of stubs
- * and skeletons. It is told of the objects that are at hand there; only numbers are recorded, nothing is read from or written to a
- * connection, and no failure reaches the program but ThreadDeath, and StackOverflowError where a stub or skeleton is entered.
+ * What rewritten code of remote method invocation calls: of the JDK's own classes when they are rewritten as they load, of stubs
+ * and skeletons, and of methods that can be called from other processes. It is told of the objects that are at hand there; only
+ * numbers are recorded, nothing is read from or written to a connection, and no failure reaches the program but ThreadDeath, and
+ * StackOverflowError where a stub, a skeleton or a remote method is entered.
  *
  * <p>A call made: {@link #invoking} or {@link #newCall}, {@link #callMade} or, without a connection, {@link #unmade}, {@link #sent}, {@link #returned}, {@link #thrown} if the server has sent an exception, {@link #freed}. A
  * call served: {@link #receiving}, {@link #served}, {@link #dispatching}, {@link #calling}, {@link #answering}, {@link #serviced}.
@@ -35,6 +36,8 @@ public final class RmiMarkers {
     private static final int UNMADE = 23;
     private static final int LISTENING = 24;
     private static final int ACCEPTED = 25;
+    private static final int REMOTE_ENTERED = 26;
+    private static final int REMOTE_LEFT = 27;
 
     private static boolean complained;
 
@@ -188,6 +191,41 @@ public final class RmiMarkers {
         tell(SKELETON_LEFT, exception, null, 0, 0);
     }
 
+    // ---- methods that can be called from other processes ----
+
+    /** One is entered, {@code name(descriptor)}, of this object. */
+    public static void remoteEntered(Object object, Object method) {
+        StackReserve.frame();
+        if (!isLocal()) {
+            tell(REMOTE_ENTERED, object, method, 0, 0);
+        }
+    }
+
+    /** It returns. */
+    public static void remoteReturns() {
+        if (!isLocal()) {
+            tell(REMOTE_LEFT, null, null, 0, 0);
+        }
+    }
+
+    /** An exception leaves it. */
+    public static void remoteThrows(Object exception) {
+        if (!isLocal()) {
+            tell(REMOTE_LEFT, exception, null, 0, 0);
+        }
+    }
+
+    /** Whether the current thread is known to serve nobody: most calls of such methods come from around the corner. */
+    private static boolean isLocal() {
+        try {
+            ThreadState state = ProfilerRuntime.current();
+            return state != null && state.local;
+        } catch (VirtualMachineError e) {
+            // Whoever goes on meets it again.
+            return false;
+        }
+    }
+
     // ---- all of them ----
 
     private static void tell(int event, Object a, Object b, int number, long hash) {
@@ -226,12 +264,14 @@ public final class RmiMarkers {
                     case STUB_CALLS: calls.stubCalls(hash, now); break;
                     case STUB_LEFT: calls.stubLeft(a, now); break;
                     case SKELETON_ENTERED: calls.skeletonEntered(a, number, hash); break;
-                    default: calls.skeletonLeft(a, now); break;
+                    case SKELETON_LEFT: calls.skeletonLeft(a, now); break;
+                    case REMOTE_ENTERED: calls.remoteEntered(a, b); break;
+                    default: calls.remoteLeft(a, now); break;
                 }
             }
         } catch (StackOverflowError e) {
             // What was entered could not be left again; the call overflows, to the program. Others are recorded in part.
-            if (event == STUB_ENTERED || event == SKELETON_ENTERED) {
+            if (event == STUB_ENTERED || event == SKELETON_ENTERED || event == REMOTE_ENTERED) {
                 throw e;
             }
         } catch (Throwable e) {

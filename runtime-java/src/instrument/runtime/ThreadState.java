@@ -77,6 +77,8 @@ abstract class ThreadState {
     RegionTimer timers;
     /** Remote calls that it makes and serves; null: none so far. */
     RemoteCalls remote;
+    /** It is known to serve no other process: what can be called remotely is called from here. */
+    boolean local;
     /** Number of the thread in {@link JavaThreads}; 0: not known. */
     int javaThread;
     /** What the thread waits for; null: nothing. */

@@ -1,6 +1,6 @@
 package instrument.runtime;
 
-/** The hooks of stubs and skeletons, recording for the judge, and those of the JDK's classes that golden cases have. */
+/** The hooks of stubs, skeletons and remote methods, recording for the judge, and those of the JDK's classes that golden cases have. */
 public final class RmiMarkers {
     private RmiMarkers() {}
 
@@ -46,5 +46,17 @@ public final class RmiMarkers {
 
     public static void skeletonThrows(Object exception) {
         Recorder.other("remote skeletonThrows");
+    }
+
+    public static void remoteEntered(Object object, Object method) {
+        Recorder.other("remote remoteEntered");
+    }
+
+    public static void remoteReturns() {
+        Recorder.other("remote remoteReturns");
+    }
+
+    public static void remoteThrows(Object exception) {
+        Recorder.other("remote remoteThrows");
     }
 }

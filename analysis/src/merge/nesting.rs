@@ -1,0 +1,180 @@
+//! Which call was made within which, and what calls are called: what exports need to know of a call beside its record.
+
+use instrument_trace::{Copy, Error, Profile, RemoteCall, RemoteCallKind, Source};
+
+use super::Party;
+use super::calls::{NONE, is_internal};
+use super::matching::Matching;
+use super::paths::{Spans, last_moment};
+use crate::model::HashMap;
+
+/// What a call is called; empty for what is not known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+struct Label {
+    service: String,
+    method: String,
+    is_internal: bool,
+}
+
+/// What all calls were made within, and their names; by the rows of a matching.
+#[derive(Debug, Clone)]
+pub struct Nesting<'a> {
+    matching: &'a Matching,
+    /// Of a call made: the served call that it was made within, or [`NONE`].
+    within: Vec<u32>,
+    /// Of a call made: the outermost call made that it is part of.
+    outermost: Vec<u32>,
+    labels: Vec<Label>,
+    made: Vec<u32>,
+    served: Vec<u32>,
+    /// By party.
+    last: Vec<u64>,
+}
+
+/// A call that is being looked at.
+const OPEN: u32 = NONE - 1;
+
+impl<'a> Nesting<'a> {
+    /// Reads all calls. What a thread did while it served a call was done within that call.
+    ///
+    /// # Errors
+    /// When a source fails.
+    pub fn new<S: Source>(parties: &[Party<'_, S>], matching: &'a Matching) -> Result<Nesting<'a>, Error> {
+        let room = matching.made.len();
+        let mut nesting = Nesting {
+            matching,
+            within: Vec::with_capacity(room),
+            outermost: vec![NONE; room],
+            labels: Vec::new(),
+            made: Vec::with_capacity(room),
+            served: Vec::with_capacity(matching.served.len()),
+            last: Vec::with_capacity(parties.len()),
+        };
+        let mut known = Known::default();
+        for party in parties {
+            known.of_party.clear();
+            let mut spans = Spans::default();
+            let mut last = last_moment(party.profile);
+            party.profile.visit_remote_calls(party.source, |call| {
+                let label = nesting.label(&mut known, party.profile, call);
+                last = last.max(call.begin).max(call.sent).max(call.returned).max(call.end);
+                match call.kind {
+                    RemoteCallKind::Made => nesting.made.push(label),
+                    RemoteCallKind::Served => {
+                        spans.add(call, nesting.served.len() as u32);
+                        nesting.served.push(label);
+                    }
+                    RemoteCallKind::Other(_) => {}
+                }
+            })?;
+            spans.sort();
+            nesting.last.push(last);
+            party.profile.visit_remote_calls(party.source, |call| {
+                if call.kind == RemoteCallKind::Made {
+                    nesting.within.push(spans.find(call));
+                }
+            })?;
+        }
+        nesting.find_outermost();
+        Ok(nesting)
+    }
+
+    /// The served call that a call was made within.
+    pub fn within(&self, made: u32) -> Option<u32> {
+        Some(self.within[made as usize]).filter(|&row| row != NONE)
+    }
+
+    /// The outermost call made that a call is part of, over all processes: itself, if it was made within none.
+    pub fn outermost(&self, made: u32) -> u32 {
+        self.outermost[made as usize]
+    }
+
+    /// Up to when calls of a party that did not end went on, as far as it is known.
+    pub fn last_moment(&self, party: usize) -> u64 {
+        self.last[party]
+    }
+
+    /// The class of the remote object and the method of a call made, as far as either side knows them.
+    pub fn name_of_made(&self, made: u32) -> (&str, &str) {
+        self.name(
+            self.made[made as usize],
+            self.matching.made.partner(made).map(|row| self.served[row as usize]),
+        )
+    }
+
+    /// The same of a served call.
+    pub fn name_of_served(&self, served: u32) -> (&str, &str) {
+        let partner = self.matching.served.partner(served);
+        self.name(self.served[served as usize], partner.map(|row| self.made[row as usize]))
+    }
+
+    /// Whether the runtime made a call for itself: to the registry, or for the collector.
+    pub fn is_internal_served(&self, served: u32) -> bool {
+        self.labels[self.served[served as usize] as usize].is_internal
+    }
+
+    fn name(&self, one: u32, other: Option<u32>) -> (&str, &str) {
+        let first = &self.labels[one as usize];
+        let second = other.map_or(first, |other| &self.labels[other as usize]);
+        let known = |a: &'_ str| !a.is_empty();
+        let service = if known(&first.service) { &first.service } else { &second.service };
+        let method = if known(&first.method) { &first.method } else { &second.method };
+        (service, method)
+    }
+
+    fn label(&mut self, known: &mut Known, profile: &Profile, call: &RemoteCall) -> u32 {
+        let key = (call.copy, call.class, call.method, is_internal(call));
+        if let Some(&label) = known.of_party.get(&key) {
+            return label;
+        }
+        let copy = profile.copies.get(&call.copy);
+        let text = |number: u32| copy.and_then(|copy: &Copy| copy.class_names.get(&number)).cloned();
+        let mut method = text(call.method).unwrap_or_default();
+        method.truncate(method.find('(').unwrap_or(method.len()));
+        let label = Label { service: text(call.class).unwrap_or_default(), method, is_internal: key.3 };
+        let next = self.labels.len() as u32;
+        let number = *known.all.entry(label.clone()).or_insert(next);
+        if number == next {
+            self.labels.push(label);
+        }
+        known.of_party.insert(key, number);
+        number
+    }
+
+    /// Follows every call up to the one that no other was made within; a circle is cut open.
+    fn find_outermost(&mut self) {
+        let mut stack = Vec::new();
+        for row in 0..self.within.len() as u32 {
+            let mut at = row;
+            let outermost = loop {
+                match self.outermost[at as usize] {
+                    NONE => {}
+                    OPEN => {
+                        // Not the clock of any machine: the call that was looked at last is the first one.
+                        let first = stack.last().copied().unwrap_or(at);
+                        self.within[first as usize] = NONE;
+                        break first;
+                    }
+                    known => break known,
+                }
+                self.outermost[at as usize] = OPEN;
+                stack.push(at);
+                let partner = self.within(at).and_then(|served| self.matching.served.partner(served));
+                match partner {
+                    Some(made) => at = made,
+                    None => break at,
+                }
+            };
+            for at in stack.drain(..) {
+                self.outermost[at as usize] = outermost;
+            }
+        }
+    }
+}
+
+/// Labels by what they were made from.
+#[derive(Default)]
+struct Known {
+    of_party: HashMap<(u32, u32, u32, bool), u32>,
+    all: HashMap<Label, u32>,
+}

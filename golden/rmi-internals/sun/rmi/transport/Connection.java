@@ -1,0 +1,4 @@
+package sun.rmi.transport;
+
+/** What a channel gives. */
+public interface Connection {}
