@@ -15,7 +15,7 @@ use crate::merge::{Numbers, Offsets, Peer, Stages};
 /// The times of the calls between two processes, by client and server.
 pub type AllStages = BTreeMap<(usize, usize), Stages>;
 
-/// Writes the report; `names` are those of the processes. The CSV has two tables, of calls and of clocks, and no times of calls.
+/// Writes the report; `names` are those of the processes. The CSV is of the calls alone, without times and clocks.
 ///
 /// # Errors
 /// The output failed.
@@ -30,7 +30,7 @@ pub fn write(
     match format {
         Format::Text => text(out, names, numbers, stages, offsets),
         Format::Json => Ok(writeln!(out, "{:#}", json(names, numbers, stages, offsets))?),
-        Format::Csv => csv(out, names, numbers, offsets),
+        Format::Csv => csv(out, names, numbers),
     }
 }
 
@@ -149,6 +149,7 @@ fn text(
             ];
             table.row(cells.into(), &format!("{} -> {}", names[client], names[server]));
         }
+        writeln!(out)?;
         table.print(out, None)?;
     }
     clocks(out, names, offsets)?;
@@ -176,6 +177,7 @@ fn clocks(out: &mut dyn Write, names: &[String], offsets: &Offsets) -> Result<()
         let by = if offset.is_drifting { "calls (drifts)" } else { offset.placed.word() };
         table.row(vec![ahead, uncertainty, by.to_owned()], name);
     }
+    writeln!(out)?;
     table.print(out, None)?;
     if offsets.all.iter().any(|offset| offset.is_drifting) {
         writeln!(out, "clocks that drift fit at the moment of the call with the smallest round trip")?;
@@ -183,7 +185,7 @@ fn clocks(out: &mut dyn Write, names: &[String], offsets: &Offsets) -> Result<()
     Ok(())
 }
 
-fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers, offsets: &Offsets) -> Result<(), Error> {
+fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), Error> {
     let quoted = |name: &str| format!("\"{}\"", printable(name).replace('"', "\"\""));
     writeln!(out, "process,side,peer,outcome,calls")?;
     for (&(client, server), calls) in &numbers.matched {
@@ -197,13 +199,6 @@ fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers, offsets: &Offse
     for (&(party, is_made, reason, peer), calls) in &numbers.unmatched {
         let peer = other_side(peer, names, numbers).map_or_else(String::new, quoted);
         writeln!(out, "{},{},{peer},{},{calls}", quoted(&names[party]), side(is_made), reason.word())?;
-    }
-    writeln!(out, "\nprocess,ahead_of,offset_ns,uncertainty_ns,placed_by,drifts")?;
-    for (offset, name) in offsets.all.iter().zip(names) {
-        let (name, root) = (quoted(name), quoted(&names[offsets.root]));
-        let uncertainty = offset.uncertainty.map_or_else(String::new, |ns| ns.to_string());
-        let (by, drifts) = (offset.placed.word(), offset.is_drifting);
-        writeln!(out, "{name},{root},{},{uncertainty},{by},{drifts}", offset.ns)?;
     }
     Ok(())
 }
