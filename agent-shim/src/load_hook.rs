@@ -11,6 +11,7 @@ use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
 use instrument_rewriter::id_map::Entry;
 use instrument_rewriter::instrumenter::{Instrumenter, RegionRecord, Runtime};
+use instrument_rewriter::library::{self, LibraryCalls, Own, Resolved};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
@@ -24,7 +25,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 /// Rewrites what is to be rewritten, from any number of threads.
 pub(crate) struct LoadHook {
     filter: &'static Filter,
-    jdk_filter: Option<Filter>,
+    /// For the JDK's classes, if any of those may be rewritten.
+    jdk_filter: Option<Arc<Filter>>,
     dump: Option<PathBuf>,
     report: Option<Arc<Mutex<Report>>>,
     /// Remote calls are recorded: the JDK's own classes for them are rewritten, whatever the filters say.
@@ -84,6 +86,10 @@ impl LoadHook {
         instrumenter.watch(roots.map_err(|error| error.to_string())?);
         let regions: Arc<[Region]> = options.regions.into();
         instrumenter.time(regions.clone());
+        let jdk_filter = options.jdk_filter.map(Arc::new);
+        if options.library_calls != LibraryCalls::None {
+            instrumenter.record_library_calls(Arc::new(OwnByName { jdk_filter: jdk_filter.clone() }));
+        }
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {
                 write(&report, |report| report.record(record));
@@ -91,7 +97,7 @@ impl LoadHook {
         }
         Ok(LoadHook {
             filter,
-            jdk_filter: options.jdk_filter,
+            jdk_filter,
             dump: options.dump,
             report,
             rmi: options.transforms.rmi,
@@ -165,7 +171,7 @@ impl LoadHook {
         let included = |filter: &Filter| !matches!(filter.class(class), ClassVerdict::Skip(_));
         !self.stopped.load(Relaxed)
             && (origin == Origin::Program
-                || self.jdk_filter.as_ref().is_some_and(included)
+                || self.jdk_filter.as_deref().is_some_and(included)
                 || self.is_rmi_only(origin, class))
     }
 
@@ -175,7 +181,7 @@ impl LoadHook {
         self.rmi
             && origin == Origin::Jdk
             && rmi::is_internal(class)
-            && !self.jdk_filter.as_ref().is_some_and(whole)
+            && !self.jdk_filter.as_deref().is_some_and(whole)
     }
 
     /// The new bytes of a class that is to tell of remote calls and of nothing else: no method of it has an id.
@@ -308,6 +314,20 @@ impl LoadHook {
         let Ok(state) = self.state.read() else { return Vec::new() };
         let seen = self.roots.iter().zip(state.instrumenter.seen());
         seen.filter(|(_, seen)| !seen).map(|(root, _)| root.clone()).collect()
+    }
+}
+
+/// What the agent rewrites, as far as names tell: a class that is called need not be loaded yet.
+struct OwnByName {
+    jdk_filter: Option<Arc<Filter>>,
+}
+
+impl Own for OwnByName {
+    fn resolve(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Resolved {
+        let origin = if library::jdk::has(class) { Origin::Jdk } else { Origin::Program };
+        let included = |filter: &Filter| filter.method(class, name, descriptor).is_ok();
+        let considered = origin == Origin::Program || self.jdk_filter.as_deref().is_some_and(included);
+        if considered && left(origin, class).is_none() { Resolved::Unknown } else { Resolved::Elsewhere }
     }
 }
 

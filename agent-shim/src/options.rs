@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, `rmi`, joined with `:`; default: the first two |
+//! | `library-calls` | `top-level`: calls of what is not rewritten are recorded where they are made; `all`: everything is rewritten but for `exclude`, the JDK's classes, too, and the rest recorded so; `none` (default) |
 //! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
 //! | `region` | times a code region, as `--region` does; may be repeated. Without `transform` nothing else is inserted |
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
@@ -29,6 +30,7 @@ use crate::clock::Wanted;
 use crate::heap::Classes;
 use crate::monitors::Owners;
 use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_rewriter::library::LibraryCalls;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
@@ -49,10 +51,11 @@ const RECORDER_KEYS: [&str; 12] = [
     "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 16] = [
+const AGENT_KEYS: [&str; 17] = [
     "include",
     "exclude",
     "transform",
+    "library-calls",
     "root",
     "region",
     "ids",
@@ -91,6 +94,7 @@ pub(crate) struct Options {
     /// For the classes of the JDK; none: they stay as they are.
     pub(crate) jdk_filter: Option<Filter>,
     pub(crate) transforms: Transforms,
+    pub(crate) library_calls: LibraryCalls,
     /// Patterns, one each.
     pub(crate) roots: Vec<String>,
     pub(crate) regions: Vec<Region>,
@@ -132,6 +136,7 @@ impl Options {
         let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let mut early = false;
+        let mut library_calls = LibraryCalls::None;
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in split(text)? {
@@ -153,6 +158,7 @@ impl Options {
                     }
                     regions.push(region);
                 }
+                "library-calls" => library_calls = choose(key, value, &LibraryCalls::WORDS)?,
                 "ids" => ids = path(),
                 "report" => report = path(),
                 "dump" => dump = path(),
@@ -190,11 +196,14 @@ impl Options {
                 }
             }
         }
+        if library_calls == LibraryCalls::All {
+            include.clear();
+        }
         let filter = Filter::new(&include, &exclude).map_err(|error| error.to_string())?;
         let named: Vec<&str> =
             include.iter().flat_map(|list| list.split(':')).filter(|p| !p.starts_with(['*', '?'])).collect();
         let excluded: Vec<&str> = exclude.iter().map(String::as_str).collect();
-        let jdk_filter = match named.is_empty() {
+        let jdk_filter = match named.is_empty() && library_calls != LibraryCalls::All {
             true => None,
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
@@ -209,10 +218,14 @@ impl Options {
             }
             transforms.array_allocation = true;
         }
+        if library_calls != LibraryCalls::None && !transforms.method_events {
+            return Err("library-calls is about calls of methods that method-events records, and it is not among the transforms".to_owned());
+        }
         Ok(Options {
             filter,
             jdk_filter,
             transforms,
+            library_calls,
             early,
             heap,
             roots,
@@ -327,6 +340,19 @@ mod tests {
     }
 
     #[test]
+    fn all_library_calls_means_all_classes_that_are_not_excluded() {
+        let options =
+            Options::parse("include=com.acme.**,exclude=java.util.zip.**,library-calls=all").unwrap();
+        let jdk = options.jdk_filter.unwrap();
+        for filter in [&options.filter, &jdk] {
+            assert_eq!(filter.class(b"org/Other"), ClassVerdict::All);
+            assert!(matches!(filter.class(b"java/util/zip/Inflater"), ClassVerdict::Skip(_)));
+        }
+        let options = Options::parse("include=com.acme.**,library-calls=top-level").unwrap();
+        assert!(matches!(options.filter.class(b"org/Other"), ClassVerdict::Skip(_)));
+    }
+
+    #[test]
     fn threads_are_recorded_if_asked_for() {
         let threads = |text: &str| Options::parse(text).unwrap().threads;
         assert_eq!(threads("owners=all"), None);
@@ -356,6 +382,8 @@ mod tests {
             ("threads=yes", "threads=yes: there are off, on"),
             ("early=yes", "early=yes: there are off, on"),
             ("owners=1", "owners=1: there are on, all, off"),
+            ("library-calls=some", "library-calls=some: there are none, top-level, all"),
+            ("library-calls=all,transform=rmi", "method-events"),
             ("transform=rim", "transform=rim: there are method-events, thread-links, "),
             ("heap=all", "heap=all: there are counts, objects"),
             ("heap-include=a.B", "heap-include and heap-exclude go with heap="),

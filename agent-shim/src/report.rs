@@ -54,6 +54,7 @@ fn describe(notes: &[Note]) -> Option<String> {
                 )
             }
             Note::RemoteCalls(count) => format!("tells of remote calls in {count} places"),
+            Note::LibraryCalls(count) => format!("{count} calls into libraries"),
             Note::Region(number) => format!("holds code region {number}"),
         })
         .collect();

@@ -5,6 +5,7 @@
 //! exclude = ["com.acme.generated.**", "**#<clinit>"]
 //! subclasses-of = ["com.acme.Service"]
 //! transform = ["method-events", "allocation"]
+//! library-calls = "top-level"
 //! ids = "instrument.ids"
 //! runtime = "embed"
 //! record = "tree"
@@ -20,7 +21,7 @@
 //! Paths are relative to the file's directory. An unknown key or a bad value is an error with its line.
 
 use crate::exit::usage;
-use crate::settings::{Record, Runtime, Timing, Transform};
+use crate::settings::{LibraryCalls, Record, Runtime, Timing, Transform};
 use anyhow::{Context, Result};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
@@ -40,6 +41,7 @@ pub(crate) struct Config {
     exclude: Option<Vec<Spanned<String>>>,
     pub(crate) subclasses_of: Option<Vec<String>>,
     pub(crate) transform: Option<Vec<Transform>>,
+    pub(crate) library_calls: Option<LibraryCalls>,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) runtime: Option<Runtime>,
     pub(crate) record: Option<Record>,
@@ -139,6 +141,7 @@ mod tests {
         assert_eq!(config.regions().unwrap()[0].name, "com.acme.Shop:12-17");
         assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
         assert_eq!(config.transform.unwrap(), [Transform::MethodEvents, Transform::Allocation]);
+        assert_eq!(config.library_calls, Some(LibraryCalls::TopLevel));
         assert_eq!(config.ids.unwrap(), Path::new("instrument.ids"));
         assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Tree)));
         assert_eq!(config.timing, Some(Timing::Sampled(64)));

@@ -6,13 +6,14 @@
 use crate::account::{ClassRecord, MethodRecord, Outcome, Tally, outcome_of};
 use crate::exit::usage;
 use crate::runtime;
-use crate::settings::{Record, Runtime as RuntimeOption, Settings, Transform};
+use crate::settings::{LibraryCalls, Record, Runtime as RuntimeOption, Settings, Transform};
 use anyhow::{Context, Result, bail};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::filter::{MethodQuery, SubclassIndex};
 use instrument_rewriter::id_map::IdMap;
 use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, RegionRecord, Runtime};
+use instrument_rewriter::library::Inputs;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::Transforms;
@@ -179,6 +180,11 @@ pub(crate) fn run(
         instrumenter.set_remote_methods(methods);
     }
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
+    if settings.library_calls != LibraryCalls::None {
+        let mut inputs = Inputs::new();
+        visit_classes(units, |class| inputs.add(class))?;
+        instrumenter.record_library_calls(Arc::new(inputs));
+    }
     if sink.wants_records() {
         let records = records.clone();
         instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
@@ -440,6 +446,7 @@ fn describe(notes: &[Note]) -> Option<String> {
                 format!("{count} calls hand over a task that lies too deep in the operand stack to be wrapped")
             }
             Note::RemoteCalls(count) => format!("tells of remote calls in {count} places"),
+            Note::LibraryCalls(count) => format!("{count} calls into libraries"),
             Note::Region(number) => format!("holds code region {number}"),
         })
         .collect();

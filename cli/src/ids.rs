@@ -134,6 +134,9 @@ fn write_text(entry: &Entry<'_>, out: &mut impl Write) -> Result<()> {
     let method = &entry.method;
     let (class, name, descriptor) = (display(entry.class), display(method.name), display(method.descriptor));
     write!(out, "{}\t{class}#{name}{descriptor}", entry.id)?;
+    if method.is_library_call() {
+        return writeln!(out, "\tcalls of it").map_err(Into::into);
+    }
     match (entry.source.map(display), method.line) {
         (Some(source), 0) => writeln!(out, "\t{source}")?,
         (Some(source), line) => writeln!(out, "\t{source}:{line}")?,
@@ -152,6 +155,7 @@ fn write_json(entry: &Entry<'_>, out: &mut impl Write) -> Result<()> {
         "source": entry.source.map(display),
         "line": (method.line != 0).then_some(method.line),
         "flags": method.flags,
+        "library_call": method.is_library_call(),
         "fingerprint": format!("{:016x}", method.fingerprint),
     });
     writeln!(out, "{line}")?;

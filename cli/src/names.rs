@@ -1,14 +1,17 @@
 //! What the ids in a profile stand for.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use anyhow::Result;
 use instrument_rewriter::class_file::mutf8;
 use instrument_rewriter::id_map::{Entry, IdMap, gz};
 use instrument_trace::Profile;
 
-/// Names by method id.
-type Ids = HashMap<u32, String>;
+/// Names by method id, and whether it is for calls of the method that are recorded where they are made.
+type Ids = HashMap<u32, (String, bool)>;
+
+/// In front of the name of such calls, if the method itself is in the same profile: what is called was rewritten, too.
+const CALL: &str = "call ";
 
 /// The largest id map that is read from a profile, in bytes.
 const LARGEST_MAP: usize = 1 << 30;
@@ -19,7 +22,7 @@ fn parse_ids(data: &[u8]) -> Result<Ids> {
     let name = |entry: Entry<'_>| {
         let class = mutf8::escape(entry.class).replace('/', ".");
         let (name, descriptor) = (mutf8::escape(entry.method.name), mutf8::escape(entry.method.descriptor));
-        (entry.id, format!("{class}.{name}{descriptor}"))
+        (entry.id, (format!("{class}.{name}{descriptor}"), entry.method.is_library_call()))
     };
     Ok(map.iter().map(name).collect())
 }
@@ -41,10 +44,21 @@ impl Names {
         let mut names = Names { by_id: HashMap::new(), classes: HashMap::new(), suffix, remarks: Vec::new() };
         for (&copy, data) in &profile.copies {
             let mut clashes = BTreeSet::new();
-            for map in &data.id_maps {
-                match parse_ids(map) {
+            let maps: Vec<Result<Ids>> = data.id_maps.iter().map(|map| parse_ids(map)).collect();
+            // Nothing is called by a name that it has itself, if nothing is recorded where it is called.
+            let all = || maps.iter().flatten().flat_map(Ids::values);
+            let calls: HashSet<&str> = all().filter(|name| name.1).map(|name| &*name.0).collect();
+            let both: HashSet<&str> = all()
+                .filter(|name| !name.1)
+                .map(|name| &*name.0)
+                .filter(|name| calls.contains(name))
+                .collect();
+            for map in &maps {
+                match map {
                     Ok(ids) => {
-                        for (id, name) in ids {
+                        for (&id, (name, is_call)) in ids {
+                            let mark = if *is_call && both.contains(&**name) { CALL } else { "" };
+                            let name = format!("{mark}{name}");
                             let known = names.by_id.entry((copy, id)).or_insert_with(|| name.clone());
                             if *known != name {
                                 // Which of the two it was cannot be told.

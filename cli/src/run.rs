@@ -9,7 +9,7 @@
 use crate::exit::{Exit, usage};
 use crate::run_recording;
 use crate::run_report::Report;
-use crate::settings::{self, Settings};
+use crate::settings::{self, LibraryCalls, Settings};
 use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
@@ -175,6 +175,10 @@ fn agent_options(
     let names: Vec<String> = names.map(|value| value.get_name().to_owned()).collect();
     if !names.is_empty() {
         options.push(("transform", names.join(":")));
+    }
+    if settings.library_calls != LibraryCalls::None {
+        let word = settings.library_calls.to_possible_value();
+        options.extend(word.map(|word| ("library-calls", word.get_name().to_owned())));
     }
     options.extend(settings.roots.iter().map(|root| ("root", root.clone())));
     options.extend(settings.regions.iter().map(|region| ("region", region.name.clone())));

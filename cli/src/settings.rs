@@ -49,6 +49,12 @@ pub(crate) struct Opts {
     )]
     transform: Option<Vec<Transform>>,
 
+    /// Record calls of what is not instrumented, such as java.util, where they are made [default: none]
+    ///
+    /// With all, classes that --include leaves out are instrumented as well, as far as that is possible.
+    #[arg(long, value_name = "WHICH", env = "INSTRUMENT_LIBRARY_CALLS", hide_env_values = true)]
+    library_calls: Option<LibraryCalls>,
+
     /// A file of method ids that several builds share; it is created if missing, and only ever appended to
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_IDS", hide_env_values = true)]
     ids: Option<PathBuf>,
@@ -124,6 +130,18 @@ pub(crate) enum Transform {
     HandOver,
     /// Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; with `instrument run` all of them.
     Rmi,
+}
+
+/// Which calls into libraries are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LibraryCalls {
+    /// None.
+    None,
+    /// Calls that instrumented methods make; not what happens beneath.
+    TopLevel,
+    /// Libraries are instrumented, too; calls of what cannot be.
+    All,
 }
 
 /// How the output finds the runtime classes.
@@ -212,6 +230,7 @@ pub(crate) struct Settings {
     pub(crate) subclasses_of: Vec<String>,
     #[serde(rename = "transform")]
     pub(crate) transforms: Vec<Transform>,
+    pub(crate) library_calls: LibraryCalls,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) runtime: Runtime,
     pub(crate) record: Record,
@@ -243,12 +262,15 @@ impl Settings {
         } else {
             Vec::new()
         };
+        let library_calls = opts.library_calls.or(config.library_calls).unwrap_or(LibraryCalls::None);
+        let of_filter = if library_calls == LibraryCalls::All { &[][..] } else { &include[..] };
         let settings = Settings {
-            filter: Filter::new(&include, &exclude).map_err(|error| usage(error.to_string()))?,
+            filter: Filter::new(of_filter, &exclude).map_err(|error| usage(error.to_string()))?,
             include,
             exclude,
             subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
             transforms: opts.transform.or(config.transform).unwrap_or(usual),
+            library_calls,
             ids: opts.ids.or(config.ids),
             runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
             record: opts.record.or(config.record).unwrap_or(Record::Tree),
@@ -285,6 +307,14 @@ impl Settings {
     fn check(&self) -> Result<()> {
         if self.transforms.is_empty() && self.regions.is_empty() {
             return Err(usage(format!("the list of transforms is empty; there are {TRANSFORMS}")));
+        }
+        if self.library_calls != LibraryCalls::None && !self.transforms.contains(&Transform::MethodEvents) {
+            return Err(usage(
+                "--library-calls is about calls that methods make which method-events records, and it is not among the transforms",
+            ));
+        }
+        if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
+            return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
         }
         if self.timing != Timing::All && self.record != Record::Tree {
             return Err(usage(format!("--timing {} is for --record tree", self.timing)));

@@ -47,8 +47,12 @@ fn patterns_and_json() {
     assert_eq!(lines("ids ids **#<init>"), 1);
     let run = dir.line("ids ids 17 --json").expect(0);
     let expected = json!({"id": 17, "class": "com/acme/Foo", "method": "run", "descriptor": "(I)V",
-        "source": "Foo.java", "line": 12, "flags": 9, "fingerprint": "00000000000000bb"});
+        "source": "Foo.java", "line": 12, "flags": 9, "library_call": false, "fingerprint": "00000000000000bb"});
     assert_eq!(run.json(), expected);
+    let calls = format!("{MAP}class java/util/List -\n19 size ()I 0 10000 0000000000000000\n");
+    dir.write("calls", calls);
+    assert_eq!(dir.line("ids calls 19").expect(0).stdout, "19\tjava/util/List#size()I\tcalls of it\n");
+    assert_eq!(dir.line("ids calls 19 --json").expect(0).json()["library_call"], json!(true));
     dir.line("ids ids 2 com.acme.Foo").says(1, &["warning: ids: nothing matches 2"]);
     dir.line("ids ids a.B#").says(2, &["bad pattern `a.B#`"]);
     dir.line("ids ids 99999999999").says(2, &["too large"]);

@@ -308,3 +308,16 @@ fn an_output_with_several_class_paths_is_known_again() {
     dir.line("app -o libraries").expect(0);
     dir.line("app -o libraries").expect(0);
 }
+
+#[test]
+fn library_calls_need_the_methods_that_make_them() {
+    let dir = Dir::new();
+    app(&dir, "app.jar");
+    dir.line("app.jar --library-calls top-level --transform allocation")
+        .says(2, &["--library-calls", "method-events"]);
+    dir.line("app.jar --library-calls all --subclasses-of a.B")
+        .says(2, &["--library-calls all", "--subclasses-of"]);
+    dir.line("app.jar --library-calls some").says(2, &["none, top-level, all"]);
+    assert_eq!(dir.list(), ["app.jar"]);
+    dir.line("app.jar --library-calls top-level --transform allocation,method-events").expect(0);
+}

@@ -36,6 +36,12 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
                 json!(["allocation", "method-events"]),
             ],
         ),
+        (
+            "library-calls",
+            json!("none"),
+            ["\"all\"", "top-level", "none"],
+            [json!("all"), json!("top-level"), json!("none")],
+        ),
         ("ids", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
         (
             "runtime",

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Fields are separated by one space, lines end in `\n`. Names are escaped to printable ASCII, without loss (`id_map/text.rs`).
-//! A method belongs to the last `class` line before it. The file is append-only: a class may come again with further methods, and
+//! A method belongs to the last `class` line before it. One whose flags have bit 16 ([`LIBRARY_CALL`]) is not a method that was rewritten
+//! but one that is called: its id stands for calls of it, as far as they are recorded where they are made. The same method may be there as both. The file is append-only: a class may come again with further methods, and
 //! a line whose class, name and descriptor are known already replaces what was said of them (line, flags, fingerprint; the source file
 //! likewise), never their id. New ids only ever grow, so the file is sorted by id but for such updates.
 //!
@@ -31,6 +32,8 @@ pub const HEADER: &str = "instrument ids 1\n";
 pub const ENTRY_NAME: &str = "META-INF/instrument/ids.gz";
 /// The largest id: the injected code pushes it as a JVM int.
 pub const MAX_ID: u32 = i32::MAX as u32;
+/// In the flags of an entry, above those of the class file: it is for calls of a method, recorded where they are made.
+pub const LIBRARY_CALL: u32 = 1 << 16;
 /// The longest chain of methods that is searched one by one.
 const CHAINED: u32 = 32;
 
@@ -111,7 +114,7 @@ pub struct MethodInfo<'a> {
     pub descriptor: &'a [u8],
     /// The lowest line of its LineNumberTable; 0 when there is none.
     pub line: u32,
-    /// `access_flags`.
+    /// `access_flags`; or [`LIBRARY_CALL`].
     pub flags: u32,
     /// A hash of its body, to tell whether it has changed between builds.
     pub fingerprint: u64,
@@ -199,7 +202,9 @@ impl IdMap {
     pub fn assign(&mut self, class: ClassIds, method: &MethodInfo<'_>) -> Result<u32, IdMapFull> {
         let facts = Facts { line: method.line, flags: method.flags, fingerprint: method.fingerprint };
         let hash = self.method_hash(class, method.name, method.descriptor);
-        if let Some(index) = self.find_method(hash, class, method.name, method.descriptor) {
+        if let Some(index) =
+            self.find_method(hash, class, method.name, method.descriptor, facts.is_library_call())
+        {
             let known = &mut self.methods[index as usize];
             if known.facts != facts {
                 if index < self.parsed.methods {
@@ -219,16 +224,32 @@ impl IdMap {
         Ok(id)
     }
 
+    /// The id for calls of a method that are recorded where they are made: the one it has, or the next one.
+    ///
+    /// # Errors
+    /// [`IdMapFull`].
+    pub fn assign_library_call(
+        &mut self,
+        class: &[u8],
+        name: &[u8],
+        descriptor: &[u8],
+    ) -> Result<u32, IdMapFull> {
+        let known = self.find_class(self.class_hash(class), class);
+        // Its source file, if it is known, stays known.
+        let class = known.map_or_else(|| self.begin_class(class, None), |index| Ok(ClassIds(index)))?;
+        self.assign(class, &MethodInfo { name, descriptor, line: 0, flags: LIBRARY_CALL, fingerprint: 0 })
+    }
+
     /// The method with this id.
     pub fn lookup(&self, id: u32) -> Option<Entry<'_>> {
         self.index_of(id).map(|index| self.entry(&self.methods[index]))
     }
 
-    /// The id of a method.
+    /// The id of a method; not that for calls of it.
     pub fn find(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Option<u32> {
         let class = ClassIds(self.find_class(self.class_hash(class), class)?);
         let hash = self.method_hash(class, name, descriptor);
-        self.find_method(hash, class, name, descriptor).map(|index| self.methods[index as usize].id)
+        self.find_method(hash, class, name, descriptor, false).map(|index| self.methods[index as usize].id)
     }
 
     /// All methods, by ascending id.
@@ -299,11 +320,19 @@ impl IdMap {
         self.class_table.find(hash, |index| self.bytes(self.classes[index as usize].name) == name)
     }
 
-    fn find_method(&self, hash: u32, class: ClassIds, name: &[u8], descriptor: &[u8]) -> Option<u32> {
+    fn find_method(
+        &self,
+        hash: u32,
+        class: ClassIds,
+        name: &[u8],
+        descriptor: &[u8],
+        is_library_call: bool,
+    ) -> Option<u32> {
         let is_it = |index: u32| {
             let method = &self.methods[index as usize];
             method.hash == hash
                 && method.class == class.0
+                && method.facts.is_library_call() == is_library_call
                 && self.bytes(method.name) == name
                 && self.bytes(method.descriptor()) == descriptor
         };
@@ -343,6 +372,19 @@ impl IdMap {
 
     fn bytes(&self, span: Span) -> &[u8] {
         &self.arena[span.at as usize..][..span.length as usize]
+    }
+}
+
+impl Facts {
+    fn is_library_call(&self) -> bool {
+        self.flags & LIBRARY_CALL != 0
+    }
+}
+
+impl MethodInfo<'_> {
+    /// Whether the entry is for calls of the method, recorded where they are made.
+    pub fn is_library_call(&self) -> bool {
+        self.flags & LIBRARY_CALL != 0
     }
 }
 

@@ -4,10 +4,11 @@
 //! class and every method is accounted for: each ends in a [`ClassRecord`], rewritten or with a reason.
 
 use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, NewEntry};
-use crate::class_file::mutf8;
+use crate::class_file::{ClassFile, mutf8};
 use crate::error::ClassError;
 use crate::filter::{self, ClassVerdict, Filter, MethodQuery};
 use crate::id_map::{self, IdMap, MethodInfo};
+use crate::library::{Boundary, Callee, Own};
 use crate::region::{Region, RegionFault};
 use crate::remote_methods::RemoteMethods;
 use crate::rewrite::{
@@ -73,6 +74,8 @@ pub enum Note {
     UnreachedHandOvers(u32),
     /// Places that tell of remote calls.
     RemoteCalls(u32),
+    /// Calls into libraries that are recorded where they are made.
+    LibraryCalls(u32),
     /// The code region with this number lies in it.
     Region(u32),
 }
@@ -130,6 +133,8 @@ pub struct Instrumenter<'a> {
     ids: &'a mut IdMap,
     runtime: Runtime,
     observer: Option<Mutex<Observer<'a>>>,
+    /// What is not a library, if calls into those are recorded.
+    own: Option<Arc<dyn Own>>,
     regions: Arc<[Region]>,
     remote_methods: Option<Arc<RemoteMethods>>,
     region_records: Vec<RegionRecord>,
@@ -164,6 +169,8 @@ pub struct Plan {
     reach: Reach,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
+    /// The methods of libraries that it calls: pool index and, once it is admitted, id.
+    library_calls: Vec<(u16, u32)>,
     result: OnceLock<(Outcome, Vec<MethodReport>)>,
     regions: OnceLock<Vec<RegionReport>>,
     /// For the observer. Made while the bytes of the class are there; [`done`](ArchiveClassRewriter::done) has none.
@@ -191,6 +198,7 @@ impl<'a> Instrumenter<'a> {
             ids,
             runtime,
             observer: None,
+            own: None,
             regions: Arc::default(),
             remote_methods: None,
             region_records: Vec::new(),
@@ -213,6 +221,11 @@ impl<'a> Instrumenter<'a> {
     /// Times these code regions.
     pub fn time(&mut self, regions: Arc<[Region]>) {
         self.regions = regions;
+    }
+
+    /// Records calls into libraries where they are made: of what is not among these classes, or left out by the filter.
+    pub fn record_library_calls(&mut self, own: Arc<dyn Own>) {
+        self.own = Some(own);
     }
 
     /// Lets `rmi` know which methods can be called from other processes.
@@ -316,6 +329,33 @@ impl<'a> Instrumenter<'a> {
         entries
     }
 
+    /// An output carries this id of a method, unless it is [`LEFT`].
+    fn use_id(&mut self, id: u32, class: &[u8], name: &[u8], descriptor: &[u8]) {
+        if id == LEFT {
+            return;
+        }
+        self.used.push(id);
+        let mut found = false;
+        for watched in &mut self.watched {
+            let matches = watched.0.matches(class, name, descriptor);
+            watched.1 |= matches;
+            found |= matches;
+        }
+        if found {
+            self.found.push(id);
+        }
+    }
+
+    /// The methods of libraries that the methods of a class call which the filter lets through, without ids.
+    fn library_calls(&self, own: &dyn Own, class: &[u8]) -> Vec<(u16, u32)> {
+        let boundary = Boundary { own, filter: self.filter };
+        let callees = ClassFile::parse(class).and_then(|file| {
+            let name = file.name()?;
+            boundary.callees(&file, |method, descriptor| self.filter.method(name, method, descriptor).is_ok())
+        });
+        callees.unwrap_or_default().iter().map(|callee| (callee.index, LEFT)).collect()
+    }
+
     fn account(&mut self, at: &Location<'_>, mut plan: Plan, rewritten: bool) {
         let totals = &mut self.totals;
         totals.classes += 1;
@@ -378,6 +418,7 @@ impl<'a> Instrumenter<'a> {
             .pop()
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
         rewriter.call(plan.reach);
+        rewriter.record_library_calls(plan.library_calls.iter().copied().filter(|call| call.1 != LEFT));
         rewriter.set_remote_methods(self.remote_methods.clone());
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let choose = |_: &MethodRef<'_>| match ids.next() {
@@ -459,6 +500,7 @@ impl Plan {
                         record.notes.push(Note::UnreachedHandOvers(count));
                     }
                     MethodEvent::RemoteCalls(count) => record.notes.push(Note::RemoteCalls(count)),
+                    MethodEvent::LibraryCalls(count) => record.notes.push(Note::LibraryCalls(count)),
                 }
             }
             record.notes.extend(timed(method.index).map(|region| Note::Region(regions[region].number)));
@@ -502,9 +544,14 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 _ => Verdict::Rewrite,
             },
         };
+        let library_calls = match (&self.own, verdict) {
+            (Some(own), Verdict::Rewrite) => self.library_calls(&**own, class),
+            _ => Vec::new(),
+        };
         Plan {
             survey,
             verdict,
+            library_calls,
             reach: Reach::Direct,
             ids: Vec::new(),
             result: OnceLock::new(),
@@ -534,19 +581,19 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 fingerprint: method.fingerprint,
             };
             let id = if wanted { self.ids.assign(class_ids, &info).unwrap_or(LEFT) } else { LEFT };
-            if id != LEFT {
-                self.used.push(id);
-                let mut found = false;
-                for watched in &mut self.watched {
-                    let matches = watched.0.matches(name, name_of, descriptor);
-                    watched.1 |= matches;
-                    found |= matches;
-                }
-                if found {
-                    self.found.push(id);
-                }
-            }
+            self.use_id(id, name, name_of, descriptor);
             plan.ids.push(id);
+        }
+        if plan.library_calls.is_empty() {
+            return;
+        }
+        // The survey has read the same bytes without an error.
+        let Ok(file) = ClassFile::parse(class) else { return };
+        for (index, id) in &mut plan.library_calls {
+            let Ok(callee) = Callee::at(&file.pool, *index) else { continue };
+            let Callee { class, name, descriptor, .. } = callee;
+            *id = self.ids.assign_library_call(class, name, descriptor).unwrap_or(LEFT);
+            self.use_id(*id, class, name, descriptor);
         }
     }
 

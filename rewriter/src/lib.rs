@@ -11,6 +11,7 @@
 //! | [`remote_methods`] | which methods can be called from other processes |
 //! | [`instrumenter`] | all of it together, with an account of every method |
 //! | [`filter`], [`id_map`] | which methods, and under which number |
+//! | [`library`] | which calls lead out of what is rewritten |
 //! | [`text`] | classes printed for people, and compared |
 //! | [`transform`] | what is injected: one file per transform |
 //!
@@ -24,6 +25,7 @@ pub mod error;
 pub mod filter;
 pub mod id_map;
 pub mod instrumenter;
+pub mod library;
 pub mod region;
 pub mod remote_methods;
 pub mod rewrite;

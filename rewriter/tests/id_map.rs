@@ -48,6 +48,36 @@ fn two() -> IdMap {
 }
 
 #[test]
+fn a_method_and_calls_of_it_have_ids_of_their_own() {
+    let mut map = two();
+    assert_eq!(map.assign_library_call(b"a/Bar", b"run", b"(I)V"), Ok(4));
+    assert_eq!(map.assign_library_call(b"java/util/List", b"size", b"()I"), Ok(5));
+    assert_eq!(map.assign_library_call(b"a/Foo", b"new", b"()V"), Ok(6));
+    let foo = class(&mut map, "a/Foo");
+    assert_eq!(map.assign(foo, &method("new", "()V", 1)), Ok(7));
+    assert_eq!(map.assign_library_call(b"a/Bar", b"run", b"(I)V"), Ok(4));
+    let text = all(&map);
+    let new = "class a/Bar -\n\
+        3 run (I)V 7 1009 ffffffffffffffff\n\
+        4 run (I)V 0 10000 0000000000000000\n\
+        class java/util/List -\n\
+        5 size ()I 0 10000 0000000000000000\n\
+        class a/Foo Foo.java\n\
+        6 new ()V 0 10000 0000000000000000\n\
+        7 new ()V 7 1009 0000000000000001\n";
+    assert!(text.ends_with(new), "{text}");
+    let read = IdMap::parse(text.as_bytes()).unwrap();
+    assert_eq!(all(&read), text);
+    assert_eq!(
+        (read.find(b"a/Bar", b"run", b"(I)V"), read.find(b"a/Foo", b"new", b"()V")),
+        (Some(3), Some(7))
+    );
+    assert_eq!(read.find(b"java/util/List", b"size", b"()I"), None);
+    let calls = read.iter().filter(|entry| entry.method.is_library_call()).map(|entry| entry.id);
+    assert_eq!(calls.collect::<Vec<_>>(), [4, 5, 6]);
+}
+
+#[test]
 fn the_text_is_as_documented_and_reads_back() {
     assert_eq!(all(&two()), TWO);
     let map = IdMap::parse(TWO.as_bytes()).unwrap();
@@ -225,7 +255,7 @@ proptest! {
                 let ids = map.begin_class(class, source.as_deref()).unwrap();
                 let info = MethodInfo { name, descriptor, line: *line, flags: line / 3, fingerprint: *fingerprint };
                 let id = map.assign(ids, &info).unwrap();
-                prop_assert_eq!(*known.entry((class, name, descriptor)).or_insert(id), id);
+                prop_assert_eq!(*known.entry((class, name, descriptor, info.is_library_call())).or_insert(id), id);
                 prop_assert_eq!(map.lookup(id).unwrap().method, info);
                 prop_assert_eq!(map.lookup(id).unwrap().source, source.as_deref());
             }

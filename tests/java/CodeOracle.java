@@ -48,7 +48,7 @@ final class CodeOracle {
     private static final String RUNTIME = "instrument/runtime/ProfilerRuntime";
     private static final String HEAP = "instrument/runtime/HeapProxy";
 
-    private enum Kind { KEPT, ENTRY, EXIT, UNWIND, SUPER, CAUGHT, ALLOCATION, GOTO, WIDENED }
+    private enum Kind { KEPT, ENTRY, EXIT, UNWIND, SUPER, CAUGHT, CALL, CALLED, ALLOCATION, GOTO, WIDENED }
 
     private static final class Fault extends RuntimeException {
         Fault(String message) {
@@ -162,7 +162,8 @@ final class CodeOracle {
                     kinds[i - 1] = Kind.ALLOCATION;
                 } else {
                     // The program throws the new object away: the hook takes the only reference, a dup behind `new` made one more.
-                    check(before == Opcodes.INVOKESPECIAL, "bad allocation hook");
+                    int maker = kinds[i - 1] == Kind.CALLED ? code.get(i - 3).getOpcode() : before;
+                    check(maker == Opcodes.INVOKESPECIAL, "bad allocation hook");
                     takesOnly++;
                 }
             } else if (call.owner.equals(RUNTIME)) {
@@ -185,6 +186,8 @@ final class CodeOracle {
             case "methodUnwind": return Kind.UNWIND;
             case "superReturned": return Kind.SUPER;
             case "exceptionCaught": return Kind.CAUGHT;
+            case "libraryEnter": return Kind.CALL;
+            case "libraryExit": return Kind.CALLED;
             default: throw new Fault("unknown hook " + hook);
         }
     }
@@ -338,7 +341,7 @@ final class CodeOracle {
         return targets;
     }
 
-    /** A jump must run the exit call of the return it leads to, and no other injected code. */
+    /** A jump must run the exit call of the return it leads to, or the entry of the library call, and no other injected code. */
     private void jumpTargets() {
         for (int i = 0; i < code.size(); i++) {
             if (kinds[i] != Kind.KEPT && kinds[i] != Kind.GOTO && kinds[i] != Kind.WIDENED) {
@@ -348,7 +351,9 @@ final class CodeOracle {
                 int at = position.get(label);
                 check(at < code.size(), "jump out of the code");
                 boolean start = at == 0 || kinds[at - 1] != Kind.EXIT || kinds[at] == Kind.KEPT;
-                check(kinds[at] == Kind.KEPT || kinds[at] == Kind.EXIT && start, "instruction " + i + " jumps into injected code (" + kinds[at] + ")");
+                boolean call = kinds[at] == Kind.CALL && !(code.get(at) instanceof MethodInsnNode);
+                check(kinds[at] == Kind.KEPT || kinds[at] == Kind.EXIT && start || call, "instruction " + i + " jumps into injected code (" + kinds[at] + ")");
+                check(kinds[at] != Kind.KEPT || at == 0 || kinds[at - 1] != Kind.CALL, "jump past the entry of a library call");
                 check(kinds[at] != Kind.KEPT || !isReturn(code.get(at)) || at == 0 || kinds[at - 1] != Kind.EXIT, "jump past an exit call");
             }
         }
@@ -429,7 +434,7 @@ final class CodeOracle {
                 } else if (next == Kind.UNWIND) {
                     check(((FrameNode) node).local.isEmpty() && ((FrameNode) node).stack.equals(List.of("java/lang/Throwable")), "bad frame of the unwind handler");
                 } else {
-                    check(next == Kind.KEPT || next == Kind.EXIT, "frame inside injected code (" + next + ")");
+                    check(next == Kind.KEPT || next == Kind.EXIT || next == Kind.CALL, "frame inside injected code (" + next + ")");
                     if (!afterWidened || frame.equals(byIndex.get(count))) {
                         is.add(frame);
                     }
@@ -520,7 +525,21 @@ final class CodeOracle {
         }
     }
 
+    /** A library call is one call, between its entry and its exit, which have the same id. */
+    private void libraryCalls() {
+        for (int i = 1; i < code.size(); i++) {
+            if (kinds[i] == Kind.CALL && code.get(i) instanceof MethodInsnNode) {
+                check(i + 3 < code.size() && kinds[i + 1] == Kind.KEPT && code.get(i + 1) instanceof MethodInsnNode, "a library entry is not before a call");
+                check(kinds[i + 2] == Kind.CALLED && kinds[i + 3] == Kind.CALLED, "a library call without an exit");
+                check(constant(code.get(i - 1)).equals(constant(code.get(i + 2))), "a library call with two ids");
+            } else if (kinds[i] == Kind.CALLED && code.get(i) instanceof MethodInsnNode) {
+                check(i >= 3 && kinds[i - 3] == Kind.CALL, "a library exit without an entry");
+            }
+        }
+    }
+
     private void hooks() {
+        libraryCalls();
         if (kinds[0] != Kind.ENTRY) {
             for (Kind kind : kinds) {
                 check(kind != Kind.EXIT && kind != Kind.UNWIND && kind != Kind.SUPER && kind != Kind.CAUGHT, "hooks without an entry");
@@ -534,13 +553,14 @@ final class CodeOracle {
         BitSet covered = covered();
         int index = 0;
         for (int i = 0; i < code.size(); i++) {
-            if (code.get(i) instanceof MethodInsnNode && ((MethodInsnNode) code.get(i)).owner.equals(RUNTIME)) {
+            boolean ofCall = kinds[i] == Kind.CALL || kinds[i] == Kind.CALLED;
+            if (!ofCall && code.get(i) instanceof MethodInsnNode && ((MethodInsnNode) code.get(i)).owner.equals(RUNTIME)) {
                 String name = ((MethodInsnNode) code.get(i)).name;
                 check(id.equals(constant(code.get(i - 1))), name + " has another id than the entry");
                 check(i == 1 || kinds[i] != Kind.ENTRY, "a second entry");
                 check(i != 1 || name.equals(constructor ? "constructorEntry" : "methodEntry"), "entered by " + name);
                 check(kinds[i] != Kind.EXIT || isReturn(code.get(i + 1)), "exit call without a return");
-                check(kinds[i] != Kind.SUPER || constructor && code.get(i - 2).getOpcode() == Opcodes.INVOKESPECIAL, "superReturned is not after super()");
+                check(kinds[i] != Kind.SUPER || constructor && code.get(kinds[i - 2] == Kind.CALLED ? i - 4 : i - 2).getOpcode() == Opcodes.INVOKESPECIAL, "superReturned is not after super()");
             }
             boolean mayNot = kinds[i] == Kind.ENTRY || kinds[i] == Kind.EXIT || kinds[i] == Kind.UNWIND || kinds[i] == Kind.SUPER;
             check(!mayNot || !covered.get(i), "the unwind range covers " + kinds[i]);

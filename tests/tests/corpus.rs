@@ -22,6 +22,9 @@ use instrument_tests::subject::{self, ReportLine};
 
 const TRANSFORMS: [&str; 3] = ["method-events", "allocation", "method-events,allocation"];
 
+/// One more: calls into what is not part of the jar.
+const LIBRARY_CALLS: &str = "method-events,allocation --library-calls=top-level";
+
 /// A jar under test, with what belongs on its class path.
 struct Subject {
     name: String,
@@ -253,9 +256,10 @@ fn rewritten_jars_link_and_mean_the_same() -> Result<()> {
                     faults.push(format!("signed, but not refused: {} {said}", refused.status));
                 }
             }
-            for transform in TRANSFORMS {
+            for transform in TRANSFORMS.into_iter().chain([LIBRARY_CALLS]) {
                 let output = work.path().join(format!("{}-{transform}.jar", subject.name));
-                let mut options = vec!["--transform", transform];
+                let mut options = vec!["--transform"];
+                options.extend(transform.split(' '));
                 options.extend(signed.then_some("--strip-signatures"));
                 let report = subject::rewrite(&subject.jar, &output, &options)?;
                 if let (Some(jdk), Some(before)) = (&jdk, &before) {
@@ -383,7 +387,8 @@ fn the_same_input_gives_the_same_bytes() -> Result<()> {
                 let directory = work.path().join(format!("{}-{run}", subject.name));
                 fs::create_dir(&directory)?;
                 let output = directory.join("out.jar");
-                let options = ["--transform", "method-events,allocation", threads];
+                let options =
+                    ["--transform", "method-events,allocation", "--library-calls", "top-level", threads];
                 subject::rewrite(
                     &subject.jar,
                     &output,

@@ -107,7 +107,9 @@
 //!
 //! ## 6: id map, and 7: properties
 //! Offset 16: length of the data, which is at 64. An id map is a gzip file as the rewriter put it into the jar; there may
-//! be several, and the same one twice. Properties are lines `KEY=VALUE`, with `\n`, `\r` and `\\` escaped.
+//! be several, and the same one twice. An id whose flags have bit 16 (10000 in hexadecimal) is not of a method that tells when it is entered, but of calls of a
+//! method that are recorded where they are made: *library calls*. They are frames and contexts as those of methods are; what an exception
+//! leaves is an unwind. Properties are lines `KEY=VALUE`, with `\n`, `\r` and `\\` escaped.
 //!
 //! ## 8: tree
 //! A thread's calling context tree.
@@ -155,8 +157,8 @@
 //! With flag 1 the total of a context is estimated: head + (closed - number of head calls) x (24) / (56). The tree of ended
 //! threads has no flag 1: it has the estimates themselves at 24; its shortest, longest and squares are those of sampled calls.
 //!
-//! Orphans that are closed only because they pile up (no one instrumented lies beneath them) are counted and not timed: when
-//! they failed is not known.
+//! Orphans that are closed only because they pile up (no one instrumented lies beneath them), and the library calls right above them, are
+//! counted and not timed: when they failed is not known.
 //!
 //! ## 9: tree allocations
 //! 32 bytes each, up to the first that begins with 0: class number (4 bytes), node of the topmost frame or 0 (4 bytes),
@@ -197,7 +199,8 @@
 //! frame of its id that it fits: exit and unwind a ready one, super() returned a pending one, exception caught any. Pending
 //! frames above it are orphans, anything else above it is lost; both close there. An event that fits no frame is stray. A link
 //! frame is left by its own event only; frames above it then are lost, or orphans if they are pending. It is lost itself if
-//! it is above a frame that an event belongs to.
+//! it is above a frame that an event belongs to. Of a library call that an exception leaves there is an unwind, right before the
+//! event that told of it; but there is none of those above a surplus (kind 8): they stay open.
 //!
 //! ## 11: links
 //! Of the copy; there may be several such regions. A number is given again when nothing in the file refers to it any more. 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was

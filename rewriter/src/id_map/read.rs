@@ -163,7 +163,7 @@ impl IdMap {
         let (name, descriptor) = (&self.arena[start..middle], &self.arena[middle..]);
         let hash = self.method_hash(class, name, descriptor);
         let last = self.last_id();
-        match self.find_method(hash, class, name, descriptor) {
+        match self.find_method(hash, class, name, descriptor, facts.is_library_call()) {
             Some(index) => {
                 self.arena.truncate(start);
                 let method = &mut self.methods[index as usize];

@@ -109,6 +109,8 @@ pub(crate) struct Sites {
     pub(crate) unreached_hand_overs: u32,
     /// Places that tell of remote calls.
     pub(crate) remote_calls: u32,
+    /// Calls into libraries.
+    pub(crate) library_calls: u32,
 }
 
 impl Edits {

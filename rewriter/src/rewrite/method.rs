@@ -14,6 +14,7 @@ use crate::region::RegionFault;
 use crate::transform::allocation::{Arrays, ObjectInit, Objects};
 use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
+use crate::transform::library_calls::{LibraryEntries, LibraryExits};
 use crate::transform::method_events::MethodEvents;
 use crate::transform::regions::{self, Located};
 use crate::transform::rmi::{self, Rmi};
@@ -83,6 +84,7 @@ impl MethodRewriter {
             || (transforms.allocation && !self.scan.news.is_empty())
             || is_object_init
             || !calls.calls.is_empty()
+            || !calls.library_calls.is_empty()
             || (transforms.rmi && rmi::concerns(class_name, method.name))
             || is_remote
             || !regions.is_empty();
@@ -107,6 +109,7 @@ impl MethodRewriter {
             code: &code,
             frames,
             calls: &calls.calls,
+            library_calls: &calls.library_calls,
             id,
             is_constructor: method.name == b"<init>" && class.super_class != 0,
             is_static: method.access_flags & ACC_STATIC != 0,
@@ -116,6 +119,8 @@ impl MethodRewriter {
             descriptor: method.descriptor,
             flow: None,
         };
+        // What follows a call follows its end.
+        LibraryExits.plan(&mut site, &mut self.edits)?;
         if !regions.is_empty() {
             // First, so that a region ends in front of the method that it is part of.
             self.region_faults = regions::faults(&site, regions);
@@ -145,6 +150,8 @@ impl MethodRewriter {
         if transforms.hand_over {
             HandOvers.plan(&mut site, &mut self.edits)?;
         }
+        // What precedes a call precedes its beginning.
+        LibraryEntries.plan(&mut site, &mut self.edits)?;
         if self.edits.is_empty() {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
             return Ok(false);
@@ -279,6 +286,7 @@ impl MethodRewriter {
             some(sites.hand_overs, MethodEvent::HandOvers),
             some(sites.unreached_hand_overs, MethodEvent::UnreachedHandOvers),
             some(sites.remote_calls, MethodEvent::RemoteCalls),
+            some(sites.library_calls, MethodEvent::LibraryCalls),
         ];
         reports.extend(events.into_iter().flatten().map(|event| MethodReport { index, event }));
     }

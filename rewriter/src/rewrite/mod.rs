@@ -156,6 +156,8 @@ pub enum MethodEvent {
     UnreachedHandOvers(u32),
     /// It was rewritten; at this many places it tells of remote calls.
     RemoteCalls(u32),
+    /// It was rewritten; this many calls into libraries are recorded.
+    LibraryCalls(u32),
 }
 
 /// What became of a region in one class.
@@ -200,6 +202,13 @@ impl ClassRewriter {
         self.reach = reach;
     }
 
+    /// The calls into libraries that the next class makes: index in its constant pool and id, by ascending index; see
+    /// [`library`](crate::library). None, unless this was called for that class.
+    pub fn record_library_calls(&mut self, calls: impl IntoIterator<Item = (u16, u32)>) {
+        self.calls.library.clear();
+        self.calls.library.extend(calls);
+    }
+
     /// Which methods can be called from other processes; without this, `rmi` knows of none.
     pub fn set_remote_methods(&mut self, remote_methods: Option<Arc<RemoteMethods>>) {
         self.remote_methods = remote_methods;
@@ -236,6 +245,7 @@ impl ClassRewriter {
         self.region_reports.clear();
         let class = ClassFile::parse_head(bytes, std::mem::take(&mut self.offsets))?;
         let outcome = self.rewrite_methods(&class, &mut choose, out);
+        self.calls.library.clear();
         self.offsets = class.pool.into_buffer();
         outcome
     }

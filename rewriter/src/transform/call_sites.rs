@@ -26,6 +26,16 @@ pub(crate) enum Callee {
     Maker(Maker),
 }
 
+/// A call into a library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LibraryCall {
+    pub(crate) pc: u32,
+    /// The pc behind it.
+    pub(crate) behind: u32,
+    /// What stands for calls of the method.
+    pub(crate) id: u32,
+}
+
 /// The calls of one class, then of one method; a buffer that is used for one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct CallSites {
@@ -33,6 +43,10 @@ pub(crate) struct CallSites {
     callees: Vec<(u16, Callee)>,
     /// Of the method in work, by pc, ascending.
     pub(crate) calls: Vec<(u32, Callee)>,
+    /// Ids of the calls into libraries that the class in work makes, by pool index, ascending.
+    pub(crate) library: Vec<(u16, u32)>,
+    /// Those of the method in work, by pc, ascending.
+    pub(crate) library_calls: Vec<LibraryCall>,
 }
 
 impl CallSites {
@@ -40,6 +54,7 @@ impl CallSites {
     pub(crate) fn begin_class(&mut self, pool: &ConstantPool<'_>, transforms: &Transforms) {
         self.callees.clear();
         self.calls.clear();
+        self.library_calls.clear();
         let starts = transforms.thread_links && pool.well_known(WellKnown::Start) != 0;
         let (hand_overs, makers) = (transforms.hand_over, transforms.makes_arrays_tell());
         let rmi = transforms.rmi;
@@ -68,7 +83,8 @@ impl CallSites {
     /// [`SkipReason::BadCode`].
     pub(crate) fn begin_method(&mut self, code: &[u8]) -> Result<(), SkipReason> {
         self.calls.clear();
-        if self.callees.is_empty() {
+        self.library_calls.clear();
+        if self.callees.is_empty() && self.library.is_empty() {
             return Ok(());
         }
         for instruction in Instructions::new(code) {
@@ -77,6 +93,10 @@ impl CallSites {
                 continue;
             }
             let index = u2(instruction.bytes, 1);
+            if let Ok(at) = self.library.binary_search_by_key(&index, |callee| callee.0) {
+                let (pc, id) = (instruction.pc as u32, self.library[at].1);
+                self.library_calls.push(LibraryCall { pc, behind: pc + instruction.bytes.len() as u32, id });
+            }
             let Ok(at) = self.callees.binary_search_by_key(&index, |callee| callee.0) else { continue };
             let callee = self.callees[at].1;
             // A static method has no receiver, so it starts nothing.

@@ -20,6 +20,10 @@ pub enum Hook {
     SuperReturned,
     /// In front of every exception handler of the method.
     ExceptionCaught,
+    /// In front of a call into a library.
+    LibraryEnter,
+    /// Behind it.
+    LibraryExit,
     /// Behind whatever makes one array.
     ArrayAlloc,
     /// Behind whatever makes an array of new arrays.
@@ -156,13 +160,15 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 53] = [
+    pub const ALL: [Self; 55] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
         Self::MethodUnwind,
         Self::SuperReturned,
         Self::ExceptionCaught,
+        Self::LibraryEnter,
+        Self::LibraryExit,
         Self::ArrayAlloc,
         Self::MultiArrayAlloc,
         Self::ObjectAlloc,
@@ -225,6 +231,8 @@ impl Hook {
             Self::MethodUnwind => (PROFILER_RUNTIME, "methodUnwind", METHOD_EVENT),
             Self::SuperReturned => (PROFILER_RUNTIME, "superReturned", METHOD_EVENT),
             Self::ExceptionCaught => (PROFILER_RUNTIME, "exceptionCaught", METHOD_EVENT),
+            Self::LibraryEnter => (PROFILER_RUNTIME, "libraryEnter", METHOD_EVENT),
+            Self::LibraryExit => (PROFILER_RUNTIME, "libraryExit", METHOD_EVENT),
             Self::ArrayAlloc => (HEAP_PROXY, "ArrayAlloc", OBJECT_EVENT),
             Self::MultiArrayAlloc => (HEAP_PROXY, "MultiArrayAlloc", OBJECT_EVENT),
             Self::ObjectAlloc => (HEAP_PROXY, "ObjectAlloc", OBJECT_EVENT),

@@ -6,6 +6,7 @@
 //! | [`allocation`] | every array and object that a method creates |
 //! | [`thread_links`] | which call started a thread |
 //! | [`hand_over`] | which call handed a task to another thread |
+//! | [`library_calls`] | every call into a class that is not rewritten |
 //! | [`rmi`] | which remote calls are made and served |
 //! | [`regions`] | how long control stays in a code region |
 //!
@@ -16,6 +17,7 @@ pub mod allocation;
 pub(crate) mod call_sites;
 pub mod hand_over;
 pub mod hooks;
+pub mod library_calls;
 pub mod method_events;
 pub mod regions;
 pub mod rmi;
@@ -29,7 +31,7 @@ use crate::rewrite::code_scan::CodeScan;
 use crate::rewrite::constant_pool_appender::ConstantPoolAppender;
 use crate::rewrite::edits::{Edits, Snippet};
 use crate::rewrite::uninitialized::{Flow, Method};
-use call_sites::Callee;
+use call_sites::{Callee, LibraryCall};
 use hooks::Hook;
 
 /// One change to a method.
@@ -54,6 +56,8 @@ pub(crate) struct MethodSite<'a> {
     pub(crate) frames: Option<&'a [u8]>,
     /// The calls that transforms look for, by pc.
     pub(crate) calls: &'a [(u32, Callee)],
+    /// The calls into libraries, by pc.
+    pub(crate) library_calls: &'a [LibraryCall],
     /// The method id that the probes get.
     pub(crate) id: u32,
     /// `<init>` of a class other than `java/lang/Object`: its `this` is uninitialised at first.

@@ -26,7 +26,9 @@ pub(crate) fn round_trip(text: &[u8]) -> bool {
         assert!(entry.id > last && entry.id <= i32::MAX as u32);
         last = entry.id;
         assert_eq!(map.lookup(entry.id), Some(entry));
-        assert_eq!(map.find(entry.class, entry.method.name, entry.method.descriptor), Some(entry.id));
+        let found = map.find(entry.class, entry.method.name, entry.method.descriptor);
+        // Calls of a method have an id of their own.
+        assert_eq!(found == Some(entry.id), !entry.method.is_library_call(), "{entry:?}");
     }
     let odd = || map.iter().filter(|entry| entry.id % 2 == 1);
     let mut part = Vec::new();

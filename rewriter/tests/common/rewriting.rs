@@ -1,6 +1,8 @@
 //! What fuzzing of the class rewriter runs, and what must hold for any bytes.
 
 use instrument_rewriter::class_file::{ClassFile, CodeAttribute, instruction};
+use instrument_rewriter::filter::Filter;
+use instrument_rewriter::library::{Boundary, Inputs};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{
     Choice, ClassRewriter, MethodEvent, Outcome, SkipReason, Transforms, module_info,
@@ -50,6 +52,17 @@ fn regions(bytes: &[u8]) -> Vec<Region> {
     lines.chain(methods).filter_map(|text| Region::parse(&text).ok()).collect()
 }
 
+/// All calls of methods that the class does not declare.
+fn library_calls(bytes: &[u8]) -> Vec<(u16, u32)> {
+    let Ok(class) = ClassFile::parse(bytes) else { return Vec::new() };
+    let mut inputs = Inputs::new();
+    inputs.add(&class);
+    let boundary = Boundary { own: &inputs, filter: &Filter::default() };
+    let callees = boundary.callees(&class, |_, _| true).unwrap_or_default();
+    assert!(callees.is_sorted_by(|a, b| a.index < b.index), "{callees:?}");
+    callees.iter().map(|callee| (callee.index, IDS[usize::from(callee.index) % IDS.len()])).collect()
+}
+
 /// Rewrites `bytes` with each choice of transforms. Returns whether anything was rewritten.
 ///
 /// # Panics
@@ -69,6 +82,9 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
         let mut out = BEFORE.to_vec();
         let of_all = if transforms == Transforms::ALL { regions.clone() } else { Arc::default() };
         let mut rewriter = ClassRewriter::with_regions(transforms, of_all);
+        if transforms.method_events && transforms.allocation {
+            rewriter.record_library_calls(library_calls(bytes));
+        }
         let result = rewriter.rewrite(
             bytes,
             |method| {
@@ -105,6 +121,7 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
             let (mut again, mut chooser) = (Vec::new(), Chooser::new(bytes));
             // What a class that is refused half-way leaves in the buffers must not matter.
             let _ = used_before.rewrite(&bytes[..bytes.len() / 2], |_| Choice::Rewrite(1), &mut Vec::new());
+            used_before.record_library_calls(library_calls(bytes));
             let _ = used_before.rewrite(bytes, |_| chooser.choose(), &mut again);
             assert!(again == new, "a rewriter that was used before does something else");
         }

@@ -73,6 +73,12 @@ pub struct Case {
     /// Expected events of remote calls: hook -> number.
     #[serde(default)]
     pub remote: BTreeMap<String, u64>,
+    /// The diff with calls into libraries is printed.
+    #[serde(default)]
+    pub library_calls: bool,
+    /// What calls into libraries make too large, on top of the others.
+    #[serde(default)]
+    pub library_skips: BTreeMap<String, String>,
     /// What `rmi` must leave alone on top of the others.
     #[serde(default)]
     pub rmi_skips: BTreeMap<String, String>,

@@ -3,14 +3,14 @@
 //! Each thread has a stack of frames. A frame opened by `constructorEntry` is pending until its `superReturned`; every
 //! other one is ready at once. An event belongs to the topmost frame of its id that it fits: `methodExit` and
 //! `methodUnwind` a ready one, `superReturned` a pending one, `exceptionCaught` any. Pending frames above it are orphans;
-//! anything else above it is lost. An event that fits no frame is stray.
+//! calls into libraries ended by an exception; anything else above it is lost. An event that fits no frame is stray.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 
 use super::case::Counts;
-use super::seam::Ids;
+use super::seam::{CALL, Ids};
 
 /// What the events of one run say.
 #[derive(Clone, Debug, Default)]
@@ -94,12 +94,12 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
         let name = ids.0.get(id).with_context(|| format!("{line}: nobody gave this id"))?;
         let stack = threads.entry(thread).or_default();
         let fits = match kind {
-            "methodEntry" | "constructorEntry" => {
+            "methodEntry" | "constructorEntry" | "libraryEnter" => {
                 stack.push(Frame { id, pending: kind == "constructorEntry" });
                 counts[id].entries += 1;
                 continue;
             }
-            "methodExit" | "methodUnwind" => |frame: &Frame| !frame.pending,
+            "methodExit" | "methodUnwind" | "libraryExit" => |frame: &Frame| !frame.pending,
             "superReturned" => |frame: &Frame| frame.pending,
             "exceptionCaught" => |_: &Frame| true,
             _ => bail!("no such event: {line}"),
@@ -110,15 +110,20 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
         };
         for above in stack.drain(at + 1..) {
             let count = &mut counts[above.id];
-            *(if above.pending { &mut count.orphans } else { &mut count.lost }) += 1;
+            let thrown = ids.0[above.id].starts_with(CALL);
+            *(match (above.pending, thrown) {
+                (true, _) => &mut count.orphans,
+                (false, true) => &mut count.unwinds,
+                (false, false) => &mut count.lost,
+            }) += 1;
         }
         match kind {
             "superReturned" => stack[at].pending = false,
-            "methodExit" => counts[id].exits += 1,
+            "methodExit" | "libraryExit" => counts[id].exits += 1,
             "methodUnwind" => counts[id].unwinds += 1,
             _ => {}
         }
-        if matches!(kind, "methodExit" | "methodUnwind") {
+        if matches!(kind, "methodExit" | "methodUnwind" | "libraryExit") {
             stack.pop();
         }
     }

@@ -12,4 +12,4 @@ pub use events::{Reading, read_events};
 pub use harness::{Block, Linked, Ran, Report, run_blocks};
 pub use methods::{constant_pool, methods};
 pub use printed::printed_diff;
-pub use seam::{COMBINATIONS, Ids, Known, Outcome, Skip, Transforms, dump, rewrite};
+pub use seam::{CALL, COMBINATIONS, Ids, Known, Outcome, Skip, Transforms, dump, rewrite};

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use instrument_rewriter::class_file::{ClassFile, mutf8};
+use instrument_rewriter::filter::Filter;
+use instrument_rewriter::library::{Boundary, Inputs};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::{self, Choice, ClassRewriter, MethodEvent, MethodRef, SkipReason};
@@ -17,25 +19,49 @@ pub struct Transforms {
     pub of: rewrite::Transforms,
     /// The regions of the case.
     pub regions: bool,
+    /// Calls of what is not among the classes of the case.
+    pub library: bool,
 }
 
 const NONE: rewrite::Transforms = rewrite::Transforms::NONE;
 const METHOD_EVENTS: rewrite::Transforms = rewrite::Transforms { method_events: true, ..NONE };
 
 /// The combinations that every case is tried with, by the name of their printed diff.
-pub const COMBINATIONS: [(&str, Transforms); 9] = [
-    ("method-events", Transforms { of: METHOD_EVENTS, regions: false }),
-    ("allocation", Transforms { of: rewrite::Transforms { allocation: true, ..NONE }, regions: false }),
-    ("both", Transforms { of: rewrite::Transforms { allocation: true, ..METHOD_EVENTS }, regions: false }),
+pub const COMBINATIONS: [(&str, Transforms); 11] = [
+    ("method-events", Transforms { of: METHOD_EVENTS, regions: false, library: false }),
+    (
+        "allocation",
+        Transforms { of: rewrite::Transforms { allocation: true, ..NONE }, regions: false, library: false },
+    ),
+    (
+        "both",
+        Transforms {
+            of: rewrite::Transforms { allocation: true, ..METHOD_EVENTS },
+            regions: false,
+            library: false,
+        },
+    ),
     (
         "array-allocation",
-        Transforms { of: rewrite::Transforms { array_allocation: true, ..NONE }, regions: false },
+        Transforms {
+            of: rewrite::Transforms { array_allocation: true, ..NONE },
+            regions: false,
+            library: false,
+        },
     ),
-    ("thread-links", Transforms { of: rewrite::Transforms { thread_links: true, ..NONE }, regions: false }),
-    ("hand-over", Transforms { of: rewrite::Transforms { hand_over: true, ..NONE }, regions: false }),
-    ("rmi", Transforms { of: rewrite::Transforms { rmi: true, ..NONE }, regions: false }),
-    ("regions", Transforms { of: NONE, regions: true }),
-    ("all", Transforms { of: rewrite::Transforms::ALL, regions: true }),
+    (
+        "thread-links",
+        Transforms { of: rewrite::Transforms { thread_links: true, ..NONE }, regions: false, library: false },
+    ),
+    (
+        "hand-over",
+        Transforms { of: rewrite::Transforms { hand_over: true, ..NONE }, regions: false, library: false },
+    ),
+    ("rmi", Transforms { of: rewrite::Transforms { rmi: true, ..NONE }, regions: false, library: false }),
+    ("regions", Transforms { of: NONE, regions: true, library: false }),
+    ("library-calls", Transforms { of: METHOD_EVENTS, regions: false, library: true }),
+    ("all", Transforms { of: rewrite::Transforms::ALL, regions: true, library: false }),
+    ("all with library-calls", Transforms { of: rewrite::Transforms::ALL, regions: true, library: true }),
 ];
 
 /// What was left as it was, and why.
@@ -58,9 +84,13 @@ pub struct Outcome {
     pub regions: Vec<(String, Option<String>)>,
 }
 
-/// Method ids of one case: the index is the id, the text is `Class.name(descriptor)` with `/` in the class name.
+/// Method ids of one case: the index is the id, the text is `Class.name(descriptor)` with `/` in the class name; for calls of a method
+/// `call Class.name(descriptor)`.
 #[derive(Clone, Debug, Default)]
 pub struct Ids(pub Vec<String>);
+
+/// What the ids for calls of methods begin with.
+pub const CALL: &str = "call ";
 
 /// What is known of a case before its classes are rewritten.
 #[derive(Clone, Debug, Default)]
@@ -69,17 +99,21 @@ pub struct Known {
     pub regions: Vec<Region>,
     /// The methods that remote interfaces declare.
     pub remote_methods: Option<Arc<RemoteMethods>>,
+    /// Its classes: what they do not declare is a library.
+    pub inputs: Arc<Inputs>,
 }
 
 impl Known {
     /// Looks through all classes of a case.
     pub fn of<'a>(regions: Vec<Region>, classes: impl IntoIterator<Item = &'a [u8]>) -> Known {
         let mut index = RemoteIndex::default();
+        let mut inputs = Inputs::new();
         for class in classes.into_iter().filter_map(|class| ClassFile::parse(class).ok()) {
             // What cannot be read is refused later.
             let _ = index.add(&class);
+            inputs.add(&class);
         }
-        Known { regions, remote_methods: index.resolve().map(Arc::new) }
+        Known { regions, remote_methods: index.resolve().map(Arc::new), inputs: Arc::new(inputs) }
     }
 }
 
@@ -104,6 +138,22 @@ pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Id
             methods.insert(index, format!("{}{}", mutf8::escape(name), mutf8::escape(descriptor)));
             index += 1;
         }
+    }
+    if let (true, Ok(parsed)) = (transforms.library, ClassFile::parse(class)) {
+        let boundary = Boundary { own: &*known.inputs, filter: &Filter::default() };
+        let calls = boundary.callees(&parsed, |_, _| true)?;
+        let calls = calls.iter().map(|callee| {
+            let part = mutf8::escape;
+            let (class, name, descriptor) = (part(callee.class), part(callee.name), part(callee.descriptor));
+            let name = format!("{CALL}{class}.{name}{descriptor}");
+            let known = ids.0.iter().position(|known| *known == name);
+            let id = known.unwrap_or(ids.0.len());
+            if known.is_none() {
+                ids.0.push(name);
+            }
+            (callee.index, id as u32)
+        });
+        rewriter.record_library_calls(calls);
     }
     let choose = |method: &MethodRef<'_>| {
         let name = methods.get(&method.index).cloned().unwrap_or_default();

@@ -115,8 +115,9 @@ pub(crate) fn classes() -> &'static Path {
     let dir = CLASSES.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();
         build(dir.path());
-        let tests = ["Victim.java", "Loaders.java", "Modes.java", "Paused.java", "Inside.java"]
-            .map(|f| sources().join("test").join(f));
+        let tests =
+            ["Victim.java", "Loaders.java", "Modes.java", "Paused.java", "Library.java", "Inside.java"]
+                .map(|f| sources().join("test").join(f));
         let output = Command::new("javac")
             .arg("-cp")
             .arg(dir.path())

@@ -184,12 +184,15 @@ final class CountsState extends ThreadState {
     @Override
     void closeOldest(int surplus) {
         int to = bottom;
+        boolean above = false;
         for (int from = bottom; from < sp; from++) {
             long frame = words.get(from);
-            if (frame < 0 && surplus > 0) {
-                count(frame, Format.ORPHANS);
-                surplus--;
-                pending--;
+            boolean orphan = frame < 0 && surplus > 0;
+            above = orphan || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
+            if (above) {
+                count(frame, orphan ? Format.ORPHANS : Format.UNWINDS);
+                surplus -= orphan ? 1 : 0;
+                pending -= orphan ? 1 : 0;
             } else {
                 words.put(to++, frame);
             }

@@ -46,7 +46,7 @@ final class LinkFrames {
             if (at < 0 && state.isPaused()) {
                 return;
             }
-            if (state.arrived(Format.EVENT_LINK_LEFT, link) && at >= 0) {
+            if ((at < 0 || state.arriving(at)) && state.arrived(Format.EVENT_LINK_LEFT, link) && at >= 0) {
                 state.muted.endAbove(at);
                 state.closeAbove(at);
                 state.closeTop(Format.EXITS);

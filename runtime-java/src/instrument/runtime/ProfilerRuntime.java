@@ -124,6 +124,41 @@ public final class ProfilerRuntime {
         }
     }
 
+    /** A method of a library is about to be called. */
+    public static void libraryEnter(int id) {
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.enterLibrary(id)) {
+                LibraryCalls.enter(state, id);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
+        }
+    }
+
+    /** It has returned. */
+    public static void libraryExit(int id) {
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.exit(id)) {
+                LibraryCalls.exit(state, id);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
     private static void entryFailed(ThreadState state, Throwable failure) {
         if (failure instanceof StackOverflowError) {
             throw (StackOverflowError) failure;

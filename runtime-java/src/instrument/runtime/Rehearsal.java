@@ -22,6 +22,14 @@ final class Rehearsal {
         SlowPath.close(state, 0, Format.UNWINDS);
         SlowPath.enter(state, 1, 0);
         state.exit(1);
+        SlowPath.enter(state, 1, 0);
+        // No method has this id.
+        LibraryCalls.enter(state, 0);
+        SlowPath.caught(state, 1);
+        state.enterLibrary(0);
+        LibraryCalls.exit(state, 0);
+        SlowPath.enter(state, 0, 0);
+        SlowPath.close(state, 1, Format.EXITS);
         SlowPath.allocated(state, new Object());
         LinkFrames.enter(state, 1);
         LinkFrames.made(state, 1);

@@ -162,7 +162,7 @@ final class SlowPath {
             state.muted.endAbove(-1);
         } else if (at < 0 && state.isPaused()) {
             return -1;
-        } else if (!state.arrived(eventKind, id)) {
+        } else if (at >= 0 && !state.arriving(at) || !state.arrived(eventKind, id)) {
             return -1;
         } else if (at >= 0) {
             state.muted.endAbove(at);

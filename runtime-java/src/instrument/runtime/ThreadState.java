@@ -9,7 +9,8 @@ import java.lang.ref.WeakReference;
  * <p>A frame is one word: pending bit, id + 1 (31 bits), and 32 bits of the subclass.
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
  * exceptionCaught any. Pending frames above it are orphans, anything else above it is lost; both close there. An event
- * that fits no frame is stray. The frame of a link fits its own event only.
+ * that fits no frame is stray. The frame of a link fits its own event only. {@link LibraryCalls} that are above the frame of an event
+ * have ended by an exception: nothing else tells of that.
  *
  * <p>Order of writes: an entry is its frame, then its count; a close is its count, then its frame. A process that is
  * killed in between leaves the topmost frame one ahead of the counts, which is the one difference readers accept.
@@ -101,6 +102,12 @@ abstract class ThreadState {
 
     abstract boolean enterConstructor(int id);
 
+    /** Of a call into a library; takes it only if the id is known to be that of one. */
+    boolean enterLibrary(int id) {
+        // It is, where there was one before.
+        return enter(id);
+    }
+
     abstract boolean exit(int id);
 
     abstract boolean unwind(int id);
@@ -128,13 +135,18 @@ abstract class ThreadState {
     /** An event other than an entry comes in: reads the clock, if there is one, and makes room for the event. */
     abstract boolean arrived(long eventKind, int number);
 
+    /** An event of this frame is about to come in: calls into libraries above it have ended by an exception. False: there is no room. */
+    boolean arriving(int at) {
+        return true;
+    }
+
     /** Closes the topmost frame. */
     abstract void closeTop(int column);
 
     /** Counts an event that fits no frame. */
     abstract boolean stray(int id);
 
-    /** Closes so many pending frames, the oldest first, as orphans. */
+    /** Closes so many pending frames, the oldest first, as orphans, each with the calls into libraries right above it. */
     abstract void closeOldest(int surplus);
 
     /** Records an allocation. */
@@ -268,7 +280,7 @@ abstract class ThreadState {
         }
     }
 
-    /** Closes all frames but so many, as lost or orphans. */
+    /** Closes all frames but so many. */
     void uncover(int frames) {
         arrived(Format.EVENT_CAUGHT, 0);
         closeAbove(frames - 1);
@@ -333,15 +345,17 @@ abstract class ThreadState {
         }
     }
 
-    /** Closes all frames as lost or orphans. */
+    /** Closes all frames. */
     void abandon() {
         arrived(Format.EVENT_CAUGHT, 0);
         closeAbove(-1);
     }
 
+    /** Closes what is above a frame. */
     final void closeAbove(int at) {
         while (depth() - 1 > at) {
-            closeTop(frame(depth() - 1) < 0 ? Format.ORPHANS : Format.LOST);
+            long frame = frame(depth() - 1);
+            closeTop(frame < 0 ? Format.ORPHANS : LibraryCalls.isFrame(frame) ? Format.UNWINDS : Format.LOST);
         }
     }
 

@@ -89,6 +89,12 @@ final class TraceState extends ThreadState {
         return true;
     }
 
+    /** Only of ids that are known: a reader is told of the ends of these calls. */
+    @Override
+    boolean enterLibrary(int id) {
+        return LibraryCalls.has(id) && enter(ENTRY, id, 0);
+    }
+
     @Override
     boolean exit(int id) {
         return close(EXIT, id);
@@ -236,10 +242,24 @@ final class TraceState extends ThreadState {
         return Math.max(0, Math.min(ns, now - last));
     }
 
+    /** A reader cannot tell calls into libraries from others: their ends are events of their own. */
+    @Override
+    boolean arriving(int at) {
+        for (int i = depth - 1; i > at; i--) {
+            if (LibraryCalls.isFrame(stack[i])) {
+                if (!arrived(UNWIND >>> 60, Format.idPlusOne(stack[i]) - 1)) {
+                    return false;
+                }
+                closeAbove(i - 1);
+            }
+        }
+        return true;
+    }
+
     /** A reader knows no muted frames: it is told how many are gone. */
     @Override
     void uncover(int frames) {
-        if (arrived(Format.EVENT_GONE, depth - frames)) {
+        if (arriving(frames - 1) && arrived(Format.EVENT_GONE, depth - frames)) {
             closeAbove(frames - 1);
         }
     }

@@ -348,13 +348,16 @@ final class TreeState extends ThreadState {
     @Override
     void closeOldest(int surplus) {
         int to = bottom;
+        boolean above = false;
         for (int from = bottom; from < sp; from += 2) {
             long frame = words.get(from);
-            if (frame < 0 && surplus > 0) {
-                int at = place((int) frame) + Format.nodeColumn(Format.ORPHANS);
+            boolean orphan = frame < 0 && surplus > 0;
+            above = orphan || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
+            if (above) {
+                int at = place((int) frame) + Format.nodeColumn(orphan ? Format.ORPHANS : Format.UNWINDS);
                 words.put(at, words.get(at) + 1);
-                surplus--;
-                pending--;
+                surplus -= orphan ? 1 : 0;
+                pending -= orphan ? 1 : 0;
             } else {
                 words.put(to + 1, words.get(from + 1));
                 words.put(to, frame);

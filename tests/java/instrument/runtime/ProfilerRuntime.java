@@ -27,4 +27,12 @@ public final class ProfilerRuntime {
     public static void exceptionCaught(int id) {
         Recorder.event(5, id);
     }
+
+    public static void libraryEnter(int id) {
+        Recorder.event(6, id);
+    }
+
+    public static void libraryExit(int id) {
+        Recorder.event(7, id);
+    }
 }

@@ -10,7 +10,8 @@ import java.util.List;
 public final class Recorder {
     private static final Object LOCK = new Object();
     private static final String[] NAMES = {
-        "methodEntry", "constructorEntry", "methodExit", "methodUnwind", "superReturned", "exceptionCaught"
+        "methodEntry", "constructorEntry", "methodExit", "methodUnwind", "superReturned", "exceptionCaught",
+        "libraryEnter", "libraryExit"
     };
     private static int[] events = new int[2 << 16];
     private static Thread[] threads = new Thread[1 << 16];

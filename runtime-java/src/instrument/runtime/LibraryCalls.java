@@ -1,0 +1,59 @@
+package instrument.runtime;
+
+import java.util.Arrays;
+
+/**
+ * Calls into libraries, recorded where they are made, under ids of their own. Nothing tells of the end of such a call by an exception:
+ * it is over when an event of a frame beneath it comes. So it has to be known which ids these are, in slow paths only; that is
+ * learned from the calls, all threads together.
+ */
+final class LibraryCalls {
+    private static volatile long[] ids = new long[64];
+
+    private LibraryCalls() {}
+
+    /** What {@link ThreadState#enterLibrary} does not take. Lets StackOverflowError and ThreadDeath through. */
+    static void enter(ThreadState state, int id) {
+        learn(state, id);
+        SlowPath.enter(state, id, 0);
+    }
+
+    static void exit(ThreadState state, int id) {
+        learn(state, id);
+        SlowPath.close(state, id, Format.EXITS);
+    }
+
+    /** Whether a frame of the shadow stack is that of such a call. */
+    static boolean isFrame(long frame) {
+        return frame > 0 && has(Format.idPlusOne(frame) - 1);
+    }
+
+    static boolean has(int id) {
+        long[] known = ids;
+        int word = id >> 6;
+        return word < known.length && (known[word] >>> id & 1) != 0;
+    }
+
+    private static void learn(ThreadState state, int id) {
+        int before = state.mode;
+        if (before == ThreadState.BUSY || before == ThreadState.OFF || has(id)) {
+            return;
+        }
+        state.mode = ThreadState.BUSY;
+        try {
+            add(id);
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = before;
+            }
+        }
+    }
+
+    private static synchronized void add(int id) {
+        int word = id >> 6;
+        long[] more = word < ids.length ? ids : Arrays.copyOf(ids, Math.max(2 * ids.length, word + 1));
+        more[word] |= 1L << id;
+        // Also when it is the same array: others see what is in it.
+        ids = more;
+    }
+}
