@@ -7,6 +7,7 @@ use crate::AGENT;
 use crate::jvmti::{Global, Jni, Jvmti, StaticMethod, Value as Argument};
 use crate::talk::contained;
 use rustix::net::sockopt::socket_peercred;
+use rustix::net::{Shutdown, shutdown};
 use rustix::process::getuid;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
@@ -80,6 +81,7 @@ impl Server {
                     contained("a request", || self.connection(stream, jvmti, jni));
                     self.busy.store(false, SeqCst);
                 }
+                Err(_) if self.stopped.load(SeqCst) => break,
                 // No more files may be open, for example: that may change.
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),
             }
@@ -90,6 +92,8 @@ impl Server {
     pub(super) fn stop(&self) {
         self.stopped.store(true, SeqCst);
         self.place.remove();
+        // A thread that still waits for requests makes the end of the virtual machine wait for it: 300 ms in HotSpot.
+        let _ = shutdown(&self.place.listener, Shutdown::Both);
         let end = Instant::now() + AT_END;
         while self.busy.load(SeqCst) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
