@@ -160,7 +160,7 @@ impl Exportable for Export<'_> {
             return Err(usage(format!("{}: another one is of the same process", copy.path.display())));
         }
         let recordings = Recordings::new(files, &sources);
-        let matched = recordings.matched()?;
+        let matched = recordings.matched(self.talk)?;
         recordings.otlp(&matched, client(&matched.numbers), false, (out, self.talk))
     }
 }

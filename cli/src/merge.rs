@@ -101,7 +101,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             return Err(usage("--view: of the tree, which this format does not show"));
         }
         let recordings = &Recordings::new(&files, &sources);
-        let matched = &recordings.matched()?;
+        let matched = &recordings.matched(talk)?;
         let (_, clock) = asked.roots(&matched.numbers);
         let model = &Arcflow::new(Vec::new());
         return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts, talk }, talk);
@@ -109,7 +109,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let names = labels(&files);
     let (files, mut loaded) = subject::load_apart(files, names.clone(), &opts.subject);
     let recordings = Recordings::new(&files, &sources);
-    let matched = recordings.matched()?;
+    let matched = recordings.matched(talk)?;
     let numbers = &matched.numbers;
     let (root, clock) = asked.roots(numbers);
     let view = View { root, is_server: opts.view == Whose::Server, internals: opts.internals };

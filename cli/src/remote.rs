@@ -34,14 +34,19 @@ impl<'a> Recordings<'a> {
         Recordings { files, sources, names: labels(files) }
     }
 
-    /// Matches their calls.
+    /// Matches their calls, and says so if there is none.
     ///
     /// # Errors
     /// A profile that cannot be read.
-    pub(crate) fn matched(&self) -> Result<Matched<'a>> {
+    pub(crate) fn matched(&self, talk: &Talk) -> Result<Matched<'a>> {
         let parties = parties(self.files, self.sources);
         let matching = match_calls(&parties)?;
         let numbers = Numbers::of(&matching);
+        if numbers.made.iter().chain(&numbers.served).all(|&calls| calls == 0) {
+            talk.warn(format_args!(
+                "no remote calls: they are recorded with `instrument run --transform method-events,rmi`"
+            ));
+        }
         Ok(Matched { parties, matching, numbers })
     }
 

@@ -83,6 +83,17 @@ fn numbers_and_the_tree_are_printed() {
 }
 
 #[test]
+fn profiles_without_remote_calls_are_told_how_to_have_them() {
+    let dir = Dir::new();
+    let mut writer = Writer::new();
+    writer.word(16, 71).word(24, 71).tree("main", &Script::new(1000).call(1, |s| s.wait(100)));
+    dir.write("alone.iprof", writer.finish());
+    for more in ["", "--report xtree", "--to perfetto -o out"] {
+        dir.line(&format!("merge alone.iprof {more}")).says(0, &["no remote calls: they are recorded with"]);
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let dir = dir();
     dir.write("text", "a;b 3\n");
