@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use instrument_rewriter::class_file::mutf8;
 use instrument_rewriter::id_map::{IdMap, gz};
@@ -129,11 +131,12 @@ fn figures(method: &Method) -> Figures {
     [method.entries, closes.exits, closes.unwinds, closes.orphans, method.open]
 }
 
-/// The classes of the program.
+/// The classes of the programs.
 fn compiled(into: &Path) -> PathBuf {
     let mut javac = Jdk::default_kit().unwrap().tool("javac");
     javac.args(["-nowarn", "-Xlint:-options", "--release", "8", "-d"]).arg(into);
-    javac.arg(root().join("tests/java/library/Borrowed.java")).run_quietly().unwrap();
+    let sources = ["Borrowed", "Busy"].map(|name| root().join(format!("tests/java/library/{name}.java")));
+    javac.args(sources).run_quietly().unwrap();
     into.to_path_buf()
 }
 
@@ -427,4 +430,55 @@ fn run_takes_the_option_and_reports_show_the_calls() {
     let compare = line("  Borrowed$ByValue.compare(Object, Object)").expect("a line for what it calls back");
     let indent = |line: &str| line.len() - line.rsplit("  ").next().unwrap().len();
     assert_eq!(indent(&compare), indent(&sort) + 2, "{}", outcome.stdout);
+}
+
+/// Entries, exits, unwinds, open; nothing else has happened.
+fn counted(folder: &Path, name: &str) -> [u64; 4] {
+    let methods = subject::profile(folder).unwrap();
+    let method = methods.iter().find(|method| method.name == name).unwrap_or_else(|| panic!("{methods:?}"));
+    assert_eq!((method.orphans, method.lost, method.stray), (0, 0, 0), "{method:?}");
+    [method.entries, method.exits, method.unwinds, method.open]
+}
+
+#[test]
+fn virtual_threads_are_recorded_as_others() {
+    let work = tempfile::tempdir().unwrap();
+    let classes = compiled(work.path()).display().to_string();
+    for jre in jre::all().unwrap().iter().filter(|jre| jre.version >= 21) {
+        for record in ["counts", "tree", "trace"] {
+            let option = agent::option(&format!("library-calls=top-level,record={record}")).unwrap();
+            let outcome = agent::run(jre, &[&option, "-cp", &classes, "Busy", "500"]).unwrap();
+            assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+            let folder = outcome.folder.path();
+            profile(folder);
+            assert_eq!(counted(folder, "java.util.Collections.sort"), [1000, 1000, 0, 0], "{record}");
+            // And at every turn of the loop that starts them.
+            assert_eq!(counted(folder, "java.lang.Integer.parseInt"), [1501, 501, 1000, 0], "{record}");
+            assert_eq!(counted(folder, "Busy.work"), [1000, 1000, 0, 0], "{record}");
+        }
+    }
+}
+
+#[test]
+fn the_law_holds_for_a_program_that_was_killed() {
+    let work = tempfile::tempdir().unwrap();
+    let classes = compiled(work.path());
+    for (record, jre) in ["counts", "tree", "trace"].into_iter().zip(jre::all().unwrap().iter().cycle()) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut java = jre.java();
+        java.arg(agent::option(&format!("library-calls=top-level,record={record}")).unwrap());
+        java.current_dir(folder.path()).arg("-cp").arg(&classes).arg("Busy");
+        let mut child = java.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        profile(folder.path());
+        let [sorts, sorted, ..] = counted(folder.path(), "java.util.Collections.sort");
+        let [parsed, exits, thrown, open] = counted(folder.path(), "java.lang.Integer.parseInt");
+        assert!(sorts > 0 && sorts - sorted <= 4, "{sorts} {sorted}");
+        assert_eq!((parsed, exits), (thrown + open, 0));
+        assert!(sorted - parsed <= 4, "{sorted} {parsed}");
+    }
 }
