@@ -284,8 +284,17 @@ fn open(opts: &Opts, talk: &Talk) -> Result<Given> {
         return Err(usage(format!("{}: no profile", other.display())));
     }
     let several = opts.subject.files.len() > 1;
-    let open = |(number, path): (usize, &PathBuf)| ProfileFile::open(path, number, several);
-    let files = opts.subject.files.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
+    let mut files = Vec::new();
+    for (number, path) in opts.subject.files.iter().enumerate() {
+        File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        match ProfileFile::open(path, number, several) {
+            Ok(file) => files.push(file),
+            // What the others have recorded is told all the same.
+            Err(error) if several => talk.warn(format_args!("{error:#}; left out")),
+            Err(error) => return Err(error),
+        }
+    }
+    anyhow::ensure!(!files.is_empty(), "none of the profiles can be read");
     let sources = sources(&files)?;
     let fuller = fuller_copies(&parties(&files, &sources))?;
     let mut copies = Vec::new();

@@ -102,6 +102,12 @@ fn what_makes_no_sense_is_refused() {
     dir.line("merge client.iprof nowhere").says(1, &["cannot read nowhere"]);
     dir.line("merge client.iprof --root other").says(2, &["--root other: not among the profiles"]);
     dir.line("merge client.iprof --view server").says(2, &["say which one with --root"]);
+    let head = &profile(RemoteCallKind::Served, 73)[..40];
+    dir.write("cut.iprof", head);
+    dir.line("merge cut.iprof").says(1, &["cut.iprof"]);
+    dir.line("merge cut.iprof cut.iprof").says(1, &["none of the profiles can be read"]);
+    let run = dir.line("merge client.iprof cut.iprof").says(0, &["cut.iprof", "left out"]);
+    assert!(run.stdout.contains("1 made, 0 served"), "{}", run.stdout);
     let parts = ["again.iprof: of the same process as client.iprof, which has no less; left out"];
     let run = dir.line("merge client.iprof again.iprof server.iprof").says(0, &parts);
     assert!(run.stdout.contains("1 made, 1 served, 1 matched"), "{}", run.stdout);

@@ -60,7 +60,7 @@ impl Figure {
     /// A node's own. How often there was a process or thread is not what others mean by calls.
     pub fn of(self, model: &Arcflow, id: NodeId) -> f64 {
         match self {
-            Figure::Occurrences if walk::starts_track(model.node(id).kind) => 0.0,
+            Figure::Occurrences if walk::starts_track(model, id) => 0.0,
             Figure::Occurrences => model.node(id).n as f64,
             Figure::Base(index) => model.base(id)[index],
         }

@@ -55,7 +55,7 @@ impl<'m> Tree<'m> {
 
     /// Walks the nodes of a track, its root among them.
     pub(super) fn walk_track(&self, track: Track<'_>) -> impl Iterator<Item = Step> {
-        self.steps(track.root, |id| !starts_track(self.model.node(id).kind))
+        self.steps(track.root, |id| !starts_track(self.model, id))
     }
 
     /// The nodes of a track except its root.
@@ -100,14 +100,18 @@ impl<'m> Tree<'m> {
         let mut tracks = Vec::new();
         for (i, node) in model.nodes().iter().enumerate() {
             let root = NodeId(i as u32);
-            owners[i] = if node.kind == Kind::Process { root } else { owners[node.parent.0 as usize] };
+            owners[i] = if node.kind == Kind::Process && node.parent == Arcflow::ROOT {
+                root
+            } else {
+                owners[node.parent.0 as usize]
+            };
             let owner = owners[i];
             let process_name = if owner == Arcflow::ROOT { "" } else { self.name(owner) };
             let name = if node.kind == Kind::Thread { self.name(root) } else { "(no thread)" };
             let mut track = Track { root, process: 0, number: 0, process_name, name };
             let is_track = match node.kind {
                 Kind::Thread => true,
-                kind if starts_track(kind) => {
+                _ if starts_track(model, root) => {
                     self.nodes(track).next().is_some() || model.base(root).iter().any(|&value| value != 0.0)
                 }
                 _ => false,
@@ -124,9 +128,15 @@ impl<'m> Tree<'m> {
     }
 }
 
-/// Whether a node of this kind is the root of a track, if there is anything in it.
-pub(super) fn starts_track(kind: Kind) -> bool {
-    matches!(kind, Kind::Root | Kind::Process | Kind::Thread)
+/// Whether a node is the root of a track, if there is anything in it. A process that is somewhere below another one did what stands below it on
+/// behalf of that one, and belongs there.
+pub(super) fn starts_track(model: &Arcflow, id: NodeId) -> bool {
+    let node = model.node(id);
+    match node.kind {
+        Kind::Root | Kind::Thread => true,
+        Kind::Process => node.parent == Arcflow::ROOT,
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +156,20 @@ mod tests {
             })
             .collect();
         assert_eq!(said, "<(root)<a<b><d<e>>><c>>");
+    }
+
+    #[test]
+    fn a_process_beneath_a_method_belongs_to_the_track_that_called_it() {
+        let text = r#"{"resources":[], "tree": {"children": [
+            {"name": "p", "kind": "process", "children": [
+                {"name": "t", "kind": "thread", "children": [
+                    {"name": "a", "children": [
+                        {"name": "q", "kind": "process", "children": [{"name": "b"}]}]}]}]}]}}"#;
+        let model = call_tree::read(text.as_bytes()).unwrap();
+        let tree = Tree::new(&model);
+        let [track] = tree.tracks()[..] else { panic!("one track") };
+        let names: Vec<_> = tree.nodes(track).map(|id| tree.name(id)).collect();
+        assert_eq!((track.process_name, names), ("p", vec!["a", "q", "b"]));
     }
 
     #[test]

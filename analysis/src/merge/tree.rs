@@ -4,7 +4,8 @@
 //! 1. emit the processes that are wanted, without the frames that calls were served under: what they did for others;
 //! 2. where a context made calls, emit a node for the remote method, and below it what was done for them, and so on, along the paths of the
 //!    calls;
-//! 3. a frame that served several paths is split by the time that it took for each, and marked: that is an estimate;
+//! 3. a frame that served several paths is split, its calls by how many each path made, all else by the time that it took for each, and marked:
+//!    that is an estimate;
 //! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted;
 //! 5. a caller waits while its call is served: that time is taken from its own, so times add up; what of the wait the server does not
 //!    explain, the remote method has: network and marshalling.
@@ -34,28 +35,32 @@ pub struct Merged {
     pub remarks: Vec<String>,
 }
 
-/// A part of what a node has: from one share to another.
+/// A part of what a node has: of its figures and of its calls, each from one share to another.
 #[derive(Debug, Clone, Copy)]
 struct Part {
-    from: f64,
-    to: f64,
+    figures: (f64, f64),
+    calls: (f64, f64),
 }
 
 impl Part {
-    const ALL: Part = Part { from: 0.0, to: 1.0 };
+    const ALL: Part = Part { figures: (0.0, 1.0), calls: (0.0, 1.0) };
 
-    /// Whole numbers, so that the parts add up to the value.
     fn of(self, value: f64) -> f64 {
-        if self.from == 0.0 && self.to == 1.0 {
-            value
-        } else {
-            (value * self.to).round() - (value * self.from).round()
-        }
+        share(value, self.figures)
+    }
+
+    fn of_calls(self, calls: u64) -> u64 {
+        share(calls as f64, self.calls) as u64
     }
 
     fn is_all(self) -> bool {
-        self.from <= 0.0 && self.to >= 1.0
+        self.figures.0 <= 0.0 && self.figures.1 >= 1.0
     }
+}
+
+/// In whole numbers, so that all parts add up to the value.
+fn share(value: f64, (from, to): (f64, f64)) -> f64 {
+    if from == 0.0 && to == 1.0 { value } else { (value * to).round() - (value * from).round() }
 }
 
 /// Something to be emitted: a node of the model, below a node of the tree.
@@ -157,23 +162,26 @@ fn parts(paths: &Paths) -> (Vec<Part>, Vec<Part>) {
         .collect();
     let mut used = vec![0.0; whole.len()];
     let mut calls = vec![0u64; whole.len()];
+    let entries = |frame: usize| paths.frames.all[frame].entries.max(paths.served[frame].calls);
     let parts = paths.all.iter().map(|path| {
         let frame = path.way.frame as usize;
         if path.way.frame == NONE {
             return Part::ALL;
         }
-        let from = used[frame] / whole[frame].max(1.0);
+        let of_calls = |calls: u64| calls as f64 / entries(frame).max(1) as f64;
+        let (from, first) = (used[frame] / whole[frame].max(1.0), of_calls(calls[frame]));
         used[frame] += weight(path);
         calls[frame] += path.calls;
-        let is_last = calls[frame] >= paths.frames.all[frame].entries.max(paths.served[frame].calls);
+        let is_last = calls[frame] >= entries(frame);
         let to = if is_last { 1.0 } else { (used[frame] / whole[frame].max(1.0)).min(1.0) };
-        Part { from, to }
+        Part { figures: (from, to), calls: (first, of_calls(calls[frame]).min(1.0)) }
     });
     let parts: Vec<Part> = parts.collect();
     let left = (0..whole.len()).map(|frame| {
-        let is_over = calls[frame] >= paths.frames.all[frame].entries.max(paths.served[frame].calls);
+        let is_over = calls[frame] >= entries(frame);
         let from = if is_over { 1.0 } else { (used[frame] / whole[frame].max(1.0)).min(1.0) };
-        Part { from, to: 1.0 }
+        let first = if is_over { 1.0 } else { calls[frame] as f64 / entries(frame) as f64 };
+        Part { figures: (from, 1.0), calls: (first, 1.0) }
     });
     (parts, left.collect())
 }
@@ -192,7 +200,7 @@ impl Emitter<'_> {
                     let below = self.child(own, Kind::Link, INTERNAL);
                     self.frame(frame, below, Part::ALL, NONE);
                 }
-            } else if self.left[frame as usize].from < 1.0
+            } else if self.left[frame as usize].figures.0 < 1.0
                 && (self.view.root.is_none() || self.view.is_server)
             {
                 let below = self.child(own, Kind::Link, REMAINING);
@@ -218,7 +226,7 @@ impl Emitter<'_> {
         let paths = self.paths;
         for &from in &paths.frames.all[frame as usize].nodes {
             if path == NONE {
-                self.tree.meet(below, part.of(self.model.node(from).n as f64) as u64);
+                self.tree.meet(below, part.of_calls(self.model.node(from).n));
             }
             self.run(Work { from, below, part, path, is_there: true });
         }
@@ -248,7 +256,7 @@ impl Emitter<'_> {
         } else {
             let name = self.model.name(node.consumer);
             let at = self.child(work.below, node.kind, name);
-            self.tree.meet(at, work.part.of(node.n as f64) as u64);
+            self.tree.meet(at, work.part.of_calls(node.n));
             at
         };
         for (sum, value) in self.tree.base_mut(at).iter_mut().zip(self.model.base(work.from)) {
@@ -328,25 +336,30 @@ impl Emitter<'_> {
 
     fn finish(mut self) -> Merged {
         let mut remarks = Vec::new();
-        let (mut short, mut ns) = (0u64, 0.0);
+        let (mut short, mut missing) = (0u64, 0.0);
         for ((node, wall), served) in std::mem::take(&mut self.waited) {
             let base = &mut self.tree.base_mut(node)[wall];
             let rest = *base - served;
             if rest < 0.0 && Some(&wall) == self.walls.first() {
                 short += 1;
-                ns -= rest;
+                missing -= rest;
             }
             *base = rest.max(0.0);
         }
         for (site, at, ns) in std::mem::take(&mut self.remote) {
             for &wall in &self.walls {
                 let moved = ns.clamp(0.0, self.tree.base(site)[wall].max(0.0));
+                // What is less than a clock can tell is none.
+                if ns - moved >= 1000.0 && Some(&wall) == self.walls.first() {
+                    short += 1;
+                    missing += ns - moved;
+                }
                 self.tree.base_mut(site)[wall] -= moved;
                 self.tree.base_mut(at)[wall] += moved;
             }
         }
         if short > 0 {
-            let ns = crate::report::text::quantity(ns, "ns");
+            let ns = crate::report::text::quantity(missing, "ns");
             remarks.push(format!(
                 "{short} contexts waited less for remote calls than these took, by {ns} in all"
             ));
