@@ -51,7 +51,8 @@ impl Outputs {
 
     /// A temporary file in the directory of `target`, or the nearest one above that exists.
     pub(crate) fn open(target: &Path) -> Result<NamedTempFile> {
-        let mut directory = directory_of(target);
+        let elsewhere = std::env::temp_dir();
+        let mut directory = if is_special(target) { &elsewhere } else { directory_of(target) };
         while !directory.exists() && directory.parent().is_some_and(|above| !above.as_os_str().is_empty()) {
             directory = directory.parent().unwrap_or(directory);
         }
@@ -96,6 +97,10 @@ impl Outputs {
         self.created = None;
         let mut directories: Vec<PathBuf> = Vec::new();
         for (file, target) in self.files.drain(..) {
+            if is_special(&target) {
+                write_into(&file, &target).with_context(|| target.display().to_string())?;
+                continue;
+            }
             let directory = directory_of(&target);
             fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
             file.persist(&target).with_context(|| target.display().to_string())?;
@@ -123,6 +128,16 @@ impl Drop for Outputs {
             let _ = fs::remove_dir(directory);
         }
     }
+}
+
+/// Whether something is there that is not to be replaced but written to, such as a device or a pipe.
+fn is_special(target: &Path) -> bool {
+    fs::metadata(target).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+fn write_into(file: &Path, target: &Path) -> std::io::Result<()> {
+    let mut to = File::options().write(true).open(target)?;
+    std::io::copy(&mut File::open(file)?, &mut to).map(drop)
 }
 
 /// Moves an earlier output aside, the new one to its place, and removes the earlier one.

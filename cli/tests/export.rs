@@ -78,3 +78,22 @@ fn a_wrong_input_leaves_no_output() {
     dir.line("export ac.events other.folded -f folded").says(2, &[said]);
     assert_eq!(dir.list(), ["ac.events", "bad.events", "other.folded", "text"]);
 }
+
+/// A pipe stands for whatever is no file, such as a device: it must not be replaced by one.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_written_to() {
+    use std::os::unix::fs::FileTypeExt;
+    use std::process::{Command, Stdio};
+    let dir = ac_test();
+    let pipe = dir.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
+    dir.line("export --format folded ac.events -o pipe").expect(0);
+    let read = reader.wait_with_output().unwrap().stdout;
+    assert_eq!(
+        String::from_utf8(read).unwrap(),
+        dir.line("export --format folded ac.events").expect(0).stdout
+    );
+    assert!(pipe.metadata().unwrap().file_type().is_fifo());
+}
