@@ -42,9 +42,9 @@ impl Storm {
     fn run(&self, folder: &Path) -> Result<Vec<(String, Log)>> {
         let port = free_port().to_string();
         let options = format!("{TRANSFORMS},record={}", self.record);
-        // References are renewed, and connections given up, all the time.
+        // References are renewed, and connections given up, all the time; but no lease runs out on a busy machine.
         let restless =
-            ["-Djava.rmi.dgc.leaseValue=600", "-Dsun.rmi.transport.connectionTimeout=15", "-Xmx96m"];
+            ["-Djava.rmi.dgc.leaseValue=6000", "-Dsun.rmi.transport.connectionTimeout=15", "-Xmx96m"];
         let start = |name: &str, index: usize, more: &[&str]| {
             let mut java = java(&jre(index), Some(&options), name, folder)?;
             java.args(restless).args(["StormServer", &port, name]).args(more);
