@@ -94,11 +94,16 @@ fn serials(recorded: &Recorded, log: &Log) -> Result<[BTreeMap<u32, i64>; 2]> {
     let threads: BTreeMap<u32, i64> = marks.map(|call| (call.thread, call.object.number)).collect();
     ensure!(threads.len() == log.len(), "{} threads, {} with a log", threads.len(), log.len());
     let (mut serials, mut rows) = ([BTreeMap::new(), BTreeMap::new()], [0, 0]);
-    let mut passed: BTreeMap<(u32, usize), usize> = BTreeMap::new();
+    let mut calls = Vec::new();
     for call in &recorded.calls {
+        calls.push((call, rows[side(call)]));
+        rows[side(call)] += 1;
+    }
+    // Places in the file are used again: what comes first in it need not have been first.
+    calls.sort_by_key(|(call, _)| call.begin);
+    let mut passed: BTreeMap<(u32, usize), usize> = BTreeMap::new();
+    for (call, row) in calls {
         let side = side(call);
-        let row = rows[side];
-        rows[side] += 1;
         if METHODS.iter().any(|method| recorded.method(call).starts_with(method)) {
             let mark = threads.get(&call.thread).with_context(|| format!("{call:?}"))?;
             let next = passed.entry((call.thread, side)).or_default();

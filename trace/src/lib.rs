@@ -294,7 +294,7 @@
 //! that has made a call knows that its own is among them. It is known if the listening socket was seen before it accepted anything.
 //!
 //! ## 19: remote calls
-//! 128 bytes each, for a call made (by the client) as for a call served (by the server); one whose kind is 0 was not finished.
+//! 128 bytes each, in no certain order, for a call made (by the client) as for a call served (by the server); one whose kind is 0 was not finished.
 //!
 //! | offset | size | |
 //! |---|---|---|
