@@ -15,7 +15,7 @@ use instrument_rewriter::id_map::IdMap;
 use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, RegionRecord, Runtime};
 use instrument_rewriter::library::Inputs;
 use instrument_rewriter::region::Region;
-use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
+use instrument_rewriter::remote_methods::RemoteIndex;
 use instrument_rewriter::rewrite::Transforms;
 use std::collections::BTreeSet;
 use std::fs;
@@ -117,13 +117,29 @@ pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) ->
     Ok(())
 }
 
-/// Finds the methods that other processes can call, over all inputs.
-fn remote_methods(units: &[Unit]) -> Result<Option<RemoteMethods>> {
-    let mut index = RemoteIndex::default();
+/// Finds what can only be known of all inputs together: the methods that other processes can call, and what is no library.
+fn survey(units: &[Unit], settings: &Settings, instrumenter: &mut Instrumenter<'_>) -> Result<()> {
+    let mut remote = settings.transforms.contains(&Transform::Rmi).then(RemoteIndex::default);
+    let mut inputs = (settings.library_calls != LibraryCalls::None).then(Inputs::new);
+    if remote.is_none() && inputs.is_none() {
+        return Ok(());
+    }
     visit_classes(units, |class| {
-        let _ = index.add(class);
+        if let Some(remote) = &mut remote {
+            // What cannot be read is told of when it is rewritten.
+            let _ = remote.add(class);
+        }
+        if let Some(inputs) = &mut inputs {
+            inputs.add(class);
+        }
     })?;
-    Ok(index.resolve())
+    if let Some(methods) = remote.and_then(RemoteIndex::resolve) {
+        instrumenter.set_remote_methods(methods);
+    }
+    if let Some(inputs) = inputs {
+        instrumenter.record_library_calls(Arc::new(inputs));
+    }
+    Ok(())
 }
 
 /// Reads all classes of all inputs. What is no class is dealt with when it is rewritten.
@@ -174,17 +190,8 @@ pub(crate) fn run(
     let records = Records::default();
     let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
     instrumenter.time(settings.regions.iter().cloned().collect());
-    if transforms.rmi
-        && let Some(methods) = remote_methods(units)?
-    {
-        instrumenter.set_remote_methods(methods);
-    }
+    survey(units, settings, &mut instrumenter)?;
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
-    if settings.library_calls != LibraryCalls::None {
-        let mut inputs = Inputs::new();
-        visit_classes(units, |class| inputs.add(class))?;
-        instrumenter.record_library_calls(Arc::new(inputs));
-    }
     if sink.wants_records() {
         let records = records.clone();
         instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
