@@ -12,6 +12,7 @@ use crate::talk::Talk;
 use crate::view::{self, Print};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use instrument_analysis::Arcflow;
 use instrument_analysis::export::timeline::Timeline;
 use instrument_analysis::export::trace;
@@ -25,7 +26,7 @@ use instrument_analysis::report::{Format, matching, stats, xarc, xprof, xtree};
 /// place on a connection that is known, or by ports that no other connection has; never by clocks. Every call is matched or has a reason
 /// why not. What a server did for a call stands below the context that made it, and the time is taken from its caller's own, which waited;
 /// shares of what was recorded for several callers together are marked as estimated. Resources: remote-calls, remote (ns in remote calls,
-/// as the caller measured it, calls within calls included), network (what of it was not the server's).
+/// as the caller measured it, less that of the calls within, which stand below), network (what of it was not the server's).
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Opts {
     #[command(flatten)]
@@ -38,7 +39,7 @@ pub(crate) struct Opts {
     /// and, where profiles are traces, everything else that happened; otlp is spans for OpenTelemetry; speedscope of traces is a timeline.
     /// All others, and --resource, are of the tree. Times are those of the root's clock; by how much others differ from it is told by the
     /// report `matching`.
-    #[arg(long, visible_alias = "format", value_enum, value_name = "FORMAT", conflicts_with_all = PRINTED)]
+    #[arg(long, visible_alias = "format", value_parser = formats(), value_name = "FORMAT", conflicts_with_all = PRINTED)]
     to: Option<formats::Format>,
     /// --to: where to write it: a file, or for tau a directory; standard output if it is not given
     #[arg(short, long, value_name = "OUT", requires = "to")]
@@ -164,6 +165,13 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     })
 }
 
+/// All formats but XML, which has events of single processes.
+fn formats() -> impl TypedValueParser<Value = formats::Format> {
+    let all = formats::Format::value_variants().iter().filter(|format| **format != formats::Format::Xml);
+    PossibleValuesParser::new(all.filter_map(ValueEnum::to_possible_value))
+        .try_map(|name| formats::Format::from_str(&name, false))
+}
+
 /// What is to be written for other tools.
 fn wanted(opts: &Opts) -> Result<Option<Wanted<'_>>> {
     let Some(format) = opts.to else { return Ok(None) };
@@ -172,9 +180,6 @@ fn wanted(opts: &Opts) -> Result<Option<Wanted<'_>>> {
         [one] => Some(one.as_str()),
         _ => return Err(usage("--resource: one, with --to")),
     };
-    if format == formats::Format::Xml {
-        return Err(usage("--to xml: events of single processes; `instrument export` writes them"));
-    }
     if format == formats::Format::Otlp && !opts.subject.thread.is_empty() {
         return Err(usage("--thread: a call is told with all that it is part of"));
     }
@@ -265,7 +270,12 @@ fn asked_root(opts: &Opts, files: &[ProfileFile], copies: &[(PathBuf, PathBuf)])
     let name = Path::new(name);
     let path = copies.iter().find(|(copy, _)| copy == name).map_or(name, |(_, fuller)| fuller);
     let at = files.iter().position(|file| file.path == path);
-    at.map(Root::Of).ok_or_else(|| usage(format!("--root {}: not among the profiles given", name.display())))
+    let why = if opts.subject.files.iter().any(|file| file == path) {
+        "left out, for it cannot be read"
+    } else {
+        "not among the profiles given"
+    };
+    at.map(Root::Of).ok_or_else(|| usage(format!("--root {}: {why}", name.display())))
 }
 
 /// The profiles, one for each process.

@@ -41,6 +41,8 @@ pub(crate) struct Path {
     pub(crate) client_ns: u64,
     /// The same as the server measured it.
     pub(crate) server_ns: u64,
+    /// What of that the calls made within them took, as the server measured them.
+    pub(crate) nested_ns: u64,
     /// Time of calls of which both sides are known, less that of the server: network, marshalling.
     pub(crate) between_ns: i64,
 }
@@ -204,8 +206,15 @@ impl Paths {
                 let path = *known.entry(way).or_insert(next);
                 if path == next {
                     let client = matching.made.party(at);
-                    let (calls, client_ns, server_ns, between_ns) = (0, 0, 0, 0);
-                    self.all.push(Path { way, client, calls, client_ns, server_ns, between_ns });
+                    self.all.push(Path {
+                        way,
+                        client,
+                        calls: 0,
+                        client_ns: 0,
+                        server_ns: 0,
+                        nested_ns: 0,
+                        between_ns: 0,
+                    });
                 }
                 origins[at as usize].path = path;
                 within = path;
@@ -218,14 +227,20 @@ impl Paths {
         client: usize,
         call: &RemoteCall,
         until: u64,
-        path: u32,
+        index: u32,
         server: Option<(usize, Service)>,
     ) {
-        let path = &mut self.all[path as usize];
+        let path = &mut self.all[index as usize];
         path.calls += 1;
         let end = if call.end == 0 { until } else { call.end };
         let whole = end.saturating_sub(call.begin);
         path.client_ns = path.client_ns.saturating_add(whole);
+        let within = path.way.within;
+        if within != NONE {
+            let outer = &mut self.all[within as usize];
+            outer.nested_ns = outer.nested_ns.saturating_add(whole);
+        }
+        let path = &mut self.all[index as usize];
         let Some((server, service)) = server else { return };
         path.server_ns = path.server_ns.saturating_add(service.total);
         path.between_ns = path.between_ns.saturating_add(signed(whole) - signed(service.total));

@@ -297,12 +297,15 @@ impl Emitter<'_> {
         };
         self.tree.meet(at, path.calls);
         let [calls, remote, network] = self.columns;
-        let base = self.tree.base_mut(at);
-        base[calls] += path.calls as f64;
-        base[remote] += path.client_ns as f64;
-        base[network] += path.between_ns as f64;
         let is_grafted = path.way.server != NONE && !is_folded && !self.view.is_server;
         let has_times = is_grafted && path.way.frame != NONE;
+        let is_full = has_times && self.tree.nodes().len() > MOST_NODES;
+        // What the calls within took is told below, where they are.
+        let below = if has_times && !is_full { path.nested_ns.min(path.client_ns) } else { 0 };
+        let base = self.tree.base_mut(at);
+        base[calls] += path.calls as f64;
+        base[remote] += (path.client_ns - below) as f64;
+        base[network] += path.between_ns as f64;
         self.remote.push((site, at, if has_times { path.between_ns as f64 } else { path.client_ns as f64 }));
         if !is_grafted {
             return;
@@ -316,7 +319,6 @@ impl Emitter<'_> {
         }
         let width = self.model.resources().len();
         let paths = self.paths;
-        let is_full = self.tree.nodes().len() > MOST_NODES;
         self.collapsed += u64::from(is_full);
         for &from in &paths.frames.all[path.way.frame as usize].nodes {
             for &wall in &self.walls {
@@ -349,7 +351,7 @@ impl Emitter<'_> {
         for (site, at, ns) in std::mem::take(&mut self.remote) {
             for &wall in &self.walls {
                 let moved = ns.clamp(0.0, self.tree.base(site)[wall].max(0.0));
-                // What is less than a clock can tell is none.
+                // The cost of probes is taken out of one side and not of the other: so much says nothing.
                 if ns - moved >= 1000.0 && Some(&wall) == self.walls.first() {
                     short += 1;
                     missing += ns - moved;
