@@ -15,7 +15,7 @@ use instrument_analysis::export::trace::Trace;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::view::tree;
 use instrument_analysis::merge::{Nesting, Numbers, Offsets, Party, View, match_calls};
-use instrument_trace::testing::Writer;
+use instrument_trace::testing::{REMOTE_CALL, Writer};
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 const PROCESSES: u32 = 10;
@@ -127,9 +127,7 @@ fn record(kind: RemoteCallKind, server: u32, connection: u32, call: u32) -> Remo
     let clock = 1000 + u64::from(call) * 100;
     let time = 1_700_000_000_000 + i64::from(call / 65_536);
     RemoteCall {
-        copy: 1,
         kind,
-        thread: 1,
         connection,
         ordinal: call / CONNECTIONS + 1,
         object: ObjId {
@@ -137,20 +135,11 @@ fn record(kind: RemoteCallKind, server: u32, connection: u32, call: u32) -> Remo
             space: Uid { unique: server as i32, time: 1, count: 0 },
         },
         hash: i64::from(call % 3),
-        operation: -1,
         return_id: Some(Uid { unique: server as i32, time, count: (call % 65_536) as u16 as i16 }),
-        threw: false,
-        no_such_object: false,
-        failed: false,
-        class: 0,
-        method: 0,
-        host: 0,
-        port: 0,
-        context: 0,
-        link: 0,
         begin: clock,
         sent: clock + 10,
         returned: clock + 80,
         end: clock + 90,
+        ..REMOTE_CALL
     }
 }

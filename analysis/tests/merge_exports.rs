@@ -16,7 +16,7 @@ use instrument_analysis::merge::offsets::Placed;
 use instrument_analysis::merge::view::tree;
 use instrument_analysis::merge::{Nesting, Offsets, Party, View, match_calls};
 use instrument_analysis::replay;
-use instrument_trace::testing::{Script, Writer};
+use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -31,28 +31,20 @@ const BASE: u64 = 10 * HOUR;
 fn call(kind: RemoteCallKind, serial: i16, connection: u32, thread: u32, times: [u64; 4]) -> RemoteCall {
     let [begin, sent, returned, end] = times.map(|time| BASE + time);
     RemoteCall {
-        copy: 1,
         kind,
         thread,
         connection,
         ordinal: serial as u32,
         object: ObjId { number: 9, space: Uid { unique: -5, time: 3, count: 1 } },
-        hash: 77,
-        operation: -1,
         return_id: Some(Uid { unique: 5, time: 9, count: serial }),
-        threw: false,
-        no_such_object: false,
-        failed: false,
         class: if kind == Served { 1 } else { 0 },
         method: 2,
-        host: 0,
-        port: 0,
-        context: 0,
         link: if kind == Served { 1 } else { 0 },
         begin,
         sent,
         returned,
         end,
+        ..REMOTE_CALL
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use instrument_analysis::merge::{
     Fate, How, Matching, Numbers, Party, Peer, Reason, fuller_copies, match_calls,
 };
-use instrument_trace::testing::Writer;
+use instrument_trace::testing::{REMOTE_CALL, Writer};
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 use proptest::prelude::*;
 
@@ -48,28 +48,17 @@ fn call(
 ) -> RemoteCall {
     let done = if id.is_some() { 1 } else { 0 };
     RemoteCall {
-        copy: 1,
         kind,
-        thread: 1,
         connection,
         ordinal,
         object,
-        hash: 77,
-        operation: -1,
         return_id: id,
-        threw: false,
-        no_such_object: false,
-        failed: false,
-        class: 0,
-        method: 0,
-        host: 0,
-        port: 0,
         context: serial,
-        link: 0,
         begin: 100,
         sent: 110,
         returned: 120 * done,
         end: 130 * done,
+        ..REMOTE_CALL
     }
 }
 

@@ -7,8 +7,8 @@ use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::view::{client, tree};
 use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
 use instrument_analysis::{Arcflow, invariants};
-use instrument_trace::testing::{Script, Writer};
-use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
+use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
+use instrument_trace::{Connection, Link, LinkKind, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 /// The remote method of all calls, which has no name.
 const REMOTE: &str = "remote method 000000000000004d";
@@ -27,30 +27,17 @@ struct Call {
 }
 
 fn record(call: &Call) -> RemoteCall {
-    let object = ObjId { number: 9, space: Uid { unique: 5, time: 3, count: 1 } };
     RemoteCall {
-        copy: 1,
         kind: call.kind,
         thread: call.thread,
-        connection: 1,
-        ordinal: 1,
-        object,
-        hash: 77,
-        operation: -1,
         return_id: Some(Uid { unique: 5, time: 9, count: call.id }),
-        threw: false,
-        no_such_object: false,
-        failed: false,
-        class: 0,
-        method: 0,
-        host: 0,
-        port: 0,
         context: call.context,
         link: call.link,
         begin: call.begin,
         sent: call.begin + 1,
         returned: call.begin + call.ns - 1,
         end: call.begin + call.ns,
+        ..REMOTE_CALL
     }
 }
 
@@ -246,6 +233,9 @@ fn callbacks_have_their_real_depth() {
         "12 m5 1 180",
     ];
     assert_eq!(lines(&tree.model), expected);
+    // Times of calls within calls are not there twice.
+    let column = |name| tree.model.cum()[tree.model.resource(name).unwrap()];
+    assert_eq!((column("remote-calls"), column("remote")), (3.0, 1000.0));
 }
 
 #[test]

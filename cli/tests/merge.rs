@@ -3,8 +3,8 @@
 mod common;
 
 use common::Dir;
-use instrument_trace::testing::{Script, Writer};
-use instrument_trace::{Link, LinkKind, ObjId, RemoteCall, RemoteCallKind, Uid};
+use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
+use instrument_trace::{Link, LinkKind, RemoteCall, RemoteCallKind, Uid};
 
 /// A process that made, or served, a call; `pid` and `nonce` are the same.
 fn profile(kind: RemoteCallKind, pid: u64) -> Vec<u8> {
@@ -19,28 +19,17 @@ fn profile(kind: RemoteCallKind, pid: u64) -> Vec<u8> {
         writer.links(&[Link { copy: 1, number: 1, kind: LinkKind::Served, thread: 0, node: 0, clock: 0 }]);
     }
     writer.remote_calls(&[Some(RemoteCall {
-        copy: 1,
         kind,
-        thread: 1,
         connection: 0,
         ordinal: 0,
-        object: ObjId { number: 9, space: Uid { unique: 5, time: 3, count: 1 } },
-        hash: 77,
-        operation: -1,
         return_id: Some(Uid { unique: 5, time: 9, count: 1 }),
-        threw: false,
-        no_such_object: false,
-        failed: false,
-        class: 0,
-        method: 0,
-        host: 0,
-        port: 0,
         context: u32::from(is_made),
         link: u32::from(!is_made),
         begin: 1000,
         sent: 1001,
         returned: 1059,
         end: 1060,
+        ..REMOTE_CALL
     })]);
     writer.finish()
 }
@@ -101,6 +90,7 @@ fn what_makes_no_sense_is_refused() {
     dir.line("merge client.iprof text").says(2, &["text: no profile"]);
     dir.line("merge client.iprof nowhere").says(1, &["cannot read nowhere"]);
     dir.line("merge client.iprof --root other").says(2, &["--root other: not among the profiles"]);
+    dir.line("merge client.iprof --to xml").says(2, &["invalid value 'xml'"]);
     dir.line("merge client.iprof --view server").says(2, &["say which one with --root"]);
     let head = &profile(RemoteCallKind::Served, 73)[..40];
     dir.write("cut.iprof", head);
@@ -108,6 +98,8 @@ fn what_makes_no_sense_is_refused() {
     dir.line("merge cut.iprof cut.iprof").says(1, &["none of the profiles can be read"]);
     let run = dir.line("merge client.iprof cut.iprof").says(0, &["cut.iprof", "left out"]);
     assert!(run.stdout.contains("1 made, 0 served"), "{}", run.stdout);
+    dir.line("merge client.iprof cut.iprof --root cut.iprof")
+        .says(2, &["--root cut.iprof: left out, for it cannot be read"]);
     let parts = ["again.iprof: of the same process as client.iprof, which has no less; left out"];
     let run = dir.line("merge client.iprof again.iprof server.iprof").says(0, &parts);
     assert!(run.stdout.contains("1 made, 1 served, 1 matched"), "{}", run.stdout);

@@ -253,3 +253,15 @@ pub fn pairs(processes: &[Recorded]) -> Result<Vec<[(usize, usize); 2]>> {
     }
     Ok(pairs)
 }
+
+/// How often the way of contexts whose names begin so was gone in the tree of a merge.
+pub fn count(merged: &Value, way: &[&str]) -> Option<u64> {
+    let mut at = &merged["xtree"]["tree"];
+    for part in way {
+        let children = at["children"].as_array()?;
+        at = children
+            .iter()
+            .find(|child| child["name"].as_str().is_some_and(|name| name.starts_with(part)))?;
+    }
+    at["n"].as_u64()
+}

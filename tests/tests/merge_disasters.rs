@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, ensure};
 use instrument_tests::machine::Run;
 use instrument_tests::rmi::{
-    Running, TRANSFORMS, classes, free_port, java, jre, matched, merge, merged, profile, unmatched,
+    Running, TRANSFORMS, classes, count, free_port, java, jre, matched, merge, merged, profile, unmatched,
 };
 use instrument_tests::subject;
 use instrument_trace::Profile;
@@ -66,18 +66,6 @@ fn side(merged: &Value, process: u64, side: &str) -> Result<[u64; 2]> {
         .sum();
     assert_eq!(all, matched + without, "{matching:#}");
     Ok([matched, without])
-}
-
-/// How often the way of contexts that begin so was gone.
-fn count(merged: &Value, way: &[&str]) -> Option<u64> {
-    let mut at = &merged["xtree"]["tree"];
-    for part in way {
-        let children = at["children"].as_array()?;
-        at = children
-            .iter()
-            .find(|child| child["name"].as_str().is_some_and(|name| name.starts_with(part)))?;
-    }
-    at["n"].as_u64()
 }
 
 const CLIENT: [&str; 3] = ["client (pid", "main", "BeaconClient.main"];

@@ -5,25 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use instrument_tests::machine::Run;
 use instrument_tests::rmi::{
-    Running, TRANSFORMS, classes, free_port, java, jre, matched, merged, profile, unmatched,
+    Running, TRANSFORMS, classes, count, free_port, java, jre, matched, merged, profile, unmatched,
 };
 use instrument_tests::{agent, subject};
 use serde_json::Value;
 
 fn ctl(socket: &Path, what: &str) -> Result<()> {
     subject::call()?.arg("ctl").arg(socket).arg(what).run_quietly().map(|_| ())
-}
-
-/// Calls of the program's own method that were matched, by what the client's tree has.
-fn served(merged: &Value, way: &[&str]) -> Option<u64> {
-    let mut at = &merged["xtree"]["tree"];
-    for part in way {
-        let children = at["children"].as_array()?;
-        at = children
-            .iter()
-            .find(|child| child["name"].as_str().is_some_and(|name| name.starts_with(part)))?;
-    }
-    at["n"].as_u64()
 }
 
 fn files(folder: &Path) -> Result<[PathBuf; 2]> {
@@ -90,7 +78,7 @@ fn what_was_paused_is_said_to_be() -> Result<()> {
         let [by_return, ..] = matched(&merged);
         ensure!(of_pause >= 7 && by_return >= 30, "{paused}, {record}: {rows:?}");
         if paused == "server" {
-            let all = served(&merged, &way[..6]).unwrap_or_default();
+            let all = count(&merged, &way[..6]).unwrap_or_default();
             assert_eq!(all + of_pause, 3037, "{record}: {rows:?}");
         }
     }

@@ -4,5 +4,33 @@
 mod script;
 mod writer;
 
+use crate::remote::{ObjId, RemoteCall, RemoteCallKind, Uid};
+
 pub use script::{Recorded, Script};
 pub use writer::{Life, ThreadFacts, Writer};
+
+/// A call made by the first thread, the first on its first connection, that has no UID and no times.
+pub const REMOTE_CALL: RemoteCall = RemoteCall {
+    copy: 1,
+    kind: RemoteCallKind::Made,
+    thread: 1,
+    connection: 1,
+    ordinal: 1,
+    object: ObjId { number: 9, space: Uid { unique: 5, time: 3, count: 1 } },
+    hash: 77,
+    operation: -1,
+    return_id: None,
+    threw: false,
+    no_such_object: false,
+    failed: false,
+    class: 0,
+    method: 0,
+    host: 0,
+    port: 0,
+    context: 0,
+    link: 0,
+    begin: 0,
+    sent: 0,
+    returned: 0,
+    end: 0,
+};
