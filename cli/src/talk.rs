@@ -99,27 +99,30 @@ impl Talk {
     /// What was done.
     pub(crate) fn note(&self, message: fmt::Arguments<'_>) {
         if !self.quiet {
-            self.write(format_args!("{message}\n"));
+            self.line("", message);
         }
     }
 
     /// What only `--verbose` wants to know.
     pub(crate) fn detail(&self, message: fmt::Arguments<'_>) {
         if self.verbose {
-            self.write(format_args!("{message}\n"));
+            self.line("", message);
         }
     }
 
     fn say(&self, kind: &str, colour: &str, message: fmt::Arguments<'_>) {
         if self.color {
-            self.write(format_args!("\x1b[1;{colour}m{kind}:\x1b[0m {message}\n"));
+            self.line(&format!("\x1b[1;{colour}m{kind}:\x1b[0m "), message);
         } else {
-            self.write(format_args!("{kind}: {message}\n"));
+            self.line(&format!("{kind}: "), message);
         }
     }
 
-    /// Nobody may be listening; that is no reason to fail.
-    fn write(&self, message: fmt::Arguments<'_>) {
-        let _ = stderr().lock().write_fmt(message);
+    /// Names in messages come from programs and files: control characters must not reach a terminal. Nobody may be listening; that is no
+    /// reason to fail.
+    fn line(&self, start: &str, message: fmt::Arguments<'_>) {
+        let control = |c: char| c.is_control() && c != '\n' && c != '\t';
+        let message = message.to_string().replace(control, "\u{fffd}");
+        let _ = stderr().lock().write_fmt(format_args!("{start}{message}\n"));
     }
 }

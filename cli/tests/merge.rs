@@ -8,8 +8,12 @@ use instrument_trace::{Link, LinkKind, RemoteCall, RemoteCallKind, Uid};
 
 /// A process that made, or served, a call; `pid` and `nonce` are the same.
 fn profile(kind: RemoteCallKind, pid: u64) -> Vec<u8> {
+    named(kind, pid, &format!("Program{pid}"))
+}
+
+fn named(kind: RemoteCallKind, pid: u64, name: &str) -> Vec<u8> {
     let mut writer = Writer::new();
-    writer.word(16, pid).word(24, pid).property("command", format!("Program{pid}"));
+    writer.word(16, pid).word(24, pid).property("command", name);
     let is_made = kind == RemoteCallKind::Made;
     if is_made {
         writer.tree("main", &Script::new(1000).call(1, |s| s.wait(100)));
@@ -39,6 +43,27 @@ fn dir() -> Dir {
     dir.write("client.iprof", profile(RemoteCallKind::Made, 71));
     dir.write("server.iprof", profile(RemoteCallKind::Served, 72));
     dir
+}
+
+#[test]
+fn control_characters_of_names_reach_no_terminal() {
+    let dir = dir();
+    dir.write("client.iprof", named(RemoteCallKind::Made, 71, "red\x1b[31m"));
+    dir.write("again.iprof", named(RemoteCallKind::Served, 73, "red\x1b[31m"));
+    dir.write("alone.iprof", named(RemoteCallKind::Served, 74, "alone\x1b[31m"));
+    for line in [
+        "merge client.iprof server.iprof alone.iprof",
+        "merge --to chrome -o x client.iprof again.iprof alone.iprof",
+    ] {
+        let run = dir.line(line).expect(0);
+        assert!(
+            !run.stdout.contains('\x1b') && !run.stderr.contains('\x1b'),
+            "{} {}",
+            run.stdout,
+            run.stderr
+        );
+        assert!((run.stdout + &run.stderr).contains("\u{fffd}[31m"));
+    }
 }
 
 #[test]

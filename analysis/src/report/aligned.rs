@@ -10,7 +10,7 @@ pub(crate) struct Aligned {
 
 impl Aligned {
     pub(crate) fn new(headers: Vec<String>, name: &str) -> Aligned {
-        Aligned { rows: vec![(headers, name.to_owned())] }
+        Aligned { rows: vec![(headers, shown(name).into_owned())] }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>, name: &str) {
