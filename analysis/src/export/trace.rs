@@ -69,6 +69,7 @@ impl<S: Source> Trace<'_, S> {
         };
         let mut remote = self.remote.map(|remote| remote.of_party(self.process)).transpose()?;
         let (process, process_name) = (self.process, self.process_name);
+        let links = self.profile.links.iter().map(|link| ((link.copy, link.number), link.kind)).collect();
         for (thread, name) in self.profile.threads.iter().zip(thread_names(self.profile)) {
             let waits = spans.of_recorded(thread)?;
             let calls = remote.as_mut().map(|remote| remote.of_recorded(thread)).unwrap_or_default();
@@ -76,7 +77,7 @@ impl<S: Source> Trace<'_, S> {
                 continue;
             }
             timeline.thread(Thread { process, process_name, name: &name })?;
-            let known = &|consumer| self.name(thread.copy, consumer);
+            let known = &|consumer| self.name(thread.copy, consumer, &links);
             let mut feed = Feed::new(&mut *timeline, known, origin);
             let label = |span: &Span| spans.label(span);
             (feed.waits, feed.label) = (waits.into_iter().peekable(), &label);
@@ -97,19 +98,15 @@ impl<S: Source> Trace<'_, S> {
         spans.tell_others(process, process_name, origin, wanted, timeline)
     }
 
-    fn name(&self, copy: u32, consumer: TreeConsumer) -> String {
+    fn name(&self, copy: u32, consumer: TreeConsumer, links: &HashMap<(u32, u32), LinkKind>) -> String {
         match consumer {
             TreeConsumer::Method(id) => (self.methods)(copy, id),
             TreeConsumer::Deeper => "(deeper)".into(),
-            TreeConsumer::Link(number) => {
-                let mut links = self.profile.links.iter();
-                let link = links.find(|link| (link.copy, link.number) == (copy, number));
-                match link.map(|link| link.kind) {
-                    Some(LinkKind::Start) => "(started thread)".into(),
-                    Some(LinkKind::Served) => "(remote call)".into(),
-                    _ => "(task)".into(),
-                }
-            }
+            TreeConsumer::Link(number) => match links.get(&(copy, number)) {
+                Some(LinkKind::Start) => "(started thread)".into(),
+                Some(LinkKind::Served) => "(remote call)".into(),
+                _ => "(task)".into(),
+            },
         }
     }
 }

@@ -99,7 +99,12 @@ pub(crate) fn place(mut placing: Placing<'_>) -> Places {
     places
 }
 
-struct Units {
+#[derive(Default)]
+struct Units<'a> {
+    /// By copy and number.
+    links: HashMap<(u32, u32), &'a Link>,
+    /// Indices of the threads by copy and ordinal.
+    ordinals: HashMap<(u32, u32), usize>,
     all: Vec<Unit>,
     /// By thread and node.
     of: Vec<Vec<u32>>,
@@ -107,8 +112,8 @@ struct Units {
     members: Vec<Vec<u32>>,
 }
 
-impl Units {
-    fn new(placing: &Placing<'_>) -> Units {
+impl<'a> Units<'a> {
+    fn new(placing: &Placing<'a>) -> Units<'a> {
         let profile = placing.profile;
         let links: HashMap<_, _> = profile.links.iter().map(|l| ((l.copy, l.number), l)).collect();
         let ordinals: HashMap<_, _> =
@@ -121,7 +126,7 @@ impl Units {
             let tree = profile.threads[thread].tree.as_ref()?;
             (node < tree.nodes.len()).then_some((thread, node))
         };
-        let mut units = Units { all: Vec::new(), of: Vec::new(), members: Vec::new() };
+        let mut units = Units::default();
         for (thread, of) in profile.threads.iter().enumerate() {
             let mut numbers = Vec::new();
             if placing.threads[thread].is_some() {
@@ -142,6 +147,7 @@ impl Units {
             }
             units.of.push(numbers);
         }
+        (units.links, units.ordinals) = (links, ordinals);
         units
     }
 
@@ -154,7 +160,7 @@ impl Units {
 
 impl Placing<'_> {
     /// Makes the nodes of a unit, `above` being placed.
-    fn unit(&mut self, units: &Units, unit: usize, above: NodeId, caused: bool, places: &mut Places) {
+    fn unit(&mut self, units: &Units<'_>, unit: usize, above: NodeId, caused: bool, places: &mut Places) {
         let Unit { thread, node, .. } = units.all[unit];
         let profile = self.profile;
         let of = &profile.threads[thread];
@@ -178,7 +184,7 @@ impl Placing<'_> {
                 TreeConsumer::Deeper => (Kind::Deeper, self.model.consumer("(deeper)")),
                 TreeConsumer::Link(_) if caused => (Kind::Link, self.model.consumer("(task)")),
                 TreeConsumer::Link(number) => {
-                    let name = self.task(of.copy, number);
+                    let name = self.task(units, of.copy, number);
                     (Kind::Link, self.model.consumer(&name))
                 }
             };
@@ -193,12 +199,11 @@ impl Placing<'_> {
     }
 
     /// The name of a task that stays with its thread: where it came from.
-    fn task(&self, copy: u32, number: u32) -> String {
-        let is_it = |link: &&Link| (link.copy, link.number) == (copy, number);
-        let link = self.profile.links.iter().find(is_it);
+    fn task(&self, units: &Units<'_>, copy: u32, number: u32) -> String {
+        let link = units.links.get(&(copy, number));
         let method = link.and_then(|link| {
-            let is_it = |t: &&instrument_trace::Thread| (t.copy, t.ordinal) == (copy, link.thread);
-            let tree = self.profile.threads.iter().find(is_it)?.tree.as_ref()?;
+            let &thread = units.ordinals.get(&(copy, link.thread))?;
+            let tree = self.profile.threads[thread].tree.as_ref()?;
             tree.node(link.node)?.consumer.method()
         });
         let word = match link.map(|link| link.kind) {
