@@ -302,6 +302,33 @@ fn clocks_that_drift_are_told() {
 }
 
 #[test]
+fn a_damaged_record_says_nothing_of_clocks() {
+    let mut machines = chain();
+    let damaged = &mut machines[1].calls[0];
+    (damaged.returned, damaged.end) = (damaged.returned | 1 << 50, damaged.end | 1 << 50);
+    with(&machines, |remote| {
+        let offset = remote.offsets.all[1];
+        assert_eq!((offset.ns, offset.uncertainty, offset.is_drifting), (50, Some(950), false));
+    });
+}
+
+#[test]
+fn a_profile_that_goes_on_while_it_is_read_is_an_error() {
+    let mut machines = chain();
+    let before = machines[0].file(1);
+    machines[0].calls.pop();
+    let fewer = machines[0].file(1);
+    for (first, then) in [(&before, &fewer), (&fewer, &before)] {
+        let profiles = [first, then].map(|file| Profile::parse(file).unwrap());
+        let matching = match_calls(&[Party { profile: &profiles[0], source: first }]).unwrap();
+        let parties = [Party { profile: &profiles[1], source: then }];
+        let error = Nesting::new(&parties, &matching).unwrap_err();
+        assert!(error.to_string().contains("changed while they were read"), "{error}");
+        assert!(Offsets::new(&parties, &matching, 0).is_err());
+    }
+}
+
+#[test]
 fn who_calls_nobody_is_placed_by_the_time_of_day() {
     let mut machines = chain();
     let start_ms = machines[0].start_ms + 250;
@@ -608,6 +635,27 @@ fn what_went_wrong_is_told_and_what_the_runtime_did_is_not() {
     assert_eq!((within.kind, &within.trace_id), (3, &foreign.trace_id));
     assert_eq!(within.parent_span_id.as_ref(), Some(&foreign.span_id));
     assert_eq!(spans(&machines, true).len(), 12 + 4);
+}
+
+#[test]
+fn what_a_rewritten_jar_served_is_no_lookup() {
+    let mut machines = chain();
+    let object = ObjId::REGISTRY;
+    let times = [80_000, 80_100, 84_000, 84_100];
+    let served = RemoteCall {
+        connection: 0,
+        ordinal: 0,
+        object,
+        return_id: None,
+        host: 1,
+        ..call(Served, 0, 0, 1, times)
+    };
+    machines[2].calls.push(served);
+    let all = spans(&machines, false);
+    assert_eq!(all.len(), 12 + 1);
+    let (_, span) = all.last().unwrap();
+    assert_eq!(span.attribute("instrument.rmi.object"), Some("unknown"));
+    assert_eq!(span.attribute("instrument.rmi.unmatched"), Some("connection-unknown"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use instrument_analysis::merge::view::{client, tree};
 use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
 use instrument_analysis::{Arcflow, invariants};
 use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
-use instrument_trace::{Connection, Link, LinkKind, Profile, RemoteCall, RemoteCallKind, Side, Uid};
+use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 /// The remote method of all calls, which has no name.
 const REMOTE: &str = "remote method 000000000000004d";
@@ -41,14 +41,27 @@ fn record(call: &Call) -> RemoteCall {
     }
 }
 
+fn link(number: u32, kind: LinkKind, thread: u32, node: u32) -> Link {
+    Link { copy: 1, number, kind, thread, node, clock: 0 }
+}
+
 fn file(threads: &[(&str, Script)], contexts: &[(u32, Option<u32>)], calls: &[Call]) -> Vec<u8> {
+    let links = [1, 2].map(|number| link(number, LinkKind::Served, 0, 0));
+    linked(threads, contexts, &calls.iter().map(record).collect::<Vec<_>>(), &links)
+}
+
+fn linked(
+    threads: &[(&str, Script)],
+    contexts: &[(u32, Option<u32>)],
+    calls: &[RemoteCall],
+    links: &[Link],
+) -> Vec<u8> {
     let mut writer = Writer::new();
     for (name, script) in threads {
         writer.tree(name, script);
     }
     writer.contexts(1, contexts);
-    let link = |number| Link { copy: 1, number, kind: LinkKind::Served, thread: 0, node: 0, clock: 0 };
-    writer.links(&[link(1), link(2)]);
+    writer.links(links);
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
     writer.connections(&[Connection {
         copy: 1,
@@ -62,7 +75,7 @@ fn file(threads: &[(&str, Script)], contexts: &[(u32, Option<u32>)], calls: &[Ca
         clock: 1,
         accepted: 0,
     }]);
-    writer.remote_calls(&calls.iter().map(|call| Some(record(call))).collect::<Vec<_>>());
+    writer.remote_calls(&calls.iter().map(|call| Some(*call)).collect::<Vec<_>>());
     writer.finish()
 }
 
@@ -75,20 +88,35 @@ const fn served(id: i16, link: u32, begin: u64, ns: u64) -> Call {
 }
 
 fn merged(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View) -> Merged {
+    merged_with(files, view, false)
+}
+
+fn merged_with(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View, links: bool) -> Merged {
     let mut profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
     let names = |_, id| format!("m{id}");
     let labels: Vec<_> = (0..files.len()).map(|at| format!("P{at}")).collect();
     let mut processes: Vec<_> =
         profiles.iter_mut().zip(&labels).map(|(p, name)| Process::new(p, name.clone(), &names)).collect();
-    let loaded = load(&mut processes, &Options { apart: true, ..Options::default() });
+    let loaded = load(&mut processes, &Options { apart: true, links, ..Options::default() });
     let parties: Vec<_> =
         profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
     let matching = match_calls(&parties).unwrap();
     let view = view(&Numbers::of(&matching));
     let merged = tree(&parties, &matching, &loaded, &labels, &view).unwrap();
+    if !merged.remarks.iter().any(|remark| remark.contains("contexts that the tree does not have"))
+        && view.root.is_none()
+    {
+        let all: u64 = matching.made.len() as u64;
+        assert_eq!(column(&merged, "remote-calls"), all as f64, "{:#?}", lines(&merged.model));
+    }
     let arcs = Arcs::new(&merged.model);
     assert_eq!(invariants::check(&merged.model, &arcs).violations.len(), 0);
     merged
+}
+
+/// What there is of a resource in all.
+fn column(tree: &Merged, name: &str) -> f64 {
+    tree.model.cum()[tree.model.resource(name).unwrap()]
 }
 
 fn default(numbers: &Numbers) -> View {
@@ -147,7 +175,7 @@ fn what_was_served_stands_below_its_caller_whatever_the_clocks_say() {
         ];
         assert_eq!(lines(&tree.model), expected, "{start}");
         assert!(tree.remarks.is_empty(), "{:?}", tree.remarks);
-        let column = |name| tree.model.cum()[tree.model.resource(name).unwrap()];
+        let column = |name| column(&tree, name);
         assert_eq!(
             (column("wall"), column("remote-calls"), column("remote"), column("network")),
             (120.0, 1.0, 100.0, 20.0)
@@ -234,7 +262,7 @@ fn callbacks_have_their_real_depth() {
     ];
     assert_eq!(lines(&tree.model), expected);
     // Times of calls within calls are not there twice.
-    let column = |name| tree.model.cum()[tree.model.resource(name).unwrap()];
+    let column = |name| column(&tree, name);
     assert_eq!((column("remote-calls"), column("remote")), (3.0, 1000.0));
 }
 
@@ -245,5 +273,142 @@ fn what_nobody_is_known_to_have_caused_stays_with_its_server() {
     let tree = merged(std::slice::from_ref(&server), |_| View::default());
     assert_eq!(lines(&tree.model), ["1 P0 1 0", "2 (remote calls) 1 20", "3 m5 1 60"]);
     let tree = merged(&[server, a_client(1000, false)], |_| View::default());
-    assert_eq!(tree.model.cum()[tree.model.resource("wall").unwrap()], 120.0);
+    assert_eq!(column(&tree, "wall"), 120.0);
+}
+
+/// What `b` serves makes a call that `c` serves for 40 ns.
+fn a_last_one() -> Vec<u8> {
+    let script = serve(Script::new(1000).wait(5), 1, 40);
+    file(&[("rmi", script)], &[], &[served(2, 1, 1005, 40)])
+}
+
+#[test]
+fn what_was_served_under_no_frame_has_its_calls_all_the_same() {
+    let script = Script::new(1000).call(7, |s| s.wait(80));
+    let middle = file(&[("rmi", script)], &[(0, Some(7))], &[served(1, 0, 1000, 80), made(2, 1, 1020, 50)]);
+    let files = [a_client(1000, false), middle, a_last_one()];
+    let tree = merged(&files, default);
+    let expected = [
+        "1 P0 1 0",
+        "2 main 1 0",
+        "3 m1 1 20",
+        "4 m2 1 0",
+        &format!("5 {REMOTE} 1 20"),
+        "6 P1 1 30",
+        &format!("7 {REMOTE} 1 10"),
+        "8 P2 1 20",
+        "9 m5 1 20",
+    ];
+    assert_eq!(lines(&tree.model), expected);
+    assert!(tree.remarks.is_empty(), "{:?}", tree.remarks);
+    assert_eq!((column(&tree, "wall"), column(&tree, "remote")), (120.0, 100.0));
+    // Where its own contexts are told, they tell where the call was made.
+    for (view, place) in
+        [(View::default(), "6 P1 1 80"), (View { root: Some(1), ..View::default() }, "2 rmi 1 0")]
+    {
+        let all = lines(&merged(&files, |_| view).model).join("\n");
+        assert!(all.contains(place), "{all}");
+        let parts = ["m7 1 30", &format!("4 {REMOTE} 1 10"), "5 P2 1 20", "6 m5 1 20"].join("\n");
+        assert!(all.contains(&parts), "{all}");
+    }
+}
+
+#[test]
+fn a_context_that_is_not_below_its_frame_stands_for_it() {
+    // As in a trace that has had too many contexts.
+    let script = serve(Script::new(1000).wait(5), 1, 80).call(7, |s| s.wait(10));
+    let call = RemoteCall { link: 3, ..record(&made(2, 0, 1020, 50)) };
+    let node = 3;
+    let links = [link(1, LinkKind::Served, 0, 0), link(3, LinkKind::RemoteCall, 1, node)];
+    let middle = linked(&[("rmi", script)], &[], &[record(&served(1, 1, 1005, 80)), call], &links);
+    let files = [a_client(1000, false), middle, a_last_one()];
+    for view in [View { root: Some(0), ..View::default() }, View::default()] {
+        let all = lines(&merged(&files, |_| view).model).join("\n");
+        let parts =
+            ["6 P1 1 0", &format!("7 {REMOTE} 1 0"), "8 P2 1 20", "9 m5 1 20", "7 m5 1 60"].join("\n");
+        assert!(all.contains(&parts), "{all}");
+    }
+}
+
+#[test]
+fn a_task_of_a_served_call_has_its_calls() {
+    let script = serve(Script::new(1000).wait(5), 1, 80);
+    let task = Script::new(2000).enter_link(3).call(7, |s| s.wait(60)).leave_link(3);
+    let links = [link(1, LinkKind::Served, 0, 0), link(3, LinkKind::HandOver, 1, 2)];
+    let call = Call { thread: 2, ..made(2, 1, 2005, 50) };
+    let calls = [record(&served(1, 1, 1005, 80)), record(&call)];
+    let middle = linked(&[("rmi", script), ("pool", task)], &[(0, Some(7))], &calls, &links);
+    let files = [a_client(1000, false), middle, a_last_one()];
+    for view in [View { root: Some(0), ..View::default() }, View::default()] {
+        let tree = merged_with(&files, |_| view, true);
+        let all = lines(&tree.model).join("\n");
+        let parts = [
+            "7 m5 1 60",
+            "8 (task) 1 0",
+            "9 m7 1 10",
+            &format!("10 {REMOTE} 1 10"),
+            "11 P2 1 20",
+            "12 m5 1 20",
+        ];
+        assert!(all.contains(&parts.join("\n")), "{all}");
+        assert_eq!(column(&tree, "remote-calls"), 2.0);
+    }
+    // Tasks are not followed: the pool has it.
+    let tree = merged(&files, |_| View::default());
+    assert!(lines(&tree.model).join("\n").contains("4 m7 1 10"), "{:#?}", lines(&tree.model));
+    assert!(tree.remarks.is_empty(), "{:?}", tree.remarks);
+}
+
+#[test]
+fn calls_of_threads_without_a_context_are_told() {
+    // A thread with nothing but what it served made one in between; another one is not in the profile.
+    let script = serve(Script::new(1000).wait(5), 1, 80);
+    let calls = [served(1, 1, 1005, 80), made(2, 0, 1200, 50), Call { thread: 0, ..made(3, 0, 1300, 10) }];
+    let middle = file(&[("rmi", script)], &[], &calls);
+    let tree = merged(&[a_client(1000, false), middle, a_last_one()], |_| View::default());
+    let all = lines(&tree.model);
+    assert!(all.contains(&"2 rmi 1 0".into()) && all.contains(&format!("3 {REMOTE} 1 0")), "{all:#?}");
+    assert!(all.contains(&format!("2 {REMOTE} 1 0")), "{all:#?}");
+    assert_eq!(column(&tree, "remote-calls"), 3.0);
+}
+
+#[test]
+fn operations_of_one_interface_are_different_methods() {
+    let calls =
+        [(1, 0), (2, 2)].map(|(id, operation)| RemoteCall { operation, ..record(&made(id, 1, 1000, 10)) });
+    let script = Script::new(1000).call(1, |s| s.wait(100));
+    let tree = merged(&[linked(&[("main", script)], &[(0, Some(1))], &calls, &[])], default);
+    let remote = |operation| format!("4 remote operation {operation} of 000000000000004d 1 10");
+    let lines = lines(&tree.model);
+    assert!(lines.contains(&remote(0)) && lines.contains(&remote(2)), "{lines:#?}");
+}
+
+#[test]
+fn the_client_serves_least() {
+    let script = || Script::new(1000).call(1, |s| s.wait(1000));
+    let calls = |made_ids: &[i16], served_ids: &[i16], internal: i16| {
+        let mut calls: Vec<_> = made_ids.iter().map(|&id| record(&made(id, 1, 1100, 50))).collect();
+        calls.extend(served_ids.iter().map(|&id| record(&served(id, 0, 1200, 50))));
+        // The other one tells its collector.
+        let kind = if internal > 0 { RemoteCallKind::Made } else { RemoteCallKind::Served };
+        let call = Call { kind, ..made(internal.abs(), 1, 1300, 10) };
+        calls.push(RemoteCall { object: ObjId::DGC, ..record(&call) });
+        linked(&[("main", script())], &[(0, Some(1))], &calls, &[])
+    };
+    // A collector's call is none of the program's.
+    let (client, server) = (calls(&[1, 2], &[], -3), calls(&[], &[1, 2], 3));
+    for (files, root) in [([client.clone(), server.clone()], 0), ([server, client], 1)] {
+        merged(&files, |numbers| {
+            assert_eq!(instrument_analysis::merge::view::client(numbers), Some(root));
+            default(numbers)
+        });
+    }
+    // Who calls back serves more.
+    let (client, server) = (calls(&[1, 2], &[4], -3), calls(&[4], &[1, 2], 3));
+    for (files, root) in [([client.clone(), server.clone()], 0), ([server, client], 1)] {
+        merged(&files, |numbers| {
+            assert_eq!(instrument_analysis::merge::view::client(numbers), Some(root));
+            default(numbers)
+        });
+    }
 }

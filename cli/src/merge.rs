@@ -51,7 +51,7 @@ pub(crate) struct Opts {
     #[arg(long, value_enum)]
     report: Option<Report>,
     /// The profile whose tree it is, one of FILE; `all`: of all, each with what nobody is known to have caused [default: the first that makes
-    /// calls and serves none]
+    /// calls and serves none for others, or the fewest]
     #[arg(long, value_name = "FILE")]
     root: Option<String>,
     /// Whose view it is

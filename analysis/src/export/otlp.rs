@@ -82,12 +82,11 @@ pub fn write<S: Source>(
     let seeds = remote.parties.iter().map(|party| seed(party.profile)).collect();
     let mut requests = Requests { out, all: 0, spans: 0, resource: None, resources: 0 };
     for (party, program) in programs.iter().enumerate() {
-        let profile = remote.parties[party].profile;
-        requests.resource(resource(profile, program))?;
-        let mut process = Process::new(remote, &seeds, party, internals);
+        requests.resource(resource(remote.parties[party].profile, program))?;
+        let process = Process::new(remote, &seeds, party, internals);
         let mut failed = None;
-        profile.visit_remote_calls(remote.parties[party].source, |call| {
-            let span = process.span(call);
+        remote.parties[party].visit(remote.matching.rows(party), |row, call| {
+            let span = process.span(row, call);
             if let (Some(span), None) = (span, &failed) {
                 failed = requests.span(&span).err();
             }
@@ -167,9 +166,6 @@ struct Process<'a, S> {
     threads: HashMap<(u32, u32), String>,
     /// The last known moment.
     last: u64,
-    /// Rows of the next call made and the next one served.
-    made: u32,
-    served: u32,
 }
 
 impl<'a, S: Source> Process<'a, S> {
@@ -185,21 +181,12 @@ impl<'a, S: Source> Process<'a, S> {
             connections: connections(profile),
             threads: threads.map(|(thread, name)| ((thread.copy, thread.ordinal), name)).collect(),
             last: remote.nesting.last_moment(party),
-            made: remote.matching.made.of(party).start,
-            served: remote.matching.served.of(party).start,
         }
     }
 
-    /// The span of the next call; none if it is not wanted.
-    fn span(&mut self, call: &RemoteCall) -> Option<Span> {
-        let is_made = match call.kind {
-            RemoteCallKind::Made => true,
-            RemoteCallKind::Served => false,
-            RemoteCallKind::Other(_) => return None,
-        };
-        let next = if is_made { &mut self.made } else { &mut self.served };
-        let row = *next;
-        *next += 1;
+    /// The span of a call; none if it is not wanted.
+    fn span(&self, row: u32, call: &RemoteCall) -> Option<Span> {
+        let is_made = call.kind == RemoteCallKind::Made;
         if is_internal(call) && !self.internals {
             return None;
         }

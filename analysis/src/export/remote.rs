@@ -93,15 +93,10 @@ impl<'a, S: Source> Remote<'a, S> {
             threads: Vec::new(),
             by_ordinal: HashMap::default(),
         };
-        let mut made = self.matching.made.of(party).start;
-        let mut served = self.matching.served.of(party).start;
+        let mut rows = self.matching.rows(party);
         let last = self.nesting.last_moment(party);
         profile.visit_placed_remote_calls(source, |place, call| {
-            let row = match call.kind {
-                RemoteCallKind::Made => &mut made,
-                RemoteCallKind::Served => &mut served,
-                RemoteCallKind::Other(_) => return,
-            };
+            let Some(row) = rows.next(call.kind) else { return };
             let next = calls.threads.len() as u32;
             let key = (call.copy, call.thread);
             let thread = *calls.by_ordinal.entry(key).or_insert(next);
@@ -109,9 +104,9 @@ impl<'a, S: Source> Remote<'a, S> {
                 calls.threads.push((key, false));
             }
             let end = if call.end == 0 { last } else { call.end }.max(call.begin);
-            calls.spans.push(Span { thread, begin: call.begin, end, place, row: *row });
-            *row += 1;
+            calls.spans.push(Span { thread, begin: call.begin, end, place, row });
         })?;
+        rows.finish()?;
         // What lasts longer is around what is shorter.
         calls.spans.sort_unstable_by_key(|span| (span.thread, span.begin, u64::MAX - span.end, span.place));
         Ok(calls)
@@ -140,6 +135,9 @@ impl<S: Source> Calls<'_, S> {
     pub(super) fn others(&self) -> Vec<(String, Vec<Span>)> {
         let mut indices: Vec<_> = (0..self.threads.len()).filter(|&index| !self.threads[index].1).collect();
         indices.sort_by_key(|&index| self.threads[index].0);
+        let java = &self.remote.parties[self.party].profile.java_threads;
+        let java: HashMap<_, _> =
+            java.iter().map(|thread| ((thread.copy, thread.ordinal), &thread.name)).collect();
         let mut others = Vec::new();
         for index in indices {
             let ((copy, ordinal), _) = self.threads[index];
@@ -148,9 +146,7 @@ impl<S: Source> Calls<'_, S> {
                 let lanes = apart(spans).into_iter().zip(1..);
                 others.extend(lanes.map(|(spans, number)| (format!("(unknown thread) {number}"), spans)));
             } else {
-                let java = &self.remote.parties[self.party].profile.java_threads;
-                let java = java.iter().find(|thread| (thread.copy, thread.ordinal) == (copy, ordinal));
-                let name = java.map_or("(ended thread)", |thread| &thread.name);
+                let name = java.get(&(copy, ordinal)).map_or("(ended thread)", |name| name);
                 others.push((format!("{name} #{ordinal}"), spans));
             }
         }

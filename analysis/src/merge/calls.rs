@@ -1,8 +1,10 @@
 //! What is kept of every remote call: millions of them, so columns of a few bytes.
 
 use std::hash::{BuildHasher, Hash};
+use std::io;
+use std::ops::Range;
 
-use instrument_trace::{ObjId, RemoteCall, Uid};
+use instrument_trace::{Error, ObjId, RemoteCall, RemoteCallKind, Uid};
 
 /// No row, no connection.
 pub const NONE: u32 = u32::MAX;
@@ -136,7 +138,7 @@ impl Rows {
     }
 
     /// The rows of a party.
-    pub fn of(&self, party: usize) -> std::ops::Range<u32> {
+    pub fn of(&self, party: usize) -> Range<u32> {
         self.starts[party]..self.starts[party + 1]
     }
 
@@ -170,6 +172,45 @@ impl Rows {
     /// The row of the other side.
     pub fn partner(&self, row: u32) -> Option<u32> {
         Some(self.partner[row as usize]).filter(|&row| row != NONE)
+    }
+}
+
+/// Gives the calls of a party, when they are read again, the rows that they have.
+#[derive(Debug, Clone)]
+pub(crate) struct Numbering {
+    party: usize,
+    made: Range<u32>,
+    served: Range<u32>,
+    /// There are more than there were.
+    is_longer: bool,
+}
+
+impl Numbering {
+    pub(crate) fn new(made: &Rows, served: &Rows, party: usize) -> Numbering {
+        Numbering { party, made: made.of(party), served: served.of(party), is_longer: false }
+    }
+
+    /// The row of the next call; none: it has none.
+    pub(crate) fn next(&mut self, kind: RemoteCallKind) -> Option<u32> {
+        let rows = match kind {
+            RemoteCallKind::Made => &mut self.made,
+            RemoteCallKind::Served => &mut self.served,
+            RemoteCallKind::Other(_) => return None,
+        };
+        let row = rows.next();
+        self.is_longer |= row.is_none();
+        row
+    }
+
+    /// # Errors
+    /// Other calls were read than those that have rows.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        if self.is_longer || !self.made.is_empty() || !self.served.is_empty() {
+            let number = self.party + 1;
+            let reason = format!("profile {number}: its remote calls changed while they were read");
+            return Err(io::Error::other(reason).into());
+        }
+        Ok(())
     }
 }
 
@@ -221,7 +262,8 @@ pub fn is_well_known(object: &ObjId) -> bool {
 
 /// Whether the object of a call is known. All 0, it is the registry if the connection is known, or what that would have led to.
 pub fn knows_object(call: &RemoteCall) -> bool {
-    call.connection != 0 || call.host != 0 || call.object != ObjId::REGISTRY
+    let is_asked_for = call.kind == RemoteCallKind::Made && call.host != 0;
+    call.connection != 0 || is_asked_for || call.object != ObjId::REGISTRY
 }
 
 /// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation. The object

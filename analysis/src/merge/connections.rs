@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use instrument_trace::{Connection, Profile, Side, Source};
 
 use super::Party;
-use super::calls::{How, NONE};
+use super::calls::NONE;
 use crate::model::HashMap;
 
 /// A connection as one party saw it.
@@ -15,8 +15,6 @@ pub(crate) struct End {
     pub(crate) connection: Connection,
     /// Index of the other end, or [`NONE`].
     pub(crate) other: u32,
-    /// How that is known.
-    pub(crate) how: How,
     /// Calls tell of several other ends, or of places that do not fit: nothing more is concluded from it.
     pub(crate) is_contradicted: bool,
 }
@@ -40,7 +38,7 @@ impl Connections {
             for &connection in &of.profile.connections {
                 let index = all.ends.len() as u32;
                 all.by_number.entry((party, connection.copy, connection.number)).or_insert(index);
-                let end = End { party, connection, other: NONE, how: How::Return, is_contradicted: false };
+                let end = End { party, connection, other: NONE, is_contradicted: false };
                 all.ends.push(end);
             }
         }
@@ -57,14 +55,14 @@ impl Connections {
     }
 
     /// Notes that a call was made over one and served over the other.
-    pub(crate) fn pair(&mut self, made: u32, served: u32, how: How) {
+    pub(crate) fn pair(&mut self, made: u32, served: u32) {
         if made == NONE || served == NONE {
             return;
         }
         for (end, other) in [(made, served), (served, made)] {
             let end = &mut self.ends[end as usize];
             if end.other == NONE {
-                (end.other, end.how) = (other, how);
+                end.other = other;
             } else if end.other != other {
                 end.is_contradicted = true;
             }

@@ -111,24 +111,21 @@ impl Lefts {
         hasher: &Hasher,
     ) -> Result<Lefts, Error> {
         let mut lefts = Lefts::default();
-        let (mut made, mut served) = (0u32, 0u32);
         for (number, party) in parties.iter().enumerate() {
-            party.profile.visit_remote_calls(party.source, |call| match call.kind {
+            party.visit(matching.rows(number), |row, call| match call.kind {
                 RemoteCallKind::Made => {
-                    if matching.made.fate[made as usize] == Fate::Open {
+                    if matching.made.fate[row as usize] == Fate::Open {
                         let names = party.profile.copies.get(&call.copy).map(|copy| &copy.class_names);
                         let host = names.and_then(|names| names.get(&call.host));
                         let asked = host.map(|host| lefts.addresses.of(format!("{host}:{}", call.port)));
                         let asked = asked.unwrap_or(Peer::Unknown);
-                        lefts.made.push(Left { asked, ..Left::new(made, call, hasher) });
+                        lefts.made.push(Left { asked, ..Left::new(row, call, hasher) });
                     }
-                    made += 1;
                 }
                 RemoteCallKind::Served => {
-                    if matching.served.fate[served as usize] == Fate::Open {
-                        lefts.served.push(Left::new(served, call, hasher));
+                    if matching.served.fate[row as usize] == Fate::Open {
+                        lefts.served.push(Left::new(row, call, hasher));
                     }
-                    served += 1;
                     let machine = call.return_id.map(|uid| uid.unique);
                     let of_object = !call.no_such_object && !is_well_known(&call.object);
                     let machine = machine.or(of_object.then_some(call.object.space.unique));
@@ -329,7 +326,7 @@ fn by_ports(left: &Lefts, matching: &mut Matching, connections: &mut Connections
     for (client, server) in pairs {
         ambiguous.remove(&client);
         ambiguous.remove(&server);
-        connections.pair(client, server, How::Ports);
+        connections.pair(client, server);
         for (place, call) in &made[&client] {
             if let Some(other) = served[&server].get(place) {
                 meet(matching, call, other, How::Ports);

@@ -12,7 +12,7 @@ use instrument_trace::{Error, RemoteCallKind, Source};
 use rayon::prelude::*;
 
 use super::Party;
-use super::calls::{Fate, Hasher, How, Key, MOST_PARTIES, NONE, Reason, Rows};
+use super::calls::{Fate, Hasher, How, Key, MOST_PARTIES, NONE, Numbering, Reason, Rows, is_internal};
 use super::connections::Connections;
 use super::leftovers;
 
@@ -23,6 +23,8 @@ pub struct Matching {
     pub made: Rows,
     /// Calls served.
     pub served: Rows,
+    /// By party: calls that its program made and served, without those that the runtime makes for itself.
+    pub own: Vec<(u64, u64)>,
     /// Matched calls that have another place on the connection at one end than at the other.
     pub misplaced: u64,
     /// Calls of kinds that are not known.
@@ -39,6 +41,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     let mut matching = Matching {
         made: Rows::default(),
         served: Rows::default(),
+        own: vec![(0, 0); parties.len()],
         misplaced: 0,
         unknown: 0,
         addresses: Vec::new(),
@@ -55,20 +58,26 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     let mut connections = Connections::new(parties);
     let mut keys = Vec::new();
     for (number, party) in parties.iter().enumerate() {
-        let Matching { made, served, unknown, .. } = &mut matching;
+        let Matching { made, served, own, unknown, .. } = &mut matching;
+        let own = &mut own[number];
         made.starts.push(made.len() as u32);
         served.starts.push(served.len() as u32);
         party.profile.visit_remote_calls(party.source, |call| {
             let connection = connections.find(number, call.copy, call.connection);
+            let is_own = u64::from(!is_internal(call));
             match call.kind {
                 RemoteCallKind::Made => {
+                    own.0 += is_own;
                     if let Some(uid) = &call.return_id {
                         let (time, rest) = Key::of(uid);
                         keys.push(Key { time, rest, row: made.len() as u32, checks: hasher.checks(call) });
                     }
                     made.push(connection, call.ordinal);
                 }
-                RemoteCallKind::Served => served.push(connection, call.ordinal),
+                RemoteCallKind::Served => {
+                    own.1 += is_own;
+                    served.push(connection, call.ordinal);
+                }
                 RemoteCallKind::Other(_) => *unknown += 1,
             }
         })?;
@@ -95,16 +104,13 @@ impl Matching {
         keys: &[Key],
         hasher: &Hasher,
     ) -> Result<(), Error> {
-        let mut row = 0u32;
         // Returns come nearly in the order of their UIDs: the next key is not far from the last.
         let mut hint = 0usize;
-        for party in parties {
-            party.profile.visit_remote_calls(party.source, |call| {
+        for (number, party) in parties.iter().enumerate() {
+            party.visit(self.rows(number), |served, call| {
                 if call.kind != RemoteCallKind::Served {
                     return;
                 }
-                let served = row;
-                row += 1;
                 let Some(uid) = &call.return_id else { return };
                 let wanted = Key::of(uid);
                 let at = near(keys, hint, wanted);
@@ -125,6 +131,11 @@ impl Matching {
             })?;
         }
         Ok(())
+    }
+
+    /// The rows of a party.
+    pub(crate) fn rows(&self, party: usize) -> Numbering {
+        Numbering::new(&self.made, &self.served, party)
     }
 
     pub(crate) fn join(&mut self, made: u32, served: u32, how: How) {
@@ -149,7 +160,7 @@ impl Matching {
                 continue;
             }
             let (here, there) = (self.made.connection[made], self.served.connection[served as usize]);
-            connections.pair(here, there, How::Return);
+            connections.pair(here, there);
             if here != NONE
                 && there != NONE
                 && self.made.ordinal[made] != self.served.ordinal[served as usize]

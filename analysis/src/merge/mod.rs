@@ -23,9 +23,10 @@ mod sites;
 mod tree;
 pub mod view;
 
-use instrument_trace::{Error, Profile, Source};
+use instrument_trace::{Error, Profile, RemoteCall, Source};
 
 use crate::model::HashMap;
+use calls::Numbering;
 
 pub use calls::{Fate, How, Peer, Reason, Rows};
 pub use matching::{Matching, match_calls};
@@ -53,6 +54,23 @@ impl<S: Source> Party<'_, S> {
             || !profile.damage.is_empty()
             || profile.dropped > 0
             || profile.threads.iter().any(|thread| thread.stopped || thread.dropped > 0)
+    }
+
+    /// Visits its calls with their rows.
+    ///
+    /// # Errors
+    /// When the source fails, or has other calls than when they were matched.
+    pub(crate) fn visit(
+        &self,
+        mut rows: Numbering,
+        mut visit: impl FnMut(u32, &RemoteCall),
+    ) -> Result<(), Error> {
+        self.profile.visit_remote_calls(self.source, |call| {
+            if let Some(row) = rows.next(call.kind) {
+                visit(row, call);
+            }
+        })?;
+        rows.finish()
     }
 
     /// How much is in it, to be compared with that of a copy: remote calls, soundness, calls of methods, the last moment.

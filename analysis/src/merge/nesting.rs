@@ -51,17 +51,17 @@ impl<'a> Nesting<'a> {
             last: Vec::with_capacity(parties.len()),
         };
         let mut known = Known::default();
-        for party in parties {
+        for (number, party) in parties.iter().enumerate() {
             known.of_party.clear();
             let mut spans = Spans::default();
             let mut last = last_moment(party.profile);
-            party.profile.visit_remote_calls(party.source, |call| {
+            party.visit(matching.rows(number), |row, call| {
                 let label = nesting.label(&mut known, party.profile, call);
                 last = last.max(call.begin).max(call.sent).max(call.returned).max(call.end);
                 match call.kind {
                     RemoteCallKind::Made => nesting.made.push(label),
                     RemoteCallKind::Served => {
-                        spans.add(call, nesting.served.len() as u32);
+                        spans.add(call, row);
                         nesting.served.push(label);
                     }
                     RemoteCallKind::Other(_) => {}
@@ -69,7 +69,7 @@ impl<'a> Nesting<'a> {
             })?;
             spans.sort();
             nesting.last.push(last);
-            party.profile.visit_remote_calls(party.source, |call| {
+            party.visit(matching.rows(number), |_, call| {
                 if call.kind == RemoteCallKind::Made {
                     nesting.within.push(spans.find(call));
                 }

@@ -33,6 +33,8 @@ pub struct Numbers {
     pub made: Vec<u64>,
     /// Calls served, by party.
     pub served: Vec<u64>,
+    /// See [`Matching::own`].
+    pub own: Vec<(u64, u64)>,
     /// By client and server.
     pub matched: BTreeMap<(usize, usize), Matched>,
     /// The others.
@@ -53,6 +55,7 @@ impl Numbers {
         let mut numbers = Numbers {
             made: sizes(&matching.made),
             served: sizes(&matching.served),
+            own: matching.own.clone(),
             addresses: matching.addresses.clone(),
             misplaced: matching.misplaced,
             unknown: matching.unknown,

@@ -3,11 +3,11 @@
 //! Of a call that both sides recorded, on one clock
 //!
 //! ```text
-//! client.begin <= server.begin, client.sent <= server.sent, server.returned <= client.returned
+//! client.begin <= server.begin, server.returned <= client.returned
 //! ```
 //!
-//! So it bounds the difference of the clocks from both sides. Only these three hold for any call: large arguments are on their way before
-//! all of them are written, and a client has its return before the server is done with the call.
+//! So it bounds the difference of the clocks from both sides. Only these hold for any call: large arguments are read before the client
+//! knows that they are written, and a client has its return before the server is done with the call.
 //!
 //! 1. read the times of the served calls, and then those of the calls made: each narrows what is possible between two processes;
 //! 2. where nothing is left the clocks drift: then the call with the smallest round trip tells;
@@ -81,7 +81,6 @@ struct Bounds {
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
     begin: u64,
-    sent: u64,
     returned: u64,
 }
 
@@ -99,23 +98,20 @@ impl Offsets {
         root: usize,
     ) -> Result<Offsets, Error> {
         let mut served = Vec::with_capacity(matching.served.len());
-        for party in parties {
-            party.profile.visit_remote_calls(party.source, |call| {
+        for (number, party) in parties.iter().enumerate() {
+            party.visit(matching.rows(number), |_, call| {
                 if call.kind == RemoteCallKind::Served {
-                    served.push(Times { begin: call.begin, sent: call.sent, returned: call.returned });
+                    served.push(Times { begin: call.begin, returned: call.returned });
                 }
             })?;
         }
         let mut pairs: BTreeMap<(usize, usize), Bounds> = BTreeMap::new();
-        let mut row = 0;
         for (client, party) in parties.iter().enumerate() {
-            party.profile.visit_remote_calls(party.source, |call| {
+            party.visit(matching.rows(client), |row, call| {
                 if call.kind != RemoteCallKind::Made {
                     return;
                 }
-                let partner = matching.made.partner(row);
-                row += 1;
-                let Some(partner) = partner else { return };
+                let Some(partner) = matching.made.partner(row) else { return };
                 let server = matching.served.party(partner);
                 if server != client
                     && let Some(times) = served.get(partner as usize)
@@ -151,10 +147,12 @@ impl Bounds {
     fn add(&mut self, made: &RemoteCall, served: &Times, is_turned: bool) {
         let ahead =
             |there: u64, here: u64| (there != 0 && here != 0).then(|| i128::from(there) - i128::from(here));
-        let begun = ahead(served.begin, made.begin);
-        let sent = ahead(served.sent, made.sent);
-        let high = begun.into_iter().chain(sent).min().unwrap_or(i128::MAX);
+        let high = ahead(served.begin, made.begin).unwrap_or(i128::MAX);
         let low = ahead(served.returned, made.returned).unwrap_or(i128::MIN);
+        // Times that no clock can have had say nothing.
+        if low > high {
+            return;
+        }
         let (low, high) = if is_turned { (negated(high), negated(low)) } else { (low, high) };
         self.low = self.low.max(low);
         self.high = self.high.min(high);
@@ -162,8 +160,7 @@ impl Bounds {
             return;
         }
         let width = high - low;
-        // Times that no clock can have had say nothing.
-        if width >= 0 && self.closest.is_none_or(|closest| (width, low, high) < closest) {
+        if self.closest.is_none_or(|closest| (width, low, high) < closest) {
             self.closest = Some((width, low, high));
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! 1. read the served calls: their frames and durations;
 //! 2. read the calls made: the context of each, and the call that its thread served at the time, by the clock that both share;
-//! 3. the path of a call is the path of the call that it was made within, its context, and the frame that it was served under;
+//! 3. the path of a call is the path of the call that it was made within, its context, and the frame that it was served under; a context that
+//!    does not stand below the frame of the call that it was made within stands for that frame, or for the call if that has none;
 //! 4. read the calls made once more: their figures are added up by path.
 
 use instrument_trace::{Error, Profile, RemoteCall, RemoteCallKind, Source};
@@ -12,7 +13,7 @@ use super::calls::{NONE, is_internal};
 use super::matching::Matching;
 use super::sites::{Frames, Sites};
 use crate::load::place::Places;
-use crate::model::{HashMap, NodeId};
+use crate::model::{Arcflow, HashMap, NodeId};
 
 /// Where the work that a call caused was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,6 +30,8 @@ pub(crate) struct Way {
     pub(crate) frame: u32,
     /// It is one that the runtime makes for itself.
     pub(crate) is_internal: bool,
+    /// It was made in a task that some served call caused, which of them is not known; `within` is [`NONE`].
+    pub(crate) is_of_task: bool,
 }
 
 /// A path with the figures of its calls. ns of the client's and of the server's clock.
@@ -119,6 +122,7 @@ impl Paths {
         parties: &[Party<'_, S>],
         matching: &Matching,
         places: &[Places],
+        model: &Arcflow,
     ) -> Result<Paths, Error> {
         let mut paths = Paths::default();
         let mut services = Vec::with_capacity(matching.served.len());
@@ -130,9 +134,9 @@ impl Paths {
             let mut spans = Spans::default();
             let first = services.len();
             let until = last_moment(party.profile);
-            party.profile.visit_remote_calls(party.source, |call| {
+            party.visit(matching.rows(number), |row, call| {
                 if call.kind == RemoteCallKind::Served {
-                    spans.add(call, services.len() as u32);
+                    spans.add(call, row);
                     let service = Service::new(call, sites.served(call), until);
                     if let Some(of) = paths.served.get_mut(service.frame as usize) {
                         of.calls += 1;
@@ -143,7 +147,7 @@ impl Paths {
                 }
             })?;
             spans.sort();
-            party.profile.visit_remote_calls(party.source, |call| {
+            party.visit(matching.rows(number), |_, call| {
                 if call.kind == RemoteCallKind::Made {
                     let within = spans.find(call);
                     let link = (within as usize).checked_sub(first).and_then(|at| spans.links.get(at));
@@ -156,24 +160,22 @@ impl Paths {
             methods.of_party.clear();
         }
         paths.methods = methods.all;
-        paths.walk(matching, &services, &mut origins);
-        let mut row = 0;
+        paths.walk(matching, &services, &mut origins, &paths.frames.of_all(model));
         for (client, party) in parties.iter().enumerate() {
             let until = last_moment(party.profile);
-            party.profile.visit_remote_calls(party.source, |call| {
+            party.visit(matching.rows(client), |row, call| {
                 if call.kind == RemoteCallKind::Made {
                     let partner = matching.made.partner(row);
                     let server = partner.map(|at| (matching.served.party(at), services[at as usize]));
                     paths.add(client, call, until, origins[row as usize].path, server);
-                    row += 1;
                 }
             })?;
         }
         Ok(paths)
     }
 
-    /// Gives every call made its path, those first that it was made within.
-    fn walk(&mut self, matching: &Matching, services: &[Service], origins: &mut [Origin]) {
+    /// Gives every call made its path, those first that it was made within. `frame_of` tells of each node which frame it stands below.
+    fn walk(&mut self, matching: &Matching, services: &[Service], origins: &mut [Origin], frame_of: &[u32]) {
         let mut known: HashMap<Way, u32> = HashMap::default();
         let mut stack = Vec::new();
         for row in 0..origins.len() as u32 {
@@ -197,11 +199,19 @@ impl Paths {
                 }
             };
             while let Some(at) = stack.pop() {
-                let Origin { site, method, is_internal, .. } = origins[at as usize];
+                let Origin { within: call, mut site, method, is_internal, .. } = origins[at as usize];
+                let above = frame_of[site.0 as usize];
+                if within != NONE && site != Arcflow::ROOT {
+                    let frame = self.all[within as usize].way.frame;
+                    if frame != NONE && frame != above {
+                        site = self.frames.all[frame as usize].nodes[0];
+                    }
+                }
+                let is_of_task = call == NONE && above != NONE;
                 let partner = matching.made.partner(at);
                 let server = partner.map_or(NONE, |served| matching.served.party(served) as u32);
                 let frame = partner.map_or(NONE, |served| services[served as usize].frame);
-                let way = Way { within, site, method, server, frame, is_internal };
+                let way = Way { within, site, method, server, frame, is_internal, is_of_task };
                 let next = self.all.len() as u32;
                 let path = *known.entry(way).or_insert(next);
                 if path == next {
@@ -244,8 +254,7 @@ impl Paths {
         let Some((server, service)) = server else { return };
         path.server_ns = path.server_ns.saturating_add(service.total);
         path.between_ns = path.between_ns.saturating_add(signed(whole) - signed(service.total));
-        let is_whole = call.end != 0 && call.sent != 0 && call.returned != 0 && service.is_whole;
-        if !is_whole {
+        if !(is_whole(call) && service.is_whole) {
             return;
         }
         let stages = self.stages.entry((client, server)).or_default();
@@ -261,6 +270,12 @@ impl Paths {
         stages.network =
             stages.network.saturating_add(waited - signed(service.arguments.saturating_add(service.method)));
     }
+}
+
+/// Whether all times of a call are known, and are such as a clock tells.
+fn is_whole(call: &RemoteCall) -> bool {
+    let times = [call.begin, call.sent, call.returned, call.end];
+    !times.contains(&0) && times.is_sorted()
 }
 
 fn signed(ns: u64) -> i64 {
@@ -281,7 +296,7 @@ impl Service {
             total: end.saturating_sub(call.begin),
             arguments: call.sent.saturating_sub(call.begin),
             method: call.returned.saturating_sub(call.sent),
-            is_whole: call.end != 0 && call.sent != 0 && call.returned != 0,
+            is_whole: is_whole(call),
         }
     }
 }
@@ -291,19 +306,20 @@ impl Service {
 struct Methods {
     all: Vec<String>,
     known: HashMap<String, u32>,
-    /// By copy, number of the name, and hash if it has no name.
-    of_party: HashMap<(u32, u32, i64), u32>,
+    /// By copy, number of the name, and, if there is no such name, hash and operation.
+    of_party: HashMap<(u32, u32, (i64, i32)), u32>,
 }
 
 impl Methods {
     fn index(&mut self, profile: &Profile, call: &RemoteCall) -> u32 {
-        let hash = if call.method == 0 { call.hash } else { 0 };
-        *self.of_party.entry((call.copy, call.method, hash)).or_insert_with(|| {
-            let names = profile.copies.get(&call.copy).map(|copy| &copy.class_names);
-            let name = match names.and_then(|names| names.get(&call.method)) {
+        let names = profile.copies.get(&call.copy).map(|copy| &copy.class_names);
+        let name = names.and_then(|names| names.get(&call.method));
+        let unnamed = if name.is_none() { (call.hash, call.operation) } else { (0, 0) };
+        *self.of_party.entry((call.copy, call.method, unnamed)).or_insert_with(|| {
+            let name = match name {
                 Some(name) => name.clone(),
-                None if call.operation < 0 => format!("method {hash:016x}"),
-                None => format!("operation {} of {hash:016x}", call.operation),
+                None if call.operation < 0 => format!("method {:016x}", call.hash),
+                None => format!("operation {} of {:016x}", call.operation, call.hash),
             };
             let next = self.all.len() as u32;
             *self.known.entry(name).or_insert_with_key(|name| {

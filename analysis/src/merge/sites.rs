@@ -23,6 +23,18 @@ pub(crate) struct Frames {
     pub(crate) of_node: HashMap<NodeId, u32>,
 }
 
+impl Frames {
+    /// The frame that each node of the model stands below, or [`NONE`].
+    pub(crate) fn of_all(&self, model: &Arcflow) -> Vec<u32> {
+        let mut of: Vec<u32> = Vec::with_capacity(model.nodes().len());
+        for id in model.ids() {
+            let above = of.get(model.node(id).parent.0 as usize).copied().unwrap_or(NONE);
+            of.push(self.of_node.get(&id).copied().unwrap_or(above));
+        }
+        of
+    }
+}
+
 /// A chain of methods below a thread or below a link frame, link frames of other kinds left out: its caller's chain, and its consumer.
 type Step = (u32, TreeConsumer);
 
@@ -138,14 +150,19 @@ impl<'a> Sites<'a> {
         chain
     }
 
-    /// The index of a thread; those that ended are one.
+    /// The index of the thread that made a link; those that ended are one.
     fn thread(&self, copy: u32, ordinal: u32) -> Option<usize> {
         self.threads.get(&(copy, ordinal)).or_else(|| self.threads.get(&(copy, 0))).copied()
     }
 
+    /// The index of the thread of a call: 0 is none, and not those that ended.
+    fn thread_of(&self, call: &RemoteCall) -> Option<usize> {
+        if call.thread == 0 { None } else { self.thread(call.copy, call.thread) }
+    }
+
     /// The frame that a call was served under, or [`NONE`].
     pub(crate) fn served(&self, call: &RemoteCall) -> u32 {
-        let thread = self.thread(call.copy, call.thread);
+        let thread = self.thread_of(call);
         let frame = thread.and_then(|thread| self.frames.get(&(thread, call.link)));
         frame.map_or(NONE, |&(frame, _)| frame)
     }
@@ -155,7 +172,7 @@ impl<'a> Sites<'a> {
         if let Some(&place) = self.links.get(&(call.copy, call.link)).filter(|_| call.link != 0) {
             return place;
         }
-        let Some(thread) = self.thread(call.copy, call.thread) else { return self.unknown };
+        let Some(thread) = self.thread_of(call) else { return self.unknown };
         if self.tops[thread] == Arcflow::ROOT {
             return Arcflow::ROOT;
         }

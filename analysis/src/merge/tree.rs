@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::calls::NONE;
-use super::paths::{Path, Paths, Stages};
+use super::paths::{Path, Paths, Stages, Way};
 use super::view::View;
 use crate::model::{Arcflow, Children, HashMap, Kind, NodeId, Resource};
 
@@ -63,6 +63,15 @@ fn share(value: f64, (from, to): (f64, f64)) -> f64 {
     if from == 0.0 && to == 1.0 { value } else { (value * to).round() - (value * from).round() }
 }
 
+/// Whether a path is in the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    No,
+    Alone,
+    /// With what was done for it.
+    WithAllBelow,
+}
+
 /// Something to be emitted: a node of the model, below a node of the tree.
 #[derive(Clone, Copy)]
 struct Work {
@@ -82,8 +91,12 @@ pub(crate) struct Emitter<'a> {
     paths: &'a Paths,
     labels: &'a [String],
     view: &'a View,
-    /// Paths by where they come from.
+    /// Paths by where they come from; the root: from a call that was served under no frame.
     by_site: HashMap<(u32, NodeId), Vec<u32>>,
+    /// Those of tasks: they are told once, where their task is met first.
+    by_task: HashMap<NodeId, Vec<u32>>,
+    /// By path.
+    told: Vec<Told>,
     /// Part of its frame that each path has.
     parts: Vec<Part>,
     /// Part of each frame that is of no path.
@@ -92,7 +105,7 @@ pub(crate) struct Emitter<'a> {
     stack: Vec<Work>,
     /// What callers have less: node and resource.
     waited: HashMap<(NodeId, usize), f64>,
-    /// What they have less besides, as far as they have it, and the remote method that has it.
+    /// What they have less besides, as far as they have it, and the remote method or server that has it; outermost callers first.
     remote: Vec<(NodeId, NodeId, f64)>,
     columns: [usize; 3],
     walls: Vec<usize>,
@@ -112,8 +125,20 @@ pub(crate) fn emit(
         resources.push(Resource { name: name.into(), unit: unit.into() });
     }
     let mut by_site: HashMap<(u32, NodeId), Vec<u32>> = HashMap::default();
+    let mut by_task: HashMap<NodeId, Vec<u32>> = HashMap::default();
     for (at, path) in paths.all.iter().enumerate() {
-        by_site.entry((path.way.within, path.way.site)).or_default().push(at as u32);
+        let Way { within, site, is_of_task, .. } = path.way;
+        let has_no_frame = paths.all.get(within as usize).is_some_and(|outer| outer.way.frame == NONE);
+        let is_there = view.root.is_none_or(|root| root == path.client);
+        let of = match (within, site) {
+            _ if is_of_task => by_task.entry(site).or_default(),
+            // Its process is told with all that it did, whoever it was for.
+            (_, Arcflow::ROOT) => continue,
+            _ if has_no_frame && is_there => by_site.entry((NONE, site)).or_default(),
+            _ if has_no_frame => by_site.entry((within, Arcflow::ROOT)).or_default(),
+            place => by_site.entry(place).or_default(),
+        };
+        of.push(at as u32);
     }
     let (parts, left) = parts(paths);
     let mut tree = Arcflow::new(resources);
@@ -127,6 +152,8 @@ pub(crate) fn emit(
         labels,
         view,
         by_site,
+        by_task,
+        told: vec![Told::No; paths.all.len()],
         parts,
         left,
         tree,
@@ -247,6 +274,9 @@ impl Emitter<'_> {
     }
 
     fn node(&mut self, work: Work) {
+        if work.from == Arcflow::ROOT {
+            return self.calls_of(work, work.below);
+        }
         let node = self.model.node(work.from);
         if !work.is_there && self.only_served(work.from) {
             return;
@@ -262,10 +292,7 @@ impl Emitter<'_> {
         for (sum, value) in self.tree.base_mut(at).iter_mut().zip(self.model.base(work.from)) {
             *sum += work.part.of(*value);
         }
-        let calls = self.by_site.get(&(work.path, work.from)).cloned().unwrap_or_default();
-        for path in calls {
-            self.calls(path, at);
-        }
+        self.calls_of(work, at);
         let first = self.stack.len();
         for &child in self.children.of(work.from) {
             // What was served is emitted where it was caused.
@@ -276,11 +303,22 @@ impl Emitter<'_> {
         self.stack[first..].reverse();
     }
 
+    /// Emits the calls that were made at a place.
+    fn calls_of(&mut self, work: Work, at: NodeId) {
+        let of_task = self.by_task.remove(&work.from).unwrap_or_default();
+        let calls = self.by_site.get(&(work.path, work.from)).cloned().unwrap_or_default();
+        for path in calls.into_iter().chain(of_task) {
+            self.calls(path, at);
+        }
+    }
+
     /// A thread that did nothing but serve calls is left out.
     fn only_served(&self, node: NodeId) -> bool {
         let children = self.children.of(node);
         self.model.node(node).kind == Kind::Thread
             && !children.is_empty()
+            && !self.by_site.contains_key(&(NONE, node))
+            && !self.by_task.contains_key(&node)
             && self.model.base(node).iter().all(|value| *value == 0.0)
             && children.iter().all(|child| self.paths.frames.of_node.contains_key(child))
     }
@@ -298,15 +336,16 @@ impl Emitter<'_> {
         self.tree.meet(at, path.calls);
         let [calls, remote, network] = self.columns;
         let is_grafted = path.way.server != NONE && !is_folded && !self.view.is_server;
-        let has_times = is_grafted && path.way.frame != NONE;
-        let is_full = has_times && self.tree.nodes().len() > MOST_NODES;
+        let is_full = is_grafted && self.tree.nodes().len() > MOST_NODES;
+        let told = if is_grafted && !is_full { Told::WithAllBelow } else { Told::Alone };
+        self.told[index as usize] = told;
         // What the calls within took is told below, where they are.
-        let below = if has_times && !is_full { path.nested_ns.min(path.client_ns) } else { 0 };
+        let below = if told == Told::WithAllBelow { path.nested_ns.min(path.client_ns) } else { 0 };
         let base = self.tree.base_mut(at);
         base[calls] += path.calls as f64;
         base[remote] += (path.client_ns - below) as f64;
         base[network] += path.between_ns as f64;
-        self.remote.push((site, at, if has_times { path.between_ns as f64 } else { path.client_ns as f64 }));
+        self.remote.push((site, at, if is_grafted { path.between_ns as f64 } else { path.client_ns as f64 }));
         if !is_grafted {
             return;
         }
@@ -314,12 +353,17 @@ impl Emitter<'_> {
         let name = format!("{}{}", self.labels[path.way.server as usize], estimated(part));
         let below = self.child(at, Kind::Process, &name);
         self.tree.meet(below, path.calls);
-        if !has_times {
+        self.collapsed += u64::from(is_full);
+        if path.way.frame == NONE {
+            // How long it took is known, but not what was done.
+            self.remote.push((site, below, path.server_ns as f64));
+            if !is_full {
+                self.stack.push(Work { from: Arcflow::ROOT, below, part, path: index, is_there: true });
+            }
             return;
         }
         let width = self.model.resources().len();
         let paths = self.paths;
-        self.collapsed += u64::from(is_full);
         for &from in &paths.frames.all[path.way.frame as usize].nodes {
             for &wall in &self.walls {
                 let served = part.of(self.cum[from.0 as usize * width + wall]);
@@ -336,20 +380,38 @@ impl Emitter<'_> {
         }
     }
 
+    /// Calls that should have been told, and were not.
+    fn lost(&self) -> u64 {
+        let frame_of = self.paths.frames.of_all(self.model);
+        let all = self.view.root.is_none();
+        let untold = self.paths.all.iter().zip(&self.told).filter(|(_, told)| **told == Told::No);
+        let lost = untold.filter(|(path, _)| match path.way {
+            Way { site: Arcflow::ROOT, .. } => false,
+            Way { within: NONE, is_of_task: true, .. } => all,
+            // What a process did for nobody known is not always wanted.
+            Way { within: NONE, site, .. } => {
+                let is_own = frame_of[site.0 as usize] == NONE || self.view.is_server;
+                all || is_own && self.view.root == Some(path.client)
+            }
+            Way { within, .. } => self.told[within as usize] == Told::WithAllBelow,
+        });
+        lost.map(|(path, _)| path.calls).sum()
+    }
+
     fn finish(mut self) -> Merged {
         let mut remarks = Vec::new();
         let (mut short, mut missing) = (0u64, 0.0);
-        for ((node, wall), served) in std::mem::take(&mut self.waited) {
-            let base = &mut self.tree.base_mut(node)[wall];
-            let rest = *base - served;
-            if rest < 0.0 && Some(&wall) == self.walls.first() {
-                short += 1;
-                missing -= rest;
-            }
-            *base = rest.max(0.0);
-        }
         for (site, at, ns) in std::mem::take(&mut self.remote) {
             for &wall in &self.walls {
+                if let Some(served) = self.waited.remove(&(site, wall)) {
+                    let base = &mut self.tree.base_mut(site)[wall];
+                    let rest = *base - served;
+                    if rest < 0.0 && Some(&wall) == self.walls.first() {
+                        short += 1;
+                        missing -= rest;
+                    }
+                    *base = rest.max(0.0);
+                }
                 let moved = ns.clamp(0.0, self.tree.base(site)[wall].max(0.0));
                 // The cost of probes is taken out of one side and not of the other: so much says nothing.
                 if ns - moved >= 1000.0 && Some(&wall) == self.walls.first() {
@@ -368,6 +430,10 @@ impl Emitter<'_> {
         }
         if self.paths.circular > 0 {
             remarks.push(format!("{} remote calls seem to have caused themselves", self.paths.circular));
+        }
+        let lost = self.lost();
+        if lost > 0 {
+            remarks.push(format!("{lost} remote calls were made in contexts that the tree does not have"));
         }
         if self.collapsed > 0 {
             let paths = self.collapsed;

@@ -20,15 +20,15 @@ pub struct View {
     pub internals: bool,
 }
 
-/// The party that makes calls and serves none, but for those of the runtime's own; the first that serves least if all do.
+/// The party that makes calls and serves none for others, but for those of the runtime's own; the first of those that serve least if all do.
+/// None: there are no parties.
 pub fn client(numbers: &super::Numbers) -> Option<usize> {
-    let parties = 0..numbers.made.len();
-    let serves =
-        |party: usize| numbers.matched.keys().any(|&(client, server)| server == party && client != party);
-    parties
-        .clone()
-        .find(|&party| numbers.made[party] > 0 && !serves(party))
-        .or_else(|| parties.clone().next())
+    let rank = |party: &usize| {
+        let (made, served) = numbers.own[*party];
+        let to_itself = numbers.matched.get(&(*party, *party)).map_or(0, super::numbers::Matched::all);
+        (made == 0, numbers.made[*party] == 0, served.saturating_sub(to_itself))
+    };
+    (0..numbers.own.len()).min_by_key(rank)
 }
 
 /// Builds the tree. `loaded` is of all parties in their order, with what was served under different links apart.
@@ -42,8 +42,8 @@ pub fn tree<S: Source>(
     labels: &[String],
     view: &View,
 ) -> Result<Merged, Error> {
-    let paths = Paths::new(parties, matching, &loaded.places)?;
     let model = &loaded.model;
+    let paths = Paths::new(parties, matching, &loaded.places, model)?;
     let is_process = |&id: &NodeId| {
         let node = model.node(id);
         node.kind == Kind::Process && node.parent == Arcflow::ROOT
