@@ -83,12 +83,30 @@ pub fn merge(files: &[PathBuf], options: &[&str]) -> Result<Output> {
     subject::call()?.arg("merge").args(options).args(files).capture()
 }
 
-/// The same as a value, without a warning.
+/// The same as a value, without a warning. Checks that the tree over all processes has every call that was made.
 pub fn merged(files: &[PathBuf], options: &[&str]) -> Result<Value> {
+    all_are_told(files, &[])?;
+    quietly_merged(files, options)
+}
+
+fn quietly_merged(files: &[PathBuf], options: &[&str]) -> Result<Value> {
     let output = merge(files, &[&["--json"], options].concat())?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success() && !said.contains("warning"), "{}: {said}", output.status);
+    ensure!(!said.contains("the tree does not have"), "{said}");
     Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Checks that the tree over all processes has every call that was made.
+pub fn all_are_told(files: &[PathBuf], options: &[&str]) -> Result<()> {
+    let merged = quietly_merged(files, &[&["--root", "all"], options].concat())?;
+    let processes = merged["matching"]["processes"].as_array().context("processes")?;
+    let made = processes.iter().filter_map(|process| process["made"].as_u64()).sum::<u64>();
+    let resources = merged["xtree"]["resources"].as_array().context("resources")?;
+    let column = resources.iter().position(|of| of["name"] == "remote-calls").context("remote-calls")?;
+    let told = &merged["xtree"]["tree"]["cum"][column];
+    ensure!(told.as_u64() == Some(made), "{told} of {made} calls are in the tree");
+    Ok(())
 }
 
 /// Calls of a merge that were not matched: process, side, reason, where the other side is (a process's index or an address), and how many.

@@ -9,7 +9,9 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use instrument_analysis::merge::{Fate, Matching, Numbers, Party, Reason, match_calls};
-use instrument_tests::rmi::{Recorded, Running, TRANSFORMS, free_port, java, jre, pairs, profile};
+use instrument_tests::rmi::{
+    Recorded, Running, TRANSFORMS, all_are_told, free_port, java, jre, pairs, profile,
+};
 use instrument_trace::{ObjId, RemoteCall, RemoteCallKind, Side};
 
 /// What the storm's own methods are called; all others are the runtime's, or the marks of threads.
@@ -235,6 +237,10 @@ fn storm(storm: &Storm) -> Result<Weather> {
     let weather = Weather::of(folder.path(), &logs)?;
     let right = weather.check()?;
     weather.is_hard()?;
+    let files = weather.names.iter().map(|name| profile(folder.path(), name)).collect::<Result<Vec<_>>>()?;
+    all_are_told(&files, &[])?;
+    all_are_told(&files, &["--links"])?;
+    all_are_told(&files, &["--internals"])?;
     let all: usize = logs.iter().flat_map(|(_, log)| log.values()).map(|sides| sides[0].len()).sum();
     assert_eq!(right, all);
     let Numbers { made, served, unmatched, .. } = &weather.numbers;

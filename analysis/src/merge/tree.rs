@@ -127,18 +127,11 @@ pub(crate) fn emit(
     let mut by_site: HashMap<(u32, NodeId), Vec<u32>> = HashMap::default();
     let mut by_task: HashMap<NodeId, Vec<u32>> = HashMap::default();
     for (at, path) in paths.all.iter().enumerate() {
-        let Way { within, site, is_of_task, .. } = path.way;
-        let has_no_frame = paths.all.get(within as usize).is_some_and(|outer| outer.way.frame == NONE);
-        let is_there = view.root.is_none_or(|root| root == path.client);
-        let of = match (within, site) {
-            _ if is_of_task => by_task.entry(site).or_default(),
-            // Its process is told with all that it did, whoever it was for.
-            (_, Arcflow::ROOT) => continue,
-            _ if has_no_frame && is_there => by_site.entry((NONE, site)).or_default(),
-            _ if has_no_frame => by_site.entry((within, Arcflow::ROOT)).or_default(),
-            place => by_site.entry(place).or_default(),
-        };
-        of.push(at as u32);
+        if path.way.is_of_task {
+            by_task.entry(path.way.site).or_default().push(at as u32);
+        } else if let Some(place) = place(path, paths, view) {
+            by_site.entry(place).or_default().push(at as u32);
+        }
     }
     let (parts, left) = parts(paths);
     let mut tree = Arcflow::new(resources);
@@ -170,6 +163,27 @@ pub(crate) fn emit(
         }
     }
     emitter.finish()
+}
+
+/// Where the calls of a path are told: below those of which path, and at which node; none: they are not.
+fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
+    let Way { within, site, .. } = path.way;
+    let is_there = view.root.is_none_or(|root| root == path.client);
+    if site == Arcflow::ROOT {
+        return None;
+    }
+    let Some(outer) = paths.all.get(within as usize) else { return Some((NONE, site)) };
+    if view.folds(&outer.way) {
+        // What a runtime did for others is told where it is.
+        let is_told = view.root.is_none() || view.is_server && is_there;
+        return is_told.then_some((NONE, site));
+    }
+    Some(match outer.way.frame {
+        // Its process is told with all that it did, whoever it was for.
+        NONE if is_there => (NONE, site),
+        NONE => (within, Arcflow::ROOT),
+        _ => (within, site),
+    })
 }
 
 /// The part of its frame that each path has, and the part of each frame that none has.
@@ -236,8 +250,8 @@ impl Emitter<'_> {
         }
         if self.view.is_server {
             for (at, path) in self.paths.all.iter().enumerate() {
-                let is_folded = path.way.is_internal && folds;
-                if path.way.server == party as u32 && path.way.frame != NONE && !is_folded {
+                let is_framed = path.way.frame != NONE && !self.view.folds(&path.way);
+                if path.way.server == party as u32 && is_framed {
                     let part = self.parts[at];
                     let name = format!("for {}{}", self.labels[path.client], estimated(part));
                     let below = self.child(own, Kind::Process, &name);
@@ -326,7 +340,7 @@ impl Emitter<'_> {
     /// Emits the calls of a path at the place of their site.
     fn calls(&mut self, index: u32, site: NodeId) {
         let path = &self.paths.all[index as usize];
-        let is_folded = path.way.is_internal && !self.view.internals;
+        let is_folded = self.view.folds(&path.way);
         let at = if is_folded {
             self.child(site, Kind::Link, INTERNAL)
         } else {
@@ -339,8 +353,9 @@ impl Emitter<'_> {
         let is_full = is_grafted && self.tree.nodes().len() > MOST_NODES;
         let told = if is_grafted && !is_full { Told::WithAllBelow } else { Told::Alone };
         self.told[index as usize] = told;
-        // What the calls within took is told below, where they are.
-        let below = if told == Told::WithAllBelow { path.nested_ns.min(path.client_ns) } else { 0 };
+        // What the calls within took is told where they are.
+        let is_nested_told = told == Told::WithAllBelow || is_folded && self.view.root.is_none();
+        let below = if is_nested_told { path.nested_ns.min(path.client_ns) } else { 0 };
         let base = self.tree.base_mut(at);
         base[calls] += path.calls as f64;
         base[remote] += (path.client_ns - below) as f64;

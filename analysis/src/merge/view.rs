@@ -4,7 +4,7 @@ use instrument_trace::{Error, Source};
 
 use super::Party;
 use super::matching::Matching;
-use super::paths::Paths;
+use super::paths::{Paths, Way};
 use super::tree::{Merged, emit};
 use crate::load::Loaded;
 use crate::model::{Arcflow, Kind, NodeId};
@@ -18,6 +18,13 @@ pub struct View {
     pub is_server: bool,
     /// Calls that the runtime makes for itself are where they were made.
     pub internals: bool,
+}
+
+impl View {
+    /// Whether a call is one that the runtime makes for itself, and such are not shown.
+    pub(super) fn folds(&self, way: &Way) -> bool {
+        way.is_internal && !self.internals
+    }
 }
 
 /// The party that makes calls and serves none for others, but for those of the runtime's own; the first of those that serve least if all do.
