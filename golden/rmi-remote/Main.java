@@ -1,6 +1,10 @@
 import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.rmi.ConnectException;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
+import java.rmi.UnexpectedException;
+import java.rmi.server.RemoteRef;
 
 /** What an object of a remote class can be called by, and what it cannot. */
 public class Main {
@@ -82,6 +86,37 @@ public class Main {
         }
     }
 
+    interface Far extends Remote {
+        void reach() throws RemoteException;
+    }
+
+    /** A stub is remote itself: what it throws passes two handlers. */
+    static final class Far_Stub implements Far {
+        private final RemoteRef ref;
+
+        Far_Stub(RemoteRef ref) {
+            this.ref = ref;
+        }
+
+        @Override
+        public void reach() throws RemoteException {
+            try {
+                ref.invoke(this, null, null, 7);
+            } catch (RemoteException | RuntimeException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new UnexpectedException("reach", e);
+            }
+        }
+    }
+
+    /** Lies far away. */
+    private static RemoteRef nowhere() {
+        return (RemoteRef) Proxy.newProxyInstance(Main.class.getClassLoader(), new Class<?>[] {RemoteRef.class}, (proxy, method, values) -> {
+            throw new ConnectException("nowhere");
+        });
+    }
+
     public static void main(String[] args) throws Exception {
         Service<String> direct = new Direct();
         Service<String> below = new Below();
@@ -97,6 +132,11 @@ public class Main {
             } catch (RemoteException | IllegalArgumentException e) {
                 System.out.println(e.getMessage());
             }
+        }
+        try {
+            new Far_Stub(nowhere()).reach();
+        } catch (RemoteException e) {
+            System.out.println(e.getMessage());
         }
     }
 }

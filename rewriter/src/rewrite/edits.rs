@@ -90,8 +90,8 @@ pub(crate) enum Way {
 #[derive(Debug, Clone)]
 pub(crate) struct RegionHandler {
     pub(crate) snippet: Snippet,
-    /// First pc of the region: what is inserted in front of its instruction is not covered.
-    pub(crate) start: u32,
+    /// First pc of the region: what is inserted in front of its instruction is not covered. None: it is for the whole method.
+    pub(crate) start: Option<u32>,
     /// Half-open ranges of old pcs, ascending, that lead to it.
     pub(crate) ranges: Vec<(u32, u32)>,
 }

@@ -5,8 +5,9 @@
 //!    finally blocks run even if the probe in the landing fails;
 //! 2. the old rows, in order; a row that covers its own handler is split around the landing, and one that exceptions of a
 //!    code region take part in is split at the region's borders;
-//! 3. the ranges that lead to the handlers of code regions;
-//! 4. the ranges that lead to the unwind handler, which covers those handlers, too.
+//! 3. the ranges that lead to the handlers of code regions and of remote calls;
+//! 4. those handlers themselves: what they throw again goes to the next one that is of the whole method;
+//! 5. the ranges that lead to the unwind handler, which covers those handlers, too.
 //!
 //! A range is interrupted around trampolines: they cannot throw, and the frame of one, which is a copy of its
 //! distant target's, need not fit the handler.
@@ -125,7 +126,7 @@ pub(crate) fn write(
     }
     for (handler, &pc) in edits.region_handlers.iter().zip(region_pcs) {
         for &(start, end) in &handler.ranges {
-            let from = match start == handler.start {
+            let from = match Some(start) == handler.start {
                 true => cursor.instruction(start as usize),
                 false => cursor.end(start as usize),
             };
@@ -133,6 +134,12 @@ pub(crate) fn write(
             if from < to {
                 add(out, from, to, pc, 0);
             }
+        }
+    }
+    for (index, (&from, &to)) in region_pcs.iter().zip(region_pcs.iter().skip(1)).enumerate() {
+        let outer = edits.region_handlers.iter().skip(index + 1).position(|handler| handler.start.is_none());
+        if let Some(outer) = outer {
+            add(out, from, to, region_pcs[index + 1 + outer], 0);
         }
     }
     for &(start, end) in &edits.covered {

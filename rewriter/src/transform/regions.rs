@@ -150,7 +150,7 @@ pub(crate) fn plan(
             continue;
         }
         let snippet = call(site, Snippet::default(), Hook::RegionLeft, number)?.with(&[opcode::ATHROW]);
-        edits.region_handlers.push(RegionHandler { snippet, start: range.0, ranges });
+        edits.region_handlers.push(RegionHandler { snippet, start: Some(range.0), ranges });
     }
     Ok(())
 }

@@ -337,6 +337,5 @@ fn exits(site: &MethodSite<'_>, edits: &mut Edits, returned: Snippet, thrown: Sn
 /// A handler for what nothing else in the method handles.
 fn handler(edits: &mut Edits, snippet: Snippet, ranges: Vec<(u32, u32)>) {
     edits.least_stack = edits.least_stack.max(2);
-    // No instruction is its first one: a range begins where what is inserted in front of it ends.
-    edits.region_handlers.push(RegionHandler { snippet, start: u32::MAX, ranges });
+    edits.region_handlers.push(RegionHandler { snippet, start: None, ranges });
 }
