@@ -293,15 +293,16 @@ struct Head {
     nonce: u64,
     process: u64,
     start: u64,
-    /// When the virtual machine shut down, and how long the file is: a snapshot was made before.
-    progress: (u64, u64),
+    /// Whether it is no snapshot, when the virtual machine shut down, and how long the file is: a snapshot was made before.
+    progress: (bool, u64, u64),
 }
 
 fn head(path: &Path) -> Option<Head> {
-    let mut words = [0u8; 88];
+    let mut words = [0u8; 96];
     File::open(path).ok()?.read_exact(&mut words).ok()?;
     let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().unwrap_or_default());
-    let head = Head { nonce: word(16), process: word(24), start: word(32), progress: (word(80), word(40)) };
+    let progress = (word(88) == 0, word(80), word(40));
+    let head = Head { nonce: word(16), process: word(24), start: word(32), progress };
     words.starts_with(b"\x89IPROF\r\n").then_some(head)
 }
 
@@ -342,7 +343,7 @@ mod tests {
             let mut bytes = b"\x89IPROF\r\n".to_vec();
             // As many names, as many profiles.
             bytes.extend([0, u64::from(name.as_bytes()[0]), pid, start].map(u64::to_le_bytes).concat());
-            bytes.extend([0; 48]);
+            bytes.extend([0; 56]);
             fs::write(directory.path().join(name), bytes).unwrap();
         };
         write("a.iprof", 7, 2_000);
@@ -370,19 +371,27 @@ mod tests {
     #[test]
     fn a_snapshot_is_not_taken_for_a_profile() {
         let folder = tempfile::tempdir().unwrap();
-        let profile = |name: &str, words: [u64; 4]| {
-            let [nonce, process, end, shutdown] = words;
+        let snapshot = |name: &str, words: [u64; 5]| {
+            let [nonce, process, end, shutdown, is_snapshot] = words;
             let mut all =
-                [u64::from_le_bytes(*b"\x89IPROF\r\n"), 0, nonce, process, 5000, end, 0, 0, 0, 0, 0];
-            all[10] = shutdown;
+                [u64::from_le_bytes(*b"\x89IPROF\r\n"), 0, nonce, process, 5000, end, 0, 0, 0, 0, 0, 0];
+            (all[10], all[11]) = (shutdown, is_snapshot);
             let bytes: Vec<u8> = all.into_iter().flat_map(u64::to_le_bytes).collect();
             fs::write(folder.path().join(name), bytes).unwrap();
+        };
+        let profile = |name: &str, [nonce, process, end, shutdown]: [u64; 4]| {
+            snapshot(name, [nonce, process, end, shutdown, 0]);
         };
         profile("copy.iprof", [1, 7, 8192, 0]);
         profile("p-7.iprof", [1, 7, 8192, 99]);
         profile("p-7-2.iprof", [2, 7, 4096, 0]);
         profile("a-copy.iprof", [3, 8, 4096, 0]);
         profile("p-8.iprof", [3, 8, 8192, 0]);
+        // Killed before the file had to grow.
+        for (number, name) in [(4, "a"), (5, "z")] {
+            snapshot(&format!("{name}-copy.iprof"), [number, 9, 8192, 0, 1]);
+            profile(&format!("p-{number}.iprof"), [number, 9, 8192, 0]);
+        }
         let names = |pid| {
             let mut names: Vec<_> = profiles_since(folder.path(), UNIX_EPOCH, pid)
                 .into_iter()
@@ -392,6 +401,6 @@ mod tests {
             names
         };
         assert_eq!(names(Some(7)), ["p-7-2.iprof", "p-7.iprof"]);
-        assert_eq!(names(None), ["p-7-2.iprof", "p-7.iprof", "p-8.iprof"]);
+        assert_eq!(names(None), ["p-4.iprof", "p-5.iprof", "p-7-2.iprof", "p-7.iprof", "p-8.iprof"]);
     }
 }

@@ -415,7 +415,9 @@ fn snapshots_are_whole_while_threads_write() -> Result<()> {
                     .run_quietly()?;
                 ensure!(String::from_utf8(said.stdout)?.contains("the program stood still for "), "{case}");
                 let copy = program.folder.path().join("copy.iprof");
-                let copied = Profile::parse(&fs::read(&copy)?)?;
+                let bytes = fs::read(&copy)?;
+                assert_eq!(bytes[88], 1, "{case}: it does not say that it is a snapshot");
+                let copied = Profile::parse(&bytes)?;
                 assert_eq!(copied.damage, [], "{case}");
                 let report = subject::call()?.args(["report", "--json"]).arg(&copy).run_quietly()?;
                 let report: Value = serde_json::from_slice(&report.stdout)?;

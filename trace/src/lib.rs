@@ -32,6 +32,7 @@
 //! | 64 | 8 | start, in ns of the clock; 0: a recorder without a clock |
 //! | 72 | 8 | the clock at the last beat: written now and then while the process lives (see `instrument.snapshot`) |
 //! | 80 | 8 | the clock when the virtual machine began to shut down; 0: it did not, or was killed |
+//! | 88 | 8 | 1: a snapshot that was made while the process went on; 0: the profile |
 //!
 //! # Blocks
 //! From offset 4096, one after another: the pieces by which the file grows. The zeros of a block are written before it is

@@ -7,9 +7,12 @@ use super::answer::{Asked, reason};
 use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The word of the header by which a snapshot is told from its profile.
+const IS_SNAPSHOT: u64 = 88;
 
 impl Asked<'_> {
     pub(super) fn snapshot(self, to: &Path) -> Result<Value, String> {
@@ -48,6 +51,7 @@ impl Asked<'_> {
         });
         let finish = stood.map_err(reason).and_then(|()| {
             let bytes = copied.map_err(|error| named(&beside, error))?;
+            copy.write_all_at(&1u64.to_le_bytes(), IS_SNAPSHOT).map_err(|error| named(&beside, error))?;
             fs::rename(&beside, to).map_err(|error| named(to, error))?;
             Ok(json!({ "file": to, "bytes": bytes, "stopped_ns": stopped }))
         });
