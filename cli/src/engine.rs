@@ -142,7 +142,7 @@ fn survey(units: &[Unit], settings: &Settings, instrumenter: &mut Instrumenter<'
     Ok(())
 }
 
-/// Reads all classes of all inputs. What is no class is dealt with when it is rewritten.
+/// Reads all classes of all inputs that are to be rewritten. What is no class is dealt with then.
 fn visit_classes(units: &[Unit], mut visit: impl FnMut(&ClassFile<'_>)) -> Result<()> {
     let mut add = |bytes: &[u8]| {
         if let Ok(class) = ClassFile::parse(bytes) {
@@ -156,7 +156,7 @@ fn visit_classes(units: &[Unit], mut visit: impl FnMut(&ClassFile<'_>)) -> Resul
                 FileKind::ClassFile => add(&bytes),
                 FileKind::Archive => {
                     let limits = archive::Limits::default();
-                    archive::visit_classes(&unit.name_of(file), &bytes, &limits, &mut |class| {
+                    archive::visit_reached_classes(&unit.name_of(file), &bytes, &limits, &mut |class| {
                         add(class.bytes);
                         ControlFlow::Continue(())
                     })?;

@@ -59,7 +59,7 @@ pub use error::{Ambiguity, ArchiveError, ErrorKind, SkipReason};
 pub use layout::{Kind, Layout};
 pub use location::Location;
 pub use options::{Limits, Options};
-pub use read::{Class, read_entry, visit_classes};
+pub use read::{Class, read_entry, visit_classes, visit_reached_classes};
 
 /// What the archive engine asks of whoever rewrites classes.
 ///

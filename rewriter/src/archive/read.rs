@@ -8,7 +8,7 @@ use super::directory::Directory;
 use super::engine::unreadable;
 use super::error::{ArchiveError, ErrorKind, SkipReason};
 use super::header::STORED;
-use super::layout::Role;
+use super::layout::{Kind, Role};
 use super::options::{Budget, Limits};
 use super::{Location, Skipped};
 
@@ -31,7 +31,28 @@ pub fn visit_classes(
     limits: &Limits,
     visit: &mut dyn FnMut(Class<'_>) -> ControlFlow<()>,
 ) -> Result<Vec<Skipped>, ArchiveError> {
-    let mut reader = Reader { limits, budget: limits.budget(archive.len()), skipped: Vec::new(), visit };
+    read(name, archive, limits, false, visit)
+}
+
+/// As [`visit_classes`], without what the class loaders that the archive is for do not reach: what a rewriter leaves as it is.
+pub fn visit_reached_classes(
+    name: &str,
+    archive: &[u8],
+    limits: &Limits,
+    visit: &mut dyn FnMut(Class<'_>) -> ControlFlow<()>,
+) -> Result<Vec<Skipped>, ArchiveError> {
+    read(name, archive, limits, true, visit)
+}
+
+fn read(
+    name: &str,
+    archive: &[u8],
+    limits: &Limits,
+    only_reached: bool,
+    visit: &mut dyn FnMut(Class<'_>) -> ControlFlow<()>,
+) -> Result<Vec<Skipped>, ArchiveError> {
+    let budget = limits.budget(archive.len());
+    let mut reader = Reader { limits, only_reached, budget, skipped: Vec::new(), visit };
     // Whether it broke off makes no difference to the caller, who knows.
     let _ = reader.archive(archive, &Location::root(name), 0)?;
     Ok(reader.skipped)
@@ -74,6 +95,7 @@ pub fn read_entry(
 
 struct Reader<'r> {
     limits: &'r Limits,
+    only_reached: bool,
     budget: Budget,
     skipped: Vec<Skipped>,
     visit: &'r mut dyn FnMut(Class<'_>) -> ControlFlow<()>,
@@ -98,6 +120,7 @@ impl Reader<'_> {
             }
             Err(kind) => return Err(ArchiveError::new(at, kind)),
         };
+        let kind = Kind::of(at.name(), &directory);
         for &index in &directory.order {
             let entry = &directory.entries[index as usize];
             let entry_at = at.entry(entry.name).shadowed(entry.shadowed);
@@ -106,8 +129,14 @@ impl Reader<'_> {
             if role == Role::Other {
                 continue;
             }
-            let too_deep = role == Role::Archive && depth >= self.limits.depth;
-            if let Some(reason) = too_deep.then_some(SkipReason::Depth).or_else(|| unreadable(entry)) {
+            let reason = if self.only_reached && !kind.reaches(role, entry.name) {
+                Some(SkipReason::OutsideClassPath)
+            } else if role == Role::Archive && depth >= self.limits.depth {
+                Some(SkipReason::Depth)
+            } else {
+                unreadable(entry)
+            };
+            if let Some(reason) = reason {
                 self.skip(&entry_at, reason);
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use instrument_rewriter::archive::{Limits, read_entry, visit_classes};
+use instrument_rewriter::archive::{Limits, read_entry, visit_classes, visit_reached_classes};
 
 use crate::build::{Entry, class_bytes, deflated, entry, zip};
 
@@ -43,6 +43,22 @@ fn classes_in_archive_order_until_it_breaks() {
     })
     .unwrap();
     assert_eq!(count, 2);
+}
+
+#[test]
+fn what_no_class_loader_reaches_is_left_out_if_wanted() {
+    let damaged = Entry { method: Some(8), ..entry("launcher/Main.class", [0xff; 20]) };
+    let war = zip([damaged, deflated("WEB-INF/classes/a/A.class", class_bytes(2, 100))]);
+    let mut seen = Vec::new();
+    let mut visit = |class: instrument_rewriter::archive::Class<'_>| {
+        seen.push(class.at.to_string());
+        ControlFlow::Continue(())
+    };
+    assert!(visit_classes("x.war", &war, &Limits::default(), &mut visit).is_err());
+    let skipped = visit_reached_classes("x.war", &war, &Limits::default(), &mut visit).unwrap();
+    assert_eq!(seen, ["x.war!WEB-INF/classes/a/A.class"]);
+    assert_eq!(skipped.len(), 1);
+    assert_eq!(skipped[0].reason.code(), "outside-class-path");
 }
 
 #[test]
