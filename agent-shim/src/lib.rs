@@ -195,12 +195,11 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     for (key, value) in &options.recorder {
         settings += &format!("{key}={}\n", value.replace('\n', " "));
     }
-    if let Some(name) = given("name") {
+    let command = || jvmti.system_property("sun.java.command");
+    if let Some(name) = effective("name").or_else(|| std::env::var("INSTRUMENT_NAME").ok()) {
         settings += &format!("called={}\n", name.replace('\n', " "));
-    }
-    if effective("name").is_none()
-        && let Some(name) = jvmti.system_property("sun.java.command").as_deref().and_then(program_name)
-    {
+    } else if let Some(name) = command().as_deref().and_then(program_name) {
+        // What the file is called; the process has no name.
         settings += &format!("name={name}\n");
     }
     let clock = clock(options.clock);
@@ -286,6 +285,10 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
         Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni, agent.early.is_some())? })
     };
     let Some(live) = live() else {
+        if agent.early.is_some() {
+            // Nobody would be told of what is rewritten from here on.
+            let _ = jvmti.disable(Event::ClassFileLoadHook);
+        }
         say(format_args!("the runtime cannot be called; the program runs as it is"));
         return;
     };

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use instrument_tests::agent::{self, finish, option, run};
 use instrument_tests::jre;
-use instrument_tests::machine::Jdk;
+use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject;
 use tempfile::TempDir;
 
@@ -68,6 +68,30 @@ fn a_process_is_called_what_the_user_says() -> Result<()> {
         let outcome = finish(instrument_run(&options, &[word, "-cp", &path, "Program"])?)?;
         ensure!(outcome.stderr.starts_with(&format!("profile: {name}-")), "{}", outcome.stderr);
         ensure!(outcome.stdout.contains(&format!("  {name} (pid ")), "{}", outcome.stdout);
+    }
+    // Nobody has: the profile's file is called after the program, which keeps its whole name.
+    let folder = tempfile::tempdir()?;
+    let kit = Jdk::default_kit()?;
+    fs::write(
+        folder.path().join("Till.java"),
+        "package com.acme; class Till { public static void main(String[] words) {} }",
+    )?;
+    kit.tool("javac").current_dir(folder.path()).args(["-d", ".", "Till.java"]).run_quietly()?;
+    kit.tool("jar")
+        .current_dir(folder.path())
+        .args(["cfe", "shop-1.2.jar", "com.acme.Till", "com"])
+        .run_quietly()?;
+    let jar = folder.path().join("shop-1.2.jar").display().to_string();
+    for (words, name, file, environment) in [
+        (["-cp", &jar, "com.acme.Till"], "com.acme.Till", "Till", None),
+        (["-Dx=y", "-jar", &jar], "shop-1.2.jar", "shop-1.2", None),
+        (["-cp", &jar, "com.acme.Till"], "till", "till", Some("till")),
+    ] {
+        let mut command = instrument_run(&["--report", "xtree --depth 1 --width 300"], &words)?;
+        command.envs(environment.map(|name| ("INSTRUMENT_NAME", name)));
+        let outcome = finish(command)?;
+        ensure!(outcome.stderr.starts_with(&format!("profile: {file}-")), "{}", outcome.stderr);
+        ensure!(outcome.stdout.contains(&format!("  {name} (pid ")), "{name}: {}", outcome.stdout);
     }
     let outcome = finish(instrument_run(&["--name", "a/b"], &["-cp", &path, "Program"])?)?;
     ensure!(outcome.code == Some(2) && outcome.stderr.contains("no name for a file"), "{}", outcome.stderr);

@@ -54,13 +54,21 @@ final class RemoteCalls {
         if (state.mode == ThreadState.BUSY || Threads.file == null) {
             return null;
         }
+        int mode = state.mode;
+        // Not an object of the program's.
+        state.mode = ThreadState.BUSY;
         RemoteCalls calls = state.remote;
         if (calls == null) {
-            calls = new RemoteCalls(state);
-            state.remote = calls;
+            try {
+                calls = new RemoteCalls(state);
+                state.remote = calls;
+            } finally {
+                if (calls == null) {
+                    state.mode = mode;
+                }
+            }
         }
-        calls.mode = state.mode;
-        state.mode = ThreadState.BUSY;
+        calls.mode = mode;
         return calls;
     }
 

@@ -71,8 +71,9 @@ final class Settings {
         } catch (Exception e) {
             Log.say("cannot read " + RESOURCE + ": " + e);
         }
-        String chosen = outside("name");
-        called = chosen == null || chosen.isEmpty() ? defaults.getProperty("called") : chosen;
+        // The agent gives a file a name, too, if nobody else does.
+        String chosen = Agent.present ? find("called") : outside("name");
+        called = chosen == null || chosen.isEmpty() ? null : chosen;
         String given = find("name");
         name = given == null || given.isEmpty() || given.indexOf('/') >= 0 || given.indexOf('\\') >= 0 ? "java" : given;
         String target = find("out");
