@@ -196,7 +196,8 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         settings += &format!("{key}={}\n", value.replace('\n', " "));
     }
     let command = || jvmti.system_property("sun.java.command");
-    if let Some(name) = effective("name").or_else(|| std::env::var("INSTRUMENT_NAME").ok()) {
+    let environment = || std::env::var("INSTRUMENT_NAME").ok().filter(|name| !name.trim().is_empty());
+    if let Some(name) = effective("name").or_else(environment) {
         settings += &format!("called={}\n", name.replace('\n', " "));
     } else if let Some(name) = command().as_deref().and_then(program_name) {
         // What the file is called; the process has no name.

@@ -13,6 +13,9 @@ use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, R
 /// The remote method of all calls, which has no name.
 const REMOTE: &str = "remote method 000000000000004d";
 
+/// How many remote calls have no place in the tree.
+const MISSING: &str = " remote calls were made in contexts that the tree does not have";
+
 /// A remote call at times of one process.
 #[derive(Clone, Copy)]
 struct Call {
@@ -92,22 +95,34 @@ fn merged(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View) -> Merged {
 }
 
 fn merged_with(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View, links: bool) -> Merged {
+    merged_of(files, view, links, &|_| true)
+}
+
+fn merged_of(
+    files: &[Vec<u8>],
+    view: impl FnOnce(&Numbers) -> View,
+    links: bool,
+    thread: &dyn Fn(&str) -> bool,
+) -> Merged {
     let mut profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
     let names = |_, id| format!("m{id}");
     let labels: Vec<_> = (0..files.len()).map(|at| format!("P{at}")).collect();
     let mut processes: Vec<_> =
         profiles.iter_mut().zip(&labels).map(|(p, name)| Process::new(p, name.clone(), &names)).collect();
-    let loaded = load(&mut processes, &Options { apart: true, links, ..Options::default() });
+    let loaded =
+        load(&mut processes, &Options { apart: true, links, thread: Some(thread), ..Options::default() });
     let parties: Vec<_> =
         profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
     let matching = match_calls(&parties).unwrap();
     let view = view(&Numbers::of(&matching));
     let merged = tree(&parties, &matching, &loaded, &labels, &view).unwrap();
-    if !merged.remarks.iter().any(|remark| remark.contains("contexts that the tree does not have"))
-        && view.root.is_none()
-    {
-        let all: u64 = matching.made.len() as u64;
-        assert_eq!(column(&merged, "remote-calls"), all as f64, "{:#?}", lines(&merged.model));
+    let are_wanted = profiles.iter().flat_map(|profile| &profile.threads).all(|of| thread(&of.name));
+    if view.root.is_none() && are_wanted {
+        // Every call is there, or is said to be missing.
+        let missing = merged.remarks.iter().find_map(|remark| remark.strip_suffix(MISSING));
+        let missing = missing.map_or(0.0, |calls| calls.parse().unwrap());
+        let all = matching.made.len() as f64;
+        assert_eq!(column(&merged, "remote-calls") + missing, all, "{:#?}", lines(&merged.model));
     }
     let arcs = Arcs::new(&merged.model);
     assert_eq!(invariants::check(&merged.model, &arcs).violations.len(), 0);
@@ -313,6 +328,76 @@ fn what_was_served_under_no_frame_has_its_calls_all_the_same() {
     }
 }
 
+/// Two threads of the second process do the same for the first: what they call has no frames, and calls the last.
+#[test]
+fn several_ways_to_a_server_without_frames_add_up() {
+    let calls = [1, 2].map(|thread| {
+        let begin = 1000 * u64::from(thread);
+        let served = Call { thread, ..served(thread as i16, thread, begin, 80) };
+        [served, Call { thread, ..made(10 + thread as i16, 1, begin + 10, 50) }]
+    });
+    let script = |link: u32| {
+        let script = Script::new(1000 * u64::from(link)).enter_link(link).call(5, |s| s.wait(80));
+        script.leave_link(link)
+    };
+    let second = file(&[("rmi", script(1)), ("rmi", script(2))], &[(0, Some(5))], calls.as_flattened());
+    let main = Script::new(1000).call(2, |s| s.wait(200));
+    let first = file(&[("main", main)], &[(0, Some(2))], &[made(1, 1, 1000, 100), made(2, 1, 1100, 100)]);
+    let calls = [1, 2].map(|thread| {
+        let begin = 1000 * u64::from(thread);
+        let served = Call { thread, ..served(10 + thread as i16, 0, begin, 40) };
+        [served, Call { thread, ..made(20 + thread as i16, 0, begin + 5, 30) }]
+    });
+    let third = file(&[("rmi", Script::new(1000)), ("rmi", Script::new(1000))], &[], calls.as_flattened());
+    let script = serve(serve(Script::new(1000), 1, 25), 1, 25);
+    let last = file(&[("rmi", script)], &[], &[served(21, 1, 1000, 25), served(22, 1, 1025, 25)]);
+    let tree = merged(&[first, second, third, last], default);
+    let expected = [
+        "1 P0 1 0",
+        "2 main 1 0",
+        "3 m2 1 0",
+        &format!("4 {REMOTE} 2 40"),
+        "5 P1 2 0",
+        "6 m5 2 60",
+        &format!("7 {REMOTE} 2 20"),
+        "8 P2 2 20",
+        &format!("9 {REMOTE} 2 10"),
+    ];
+    assert_eq!(lines(&tree.model)[..expected.len()], expected);
+    assert_eq!((column(&tree, "wall"), &tree.remarks[..]), (200.0, &[][..]));
+}
+
+#[test]
+fn what_is_done_for_threads_that_are_left_out_stays_with_its_server() {
+    let files = [
+        a_client(1000, false),
+        file(
+            &[("rmi", serve(Script::new(1000).wait(5), 1, 80))],
+            &[(0, Some(5))],
+            &[served(1, 1, 1005, 80), made(2, 1, 1020, 50)],
+        ),
+        a_last_one(),
+    ];
+    // Only the client's own.
+    let tree = merged_of(&files, default, false, &|name| name == "main");
+    assert_eq!(column(&tree, "remote"), 100.0);
+    assert_eq!(column(&tree, "remote-calls"), 1.0);
+    // Only the servers'.
+    let tree = merged_of(&files, |_| View::default(), false, &|name| name == "rmi");
+    let expected = [
+        "1 P0 1 0",
+        "1 P1 1 0",
+        "2 (remote calls) 1 20",
+        "3 m5 1 10",
+        &format!("4 {REMOTE} 1 10"),
+        "5 P2 1 20",
+        "6 m5 1 20",
+        "1 P2 1 0",
+    ];
+    assert_eq!(lines(&tree.model), expected);
+    assert_eq!(tree.remarks, [""; 0]);
+}
+
 #[test]
 fn a_context_that_is_not_below_its_frame_stands_for_it() {
     // As in a trace that has had too many contexts.
@@ -372,6 +457,18 @@ fn calls_of_threads_without_a_context_are_told() {
     assert_eq!(column(&tree, "remote-calls"), 3.0);
 }
 
+/// No clock can have seen this.
+#[test]
+fn calls_that_caused_themselves_are_counted() {
+    let file = |made_id, served_id| {
+        let script = serve(Script::new(1000).wait(5), 1, 80);
+        let calls = [served(served_id, 1, 1005, 80), made(made_id, 1, 1020, 50)];
+        file(&[("rmi", script)], &[(0, Some(5))], &calls)
+    };
+    let tree = merged(&[file(1, 2), file(2, 1)], |_| View::default());
+    assert_eq!(tree.remarks, ["1 remote calls seem to have caused themselves", &format!("2{MISSING}")]);
+}
+
 #[test]
 fn operations_of_one_interface_are_different_methods() {
     let calls =
@@ -403,6 +500,17 @@ fn the_client_serves_least() {
             default(numbers)
         });
     }
+    // Who calls itself serves nobody.
+    let busy = linked(
+        &[("main", script())],
+        &[(0, Some(1))],
+        &[record(&made(1, 1, 1100, 50)), record(&made(7, 1, 1200, 20)), record(&served(7, 0, 1205, 10))],
+        &[],
+    );
+    merged(&[calls(&[], &[1], 3), busy.clone(), calls(&[9], &[], -3)], |numbers| {
+        assert_eq!(numbers.own, [(0, 1), (2, 0), (1, 0)]);
+        default(numbers)
+    });
     // Who calls back serves more.
     let (client, server) = (calls(&[1, 2], &[4], -3), calls(&[4], &[1, 2], 3));
     for (files, root) in [([client.clone(), server.clone()], 0), ([server, client], 1)] {

@@ -106,7 +106,7 @@ impl<'a, S: Source> Remote<'a, S> {
             let end = if call.end == 0 { last } else { call.end }.max(call.begin);
             calls.spans.push(Span { thread, begin: call.begin, end, place, row });
         })?;
-        rows.finish()?;
+        rows.finish(profile)?;
         // What lasts longer is around what is shorter.
         calls.spans.sort_unstable_by_key(|span| (span.thread, span.begin, u64::MAX - span.end, span.place));
         Ok(calls)

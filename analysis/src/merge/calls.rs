@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash};
 use std::io;
 use std::ops::Range;
 
-use instrument_trace::{Error, ObjId, RemoteCall, RemoteCallKind, Uid};
+use instrument_trace::{Error, ObjId, Profile, RemoteCall, RemoteCallKind, Uid};
 
 /// No row, no connection.
 pub const NONE: u32 = u32::MAX;
@@ -178,7 +178,6 @@ impl Rows {
 /// Gives the calls of a party, when they are read again, the rows that they have.
 #[derive(Debug, Clone)]
 pub(crate) struct Numbering {
-    party: usize,
     made: Range<u32>,
     served: Range<u32>,
     /// There are more than there were.
@@ -187,7 +186,7 @@ pub(crate) struct Numbering {
 
 impl Numbering {
     pub(crate) fn new(made: &Rows, served: &Rows, party: usize) -> Numbering {
-        Numbering { party, made: made.of(party), served: served.of(party), is_longer: false }
+        Numbering { made: made.of(party), served: served.of(party), is_longer: false }
     }
 
     /// The row of the next call; none: it has none.
@@ -204,10 +203,10 @@ impl Numbering {
 
     /// # Errors
     /// Other calls were read than those that have rows.
-    pub(crate) fn finish(self) -> Result<(), Error> {
+    pub(crate) fn finish(self, profile: &Profile) -> Result<(), Error> {
         if self.is_longer || !self.made.is_empty() || !self.served.is_empty() {
-            let number = self.party + 1;
-            let reason = format!("profile {number}: its remote calls changed while they were read");
+            let pid = profile.pid;
+            let reason = format!("the remote calls of process {pid} changed while they were read");
             return Err(io::Error::other(reason).into());
         }
         Ok(())

@@ -23,7 +23,7 @@ pub struct Matching {
     pub made: Rows,
     /// Calls served.
     pub served: Rows,
-    /// By party: calls that its program made and served, without those that the runtime makes for itself.
+    /// By party: calls that its program made, and those that it served for others; without those that the runtime makes for itself.
     pub own: Vec<(u64, u64)>,
     /// Matched calls that have another place on the connection at one end than at the other.
     pub misplaced: u64,
@@ -57,6 +57,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     let hasher = Hasher::default();
     let mut connections = Connections::new(parties);
     let mut keys = Vec::new();
+    let mut are_own = Vec::new();
     for (number, party) in parties.iter().enumerate() {
         let Matching { made, served, own, unknown, .. } = &mut matching;
         let own = &mut own[number];
@@ -64,10 +65,11 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
         served.starts.push(served.len() as u32);
         party.profile.visit_remote_calls(party.source, |call| {
             let connection = connections.find(number, call.copy, call.connection);
-            let is_own = u64::from(!is_internal(call));
+            let is_own = !is_internal(call);
             match call.kind {
                 RemoteCallKind::Made => {
-                    own.0 += is_own;
+                    own.0 += u64::from(is_own);
+                    are_own.push(is_own);
                     if let Some(uid) = &call.return_id {
                         let (time, rest) = Key::of(uid);
                         keys.push(Key { time, rest, row: made.len() as u32, checks: hasher.checks(call) });
@@ -75,7 +77,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                     made.push(connection, call.ordinal);
                 }
                 RemoteCallKind::Served => {
-                    own.1 += is_own;
+                    own.1 += u64::from(is_own);
                     served.push(connection, call.ordinal);
                 }
                 RemoteCallKind::Other(_) => *unknown += 1,
@@ -94,6 +96,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     drop(keys);
     matching.pair_connections(&mut connections);
     leftovers::settle(&mut matching, parties, &mut connections, &hasher)?;
+    matching.leave_out_calls_to_itself(&are_own);
     Ok(matching)
 }
 
@@ -150,6 +153,15 @@ impl Matching {
         if partner != NONE {
             self.served.partner[partner as usize] = NONE;
             self.served.fate[partner as usize] = Fate::Unmatched(Reason::Contradiction);
+        }
+    }
+
+    fn leave_out_calls_to_itself(&mut self, are_own: &[bool]) {
+        for (party, own) in self.own.iter_mut().enumerate() {
+            let (made, here) = (self.made.of(party), self.served.of(party));
+            let is_here = |row: &u32| self.made.partner(*row).is_some_and(|served| here.contains(&served));
+            let to_itself = made.filter(|&row| are_own[row as usize]).filter(is_here).count() as u64;
+            own.1 = own.1.saturating_sub(to_itself);
         }
     }
 

@@ -70,7 +70,7 @@ impl<S: Source> Party<'_, S> {
                 visit(row, call);
             }
         })?;
-        rows.finish()
+        rows.finish(self.profile)
     }
 
     /// How much is in it, to be compared with that of a copy: remote calls, soundness, calls of methods, the last moment.

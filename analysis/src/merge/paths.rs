@@ -44,7 +44,7 @@ pub(crate) struct Path {
     pub(crate) client_ns: u64,
     /// The same as the server measured it.
     pub(crate) server_ns: u64,
-    /// What of that the calls made within them took, as the server measured them.
+    /// What of that the calls made within them took, as the server measured them; without those of threads that are left out.
     pub(crate) nested_ns: u64,
     /// Time of calls of which both sides are known, less that of the server: network, marshalling.
     pub(crate) between_ns: i64,
@@ -245,8 +245,8 @@ impl Paths {
         let end = if call.end == 0 { until } else { call.end };
         let whole = end.saturating_sub(call.begin);
         path.client_ns = path.client_ns.saturating_add(whole);
-        let within = path.way.within;
-        if within != NONE {
+        let Way { within, site, .. } = path.way;
+        if within != NONE && site != Arcflow::ROOT {
             let outer = &mut self.all[within as usize];
             outer.nested_ns = outer.nested_ns.saturating_add(whole);
         }

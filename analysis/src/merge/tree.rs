@@ -105,7 +105,7 @@ pub(crate) struct Emitter<'a> {
     stack: Vec<Work>,
     /// What callers have less: node and resource.
     waited: HashMap<(NodeId, usize), f64>,
-    /// What they have less besides, as far as they have it, and the remote method or server that has it; outermost callers first.
+    /// What they have less besides, as far as they have it, and the remote method or server that has it.
     remote: Vec<(NodeId, NodeId, f64)>,
     columns: [usize; 3],
     walls: Vec<usize>,
@@ -133,7 +133,7 @@ pub(crate) fn emit(
             by_site.entry(place).or_default().push(at as u32);
         }
     }
-    let (parts, left) = parts(paths);
+    let (parts, left) = parts(paths, view);
     let mut tree = Arcflow::new(resources);
     tree.consumers.clone_from(&model.consumers);
     tree.occurrences.clone_from(&model.occurrences);
@@ -173,8 +173,9 @@ fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
         return None;
     }
     let Some(outer) = paths.all.get(within as usize) else { return Some((NONE, site)) };
-    if view.folds(&outer.way) {
-        // What a runtime did for others is told where it is.
+    let is_left_out = outer.way.site == Arcflow::ROOT && !view.is_server;
+    if is_left_out || view.folds(&outer.way) {
+        // What is done for nobody that is told, or by a runtime, is told where it is.
         let is_told = view.root.is_none() || view.is_server && is_there;
         return is_told.then_some((NONE, site));
     }
@@ -187,7 +188,7 @@ fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
 }
 
 /// The part of its frame that each path has, and the part of each frame that none has.
-fn parts(paths: &Paths) -> (Vec<Part>, Vec<Part>) {
+fn parts(paths: &Paths, view: &View) -> (Vec<Part>, Vec<Part>) {
     let weight = |path: &Path| path.server_ns as f64 + path.calls as f64;
     let whole: Vec<f64> = paths
         .frames
@@ -206,7 +207,8 @@ fn parts(paths: &Paths) -> (Vec<Part>, Vec<Part>) {
     let entries = |frame: usize| paths.frames.all[frame].entries.max(paths.served[frame].calls);
     let parts = paths.all.iter().map(|path| {
         let frame = path.way.frame as usize;
-        if path.way.frame == NONE {
+        let is_left_out = path.way.site == Arcflow::ROOT && !view.is_server;
+        if path.way.frame == NONE || is_left_out {
             return Part::ALL;
         }
         let of_calls = |calls: u64| calls as f64 / entries(frame).max(1) as f64;
@@ -355,10 +357,10 @@ impl Emitter<'_> {
         self.told[index as usize] = told;
         // What the calls within took is told where they are.
         let is_nested_told = told == Told::WithAllBelow || is_folded && self.view.root.is_none();
-        let below = if is_nested_told { path.nested_ns.min(path.client_ns) } else { 0 };
+        let nested = if is_nested_told { path.nested_ns.min(path.client_ns) } else { 0 };
         let base = self.tree.base_mut(at);
         base[calls] += path.calls as f64;
-        base[remote] += (path.client_ns - below) as f64;
+        base[remote] += (path.client_ns - nested) as f64;
         base[network] += path.between_ns as f64;
         self.remote.push((site, at, if is_grafted { path.between_ns as f64 } else { path.client_ns as f64 }));
         if !is_grafted {
@@ -399,24 +401,33 @@ impl Emitter<'_> {
     fn lost(&self) -> u64 {
         let frame_of = self.paths.frames.of_all(self.model);
         let all = self.view.root.is_none();
-        let untold = self.paths.all.iter().zip(&self.told).filter(|(_, told)| **told == Told::No);
-        let lost = untold.filter(|(path, _)| match path.way {
-            Way { site: Arcflow::ROOT, .. } => false,
-            Way { within: NONE, is_of_task: true, .. } => all,
-            // What a process did for nobody known is not always wanted.
-            Way { within: NONE, site, .. } => {
-                let is_own = frame_of[site.0 as usize] == NONE || self.view.is_server;
-                all || is_own && self.view.root == Some(path.client)
-            }
-            Way { within, .. } => self.told[within as usize] == Told::WithAllBelow,
-        });
-        lost.map(|(path, _)| path.calls).sum()
+        let mut lost: Vec<bool> = Vec::with_capacity(self.told.len());
+        // What a path is within has a lower number.
+        for (path, &told) in self.paths.all.iter().zip(&self.told) {
+            let is_due = match path.way {
+                Way { site: Arcflow::ROOT, .. } => false,
+                Way { within: NONE, is_of_task: true, .. } => all,
+                // What a process did for nobody known is not always wanted.
+                Way { within: NONE, site, .. } => {
+                    let is_own = frame_of[site.0 as usize] == NONE || self.view.is_server;
+                    all || is_own && self.view.root == Some(path.client)
+                }
+                Way { within, .. } => {
+                    self.told[within as usize] == Told::WithAllBelow || lost[within as usize]
+                }
+            };
+            lost.push(is_due && told == Told::No);
+        }
+        self.paths.all.iter().zip(lost).filter(|(_, lost)| *lost).map(|(path, _)| path.calls).sum()
     }
 
     fn finish(mut self) -> Merged {
         let mut remarks = Vec::new();
         let (mut short, mut missing) = (0u64, 0.0);
-        for (site, at, ns) in std::mem::take(&mut self.remote) {
+        let mut remote = std::mem::take(&mut self.remote);
+        // What a node is given comes from one with a lower number: all of it is there before it gives.
+        remote.sort_by_key(|&(site, ..)| site);
+        for (site, at, ns) in remote {
             for &wall in &self.walls {
                 if let Some(served) = self.waited.remove(&(site, wall)) {
                     let base = &mut self.tree.base_mut(site)[wall];

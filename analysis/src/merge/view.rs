@@ -32,8 +32,7 @@ impl View {
 pub fn client(numbers: &super::Numbers) -> Option<usize> {
     let rank = |party: &usize| {
         let (made, served) = numbers.own[*party];
-        let to_itself = numbers.matched.get(&(*party, *party)).map_or(0, super::numbers::Matched::all);
-        (made == 0, numbers.made[*party] == 0, served.saturating_sub(to_itself))
+        (made == 0, numbers.made[*party] == 0, served)
     };
     (0..numbers.own.len()).min_by_key(rank)
 }
