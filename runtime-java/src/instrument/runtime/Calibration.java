@@ -78,17 +78,21 @@ final class Calibration {
             scratch.thread.clear();
             scratch.release();
         }
-        if (cheapest == 0 || calibration.cost < cheapest) {
+        if (found != null && (cheapest == 0 || calibration.cost < cheapest)) {
             cheapest = calibration.cost;
             file.write(Format.PROPERTIES, found);
         }
     }
 
+    /** What was found; null: nothing, for lack of time. */
     private String measure(Settings settings, long budget) {
         StringBuilder text = new StringBuilder();
         boolean sampled = settings.sampled > 1;
         Calibration rare = sampled ? new Calibration(state) : null;
         rounds(budget * 7 / 10, rare);
+        if (rounds == 0 || sampled && rare.rounds == 0) {
+            return null;
+        }
         cost = typical(pair) - plain;
         double inner = typical(charged) - plain;
         Host.line(text, "calibration.outer", decimal(Math.max(0, cost - inner)));
