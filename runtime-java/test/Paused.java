@@ -171,6 +171,7 @@ public class Paused {
         ProfilerRuntime.methodEntry(2);
         long afterTwo = System.nanoTime();
         work();
+        long beforeRegion = System.nanoTime();
         Regions.begin(1);
         long beforePause = System.nanoTime();
         pause(true);
@@ -184,19 +185,23 @@ public class Paused {
         pause(false);
         long afterPause = System.nanoTime();
         Regions.end(1);
+        long afterRegion = System.nanoTime();
         leaf(4);
         ProfilerRuntime.methodExit(1);
         long end = System.nanoTime();
         System.out.println("2 " + (inPause - afterOne) + " " + (beforePause - afterTwo));
         System.out.println("1 " + (end - beforeOne - (stillInPause - inPause)) + " " + (20_000_000 + beforePause - afterOne));
+        System.out.println("5 " + (inPause - beforeRegion + afterRegion - stillInPause) + " 0");
         System.out.println("0 " + (afterPause - beforePause) + " " + (stillInPause - inPause));
     }
 
     // ---- threads ----
 
-    /** Threads call 1 without end while another one pauses and resumes. */
+    static volatile boolean over;
+
+    /** Threads call 1 without end while another one pauses and resumes, so many seconds, and a hundred times at least. */
     static void threads(int seconds) throws Exception {
-        final long end = System.nanoTime() + seconds * 1_000_000_000L;
+        over = false;
         final CountDownLatch started = new CountDownLatch(3);
         Thread[] threads = new Thread[3];
         for (int i = 0; i < threads.length; i++) {
@@ -204,17 +209,19 @@ public class Paused {
             threads[i] = new Thread(() -> {
                 Random random = new Random(number);
                 started.countDown();
-                while (System.nanoTime() < end) {
+                while (!over) {
                     nested(random.nextInt(10));
                 }
             }, "worker-" + i);
             threads[i].start();
         }
         started.await();
-        while (System.nanoTime() < end) {
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        for (int pauses = 0; pauses < 200 || System.nanoTime() < end; pauses++) {
             pause(!paused);
             Thread.sleep(1);
         }
+        over = true;
         for (Thread thread : threads) {
             thread.join();
         }

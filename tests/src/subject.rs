@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -134,6 +135,22 @@ pub fn profile(directory: &Path) -> Result<Vec<MethodCounts>> {
             ahead.with_context(|| format!("{method:?}: entries are not what ended and what is open"))?;
     }
     Ok(methods)
+}
+
+/// Waits until a program that runs has recorded entries of all of these; a minute at most.
+pub fn wait_for_entries(directory: &Path, prefixes: &[&str]) -> Result<()> {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        // What is being written need not be whole.
+        let methods = profile(directory);
+        let are_there =
+            |methods: &Vec<MethodCounts>| prefixes.iter().all(|prefix| entries_of(methods, prefix) > 0);
+        if methods.as_ref().is_ok_and(are_there) {
+            return Ok(());
+        }
+        ensure!(Instant::now() < end, "{prefixes:?}: {methods:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// Entries of all methods whose name begins with `prefix`.

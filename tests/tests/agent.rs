@@ -335,12 +335,14 @@ fn a_program_that_runs_is_joined() -> Result<()> {
         let mut jcmd = Command::new(jre.home.join("bin/jcmd"));
         let said = jcmd.args([&process, "JVMTI.agent_load", &library, "\"name=joined\""]).run_quietly()?;
         ensure!(String::from_utf8_lossy(&said.stdout).contains("return code: 0"), "{said:?}");
-        std::thread::sleep(Duration::from_millis(500));
+        // `define` was loaded long ago, the others come now.
+        let names = ["Loading$Definer.define", "Loading$Template"];
+        let recorded = subject::wait_for_entries(folder.path(), &names);
         child.kill()?;
         child.wait()?;
+        recorded?;
         let methods = subject::profile(folder.path())?;
-        // `define` was loaded long ago, the others come now.
-        for name in ["Loading$Definer.define", "Loading$Template"] {
+        for name in names {
             ensure!(subject::entries_of(&methods, name) > 0, "Java {}: {name}: {methods:?}", jre.version);
         }
     }

@@ -257,14 +257,16 @@ fn loaders_of_a_running_program_are_asked_late() -> Result<()> {
         let mut jcmd = Command::new(jre.home.join("bin/jcmd"));
         let said = jcmd.args([&child.id().to_string(), "JVMTI.agent_load", &library, "\"name=late\""]);
         let said = said.run_quietly();
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        let step = "Program$Endless.step";
+        let recorded = instrument_tests::subject::wait_for_entries(folder.path(), &[step]);
         let alive = child.try_wait()?.is_none();
         child.kill()?;
         child.wait()?;
         ensure!(String::from_utf8_lossy(&said?.stdout).contains("return code: 0"));
         ensure!(alive, "Java {}: the program ended", jre.version);
+        recorded?;
         let methods = instrument_tests::subject::profile(folder.path())?;
-        let entries = instrument_tests::subject::entries_of(&methods, "Program$Endless.step");
+        let entries = instrument_tests::subject::entries_of(&methods, step);
         ensure!(entries > 0, "Java {}: {methods:?}", jre.version);
     }
     Ok(())

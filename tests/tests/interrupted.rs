@@ -15,7 +15,7 @@ fn an_interrupted_thread_goes_on_and_keeps_its_interrupt() -> Result<()> {
         for options in ["", "include=java.**:javax.**:sun.**:Interrupted"] {
             let mut java = jre.java();
             java.args([option(options)?.as_str(), "-Xss4m", "-cp", &path, "Interrupted"]);
-            let outcome = finish_within(java, Duration::from_secs(60))?;
+            let outcome = finish_within(java, Duration::from_secs(600))?;
             let case = format!("Java {}, {options}: {}", jre.version, outcome.stderr);
             assert_eq!(
                 (outcome.code, outcome.stdout.as_str()),

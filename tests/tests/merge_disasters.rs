@@ -352,7 +352,7 @@ fn a_silent_connection_is_found_by_its_ports() -> Result<()> {
     client.args(["-Dsun.rmi.transport.connectionTimeout=1", "Caller", &port.to_string(), "s"]);
     let mut client = Running::start(client, "client", folder)?;
     // All connections are given up.
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(std::time::Duration::from_secs(2));
     client.tell("-1")?;
     assert_eq!(server.line()?, "hangs");
     client.kill()?;

@@ -85,7 +85,7 @@ fn times_are_without_the_pause() {
         // The passage that began before the pause.
         let [region] = &profile.regions[..] else { panic!("{:?}", profile.regions) };
         assert_eq!(region.passages, 1);
-        assert!(region.ns < pause.end - pause.start, "{region:?}");
+        within(5, region.ns);
     });
 }
 

@@ -220,11 +220,14 @@ fn a_call_that_a_kill_ends_is_there() -> Result<()> {
 fn wire(folder: &Path, options: Option<&str>) -> Result<Vec<Vec<u8>>> {
     let port = free_port();
     let mut server = java(&jre(1), options, "server", folder)?;
-    server.args(["TroubleServer", &port.to_string()]);
+    // No collection, which would tell of stubs that are gone.
+    let memory = ["-Xms256m", "-Xmn128m"];
+    server.args(memory).args(["TroubleServer", &port.to_string()]);
     let server = Running::start(server, "server", folder)?;
     let file = folder.join("wire");
     let mut client = java(&jre(1), options, "client", folder)?;
-    client.args(["-Djava.rmi.dgc.leaseValue=600000", "Wire", &port.to_string(), "50"]).arg(&file);
+    client.args(memory).arg("-Djava.rmi.dgc.leaseValue=600000");
+    client.args(["Wire", &port.to_string(), "50"]).arg(&file);
     let said = client.run_quietly()?;
     // Those with a remainder of 3 by 4, or of 4 by 5.
     assert_eq!(String::from_utf8_lossy(&said.stdout), "20 thrown\n");

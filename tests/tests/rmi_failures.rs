@@ -25,7 +25,7 @@ fn failures_are_told_apart() -> Result<()> {
         server.args(["TroubleServer", &port.to_string()]);
         let server = Running::start(server, "server", folder)?;
         let mut client = java(&jre(index + 1), Some(&options), "client", folder)?;
-        client.args(["-Dsun.rmi.transport.tcp.responseTimeout=700", "TroubleClient", &port.to_string()]);
+        client.args(["-Dsun.rmi.transport.tcp.responseTimeout=3000", "TroubleClient", &port.to_string()]);
         let mut client = Running::start(client, "client", folder)?;
         let said: Vec<String> = (0..8).map(|_| client.line()).collect::<Result<_>>()?;
         let expected = [

@@ -112,10 +112,13 @@ fn past_the_limit_of_contexts_calls_are_counted_per_method() {
     });
 }
 
+/// Time enough for a calibration on any machine.
+const PATIENT: &str = "-Dinstrument.calibrate=1000";
+
 #[test]
 fn samples_leave_counts_exact() {
     for_each_tree(|jvm| {
-        let flags = ["-Dinstrument.timing=sampled:60"];
+        let flags = ["-Dinstrument.timing=sampled:60", PATIENT];
         let profile = run(jvm, &["sampled", "64016"]).jvm_args(&flags).ok().profile();
         let contexts = contexts(&profile);
         let leaf = &contexts[&vec![1, 2]];
@@ -167,7 +170,7 @@ fn cpu_time() {
         let profile = run(jvm, &["cpu"]).jvm_args(&["-Dinstrument.cpu=true"]).ok().profile();
         let contexts = contexts(&profile);
         let [all, busy, idle] = [&[1][..], &[1, 2], &[1, 3]].map(|path| &contexts[path]);
-        assert!(busy.cpu_ns > 5_000_000 && busy.cpu_ns <= busy.ns, "{busy:?}");
+        assert!(busy.cpu_ns > 5_000_000 && busy.cpu_ns <= busy.ns + busy.ns / 100, "{busy:?}");
         assert!(idle.cpu_ns < idle.ns / 2, "{idle:?}");
         assert!(all.cpu_ns >= busy.cpu_ns + idle.cpu_ns);
     });
@@ -276,7 +279,7 @@ fn the_clock_beats_if_it_is_asked_to() {
 #[test]
 fn calibration_finds_what_a_pair_costs() {
     for_each_timed(|jvm| {
-        let profile = Run::new(jvm, &["calls"]).ok().profile();
+        let profile = Run::new(jvm, &["calls"]).jvm_args(&[PATIENT]).ok().profile();
         let calibration = profile.calibration().unwrap();
         let clock = calibration.clock.unwrap();
         let pair = calibration.inner + calibration.outer;

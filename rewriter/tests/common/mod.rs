@@ -10,6 +10,7 @@ pub(crate) mod scan;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A class and where it was found.
 pub(crate) struct Sample {
@@ -54,14 +55,20 @@ pub(crate) fn corpus(count: usize) -> Vec<Sample> {
     corpus
 }
 
-/// Some packages of the JDK's image, extracted once.
+/// Some packages of the JDK's image, extracted once; none: there is no JDK.
 fn jdk_classes() -> Option<PathBuf> {
+    static EXTRACTED: OnceLock<Option<PathBuf>> = OnceLock::new();
+    EXTRACTED.get_or_init(extract_jdk_classes).clone()
+}
+
+fn extract_jdk_classes() -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("jdk-classes");
     if !target.exists() {
         let java = Command::new("java").args(["-XshowSettings:properties", "-version"]).output().ok()?;
         let settings = String::from_utf8_lossy(&java.stderr).into_owned();
         let home = settings.lines().find_map(|line| line.trim().strip_prefix("java.home = "))?;
-        let fresh = target.with_extension(std::process::id().to_string());
+        let fresh = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let classes = fresh.path().join("classes");
         let status = Command::new(Path::new(home).join("bin/jimage"))
             .args([
                 "extract",
@@ -69,16 +76,14 @@ fn jdk_classes() -> Option<PathBuf> {
                 "regex:/java.(base|sql|rmi)/(java|jdk/internal/util|module-info).*",
                 "--dir",
             ])
-            .arg(&fresh)
+            .arg(&classes)
             .arg(Path::new(home).join("lib/modules"))
             .status()
             .ok()?;
-        if !status.success() {
-            return None;
-        }
+        assert!(status.success(), "jimage: {status}");
         // Another test process may have been faster.
-        let _ = std::fs::rename(&fresh, &target);
-        let _ = std::fs::remove_dir_all(&fresh);
+        let renamed = std::fs::rename(&classes, &target);
+        assert!(renamed.is_ok() || target.exists(), "{renamed:?}");
     }
     Some(target)
 }

@@ -156,7 +156,8 @@ public class Contention {
             while (waiting.getState() != Thread.State.WAITING || entering.getState() != Thread.State.BLOCKED) {
                 sleep(1);
             }
-            sleep(100);
+            // Time enough for their notes, and for the owner to be asked for.
+            sleep(1000);
             System.out.println("ready");
             if (forEver) {
                 sleep(100000);

@@ -26,12 +26,14 @@ public class Loading {
         byte[] template = out.toByteArray();
         String text = new String(template, "ISO-8859-1");
         Definer definer = new Definer();
-        System.out.println("ready");
         for (int n = 1; n < 10000; n++) {
             String name = "Template" + String.valueOf(10000 + n).substring(1);
             byte[] bytes = text.replace("Template0000", name).getBytes("ISO-8859-1");
             Method run = definer.define(bytes).getMethod("run");
             run.invoke(null);
+            if (n == 1) {
+                System.out.println("ready");
+            }
             if (n % 4 == 0) {
                 Thread.sleep(1);
             }

@@ -3,9 +3,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** {@code Busy}: four threads call the JDK and are called back until the process is killed. {@code Busy N}: N virtual threads, twice each. */
 public final class Busy {
+    private static final AtomicInteger DONE = new AtomicInteger();
+
     private Busy() {}
 
     static final class Backwards implements Comparator<Integer> {
@@ -43,7 +46,9 @@ public final class Busy {
         for (int i = 0; i < 4; i++) {
             new Thread(Busy::forever).start();
         }
-        Thread.sleep(300);
+        while (DONE.get() < 1000) {
+            Thread.sleep(1);
+        }
         System.out.println("ready");
     }
 
@@ -60,6 +65,7 @@ public final class Busy {
     private static void forever() {
         for (int i = 0;; i++) {
             work(i);
+            DONE.incrementAndGet();
         }
     }
 }

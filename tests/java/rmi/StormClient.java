@@ -136,10 +136,22 @@ public final class StormClient {
                     return socket;
                 } catch (IOException e) {
                     socket.close();
-                    if (tries == 200) {
+                    if (tries == 2000) {
                         throw new BindException(e.toString());
                     }
+                    if (tries % 12 == 11) {
+                        pause();
+                    }
                 }
+            }
+        }
+
+        /** All ports are taken; who has them may be waiting for the processor. */
+        private static void pause() throws IOException {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                throw new IOException(e);
             }
         }
 

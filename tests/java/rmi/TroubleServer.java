@@ -15,7 +15,7 @@ public final class TroubleServer implements Trouble {
 
     @Override
     public int slow(byte[] data) {
-        long until = System.nanoTime() + 2_000_000_000L;
+        long until = System.nanoTime() + 4_000_000_000L;
         while (until - System.nanoTime() > 0) {
             Thread.yield();
         }
