@@ -164,6 +164,8 @@ impl Weather {
                     let is_lost = match reason {
                         Reason::FailedBeforeSending | Reason::NotDispatched | Reason::InFlight => true,
                         Reason::AmbiguousConnection => calls[at].object == ObjId::DGC,
+                        // Sent to a process that ended before it had accepted the connection.
+                        Reason::PeerNotRecorded => calls[at].object == ObjId::DGC && calls[at].failed,
                         _ => false,
                     };
                     ensure!(is_lost && calls[at].return_id.is_none(), "{reason:?}: {:?}", calls[at]);

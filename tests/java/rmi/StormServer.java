@@ -3,10 +3,13 @@ import java.rmi.RemoteException;
 import java.rmi.registry.LocateRegistry;
 import java.rmi.registry.Registry;
 import java.rmi.server.UnicastRemoteObject;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** StormServer PORT NAME OTHER [registry]: OTHER is the server that it calls. Ends when its standard input does, and tells what it did. */
 public final class StormServer extends UnicastRemoteObject implements Storm {
     private static final long serialVersionUID = 1;
+    private static final Queue<Cell> CELLS = new ConcurrentLinkedQueue<>();
     private final transient Registry registry;
     private final String other;
     private transient Storm next;
@@ -52,6 +55,9 @@ public final class StormServer extends UnicastRemoteObject implements Storm {
         Cell stub = (Cell) UnicastRemoteObject.exportObject(cell, 0);
         if (gone) {
             UnicastRemoteObject.unexportObject(cell, true);
+        } else {
+            // Nothing else has it until its client has told the collector.
+            CELLS.add(cell);
         }
         return stub;
     }
