@@ -69,15 +69,17 @@ fn untimed(cost: &Calibration) -> f64 {
 mod tests {
     use super::*;
 
-    const COST: Calibration = Calibration {
-        inner: 20.0,
-        outer: 10.0,
-        spread: 2.0,
-        clock: None,
-        inner_untimed: Some(1.0),
-        outer_untimed: Some(3.0),
-        allocation: Some(5.0),
-    };
+    fn cost() -> Calibration {
+        Calibration {
+            inner: 20.0,
+            outer: 10.0,
+            spread: 2.0,
+            inner_untimed: Some(1.0),
+            outer_untimed: Some(3.0),
+            allocation: Some(5.0),
+            ..Calibration::default()
+        }
+    }
 
     fn timed(timed: f64) -> Calls {
         Calls { timed, untimed: 0.0 }
@@ -89,10 +91,10 @@ mod tests {
         let (f, g) = (100.0, 30.0);
         let g_measured = 7.0 * (g + 20.0);
         let f_measured = f + 20.0 + 7.0 * 10.0 + 2.0 * 5.0;
-        assert_eq!(exact(&COST, g_measured, timed(7.0), timed(0.0), 0.0), 7.0 * g);
-        assert_eq!(exact(&COST, f_measured, timed(1.0), timed(7.0), 2.0), f);
-        assert_eq!(noise(&COST, timed(1.0), timed(7.0)), 14.0);
-        assert_eq!(overhead(&COST, timed(8.0), 2.0), 8.0 * 30.0 + 10.0);
+        assert_eq!(exact(&cost(), g_measured, timed(7.0), timed(0.0), 0.0), 7.0 * g);
+        assert_eq!(exact(&cost(), f_measured, timed(1.0), timed(7.0), 2.0), f);
+        assert_eq!(noise(&cost(), timed(1.0), timed(7.0)), 14.0);
+        assert_eq!(overhead(&cost(), timed(8.0), 2.0), 8.0 * 30.0 + 10.0);
     }
 
     #[test]
@@ -102,7 +104,7 @@ mod tests {
         let calls = Calls { timed: 2.0, untimed: 6.0 };
         let g_estimate = 8.0 * (g + 20.0);
         let f_inclusive = f + 20.0 + 8.0 * g + 2.0 * 30.0 + 6.0 * 4.0;
-        assert_eq!(exact(&COST, g_estimate, calls, Calls::default(), 0.0), 8.0 * g);
-        assert_eq!(exact(&COST, f_inclusive - g_estimate, timed(1.0), calls, 0.0), f);
+        assert_eq!(exact(&cost(), g_estimate, calls, Calls::default(), 0.0), 8.0 * g);
+        assert_eq!(exact(&cost(), f_inclusive - g_estimate, timed(1.0), calls, 0.0), f);
     }
 }

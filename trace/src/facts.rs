@@ -29,25 +29,6 @@ pub enum Mode {
     Trace,
 }
 
-/// What recording costs, in ns.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Calibration {
-    /// Part of the cost of one call's probes that falls into the call's own time.
-    pub inner: f64,
-    /// Part that falls into its caller's time.
-    pub outer: f64,
-    /// How much inner + outer differed between rounds: half the distance between the quartiles; 0 if it is not told.
-    pub spread: f64,
-    /// Cost of one reading of the clock.
-    pub clock: Option<f64>,
-    /// Like `inner`, for a call that is counted but not timed.
-    pub inner_untimed: Option<f64>,
-    /// Like `outer`, for a call that is counted but not timed.
-    pub outer_untimed: Option<f64>,
-    /// Cost of one allocation event.
-    pub allocation: Option<f64>,
-}
-
 impl Copy {
     /// The name of a code region.
     pub fn region_name(&self, number: u32) -> Option<&str> {
@@ -62,20 +43,6 @@ impl Copy {
             "trace" => Some(Mode::Trace),
             _ => None,
         }
-    }
-
-    /// What recording cost; `None` unless both inner and outer are told.
-    pub fn calibration(&self) -> Option<Calibration> {
-        let ns = |key: &str| self.number(&format!("calibration.{key}")).filter(|ns: &f64| ns.is_finite());
-        Some(Calibration {
-            inner: ns("inner")?,
-            outer: ns("outer")?,
-            spread: ns("spread").unwrap_or(0.0),
-            clock: ns("clock"),
-            inner_untimed: ns("inner.untimed"),
-            outer_untimed: ns("outer.untimed"),
-            allocation: ns("allocation"),
-        })
     }
 
     /// A property that is a number, such as `limit.depth` or `timing.head`.

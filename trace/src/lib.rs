@@ -355,10 +355,14 @@
 //! | `calibration.clock` | cost of one reading of the clock |
 //! | `calibration.inner.untimed`, `calibration.outer.untimed` | the same for a call that is counted but not timed; inner is 0, for it has no time of its own |
 //! | `calibration.allocation` | cost of one allocation event |
-//! | `calibration.rounds` | rounds measured |
+//! | `calibration.rounds` | rounds that the figures come from: those in which the probes were compiled and nothing disturbed them |
+//! | `calibration.rounds.least` | so many of them are needed; with fewer the figures are insufficient and times are not to be corrected by them |
+//! | `calibration.start.*`, `.end.*`, `.place.*` | `inner`, `outer`, `spread` and `rounds` of each measurement by itself: at the start, at the end, and in place (while the program ran, with its own probes) |
+//! | `calibration.cpu.inner`, `calibration.cpu.outer` | what a call's probes add to readings of the thread's CPU time, in the call and in its caller; only if CPU time is recorded |
 //!
-//! A key that comes again replaces the one before: the recorder calibrates once more when the program ends, and writes what it
-//! found if that is less. Under the agent the first time is 2 s after the start: of a program that was killed before nothing is known.
+//! The keys without the name of a measurement are the figures to use. A key that comes again replaces the one before: the recorder
+//! calibrates once more when the program ends. Under the agent the start is 2 s after that of the program: of a program that was
+//! killed before nothing is known.
 //!
 //! # Example
 //! A thread `main` that is inside its method 5, having called it twice (words as hexadecimal numbers):
@@ -392,6 +396,7 @@
 //! 5, 140 ns later; `4000001400000064` its exit after 100 ns; `1000001400000010` entry of 5.
 
 mod bytes;
+mod calibration;
 mod context;
 mod error;
 mod event;
@@ -417,10 +422,11 @@ mod wait;
 #[doc(hidden)]
 pub mod testing;
 
+pub use calibration::{Calibration, CpuCost, LEAST_ROUNDS, Phase};
 pub use context::{Context, Contexts};
 pub use error::{Damage, Error};
 pub use event::Event;
-pub use facts::{Calibration, Copy, Mode};
+pub use facts::{Copy, Mode};
 pub use heap::{Collection, Object, ObjectPiece};
 pub use java_thread::JavaThread;
 pub use law::Imbalance;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::bytes::Bytes;
+use crate::calibration::Calibration;
 use crate::error::{Damage, Error};
-use crate::facts::{Calibration, Copy, Mode};
+use crate::facts::{Copy, Mode};
 use crate::format::REMOTE_CALL;
 use crate::heap::{Collection, ObjectPiece};
 use crate::java_thread::JavaThread;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
 use instrument_trace::{
-    Calibration, Event, Frame, Link, LinkKind, Method, Mode, Passage, Profile, RegionTiming, Source,
-    ThreadKind, TreeConsumer,
+    Calibration, CpuCost, Event, Frame, Link, LinkKind, Method, Mode, Passage, Phase, Profile, RegionTiming,
+    Source, ThreadKind, TreeConsumer,
 };
 
 /// Everything that a tree can have: constructors that fail, frames that are lost, strays, links, open frames.
@@ -92,15 +92,7 @@ fn a_tree_is_read() {
     assert_eq!(profile.damage, []);
     assert_eq!((profile.start_clock, profile.beat_clock, profile.shutdown_clock), (1000, 6000, 7000));
     assert_eq!(profile.mode(), Some(Mode::Tree));
-    let calibration = Calibration {
-        inner: 10.5,
-        outer: 30.0,
-        spread: 0.0,
-        clock: None,
-        inner_untimed: None,
-        outer_untimed: None,
-        allocation: None,
-    };
+    let calibration = Calibration { inner: 10.5, outer: 30.0, ..Calibration::default() };
     assert_eq!(profile.calibration(), Some(calibration));
     assert_eq!(profile.links, links());
     assert_eq!(profile.regions, [timing()]);
@@ -118,6 +110,34 @@ fn a_tree_is_read() {
     assert_eq!((worker.start, worker.methods[&8].entries), (5100, 1));
     assert_eq!((ended.kind, ended.methods[&8].entries, ended.methods[&8].open), (ThreadKind::Ended(2), 2, 1));
     assert_eq!((profile.imbalances(), profile.in_flight()), (vec![], 0));
+}
+
+/// Each phase of the calibration by itself, and whether there were rounds enough.
+#[test]
+fn a_calibration_is_read() {
+    let calibration = |properties: &[(&str, &str)]| {
+        let mut writer = Writer::new();
+        for (key, value) in properties {
+            writer.property(&format!("calibration.{key}"), value);
+        }
+        Profile::parse(&writer.finish()).unwrap().calibration()
+    };
+    assert_eq!(calibration(&[("inner", "10")]), None);
+    let start =
+        [("start.inner", "11"), ("start.outer", "31"), ("start.spread", "2.5"), ("start.rounds", "7")];
+    let figures = [("inner", "10"), ("outer", "30"), ("rounds", "19"), ("rounds.least", "20")];
+    let cpu = [("cpu.inner", "200"), ("cpu.outer", "300.5"), ("end.inner", "9"), ("end.outer", "NaN")];
+    let all = calibration(&[start, figures, cpu].concat()).unwrap();
+    assert_eq!(all.start, Some(Phase { inner: 11.0, outer: 31.0, spread: 2.5, rounds: 7 }));
+    assert_eq!((all.end, all.place), (None, None), "an incomplete phase is none");
+    assert_eq!(all.phases().count(), 1);
+    assert_eq!(all.cpu, Some(CpuCost { inner: 200.0, outer: 300.5 }));
+    assert_eq!((all.rounds, all.least_rounds, all.is_sufficient()), (Some(19), Some(20), false));
+    let sufficient = |more: &[(&str, &str)]| {
+        calibration(&[&[("inner", "10"), ("outer", "30")], more].concat()).unwrap().is_sufficient()
+    };
+    assert!(sufficient(&[("rounds", "19"), ("rounds.least", "19")]));
+    assert!(sufficient(&[]) && !sufficient(&[("rounds", "1")]), "older files");
 }
 
 /// Contexts keep apart what methods add up, and links have contexts of their own.
