@@ -7,18 +7,16 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
 use crate::machine::{self, Jdk, Run};
+use crate::maven;
 
 const CATALOGUE: &str = include_str!("../corpus.txt");
 const DEPENDENCY_PLUGIN: &str = "3.6.1";
-const ATTEMPTS: u32 = 4;
 
 /// When a jar is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +160,8 @@ impl Corpus {
         }
         let work = tempfile::Builder::new().prefix("fetch").tempdir_in(&self.directory)?;
         fs::write(work.path().join("pom.xml"), project(&missing))?;
-        copy_dependencies(work.path())?;
+        let output = format!("-DoutputDirectory={}", work.path().join("jars").display());
+        maven::run(work.path(), "dependency:copy", &[output])?;
         for jar in missing {
             let fetched = work.path().join("jars").join(format!("{}.jar", jar.name));
             let actual = sha256(&fetched)?;
@@ -244,29 +243,6 @@ fn project(jars: &[&Jar]) -> String {
          <version>{DEPENDENCY_PLUGIN}</version><configuration><artifactItems>{items}</artifactItems>\
          </configuration></plugin></plugins></build></project>"
     )
-}
-
-/// Runs `dependency:copy` in `directory`, into its folder `jars`; a failed download is tried again.
-fn copy_dependencies(directory: &Path) -> Result<()> {
-    let mut said = String::new();
-    for attempt in 0..ATTEMPTS {
-        if attempt > 0 {
-            std::thread::sleep(Duration::from_secs(3 << attempt));
-        }
-        // Without -U, Maven would remember a failure and not try again.
-        let output = Command::new("mvn")
-            .args(["-q", "-B", "-U", "-f"])
-            .arg(directory.join("pom.xml"))
-            .arg("dependency:copy")
-            .arg(format!("-DoutputDirectory={}", directory.join("jars").display()))
-            .output()
-            .context("mvn (Maven) is needed to fetch the corpus")?;
-        if output.status.success() {
-            return Ok(());
-        }
-        said = String::from_utf8_lossy(&output.stdout).into_owned();
-    }
-    bail!("Maven failed {ATTEMPTS} times: {said}")
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ pub mod hprof;
 pub mod jre;
 pub mod jvm;
 pub mod machine;
+pub mod maven;
 pub mod readers;
 pub mod rmi;
+pub mod spring;
 pub mod subject;
