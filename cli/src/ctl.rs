@@ -1,31 +1,29 @@
 //! `instrument ctl PID REQUEST`: asks a program that runs with the agent, over its private socket.
 //!
-//! The protocol is on the page of the agent's module `ctl`. Here: which process is meant and where its socket is ([`place`]), and answers as
-//! text for people ([`text`]) or as they came (`--json`).
+//! The protocol is on the page of the agent's module `ctl`. Here: which process is meant and where its socket is ([`place`]), one
+//! request with its deadline ([`ask`]), and answers as text for people ([`text`]) or as they came (`--json`).
 
+mod ask;
 mod place;
 mod text;
 
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result};
+use ask::{LATER, SOON, ask};
 use serde_json::{Value, json};
-use std::io::{BufWriter, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 /// What this and the agent speak.
 const VERSION: u64 = 1;
-/// Long enough for a copy of a large profile.
-const PATIENCE: Duration = Duration::from_secs(600);
-/// The largest answer that is read.
-const LARGEST: u64 = 1 << 30;
 
 /// Ask a running program: threads, monitors, classes, objects; heap dump, pause, resume, snapshot
 ///
 /// The program runs with the agent: `instrument run -- java ..`, or java -agentpath:.. Only its own user, and root, may ask. Without a PID
-/// the programs that can be asked are listed.
+/// the programs that can be asked are listed; a program that is stopped or too busy is listed with "does not answer".
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = false)]
 pub(crate) struct Opts {
@@ -134,6 +132,11 @@ impl Request {
         line["v"] = VERSION.into();
         Ok(line)
     }
+
+    /// The longest time that the answer may take.
+    fn limit(&self) -> Duration {
+        if matches!(self, Request::Status) { SOON } else { LATER }
+    }
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
@@ -145,7 +148,8 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         }
         (Some(target), request) => {
             let request = request.as_ref().unwrap_or(&Request::Status);
-            let mut answer = ask(place::connect(target)?, &request.line()?)
+            let mut answer = place::connect(target)
+                .and_then(|stream| ask(stream, &request.line()?, request.limit()))
                 .with_context(|| format!("process {target}"))?;
             if let Request::Classes { top: Some(top), .. } = request
                 && let Some(classes) = answer["classes"].as_array_mut()
@@ -165,15 +169,29 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     Ok(done)
 }
 
-/// The programs of this user that can be asked.
+/// The programs of this user that can be asked, each with its status or, if it does not answer, with the reason as `error`. All are
+/// asked at the same time.
 fn list(json: bool, out: &mut dyn Write, talk: &Talk) -> Result<Exit> {
-    let mut programs = Vec::new();
-    for path in place::sockets() {
-        match place::open(&path).and_then(|stream| ask(stream, &Request::Status.line()?)) {
-            Ok(status) => programs.push(status),
-            Err(error) => talk.detail(format_args!("{}: {error:#}", path.display())),
-        }
-    }
+    let request = Request::Status.line()?;
+    let status =
+        |path: &Path| {
+            let answer = match place::open(path) {
+                Ok(stream) => ask(stream, &request, SOON),
+                Err(error) if error.kind() == ErrorKind::TimedOut => Err(place::no_answer(path)),
+                Err(error) => {
+                    talk.detail(format_args!("{}: {error}", path.display()));
+                    return None;
+                }
+            };
+            Some(answer.unwrap_or_else(
+                |error| json!({ "pid": place::process(path), "error": format!("{error:#}") }),
+            ))
+        };
+    let sockets = place::sockets();
+    let mut programs: Vec<Value> = thread::scope(|scope| {
+        let asked: Vec<_> = sockets.iter().map(|path| scope.spawn(|| status(path))).collect();
+        asked.into_iter().filter_map(|asked| asked.join().ok().flatten()).collect()
+    });
     programs.sort_by_key(|status| status["pid"].as_u64());
     if json {
         serde_json::to_writer_pretty(&mut *out, &programs)?;
@@ -186,29 +204,6 @@ fn list(json: bool, out: &mut dyn Write, talk: &Talk) -> Result<Exit> {
         text::programs(out, &programs)?;
     }
     Ok(if programs.is_empty() { Exit::Negative } else { Exit::Done })
-}
-
-/// Sends a request and gives the answer.
-fn ask(mut stream: UnixStream, line: &Value) -> Result<Value> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    // Who does not want to hear us may have said why.
-    let sent = stream.write_all(format!("{line}\n").as_bytes());
-    let mut reply = Vec::new();
-    let read = stream.take(LARGEST).read_to_end(&mut reply);
-    if reply.is_empty() {
-        sent?;
-        read.context("no answer")?;
-        bail!("no answer");
-    }
-    let mut reply: Value = serde_json::from_slice(&reply).context("the answer is not complete")?;
-    if let Some(reason) = reply["error"].as_str() {
-        bail!("{reason}");
-    }
-    match reply["v"].as_u64() {
-        Some(VERSION) => Ok(reply["ok"].take()),
-        _ => Err(anyhow!("the agent of that program speaks another version of the protocol")),
-    }
 }
 
 /// The program may be in another directory.

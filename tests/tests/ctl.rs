@@ -554,6 +554,49 @@ fn a_socket_of_a_killed_program_is_replaced() -> Result<()> {
     Ok(())
 }
 
+/// A process that is stopped accepts connections and never answers.
+#[test]
+fn stopped_programs_hold_up_nobody() -> Result<()> {
+    let mut program = Program::start(&jre(), "", &[])?;
+    let mut stopped = Program::start(&jre(), "", &[])?;
+    let pid = stopped.pid();
+    let signal = |name: &str| Command::new("kill").args([name, &pid]).run_quietly();
+    let limit = Duration::from_secs(60);
+    signal("-STOP")?;
+    // One after the other, with the seconds that each has, they would take longer than the limit.
+    for name in std::iter::once(pid.clone()).chain((1..=40).map(|n| (4_000_000_000_u32 + n).to_string())) {
+        let beside = program.folder.path().join(format!("instrument/{name}.sock"));
+        std::os::unix::fs::symlink(stopped.socket(), beside)?;
+    }
+    let list = program.ctl(&["--json"])?.capture_within(limit)?;
+    let list: Value = serde_json::from_slice(&list.stdout)?;
+    let rows = list.as_array().context("a list")?;
+    assert_eq!(rows.len(), 42, "{list}");
+    let row = |pid: u32| rows.iter().find(|row| row["pid"] == pid).context("a row");
+    assert_eq!(row(program.child.id())?["recording"], "on");
+    let said = row(stopped.child.id())?["error"].as_str().context("a reason")?;
+    ensure!(
+        said.starts_with("does not answer: the process is stopped") && said.contains("kill -CONT"),
+        "{said}"
+    );
+    let text = String::from_utf8(stopped.ctl(&[])?.capture_within(limit)?.stdout)?;
+    let words: Vec<&str> = text.lines().nth(1).context("a row")?.split_whitespace().take(4).collect();
+    assert_eq!(words, [&pid, "does", "not", "answer"], "{text}");
+    for request in ["status", "threads", "gc"] {
+        let output = stopped.ctl(&[&pid, request])?.capture_within(limit)?;
+        let said = String::from_utf8(output.stderr)?;
+        ensure!(
+            output.status.code() == Some(1)
+                && said.contains(&format!("process {pid}: does not answer: the process is stopped")),
+            "{request}: {said}"
+        );
+    }
+    signal("-CONT")?;
+    assert_eq!(stopped.ask(&["status"])?["pid"], stopped.child.id());
+    stopped.end()?;
+    program.end()
+}
+
 #[test]
 fn other_users_are_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;

@@ -1,13 +1,14 @@
 //! Where the socket of a process is: the agent puts `PID.sock` into a directory that is its user's alone.
 
+use super::ask::{self, connect_to};
 use super::stem;
 use crate::run::find_library;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::getuid;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// A connection to a process, given by its id or by the path of its socket.
 pub(super) fn connect(target: &str) -> Result<UnixStream> {
     if target.contains('/') {
-        return UnixStream::connect(target).with_context(|| target.to_owned());
+        return connect_to(target).with_context(|| target.to_owned());
     }
     let pid: u32 = target.parse().map_err(|_| {
         crate::exit::usage(format!("{target}: neither a process id nor the path of a socket"))
@@ -35,10 +36,12 @@ pub(super) fn connect(target: &str) -> Result<UnixStream> {
             rooted.ok().map(|path| path.join(format!("{inside}.sock"))),
         ];
         for path in paths.into_iter().flatten() {
-            if let Ok(stream) = UnixStream::connect(&path)
-                && socket_peercred(&stream).is_ok_and(|peer| peer.uid.as_raw() == uid)
-            {
-                return Ok(stream);
+            match connect_to(&path) {
+                Ok(stream) if socket_peercred(&stream).is_ok_and(|peer| peer.uid.as_raw() == uid) => {
+                    return Ok(stream);
+                }
+                Err(error) if error.kind() == ErrorKind::TimedOut => return Err(no_answer(&path)),
+                _ => {}
             }
         }
     }
@@ -97,25 +100,35 @@ pub(super) fn sockets() -> Vec<PathBuf> {
     let mut sockets = Vec::new();
     for directory in all.into_iter().filter(is_ours) {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-        let named = |path: &PathBuf| {
-            path.extension() == Some(OsStr::new("sock"))
-                && stem(path).is_some_and(|stem| stem.parse::<u32>().is_ok())
-        };
+        let named = |path: &PathBuf| path.extension() == Some(OsStr::new("sock")) && process(path).is_some();
         sockets.extend(entries.filter(named));
     }
     sockets
 }
 
+/// The process that a socket of [`sockets`] belongs to.
+pub(super) fn process(socket: &Path) -> Option<u32> {
+    stem(socket)?.parse().ok()
+}
+
 /// A connection to a socket of this user. One that a dead process left is removed.
-pub(super) fn open(path: &Path) -> Result<UnixStream> {
-    let stream = UnixStream::connect(path).inspect_err(|error| {
+///
+/// # Errors
+/// As of [`connect_to`]; [`ErrorKind::PermissionDenied`] if another user answers.
+pub(super) fn open(path: &Path) -> io::Result<UnixStream> {
+    let stream = connect_to(path).inspect_err(|error| {
         // A living one listens before it has its name.
         if error.kind() == ErrorKind::ConnectionRefused {
             let _ = fs::remove_file(path);
         }
     })?;
     if socket_peercred(&stream)?.uid != getuid() {
-        bail!("another user answers");
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "another user answers"));
     }
     Ok(stream)
+}
+
+/// That the process of a socket has not accepted a connection in time.
+pub(super) fn no_answer(socket: &Path) -> anyhow::Error {
+    ask::no_answer(process(socket).filter(|&pid| ask::is_stopped(pid)), ask::SOON)
 }

@@ -124,11 +124,18 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
 pub(super) fn programs(out: &mut dyn Write, programs: &[Value]) -> Result<()> {
     let mut rows = vec![words(&["pid", "recording", "profile", "command"])];
     for one in programs {
+        // What does not answer has no command here: the reason takes its place.
+        let (recording, command) = match one["error"].as_str() {
+            Some(reason) => {
+                ("does not answer".into(), reason.strip_prefix("does not answer").unwrap_or(reason))
+            }
+            None => (text(one, "recording"), one["command"].as_str().unwrap_or_default()),
+        };
         rows.push(vec![
             number(one, "pid"),
-            text(one, "recording").into_owned(),
+            recording.into_owned(),
             scaled(one, "profile_bytes", "bytes"),
-            text(one, "command").into_owned(),
+            printable(command.trim_start_matches([':', ' '])).into_owned(),
         ]);
     }
     table(out, &[true, false, true, false], &rows)
