@@ -3,6 +3,7 @@
 //! | module | |
 //! |---|---|
 //! | [`model`] | AF0, the one model: consumer contexts, how often each was met, what each consumed |
+//! | [`origin`] | source file and first line of methods |
 //! | [`input`] | events, folded stacks and call trees, read into the model |
 //! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
 //! | [`load`] | profiles, read into the model |
@@ -27,6 +28,7 @@ pub mod invariants;
 pub mod load;
 pub mod merge;
 pub mod model;
+pub mod origin;
 pub mod replay;
 pub mod report;
 mod signature;

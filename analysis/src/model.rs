@@ -9,6 +9,8 @@ mod parts;
 
 pub use parts::Children;
 
+use crate::origin::Origins;
+
 /// Seeded per table, and several times as fast as the standard one: inputs are long.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
@@ -87,6 +89,8 @@ pub struct Arcflow {
     pub consumers: String,
     /// What n counts, such as `calls`.
     pub occurrences: String,
+    /// Where the methods among the consumers come from, as far as that is known.
+    pub origins: Origins,
     resources: Vec<Resource>,
     names: Vec<String>,
     by_name: HashMap<String, Consumer>,
@@ -105,6 +109,7 @@ impl Arcflow {
         let mut model = Arcflow {
             consumers: "methods".into(),
             occurrences: "calls".into(),
+            origins: Origins::default(),
             base: vec![0.0; resources.len()],
             resources,
             names: Vec::new(),
@@ -131,6 +136,42 @@ impl Arcflow {
         self.names.push(name.to_owned());
         self.by_name.insert(name.to_owned(), consumer);
         consumer
+    }
+
+    /// The names of all consumers.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Whether there is a consumer of a name.
+    pub(crate) fn has_consumer(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// An empty model of the same resources that calls things as this one does.
+    #[must_use]
+    pub fn emptied(&self) -> Arcflow {
+        self.emptied_with(self.resources.clone())
+    }
+
+    /// The same of other resources.
+    #[must_use]
+    pub(crate) fn emptied_with(&self, resources: Vec<Resource>) -> Arcflow {
+        let mut model = Arcflow::new(resources);
+        model.consumers.clone_from(&self.consumers);
+        model.occurrences.clone_from(&self.occurrences);
+        model.origins = self.origins.clone();
+        model
+    }
+
+    /// Gives a context another name, which no context beside it may have.
+    pub(crate) fn rename(&mut self, id: NodeId, name: &str) {
+        let consumer = self.consumer(name);
+        let Node { parent, consumer: before, kind, .. } = self.nodes[id.0 as usize];
+        self.children.remove(&(parent, kind, before));
+        let other = self.children.insert((parent, kind, consumer), id);
+        debug_assert!(other.is_none_or(|other| other == id), "two contexts of one name");
+        self.nodes[id.0 as usize].consumer = consumer;
     }
 
     /// A consumer's name.
@@ -198,6 +239,7 @@ impl Arcflow {
     /// Adds another model with the same resources, context by context.
     pub fn merge(&mut self, other: &Arcflow) {
         assert_eq!(self.resources, other.resources, "models of different resources");
+        self.origins.merge(&other.origins);
         let mut places = vec![Self::ROOT; other.nodes.len()];
         for (i, node) in other.nodes.iter().enumerate() {
             let id = if i == 0 {

@@ -12,6 +12,16 @@ pub(crate) fn brief(name: &str) -> Option<String> {
     with_types(name, ", ", |class| class.rsplit('/').next().unwrap_or(class).to_owned())
 }
 
+/// The simple type that a method returns: `Item`; none for names without a descriptor.
+pub(crate) fn returned(name: &str) -> Option<String> {
+    let (_, class) = name.split_once('(')?.1.rsplit_once(')')?;
+    if class == "V" {
+        return Some("void".to_owned());
+    }
+    let simple = |class: &str| class.rsplit('/').next().unwrap_or(class).to_owned();
+    first_type(class, simple).filter(|(_, rest)| rest.is_empty()).map(|(class, _)| class)
+}
+
 /// A class as `Class.getName()` gives it, as Java writes it: `[I` is `int[]`.
 pub(crate) fn java_class(name: &str) -> Cow<'_, str> {
     if !name.starts_with('[') {

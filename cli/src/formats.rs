@@ -13,6 +13,7 @@ use instrument_analysis::export::speedscope::{self, Speedscope};
 use instrument_analysis::export::tau::{self, Rows};
 use instrument_analysis::export::timeline::{Axis, Timeline, lay_out_threads};
 use instrument_analysis::export::{Figure, call_tree, folded, pprof};
+use instrument_analysis::origin::Origins;
 use instrument_analysis::uncertainty::accompanies;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -157,7 +158,7 @@ impl Wanted<'_> {
             Format::Xml => return what.xml(out),
             Format::Otlp => return what.otlp(out),
             format if !self.takes_model(what.is_timed(format)) => {
-                return what.tell(&mut *self.timeline(Axis::Time, out));
+                return what.tell(&mut *self.timeline(Axis::Time, &what.model().origins, out));
             }
             _ => {}
         }
@@ -176,7 +177,7 @@ impl Wanted<'_> {
             Format::Speedscope => speedscope::write(model, figure, out)?,
             _ => {
                 let axis = Axis::of(&figure.resource(model)).0;
-                let mut timeline = self.timeline(axis, out);
+                let mut timeline = self.timeline(axis, &model.origins, out);
                 let processes = lay_out_threads(model, figure, &mut *timeline)?;
                 if self.resource.is_none() && axis == Axis::Time {
                     what.tell_some(processes, &mut *timeline)?;
@@ -187,12 +188,13 @@ impl Wanted<'_> {
         Ok(())
     }
 
-    fn timeline<'o>(&self, axis: Axis, out: &'o mut dyn Write) -> Box<dyn Timeline + 'o> {
+    fn timeline<'o>(&self, axis: Axis, origins: &Origins, out: &'o mut dyn Write) -> Box<dyn Timeline + 'o> {
+        let origins = origins.clone();
         match self.format {
-            Format::Speedscope => Box::new(Speedscope::new(out)),
-            Format::Firefox => Box::new(Firefox::new(out, axis)),
-            Format::Chrome => Box::new(Chrome::new(out)),
-            _ => Box::new(Perfetto::new(out)),
+            Format::Speedscope => Box::new(Speedscope::new(out).with_origins(origins)),
+            Format::Firefox => Box::new(Firefox::new(out, axis).with_origins(origins)),
+            Format::Chrome => Box::new(Chrome::new(out).with_origins(origins)),
+            _ => Box::new(Perfetto::new(out).with_origins(origins)),
         }
     }
 }

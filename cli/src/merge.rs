@@ -18,6 +18,7 @@ use instrument_analysis::export::timeline::Timeline;
 use instrument_analysis::export::trace;
 use instrument_analysis::merge::view::{client, tree};
 use instrument_analysis::merge::{Numbers, View, fuller_copies};
+use instrument_analysis::origin::Origins;
 use instrument_analysis::report::{Format, matching, stats, xarc, xprof, xtree};
 
 /// Merge profiles of programs that call each other by RMI: one execution tree over all of them
@@ -104,7 +105,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         let recordings = &Recordings::new(&files, &sources);
         let matched = &recordings.matched(talk)?;
         let (_, clock) = asked.roots(&matched.numbers);
-        let model = &Arcflow::new(Vec::new());
+        let mut model = Arcflow::new(Vec::new());
+        model.origins = Origins::new(files.iter().flat_map(|file| file.names.origins()));
+        let model = &model;
         return wanted.write(&Export { model, files: &files, recordings, matched, clock, opts, talk }, talk);
     }
     let names = labels(&files);

@@ -3,15 +3,20 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use anyhow::Result;
+use instrument_analysis::origin::Origin;
 use instrument_rewriter::class_file::mutf8;
 use instrument_rewriter::id_map::{Entry, IdMap, gz};
 use instrument_trace::Profile;
 
-/// Names by method id, and whether it is for calls of the method that are recorded where they are made.
-type Ids = HashMap<u32, (String, bool)>;
+/// By method id: the name, whether it is for calls of the method that are recorded where they are made, and where it comes from.
+type Ids = HashMap<u32, (String, bool, Origin)>;
 
 /// In front of the name of such calls, if the method itself is in the same profile: what is called was rewritten, too.
 const CALL: &str = "call ";
+
+/// Method access flags (JVMS 4.6).
+const ACC_BRIDGE: u32 = 0x0040;
+const ACC_SYNTHETIC: u32 = 0x1000;
 
 /// The largest id map that is read from a profile, in bytes.
 const LARGEST_MAP: usize = 1 << 30;
@@ -22,7 +27,14 @@ fn parse_ids(data: &[u8]) -> Result<Ids> {
     let name = |entry: Entry<'_>| {
         let class = mutf8::escape(entry.class).replace('/', ".");
         let (name, descriptor) = (mutf8::escape(entry.method.name), mutf8::escape(entry.method.descriptor));
-        (entry.id, (format!("{class}.{name}{descriptor}"), entry.method.is_library_call()))
+        let flag = |bit: u32| entry.method.flags & bit != 0;
+        let origin = Origin {
+            file: entry.source.map(mutf8::escape).unwrap_or_default(),
+            line: entry.method.line,
+            is_bridge: flag(ACC_BRIDGE),
+            is_synthetic: flag(ACC_SYNTHETIC),
+        };
+        (entry.id, (format!("{class}.{name}{descriptor}"), entry.method.is_library_call(), origin))
     };
     Ok(map.iter().map(name).collect())
 }
@@ -30,6 +42,7 @@ fn parse_ids(data: &[u8]) -> Result<Ids> {
 /// Method names of one profile, by copy of the runtime and id.
 pub(crate) struct Names {
     by_id: HashMap<(u32, u32), String>,
+    origins: HashMap<String, Origin>,
     classes: HashMap<(u32, u32), String>,
     /// Added to names made from an id, where several files could mean different methods.
     suffix: String,
@@ -41,7 +54,13 @@ impl Names {
     /// `number`: of the file, from 0, if there are several.
     pub(crate) fn new(profile: &Profile, number: usize, several: bool) -> Names {
         let suffix = if several { format!(" (file {})", number + 1) } else { String::new() };
-        let mut names = Names { by_id: HashMap::new(), classes: HashMap::new(), suffix, remarks: Vec::new() };
+        let mut names = Names {
+            by_id: HashMap::new(),
+            origins: HashMap::new(),
+            classes: HashMap::new(),
+            suffix,
+            remarks: Vec::new(),
+        };
         for (&copy, data) in &profile.copies {
             let mut clashes = BTreeSet::new();
             let maps: Vec<Result<Ids>> = data.id_maps.iter().map(|map| parse_ids(map)).collect();
@@ -56,9 +75,12 @@ impl Names {
             for map in &maps {
                 match map {
                     Ok(ids) => {
-                        for (&id, (name, is_call)) in ids {
+                        for (&id, (name, is_call, origin)) in ids {
                             let mark = if *is_call && both.contains(&**name) { CALL } else { "" };
                             let name = format!("{mark}{name}");
+                            if !is_call {
+                                names.origins.entry(name.clone()).or_insert_with(|| origin.clone());
+                            }
                             let known = names.by_id.entry((copy, id)).or_insert_with(|| name.clone());
                             if *known != name {
                                 // Which of the two it was cannot be told.
@@ -87,6 +109,11 @@ impl Names {
             _ if copy > 1 => format!("#{id} (copy {copy}){}", self.suffix),
             _ => format!("#{id}{}", self.suffix),
         }
+    }
+
+    /// Where the methods come from, by name.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = (String, Origin)> {
+        self.origins.iter().map(|(name, origin)| (name.clone(), origin.clone()))
     }
 
     /// As `Class.getName()` gives it.

@@ -12,6 +12,7 @@ use crate::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::load::{self, CallTimes, Loaded, Process};
+use instrument_analysis::origin::Origins;
 use instrument_analysis::waits::{self, Waits};
 use instrument_analysis::{Arcflow, Kind, input, replay};
 use instrument_trace::{Profile, ThreadKind};
@@ -321,7 +322,10 @@ fn load(profiles: &mut [ProfileFile], labels: Vec<String>, options: &load::Optio
             ..Process::new(profile, std::mem::take(name), methods)
         })
         .collect();
-    load::load(&mut processes, options)
+    let mut loaded = load::load(&mut processes, options);
+    let origins = profiles.iter().flat_map(|file| file.names.origins());
+    loaded.model.origins = Origins::of_model(&loaded.model, origins);
+    loaded
 }
 
 fn text(path: &Path, talk: &Talk) -> Result<Arcflow> {

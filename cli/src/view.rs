@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use instrument_analysis::Kind;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::invariants::{self, Checked};
+use instrument_analysis::report::fold::Fold;
 use instrument_analysis::report::{self, Format, Options, Show};
 use instrument_rewriter::filter::MethodQuery;
 
@@ -54,6 +55,9 @@ pub(crate) struct Print {
     /// Only methods that fit PATTERN: `com.acme.**`, `Shop#price`, `**#get*()I`
     #[arg(long, value_name = "PATTERN")]
     pub(crate) method: Vec<String>,
+    /// Print the source file and first line of every method: `Shop.price(int) (Shop.java:17)`
+    #[arg(long)]
+    pub(crate) lines: bool,
     /// Columns to print in; 0: as many as it takes [default: those of the terminal]
     #[arg(long, value_name = "N")]
     pub(crate) width: Option<usize>,
@@ -124,10 +128,14 @@ impl Print {
             depth,
             prune: prune / 100.0,
             width: width(self.width),
+            lines: self.lines,
+            fold: Fold { recursion: format == Format::Text, chains: format == Format::Text },
+            focus: None,
             select: if queries.is_empty() { None } else { Some(&select) },
         };
         write(&options).map_err(|error| match error {
             report::Error::Resource(error) => usage(error.to_string()),
+            error @ report::Error::NoFocus => usage(format!("--focus: {error}")),
             error => error.into(),
         })
     }

@@ -98,9 +98,68 @@ fn long_names_fit_the_width() {
     assert!(dir.line("xtree a").expect(0).stdout.contains(&whole), "a pipe has no width");
     // However deep: levels that find no room are numbered.
     dir.write("deep", format!("{} 3\n", vec![name.as_str(); 60].join(";")));
-    let run = dir.line("xtree --width 80 deep").expect(0);
+    let run = dir.line("xtree --width 80 --fold none deep").expect(0);
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
     assert!(run.stdout.contains(" 59: com."), "{}", run.stdout);
+}
+
+#[test]
+fn a_focus_has_callees_below_and_callers_above() {
+    let dir = Dir::new();
+    dir.write("a", "t;a;f;g 3\nt;b;f;f;g 5\nt;b;c;f 7\nt;b;h 85\n");
+    let run = dir.line("xtree --focus f --absolute a").expect(0);
+    assert!(
+        run.stdout.starts_with("focus: samples 15, 15.0 % of 100\n\ncallers, the nearest first\n"),
+        "{}",
+        run.stdout
+    );
+    let callers = "f\n7 7 c > b > t\n0 5 b > t\n0 3 a > t\n";
+    let words: Vec<String> =
+        run.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(words.join("\n").contains(callers), "{}", run.stdout);
+    assert!(words.contains(&"7 7 15 f [recursion, 2 levels]".to_owned()), "{}", run.stdout);
+    let json = dir.line("xtree --json --focus f a").expect(0).json();
+    assert_eq!((&json["total"][0], &json["total_of_all"][0]), (&15.into(), &100.into()));
+    assert_eq!(
+        json["tree"]["children"][0]["children"].as_array().unwrap().len(),
+        2,
+        "f and g: nothing is folded"
+    );
+    assert_eq!(json["callers"]["tree"]["children"][0]["children"].as_array().unwrap().len(), 3);
+    let folded = dir.line("xtree --json --focus f --fold recursion a").expect(0).json();
+    let f = &folded["tree"]["children"][0];
+    assert_eq!((&f["recursion_levels"], &f["cum"][0]), (&2.into(), &15.into()));
+    dir.write("tree", dir.line("xtree --json --focus f a").expect(0).stdout);
+    last_words(
+        &dir.line("xprof --csv tree").expect(0),
+        &["function,kind,calls,samples_base,samples_cum", "g,method,8,8,8", "f,method,7,7,15"],
+    );
+    dir.line("xtree --focus nobody a").says(2, &["--focus: no method fits"]);
+    dir.line("xtree --focus [f] a").says(2, &["[f]"]);
+}
+
+#[test]
+fn recursion_and_chains_are_folded_and_counted() {
+    let dir = Dir::new();
+    dir.write(
+        "a",
+        "p.A.a();p.B.b();p.C.c();p.D.d();p.E.e();p.E.e() 9\np.A.a();p.B.b();p.C.c();p.D.d();p.F.f() 1\n",
+    );
+    let run = dir.line("xtree --absolute a").expect(0);
+    let lines: Vec<_> = run.stdout.lines().map(str::trim).collect();
+    let whole = [
+        "p.A.a() > \u{2026} 2 more > p.D.d()",
+        "p.E.e() [recursion, 2 levels]",
+        "p.F.f()",
+        "folded: 1 contexts of methods that called themselves, each into its caller",
+        "folded: 3 contexts into lines `a > b`: each called only the next, and as often; base is the sum of theirs",
+    ];
+    for (line, end) in lines[2..].iter().zip(whole) {
+        assert!(line.ends_with(end), "{}", run.stdout);
+    }
+    assert_eq!(lines.len(), 2 + whole.len(), "{}", run.stdout);
+    let plain = dir.line("xtree --fold none a").expect(0);
+    assert_eq!(plain.stdout.lines().count(), 2 + 7, "{}", plain.stdout);
 }
 
 #[test]

@@ -31,6 +31,11 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
                 let node = model.node(id);
                 write!(out, "{}\n{{\"name\":", if first { "" } else { "," })?;
                 serde_json::to_writer(&mut *out, tree.name(id))?;
+                if let Some((file, line)) = model.origins.path(tree.name(id)) {
+                    write!(out, ",\"file\":")?;
+                    serde_json::to_writer(&mut *out, &file)?;
+                    write!(out, ",\"line\":{line}")?;
+                }
                 write!(out, ",\"kind\":\"{}\",\"n\":{},\"base\":[", node.kind.word(), node.n)?;
                 for (i, value) in model.base(id).iter().enumerate() {
                     write!(out, "{}{value}", if i > 0 { "," } else { "" })?;

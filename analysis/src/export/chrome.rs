@@ -1,6 +1,7 @@
 //! Trace events as JSON, as chrome://tracing and ui.perfetto.dev read them: a begin and an end for each frame.
 
 use super::timeline::{Details, Flow, Thread, Timeline};
+use crate::origin::Origins;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
@@ -17,12 +18,20 @@ pub struct Chrome<W: Write> {
     pid: usize,
     /// The time of day at 0.
     unix_ns: Option<u64>,
+    origins: Origins,
 }
 
 impl<W: Write> Chrome<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Chrome<W> {
-        Chrome { out, first: true, threads: 0, processes: HashSet::new(), pid: 0, unix_ns: None }
+        let (processes, origins) = (HashSet::new(), Origins::default());
+        Chrome { out, first: true, threads: 0, processes, pid: 0, unix_ns: None, origins }
+    }
+
+    /// Frames have the source file and first line of their methods among their arguments.
+    #[must_use]
+    pub fn with_origins(self, origins: Origins) -> Chrome<W> {
+        Chrome { origins, ..self }
     }
 
     /// The beginning of an event, up to where its own members may follow.
@@ -83,10 +92,7 @@ impl<W: Write> Timeline for Chrome<W> {
     }
 
     fn enter(&mut self, name: &str, at: u64) -> io::Result<()> {
-        self.event("B")?;
-        write!(self.out, ",\"name\":")?;
-        serde_json::to_writer(&mut self.out, name)?;
-        self.time(at)
+        self.enter_with(name, at, &Details::default())
     }
 
     fn leave(&mut self, at: u64) -> io::Result<()> {
@@ -104,7 +110,13 @@ impl<W: Write> Timeline for Chrome<W> {
             serde_json::to_writer(&mut self.out, value)?;
             separator = ",";
         }
-        write!(self.out, "{}", if details.args.is_empty() { "" } else { "}" })?;
+        if let Some((file, line)) = self.origins.path(name) {
+            write!(self.out, "{separator}\"file\":")?;
+            serde_json::to_writer(&mut self.out, &file)?;
+            write!(self.out, ",\"line\":{line}")?;
+            separator = ",";
+        }
+        write!(self.out, "{}", if separator == "," { "}" } else { "" })?;
         self.time(at)?;
         self.flows(details.flows)
     }

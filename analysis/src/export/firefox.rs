@@ -5,8 +5,10 @@
 //! which is why the tables are written here.
 
 use super::timeline::{Axis, NS_PER_THING, Thread, Timeline};
+use crate::origin::Origins;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -20,6 +22,7 @@ pub struct Firefox<W: Write> {
     axis: Axis,
     threads: usize,
     current: Option<Current>,
+    origins: Origins,
 }
 
 /// The thread that is being fed.
@@ -44,7 +47,13 @@ struct Current {
 impl<W: Write> Firefox<W> {
     /// Writes to `out`; weights are what is on the axis.
     pub fn new(out: W, axis: Axis) -> Firefox<W> {
-        Firefox { out, axis, threads: 0, current: None }
+        Firefox { out, axis, threads: 0, current: None, origins: Origins::default() }
+    }
+
+    /// Functions have their source file and first line.
+    #[must_use]
+    pub fn with_origins(self, origins: Origins) -> Firefox<W> {
+        Firefox { origins, ..self }
     }
 
     fn head(&mut self) -> io::Result<()> {
@@ -82,7 +91,7 @@ impl<W: Write> Firefox<W> {
     fn end_thread(&mut self) -> io::Result<()> {
         let Some(current) = self.current.take() else { return Ok(()) };
         writeln!(self.out, "{}", if self.threads > 0 { "," } else { "" })?;
-        current.write(self.axis, self.threads, &mut self.out)?;
+        current.write(self.axis, self.threads, &self.origins, &mut self.out)?;
         self.threads += 1;
         Ok(())
     }
@@ -148,8 +157,22 @@ impl Current {
         self.open.push(stack);
     }
 
-    fn write(&self, axis: Axis, number: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, axis: Axis, number: usize, origins: &Origins, out: &mut dyn Write) -> io::Result<()> {
         let functions = self.strings.len();
+        // Files come behind the names of the functions.
+        let mut strings: Vec<Cow<'_, str>> = self.strings.iter().map(Cow::from).collect();
+        let mut files: HashMap<String, usize> = HashMap::new();
+        let (mut file_name, mut line_number) = (Vec::new(), Vec::new());
+        for name in &self.strings {
+            let (file, line) = origins.path(name).unzip();
+            file_name.push(file.map(|file| {
+                *files.entry(file).or_insert_with_key(|file| {
+                    strings.push(Cow::from(file.clone()));
+                    strings.len() - 1
+                })
+            }));
+            line_number.push(line.filter(|line| *line > 0));
+        }
         // Each function has one string and one frame, all of the same number.
         let frames = FrameTable {
             length: functions,
@@ -160,7 +183,7 @@ impl Current {
             func: (0..functions).collect(),
             native_symbol: Same(None, functions),
             inner_window_id: Same(0, functions),
-            line: Same(None, functions),
+            line: line_number.clone(),
             column: Same(None, functions),
         };
         let thread = ThreadTables {
@@ -199,11 +222,11 @@ impl Current {
                 is_js: Same(false, functions),
                 relevant_for_js: Same(false, functions),
                 resource: Same(-1, functions),
-                file_name: Same(None, functions),
-                line_number: Same(None, functions),
+                file_name,
+                line_number,
                 column_number: Same(None, functions),
             },
-            string_array: &self.strings,
+            string_array: &strings,
             markers: json!({"length": 0, "category": [], "data": [], "endTime": [], "name": [], "phase": [],
                 "startTime": []}),
             native_symbols: json!({"length": 0, "address": [], "functionSize": [], "libIndex": [], "name": []}),
@@ -244,7 +267,7 @@ struct ThreadTables<'a> {
     stack_table: StackTable,
     frame_table: FrameTable,
     func_table: FuncTable,
-    string_array: &'a [String],
+    string_array: &'a [Cow<'a, str>],
     markers: Value,
     native_symbols: Value,
     resource_table: Value,
@@ -279,7 +302,7 @@ struct FrameTable {
     native_symbol: Nulls,
     #[serde(rename = "innerWindowID")]
     inner_window_id: Same<u32>,
-    line: Nulls,
+    line: Vec<Option<u32>>,
     column: Nulls,
 }
 
@@ -293,8 +316,8 @@ struct FuncTable {
     #[serde(rename = "relevantForJS")]
     relevant_for_js: Same<bool>,
     resource: Same<i32>,
-    file_name: Nulls,
-    line_number: Nulls,
+    file_name: Vec<Option<usize>>,
+    line_number: Vec<Option<u32>>,
     column_number: Nulls,
 }
 

@@ -4,6 +4,7 @@
 //! one sequence. A trace is a message of nothing but packets, so they are written one by one.
 
 use super::timeline::{Details, Flow, Thread, Timeline};
+use crate::origin::Origins;
 use prost::Message;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -46,6 +47,8 @@ struct TrackEvent {
     flow_ids: Vec<u64>,
     #[prost(fixed64, repeated, packed = "false", tag = "48")]
     terminating_flow_ids: Vec<u64>,
+    #[prost(uint64, optional, tag = "34")]
+    source_location_iid: Option<u64>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -74,6 +77,21 @@ struct Clock {
 struct InternedData {
     #[prost(message, repeated, tag = "2")]
     event_names: Vec<EventName>,
+    #[prost(message, repeated, tag = "4")]
+    source_locations: Vec<SourceLocation>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct SourceLocation {
+    /// That of the name of the method.
+    #[prost(uint64, tag = "1")]
+    iid: u64,
+    #[prost(string, tag = "2")]
+    file_name: String,
+    #[prost(string, tag = "3")]
+    function_name: String,
+    #[prost(uint32, tag = "4")]
+    line_number: u32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -135,12 +153,20 @@ pub struct Perfetto<W: Write> {
     processes: HashSet<usize>,
     threads: u32,
     bytes: Vec<u8>,
+    origins: Origins,
 }
 
 impl<W: Write> Perfetto<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Perfetto<W> {
-        Perfetto { out, names: HashMap::new(), processes: HashSet::new(), threads: 0, bytes: Vec::new() }
+        let (names, processes, origins) = (HashMap::new(), HashSet::new(), Origins::default());
+        Perfetto { out, names, processes, threads: 0, bytes: Vec::new(), origins }
+    }
+
+    /// Slices have the source file and first line of their methods.
+    #[must_use]
+    pub fn with_origins(self, origins: Origins) -> Perfetto<W> {
+        Perfetto { origins, ..self }
     }
 
     fn write(&mut self, packet: TracePacket) -> io::Result<()> {
@@ -177,6 +203,7 @@ impl<W: Write> Perfetto<W> {
             debug_annotations: args.iter().map(annotation).collect(),
             flow_ids: ids(true),
             terminating_flow_ids: ids(false),
+            source_location_iid: name_iid.filter(|_| name.is_some_and(|name| self.has_file(name))),
         };
         self.write(TracePacket {
             timestamp: Some(at),
@@ -194,7 +221,21 @@ impl<W: Write> Perfetto<W> {
         }
         let iid = self.names.len() as u64 + 1;
         self.names.insert(name.into(), iid);
-        (iid, Some(InternedData { event_names: vec![EventName { iid, name: name.into() }] }))
+        let location = |(file_name, line_number)| SourceLocation {
+            iid,
+            file_name,
+            function_name: name.into(),
+            line_number,
+        };
+        let source_locations = self.origins.path(name).map(location).into_iter().collect();
+        (
+            iid,
+            Some(InternedData { event_names: vec![EventName { iid, name: name.into() }], source_locations }),
+        )
+    }
+
+    fn has_file(&self, name: &str) -> bool {
+        self.origins.get(name).is_some_and(|origin| !origin.file.is_empty())
     }
 }
 

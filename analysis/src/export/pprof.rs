@@ -78,6 +78,8 @@ struct Location {
 struct Line {
     #[prost(uint64, tag = "1")]
     function_id: u64,
+    #[prost(int64, tag = "2")]
+    line: i64,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -88,6 +90,10 @@ struct Function {
     name: i64,
     #[prost(int64, tag = "3")]
     system_name: i64,
+    #[prost(int64, tag = "4")]
+    filename: i64,
+    #[prost(int64, tag = "5")]
+    start_line: i64,
 }
 
 /// Writes a whole model.
@@ -150,10 +156,12 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
             let location = *locations.entry(consumer).or_insert(known + 1);
             if location > known {
                 let name = strings.index(model.name(consumer));
-                let line = vec![Line { function_id: location }];
+                let (file, start_line) = model.origins.path(model.name(consumer)).unwrap_or_default();
+                let (filename, start_line) = (strings.index(&file), i64::from(start_line));
+                let line = vec![Line { function_id: location, line: start_line }];
                 part(Profile {
                     location: vec![Location { id: location, mapping_id: 1, line }],
-                    function: vec![Function { id: location, name, system_name: name }],
+                    function: vec![Function { id: location, name, system_name: name, filename, start_line }],
                     ..Profile::default()
                 })?;
             }

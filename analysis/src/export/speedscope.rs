@@ -5,6 +5,7 @@ use super::Figure;
 use super::timeline::{Thread, Timeline};
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Resource};
+use crate::origin::Origins;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -17,7 +18,7 @@ const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 pub fn write(model: &Arcflow, figure: Figure, out: &mut dyn Write) -> io::Result<()> {
     let tree = Tree::new(model);
     let resource = figure.resource(model);
-    let mut frames = Frames::default();
+    let mut frames = Frames { origins: model.origins.clone(), ..Frames::default() };
     head(&mut *out)?;
     for (i, track) in tree.tracks().into_iter().enumerate() {
         let total: f64 = tree.nodes(track).map(|id| figure.of(model, id).max(0.0)).sum();
@@ -69,6 +70,13 @@ impl<W: Write> Speedscope<W> {
     pub fn new(out: W) -> Speedscope<W> {
         let frames = Frames::default();
         Speedscope { out, frames, open: Vec::new(), threads: 0, events: 0, start: 0, end: 0 }
+    }
+
+    /// Frames have the source file and first line of their methods.
+    #[must_use]
+    pub fn with_origins(mut self, origins: Origins) -> Speedscope<W> {
+        self.frames.origins = origins;
+        self
     }
 
     fn event(&mut self, kind: char, frame: usize, at: u64) -> io::Result<()> {
@@ -152,6 +160,7 @@ fn unit(resource: &Resource) -> &'static str {
 struct Frames {
     indexes: HashMap<String, usize>,
     names: Vec<String>,
+    origins: Origins,
 }
 
 impl Frames {
@@ -171,6 +180,13 @@ impl Frames {
         for (i, name) in self.names.iter().enumerate() {
             write!(out, "{}\n{{\"name\":", if i > 0 { "," } else { "" })?;
             serde_json::to_writer(&mut *out, name)?;
+            if let Some((file, line)) = self.origins.path(name) {
+                write!(out, ",\"file\":")?;
+                serde_json::to_writer(&mut *out, &file)?;
+                if line > 0 {
+                    write!(out, ",\"line\":{line}")?;
+                }
+            }
             write!(out, "}}")?;
         }
         writeln!(out, "\n]}}}}")

@@ -106,12 +106,20 @@ impl File<'_, '_> {
         };
         write_row(THREAD, whole, "TAU_DEFAULT", out)?;
         for (consumer, row) in consumers {
-            write_row(&name(self.tree.model.name(consumer)), row, "TAU_JAVA", out)?;
+            write_row(&self.name(self.tree.model.name(consumer)), row, "TAU_JAVA", out)?;
         }
         if rows == Rows::Contexts {
             self.write_paths(&contexts, out)?;
         }
         writeln!(out, "0 aggregates")
+    }
+
+    /// With the place of a method in the source as TAU writes it: file, line, and column, which is not known.
+    fn name(&self, of: &str) -> String {
+        match self.tree.model.origins.path(of) {
+            Some((file, line)) => format!("{} [{{{}}} {{{line},0}}]", name(of), name(&file)),
+            None => name(of),
+        }
     }
 
     /// The row of each context, the thread first, callers before what they called.
@@ -182,7 +190,7 @@ impl File<'_, '_> {
                     let Some((_, row)) = next.next() else { break };
                     if id != self.track.root {
                         path += " => ";
-                        path += &name(self.tree.name(id));
+                        path += &self.name(self.tree.name(id));
                         write_row(&path, *row, "TAU_CALLPATH", out)?;
                     }
                     ends.push(path.len());

@@ -53,6 +53,7 @@ impl Arcflow {
         Arcflow {
             consumers: self.consumers.clone(),
             occurrences: self.occurrences.clone(),
+            origins: self.origins.clone(),
             resources: keep.iter().map(|&r| self.resources[r].clone()).collect(),
             names: self.names.clone(),
             by_name: self.by_name.clone(),
@@ -90,9 +91,7 @@ impl Arcflow {
     /// A context with all that is beneath it, as a model of its own; its callers are not in it.
     #[must_use]
     pub fn beneath(&self, top: NodeId, children: &Children) -> Arcflow {
-        let mut part = Arcflow::new(self.resources.clone());
-        part.consumers.clone_from(&self.consumers);
-        part.occurrences.clone_from(&self.occurrences);
+        let mut part = self.emptied();
         let mut stack = vec![(top, Self::ROOT)];
         while let Some((id, above)) = stack.pop() {
             let node = self.node(id);
@@ -106,9 +105,7 @@ impl Arcflow {
     }
 
     fn transformed(&self, mut fate: impl FnMut(NodeId) -> Fate) -> Arcflow {
-        let mut part = Arcflow::new(self.resources.clone());
-        part.consumers.clone_from(&self.consumers);
-        part.occurrences.clone_from(&self.occurrences);
+        let mut part = self.emptied();
         part.meet(Self::ROOT, self.nodes[0].n);
         part.base_mut(Self::ROOT).copy_from_slice(self.base(Self::ROOT));
         let mut places = vec![None; self.nodes.len()];
@@ -135,7 +132,7 @@ impl Arcflow {
         part
     }
 
-    fn add_base(&mut self, node: NodeId, more: &[f64]) {
+    pub(crate) fn add_base(&mut self, node: NodeId, more: &[f64]) {
         for (sum, value) in self.base_mut(node).iter_mut().zip(more) {
             *sum += value;
         }

@@ -3,7 +3,8 @@
 
 use std::io::{self, Write};
 
-use super::text::{percent, printable, quantity, quantity_width, shortened, shown};
+use super::labels::Labels;
+use super::text::{percent, printable, quantity, quantity_width, shortened};
 use super::{Options, Show};
 use crate::model::Arcflow;
 use crate::uncertainty::Uncertainty;
@@ -55,6 +56,7 @@ pub(crate) struct Columns {
     units: Vec<String>,
     uncertain: Vec<Uncertainty>,
     total: Vec<f64>,
+    labels: Labels,
     /// Columns left for the name.
     name: Option<usize>,
     /// Names of the resources shown, with their totals.
@@ -117,6 +119,7 @@ impl Columns {
             units: model.resources().iter().map(|r| r.unit.clone()).collect(),
             uncertain: (0..model.resources().len()).map(|r| Uncertainty::of(model, r)).collect(),
             total: total.to_vec(),
+            labels: Labels::new(model, options),
             name: options.width.map(|width| width.saturating_sub(used).max(NARROWEST_NAME)),
             heading: heading.chain(labels(model)).collect::<Vec<_>>().join(", "),
         }
@@ -136,8 +139,29 @@ impl Columns {
         writeln!(out, "  {FUNCTION}")
     }
 
+    /// Leaves out what consumers consumed themselves.
+    pub(crate) fn leave_base_out(&mut self) {
+        self.columns.retain(|column| column.part == Part::Cum);
+    }
+
+    /// A consumer's name as it is shown.
+    pub(crate) fn label(&self, name: &str) -> String {
+        self.labels.of(name).into_owned()
+    }
+
     /// A line.
     pub(crate) fn line(
+        &self,
+        out: &mut dyn Write,
+        figures: Figures<'_>,
+        level: usize,
+        name: &str,
+    ) -> io::Result<()> {
+        self.labelled(out, figures, level, &self.labels.of(name))
+    }
+
+    /// A line with a name as it is shown.
+    pub(crate) fn labelled(
         &self,
         out: &mut dyn Write,
         figures: Figures<'_>,
@@ -162,13 +186,12 @@ impl Columns {
             };
             write!(out, "  {text:>0$}", column.width)?;
         }
-        let name = shown(name);
         let deepest =
             self.name.map_or(INDENTED, |room| (room.saturating_sub(NARROWEST_NAME) / 4).min(INDENTED));
         let depth = if level > deepest { format!("{level}: ") } else { String::new() };
         let indent = 2 * level.min(deepest);
         let room = self.name.map(|room| room.saturating_sub(indent + depth.len()).max(NARROWEST_NAME));
-        writeln!(out, "  {:indent$}{depth}{}", "", shortened(&name, room))
+        writeln!(out, "  {:indent$}{depth}{}", "", shortened(name, room))
     }
 
     /// How many columns lie before the name, for lines that have no figures.

@@ -44,6 +44,15 @@ pub(crate) fn opening(
     )
 }
 
+/// The source file and first line of a method, as members of an object, if they are known.
+pub(crate) fn origin(model: &Arcflow, name: &str, row: Option<&mut serde_json::Map<String, Value>>) {
+    let (Some((file, line)), Some(row)) = (model.origins.path(name), row) else { return };
+    row.insert("file".into(), json!(file));
+    if line > 0 {
+        row.insert("line".into(), json!(line));
+    }
+}
+
 /// Calls, base and cum of a row, with their uncertainties, as members of an object.
 pub(crate) fn members(
     model: &Arcflow,

@@ -20,7 +20,10 @@
 mod aligned;
 mod columns;
 pub mod diff;
+mod focus;
+pub mod fold;
 pub mod heap;
+mod labels;
 mod machine;
 pub mod matching;
 pub mod monitors;
@@ -94,6 +97,12 @@ pub struct Options<'a> {
     pub prune: f64,
     /// Columns of the terminal.
     pub width: Option<usize>,
+    /// Text shows the source file and first line of methods.
+    pub lines: bool,
+    /// xtree: what is folded.
+    pub fold: fold::Fold,
+    /// xtree: the methods that stand on top, with what they called; who called them is told above.
+    pub focus: Option<Select<'a>>,
     /// Only these consumers (xtree: with their callers and all that they called).
     pub select: Option<Select<'a>>,
 }
@@ -114,6 +123,9 @@ pub enum Error {
     /// The model cannot answer.
     #[error(transparent)]
     Resource(#[from] UnknownResource),
+    /// Nothing can be looked at.
+    #[error("no method fits the focus")]
+    NoFocus,
     /// The output failed.
     #[error(transparent)]
     Output(#[from] std::io::Error),

@@ -11,6 +11,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
+use super::labels::Labels;
 use super::text::quantity;
 use super::{Error, Format, Options, Sort, machine};
 use crate::load::CallTimes;
@@ -55,8 +56,8 @@ pub fn write(
     let all = rows.len();
     rows.truncate(options.top.unwrap_or(usize::MAX));
     match options.format {
-        Format::Text => text(out, &rows, all, unit, options),
-        Format::Json => document(out, &rows, unit),
+        Format::Text => text(out, model, &rows, all, unit, options),
+        Format::Json => document(out, model, &rows, unit),
         Format::Csv => table(out, &rows),
     }
 }
@@ -106,6 +107,7 @@ fn of_model(model: &Arcflow, resource: Option<usize>) -> Vec<Row<'_>> {
 
 fn text(
     out: &mut dyn Write,
+    model: &Arcflow,
     rows: &[Row<'_>],
     all: usize,
     unit: &str,
@@ -116,6 +118,7 @@ fn text(
         (0..FIGURES.len()).filter(|&i| rows.iter().any(|row| row.figures[i].is_some())).collect();
     let headers = std::iter::once("calls").chain(known.iter().map(|&i| FIGURES[i]));
     let mut table = Aligned::new(headers.map(str::to_owned).collect(), "function");
+    let labels = Labels::new(model, options);
     for row in rows {
         let mut cells = vec![row.calls.to_string()];
         cells.extend(known.iter().map(|&i| {
@@ -123,7 +126,7 @@ fn text(
             let figure = row.figures[i].map(|value| if value >= 100.0 { value.round() } else { value });
             figure.map_or_else(|| "-".to_owned(), |value| quantity(value, unit))
         }));
-        table.row(cells, row.name);
+        table.row(cells, &labels.of(row.name));
     }
     table.print(out, options.width)?;
     if all > rows.len() {
@@ -132,10 +135,11 @@ fn text(
     Ok(())
 }
 
-fn document(out: &mut dyn Write, rows: &[Row<'_>], unit: &str) -> Result<(), Error> {
+fn document(out: &mut dyn Write, model: &Arcflow, rows: &[Row<'_>], unit: &str) -> Result<(), Error> {
     write!(out, "{{\"report\":\"stats\",\"unit\":{},\"rows\":[", json!(unit))?;
     for (i, row) in rows.iter().enumerate() {
         let mut value = json!({"function": row.name, "calls": row.calls, "ended": row.ended});
+        machine::origin(model, row.name, value.as_object_mut());
         for (key, figure) in FIGURES.iter().zip(row.figures) {
             value[*key] = figure.map_or(Value::Null, machine::number);
         }

@@ -89,19 +89,85 @@ pub fn printable(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The name in at most `width` characters. What is left out first is what tells least: the types of a method's parameters, then
-/// the middle.
+/// The name in at most `width` characters. What tells least goes first: packages become initials, one after the other
+/// (`o.e.j.Parser.parse(String)`), then the types of parameters go, then the packages, then the middle. Of several methods joined by ` > `
+/// each is treated so.
 pub fn shortened(name: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width else { return Cow::Borrowed(name) };
     // Most names fit, and a name has no more characters than bytes.
     if name.len() <= width || name.chars().count() <= width {
         return Cow::Borrowed(name);
     }
-    match name.split_once('(') {
-        Some((method, types)) if types.len() > 2 && types.contains(')') => {
-            Cow::Owned(without_middle(&format!("{method}(\u{2026})"), width))
+    let mut methods: Vec<Qualified<'_>> = name.split(JOINT).map(Qualified::new).collect();
+    let text = |methods: &[Qualified<'_>]| {
+        let all: Vec<String> = methods.iter().map(Qualified::text).collect();
+        Some(all.join(JOINT)).filter(|text| text.chars().count() <= width)
+    };
+    for method in 0..methods.len() {
+        for package in 0..methods[method].packages.len() {
+            let initial = methods[method].packages[package].chars().next().map_or(0, char::len_utf8);
+            methods[method].packages[package] = &methods[method].packages[package][..initial];
+            if let Some(text) = text(&methods) {
+                return Cow::Owned(text);
+            }
         }
-        _ => Cow::Owned(without_middle(name, width)),
+    }
+    methods.iter_mut().for_each(Qualified::forget_parameters);
+    if let Some(text) = text(&methods) {
+        return Cow::Owned(text);
+    }
+    methods.iter_mut().for_each(|method| method.packages.clear());
+    let all: Vec<String> = methods.iter().map(Qualified::text).collect();
+    Cow::Owned(without_middle(&all.join(JOINT), width))
+}
+
+/// Between the methods of a path.
+pub(crate) const JOINT: &str = " > ";
+
+/// A method's name, or another one, which has no packages.
+struct Qualified<'a> {
+    /// Words before the name, such as `call `.
+    before: &'a str,
+    packages: Vec<&'a str>,
+    /// Class and method, or whatever the name is.
+    name: &'a str,
+    /// With the brackets; empty if there are none.
+    parameters: &'a str,
+    after: &'a str,
+}
+
+impl<'a> Qualified<'a> {
+    fn new(text: &'a str) -> Qualified<'a> {
+        let whole = Qualified { before: "", packages: Vec::new(), name: text, parameters: "", after: "" };
+        let Some(open) = text.find('(') else { return whole };
+        let Some(close) = text[open..].find(')').map(|at| open + at + 1) else { return whole };
+        let start = text[..open].rfind(' ').map_or(0, |at| at + 1);
+        let mut packages: Vec<&str> = text[start..open].split('.').collect();
+        let is_method = packages.len() >= 2 && packages.iter().all(|word| !word.is_empty());
+        if !is_method {
+            return whole;
+        }
+        // The last two are class and method.
+        packages.truncate(packages.len() - 2);
+        let skipped: usize = packages.iter().map(|word| word.len() + 1).sum();
+        Qualified {
+            before: &text[..start],
+            packages,
+            name: &text[start + skipped..open],
+            parameters: &text[open..close],
+            after: &text[close..],
+        }
+    }
+
+    fn forget_parameters(&mut self) {
+        if self.parameters.chars().count() > 3 {
+            self.parameters = "(\u{2026})";
+        }
+    }
+
+    fn text(&self) -> String {
+        let packages: String = self.packages.iter().flat_map(|package| [package, "."]).collect();
+        [self.before, &packages, self.name, self.parameters, self.after].concat()
     }
 }
 
@@ -154,10 +220,24 @@ mod tests {
         assert_eq!(shortened("abcdefghij", Some(6)), "ab\u{2026}hij");
         assert_eq!(shortened("äöüßäöüß", Some(5)), "ä\u{2026}öüß");
         assert_eq!(shortened("abcdef", None), "abcdef");
-        let name = "com.acme.Shop.price(Ljava/lang/String;)I";
-        assert_eq!(shortened(name, Some(40)), name);
-        assert_eq!(shortened(name, Some(39)), "com.acme.Shop.price(\u{2026})");
-        assert_eq!(shortened(name, Some(16)), "com.ac\u{2026}.price(\u{2026})");
+        let name = "com.acme.shop.Shop$Item.price(String, int)";
+        for (width, expected) in [
+            (42, name),
+            (41, "c.acme.shop.Shop$Item.price(String, int)"),
+            (37, "c.a.shop.Shop$Item.price(String, int)"),
+            (34, "c.a.s.Shop$Item.price(String, int)"),
+            (33, "c.a.s.Shop$Item.price(\u{2026})"),
+            (23, "Shop$Item.price(\u{2026})"),
+            (16, "Shop$I\u{2026}.price(\u{2026})"),
+        ] {
+            assert_eq!(shortened(name, Some(width)), expected, "{width}");
+        }
+        assert_eq!(shortened("call a.bcd.E.f(int) [bridge]", Some(26)), "call a.b.E.f(int) [bridge]");
+        assert_eq!(shortened("Main.main()", Some(8)), "Ma\u{2026}ain()");
+        let path = "p.A.f(int) > p.q.B.g(long)";
+        assert_eq!(shortened(path, Some(24)), "p.A.f(\u{2026}) > p.q.B.g(\u{2026})");
+        let long = "worker of (some) group with a name";
+        assert_eq!(shortened(long, Some(11)), "work\u{2026}a name");
         assert_eq!(printable("a\x1b[31m"), "a\u{fffd}[31m");
     }
 }

@@ -159,6 +159,7 @@ impl<'a> Report<'a> {
         let mut row = serde_json::Map::new();
         row.insert("function".into(), json!(self.name(line.other)));
         row.insert("kind".into(), json!(self.arcs.function(line.other).kind.word()));
+        machine::origin(self.model, self.name(line.other), Some(&mut row));
         row.insert("calls".into(), json!(line.calls));
         machine::members(self.model, self.shown, line.base, line.cum, &mut row);
         Value::Object(row)

@@ -64,6 +64,7 @@ fn document(
         let mut row = serde_json::Map::new();
         row.insert("function".into(), json!(model.name(function.consumer)));
         row.insert("kind".into(), json!(function.kind.word()));
+        machine::origin(model, model.name(function.consumer), Some(&mut row));
         row.insert("calls".into(), json!(function.calls));
         row.insert("contexts".into(), json!(function.contexts));
         machine::members(model, shown, arcs.self_base(id), arcs.self_cum(id), &mut row);

@@ -1,7 +1,8 @@
 //! xtree: the model itself, context by context. Indentation is depth; children stand below their caller, the largest first.
 //!
 //! cum never grows on the way down, so what is cut for its share, or past the N largest contexts, are leaves and branches: the
-//! tree stays coherent. What was cut is summed up in one line.
+//! tree stays coherent. What was cut or folded ([`Fold`]) is summed up below it. With a focus, some methods stand on top: who called them is in
+//! a tree of its own above, and 100 % is what they drive.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -9,35 +10,85 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::columns::{Columns, Figures};
-use super::text::{percent, quantity};
+use super::focus::Focus;
+use super::fold::{self, Folded};
+use super::text::{JOINT, percent, quantity};
 use super::{Error, Format, Options, Sort, machine};
 use crate::model::{Arcflow, Children, Kind, NodeId};
+
+/// Methods of a chain that are named; of longer ones the first and the last.
+const NAMED: usize = 3;
 
 /// Writes the report.
 ///
 /// # Errors
-/// A resource that the model does not have, or the output failed.
+/// A resource that the model does not have, no method for the focus, or the output failed.
 pub fn write(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Result<(), Error> {
     let shown = options.resources(model)?;
-    let cum = model.cum();
-    let mut tree =
-        Tree { model, options, shown: &shown, cum: &cum, children: model.children(), kept: Vec::new() };
-    tree.prune();
+    let Some(select) = options.focus else {
+        let folded = folded(model, options);
+        let mut tree = Tree::new(model, folded.as_ref(), options, &shown);
+        tree.prune();
+        return match options.format {
+            Format::Text => tree.text(out),
+            Format::Json => {
+                machine::opening(out, "xtree", model, &shown, tree.cum(Arcflow::ROOT))?;
+                tree.members(out)?;
+                Ok(writeln!(out, "}}")?)
+            }
+            Format::Csv => tree.table(out),
+        };
+    };
+    let focus = Focus::new(model, select).ok_or(Error::NoFocus)?;
+    let (below, above) = (folded(&focus.callees, options), folded(&focus.callers, options));
+    let mut callees = Tree::new(&focus.callees, below.as_ref(), options, &shown);
+    callees.prune();
+    // All names are for the methods that lead there: none of these is a selection.
+    let plain = Options { select: None, ..*options };
+    let mut callers = Tree::new(&focus.callers, above.as_ref(), &plain, &shown);
+    callers.is_reversed = true;
+    callers.prune();
+    let whole = model.cum();
     match options.format {
-        Format::Text => tree.text(out),
-        Format::Json => tree.document(out),
-        Format::Csv => tree.table(out),
+        Format::Text => {
+            for &r in &shown {
+                let resource = &model.resources()[r];
+                let part = callees.cum(Arcflow::ROOT)[r];
+                let [all, some] = [whole[r], part].map(|value| quantity(value, &resource.unit));
+                writeln!(out, "focus: {} {some}, {} % of {all}", resource.name, percent(part, whole[r]))?;
+            }
+            writeln!(out, "\ncallers, the nearest first")?;
+            callers.text(out)?;
+            writeln!(out, "\ncallees")?;
+            callees.text(out)
+        }
+        Format::Json => {
+            machine::opening(out, "xtree", model, &shown, callees.cum(Arcflow::ROOT))?;
+            write!(out, ",\"total_of_all\":{}", machine::list(&whole, &shown))?;
+            callees.members(out)?;
+            write!(out, ",\"callers\":{{\"occurrences\":{}", json!(model.occurrences))?;
+            callers.members(out)?;
+            Ok(writeln!(out, "}}}}")?)
+        }
+        Format::Csv => callees.table(out),
     }
+}
+
+fn folded(model: &Arcflow, options: &Options<'_>) -> Option<Folded> {
+    options.fold.recursion.then(|| fold::recursion(model))
 }
 
 struct Tree<'a> {
     model: &'a Arcflow,
+    folded: Option<&'a Folded>,
     options: &'a Options<'a>,
     shown: &'a [usize],
-    cum: &'a [f64],
+    cum: Vec<f64>,
     children: Children,
     /// By node. A node is kept only if its parent is.
     kept: Vec<bool>,
+    /// Children are callers; what a node consumed itself says nothing then.
+    is_reversed: bool,
 }
 
 /// What the walk meets.
@@ -46,7 +97,18 @@ enum Step {
     Up,
 }
 
-impl Tree<'_> {
+impl<'a> Tree<'a> {
+    fn new(
+        model: &'a Arcflow,
+        folded: Option<&'a Folded>,
+        options: &'a Options<'a>,
+        shown: &'a [usize],
+    ) -> Tree<'a> {
+        let model = folded.map_or(model, |folded| &folded.model);
+        let (cum, children) = (model.cum(), model.children());
+        Tree { model, folded, options, shown, cum, children, kept: Vec::new(), is_reversed: false }
+    }
+
     fn cum(&self, id: NodeId) -> &[f64] {
         let width = self.model.resources().len();
         &self.cum[id.0 as usize * width..][..width]
@@ -169,30 +231,102 @@ impl Tree<'_> {
     fn text(&self, out: &mut dyn Write) -> Result<(), Error> {
         let total = self.cum(Arcflow::ROOT);
         let calls = self.model.nodes().iter().map(|node| node.n).max().unwrap_or(0);
-        let columns = Columns::new(self.model, self.options, self.shown, total, calls, 0);
-        if !columns.heading().is_empty() {
+        let mut columns = Columns::new(self.model, self.options, self.shown, total, calls, 0);
+        if self.is_reversed {
+            columns.leave_base_out();
+        } else if !columns.heading().is_empty() {
             writeln!(out, "{}", columns.heading())?;
         }
         columns.header(out)?;
+        // Levels of the open contexts: what is part of a chain has that of its first.
+        let mut levels = vec![0];
+        let mut chained = 0;
+        let mut rest_of_chain = 0;
         self.walk(&mut |step| {
-            if let Step::Down(id, level @ 1..) = step {
-                let node = self.model.node(id);
-                let figures = Figures { calls: node.n, base: self.model.base(id), cum: self.cum(id) };
-                columns.line(out, figures, level - 1, self.model.name(node.consumer))?;
+            let Step::Down(id, _) = step else {
+                levels.pop();
+                return Ok(());
+            };
+            let level = levels.last().copied().unwrap_or(0);
+            if id == Arcflow::ROOT {
+                levels.push(0);
+            } else if rest_of_chain > 0 {
+                rest_of_chain -= 1;
+                levels.push(level);
+            } else {
+                let chain = self.chain(id);
+                rest_of_chain = chain.len() - 1;
+                chained += rest_of_chain;
+                let mut base = vec![0.0; self.model.resources().len()];
+                for (sum, value) in chain.iter().flat_map(|&id| self.model.base(id).iter().enumerate()) {
+                    base[sum] += value;
+                }
+                let figures = Figures { calls: self.model.node(id).n, base: &base, cum: self.cum(id) };
+                columns.labelled(out, figures, level, &self.label(&columns, &chain))?;
+                levels.push(level + 1);
             }
             Ok(())
         })?;
         let (contexts, base) = self.cut();
         if contexts > 0 {
             write!(out, "cut: {contexts} contexts")?;
-            for &r in self.shown {
+            for &r in self.shown.iter().filter(|_| !self.is_reversed) {
                 let resource = &self.model.resources()[r];
                 let (all, part) = (quantity(base[r], &resource.unit), percent(base[r], total[r]));
                 write!(out, ", {} {all} ({part} %)", resource.name)?;
             }
             writeln!(out, "{}", self.reasons())?;
         }
+        if let Some(Folded { contexts: nested @ 1.., .. }) = self.folded {
+            writeln!(
+                out,
+                "folded: {nested} contexts of methods that called themselves, each into its caller"
+            )?;
+        }
+        if chained > 0 {
+            let each = if self.is_reversed { "was called only by" } else { "called only" };
+            let base = if self.is_reversed { "" } else { "; base is the sum of theirs" };
+            let chains = format!("folded: {chained} contexts into lines `a{JOINT}b`: each {each} the next");
+            writeln!(out, "{chains}, and as often{base}")?;
+        }
         Ok(())
+    }
+
+    /// A context and those that share its line: see [`Fold::chains`](super::fold::Fold::chains).
+    fn chain(&self, first: NodeId) -> Vec<NodeId> {
+        let mut chain = vec![first];
+        let (Some(&r), true) = (self.shown.first(), self.options.fold.chains) else { return chain };
+        let least = self.options.prune * self.cum(Arcflow::ROOT)[r];
+        let (mut last, is_method) = (first, |id: NodeId| self.model.node(id).kind == Kind::Method);
+        loop {
+            let mut kept = self.children.of(last).iter().filter(|child| self.kept[child.0 as usize]);
+            let (Some(&next), None) = (kept.next(), kept.next()) else { return chain };
+            // What the line does not name: its own part, and what was cut.
+            let rest = self.cum(last)[r] - self.cum(next)[r];
+            let is_link =
+                is_method(last) && is_method(next) && self.model.node(last).n == self.model.node(next).n;
+            if !is_link || rest < 0.0 || rest > least {
+                return chain;
+            }
+            chain.push(next);
+            last = next;
+        }
+    }
+
+    fn label(&self, columns: &Columns, chain: &[NodeId]) -> String {
+        let one = |id: &NodeId| {
+            let label = columns.label(self.model.name(self.model.node(*id).consumer));
+            match self.folded.and_then(|folded| folded.levels.get(id)) {
+                Some(levels) => format!("{label} [recursion, {levels} levels]"),
+                None => label,
+            }
+        };
+        match chain {
+            [first, .., last] if chain.len() > NAMED => {
+                format!("{}{JOINT}\u{2026} {} more{JOINT}{}", one(first), chain.len() - 2, one(last))
+            }
+            chain => chain.iter().map(one).collect::<Vec<_>>().join(JOINT),
+        }
     }
 
     fn reasons(&self) -> String {
@@ -206,9 +340,8 @@ impl Tree<'_> {
         if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(" or ")) }
     }
 
-    /// A complete call tree, in the form that is also an input.
-    fn document(&self, out: &mut dyn Write) -> Result<(), Error> {
-        machine::opening(out, "xtree", self.model, self.shown, self.cum(Arcflow::ROOT))?;
+    /// A complete call tree, in the form that is also an input: members of an object.
+    fn members(&self, out: &mut dyn Write) -> Result<(), Error> {
         let (contexts, base) = self.cut();
         write!(out, ",\"cut\":{}", json!({"contexts": contexts, "base": machine::list(&base, self.shown)}))?;
         write!(out, ",\"tree\":")?;
@@ -220,6 +353,10 @@ impl Tree<'_> {
                     let mut row = serde_json::Map::new();
                     row.insert("name".into(), json!(self.model.name(node.consumer)));
                     row.insert("kind".into(), json!(node.kind.word()));
+                    if let Some(levels) = self.folded.and_then(|folded| folded.levels.get(&id)) {
+                        row.insert("recursion_levels".into(), json!(levels));
+                    }
+                    machine::origin(self.model, self.model.name(node.consumer), Some(&mut row));
                     row.insert("n".into(), json!(node.n));
                     machine::members(self.model, self.shown, self.model.base(id), self.cum(id), &mut row);
                     let mut text = Value::Object(row).to_string();
@@ -233,9 +370,7 @@ impl Tree<'_> {
                 }
             }
             Ok(())
-        })?;
-        writeln!(out, "}}")?;
-        Ok(())
+        })
     }
 
     /// One row for each context, with the row number of its caller.
