@@ -583,7 +583,7 @@ fn an_outermost_call_is_a_trace() {
         assert_eq!(way, [("P0", 3), ("P1", 2), ("P1", 3), ("P2", 2)]);
     }
     let (_, first) = &all[0];
-    assert_eq!(first.name, "com.acme.Shop/sell");
+    assert_eq!(first.name, "com.acme.Shop/sell(int)", "overloads are told apart");
     assert_eq!(first.times(), (1_700_000_000_000_011_000, 1_700_000_000_000_019_000));
     let expected = [
         ("rpc.system", "java_rmi"),

@@ -231,6 +231,21 @@ fn one_frame_for_two_callers_is_split_by_time_and_marked() {
     let lines = self::lines(&tree.model);
     let at = |name: &str| lines.iter().filter(|line| line.contains(name)).cloned().collect::<Vec<_>>();
     assert_eq!(at("m5"), ["7 m5 2 57", "7 m5 1 83"]);
+    // A server under two frames, of which one has a part in another call, is one process.
+    let script = serve(serve(serve(Script::new(1000).wait(5), 1, 40).wait(5), 2, 40).wait(5), 1, 120);
+    let calls = [served(1, 1, 1005, 40), served(2, 2, 1050, 40), served(3, 1, 1095, 120)];
+    let client = Script::new(1000).enter(1).call(2, |s| s.wait(50)).call(2, |s| s.wait(50));
+    let client = file(
+        &[("main", client.call(3, |s| s.wait(200)).exit(1))],
+        &[(0, Some(1)), (1, Some(2)), (1, Some(3))],
+        &[made(1, 2, 1000, 50), made(2, 2, 1050, 50), made(3, 3, 1100, 200)],
+    );
+    let tree = merged(&[client, file(&[("rmi", script)], &[], &calls)], default);
+    let lines = self::lines(&tree.model);
+    let servers: Vec<_> = lines.iter().filter(|line| line.contains("P1")).cloned().collect();
+    assert_eq!(servers.len(), 2, "{servers:?}");
+    assert!(servers[0].starts_with("6 P1 (estimated) 2 "), "{servers:?}");
+    assert!(servers[1].starts_with("6 P1 (estimated) 1 "), "{servers:?}");
     // Two frames need no estimate.
     let script = serve(serve(Script::new(1000).wait(5), 1, 40).wait(5), 2, 120);
     let calls = [served(1, 1, 1005, 40), served(2, 2, 1050, 120)];

@@ -9,6 +9,7 @@ use super::trace::Error;
 use crate::load::thread_names;
 use crate::merge::calls::{Fate, is_internal};
 use crate::model::HashMap;
+use crate::signature::readable;
 use instrument_trace::{Connection, Profile, RemoteCall, RemoteCallKind, Source, ThreadKind};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -191,13 +192,13 @@ impl<'a, S: Source> Process<'a, S> {
             return None;
         }
         let (matching, nesting) = (self.remote.matching, self.remote.nesting);
-        let (name, fate, parent) = if is_made {
+        let (name, signature, fate, parent) = if is_made {
             let within = nesting.within(row).filter(|&served| self.shows(served));
             let parent = within.map(|served| self.id(false, served));
-            (nesting.name_of_made(row), matching.made.fate(row), parent)
+            (nesting.name_of_made(row), nesting.signature_of_made(row), matching.made.fate(row), parent)
         } else {
             let parent = matching.served.partner(row).map(|made| self.id(true, made));
-            (nesting.name_of_served(row), matching.served.fate(row), parent)
+            (nesting.name_of_served(row), nesting.signature_of_served(row), matching.served.fate(row), parent)
         };
         let end = if call.end == 0 { self.last } else { call.end }.max(call.begin);
         let time = |clock: u64| {
@@ -208,7 +209,7 @@ impl<'a, S: Source> Process<'a, S> {
             trace_id: self.trace(is_made, row),
             span_id: hex(self.id(is_made, row)),
             parent_span_id: parent.map(hex),
-            name: span_name(name, call),
+            name: span_name((name.0, &readable(signature).unwrap_or_else(|| name.1.to_owned())), call),
             kind: if is_made { CLIENT } else { SERVER },
             start_time_unix_nano: time(call.begin),
             end_time_unix_nano: time(end),
@@ -303,7 +304,7 @@ impl<'a, S: Source> Process<'a, S> {
     }
 }
 
-/// `Shop/sell`, as the conventions for remote calls have it.
+/// `Shop/sell(java.lang.String,int)`: as the conventions for remote calls have it, with what tells overloads apart.
 fn span_name((service, method): (&str, &str), call: &RemoteCall) -> String {
     let method = full_name(("", method), call);
     if service.is_empty() { method } else { format!("{service}/{method}") }

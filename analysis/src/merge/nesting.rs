@@ -113,7 +113,24 @@ impl<'a> Nesting<'a> {
         self.labels[self.served[served as usize] as usize].is_internal
     }
 
+    /// The method of a call made with its descriptor, as far as either side knows it.
+    pub fn signature_of_made(&self, made: u32) -> &str {
+        let partner = self.matching.made.partner(made).map(|row| self.served[row as usize]);
+        self.signature(self.made[made as usize], partner).1
+    }
+
+    /// The same of a served call.
+    pub fn signature_of_served(&self, served: u32) -> &str {
+        let partner = self.matching.served.partner(served).map(|row| self.made[row as usize]);
+        self.signature(self.served[served as usize], partner).1
+    }
+
     fn name(&self, one: u32, other: Option<u32>) -> (&str, &str) {
+        let (service, method) = self.signature(one, other);
+        (service, method.split('(').next().unwrap_or(method))
+    }
+
+    fn signature(&self, one: u32, other: Option<u32>) -> (&str, &str) {
         let first = &self.labels[one as usize];
         let second = other.map_or(first, |other| &self.labels[other as usize]);
         let known = |a: &'_ str| !a.is_empty();
@@ -129,8 +146,7 @@ impl<'a> Nesting<'a> {
         }
         let copy = profile.copies.get(&call.copy);
         let text = |number: u32| copy.and_then(|copy: &Copy| copy.class_names.get(&number)).cloned();
-        let mut method = text(call.method).unwrap_or_default();
-        method.truncate(method.find('(').unwrap_or(method.len()));
+        let method = text(call.method).unwrap_or_default();
         let label = Label { service: text(call.class).unwrap_or_default(), method, is_internal: key.3 };
         let next = self.labels.len() as u32;
         let number = *known.all.entry(label.clone()).or_insert(next);

@@ -10,7 +10,7 @@
 //! 5. a caller waits while its call is served: that time is taken from its own, so times add up; what of the wait the server does not
 //!    explain, the remote method has: network and marshalling.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::calls::NONE;
 use super::paths::{Path, Paths, Stages, Way};
@@ -107,6 +107,8 @@ pub(crate) struct Emitter<'a> {
     waited: HashMap<(NodeId, usize), f64>,
     /// What they have less besides, as far as they have it, and the remote method or server that has it.
     remote: Vec<(NodeId, NodeId, f64)>,
+    /// Processes that have a part of what was done for several.
+    estimated: BTreeSet<NodeId>,
     columns: [usize; 3],
     walls: Vec<usize>,
     collapsed: u64,
@@ -134,9 +136,7 @@ pub(crate) fn emit(
         }
     }
     let (parts, left) = parts(paths, view);
-    let mut tree = Arcflow::new(resources);
-    tree.consumers.clone_from(&model.consumers);
-    tree.occurrences.clone_from(&model.occurrences);
+    let tree = model.emptied_with(resources);
     let mut emitter = Emitter {
         model,
         children: model.children(),
@@ -153,6 +153,7 @@ pub(crate) fn emit(
         stack: Vec::new(),
         waited: HashMap::default(),
         remote: Vec::new(),
+        estimated: BTreeSet::new(),
         columns: [first, first + 1, first + 2],
         walls: ["wall", "wall-raw"].iter().filter_map(|name| model.resource(name)).collect(),
         collapsed: 0,
@@ -255,8 +256,9 @@ impl Emitter<'_> {
                 let is_framed = path.way.frame != NONE && !self.view.folds(&path.way);
                 if path.way.server == party as u32 && is_framed {
                     let part = self.parts[at];
-                    let name = format!("for {}{}", self.labels[path.client], estimated(part));
+                    let name = format!("for {}", self.labels[path.client]);
                     let below = self.child(own, Kind::Process, &name);
+                    self.mark(below, part);
                     self.tree.meet(below, path.calls);
                     self.frame(path.way.frame, below, part, at as u32);
                 }
@@ -367,8 +369,8 @@ impl Emitter<'_> {
             return;
         }
         let part = self.parts[index as usize];
-        let name = format!("{}{}", self.labels[path.way.server as usize], estimated(part));
-        let below = self.child(at, Kind::Process, &name);
+        let below = self.child(at, Kind::Process, &self.labels[path.way.server as usize]);
+        self.mark(below, part);
         self.tree.meet(below, path.calls);
         self.collapsed += u64::from(is_full);
         if path.way.frame == NONE {
@@ -394,6 +396,13 @@ impl Emitter<'_> {
             } else {
                 self.stack.push(Work { from, below, part, path: index, is_there: true });
             }
+        }
+    }
+
+    /// What was done for several paths is one process, and an estimate if it is one for any of them.
+    fn mark(&mut self, process: NodeId, part: Part) {
+        if !part.is_all() {
+            self.estimated.insert(process);
         }
     }
 
@@ -467,10 +476,10 @@ impl Emitter<'_> {
                 "the tree has {MOST_NODES} nodes; of {paths} ways to remote calls only sums are told"
             ));
         }
+        for &process in &self.estimated {
+            let name = format!("{} (estimated)", self.tree.name(self.tree.node(process).consumer));
+            self.tree.rename(process, &name);
+        }
         Merged { model: self.tree, stages: self.paths.stages.clone(), remarks }
     }
-}
-
-fn estimated(part: Part) -> &'static str {
-    if part.is_all() { "" } else { " (estimated)" }
 }
