@@ -10,7 +10,7 @@ use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
 use instrument_rewriter::id_map::Entry;
-use instrument_rewriter::instrumenter::{Instrumenter, RegionRecord, Runtime};
+use instrument_rewriter::instrumenter::{Instrumenter, Plan, RegionRecord, Runtime};
 use instrument_rewriter::library::{self, LibraryCalls, Own, Resolved};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
@@ -35,7 +35,9 @@ pub(crate) struct LoadHook {
     rmi_differs: AtomicBool,
     /// The constructor of `java.lang.Object` is rewritten.
     object_init: bool,
-    state: RwLock<State>,
+    ids: MethodIds,
+    /// Locked after `ids`, by whoever needs both.
+    instrumenter: RwLock<Instrumenter<'static>>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
     roots: Vec<String>,
@@ -52,11 +54,6 @@ pub(crate) struct News {
     pub(crate) map: Option<Vec<u8>>,
     /// Ids of root methods.
     pub(crate) roots: Vec<u32>,
-}
-
-struct State {
-    instrumenter: Instrumenter<'static>,
-    ids: MethodIds,
 }
 
 impl LoadHook {
@@ -103,7 +100,8 @@ impl LoadHook {
             rmi: options.transforms.rmi,
             rmi_differs: AtomicBool::new(false),
             object_init: heap::is_on(),
-            state: RwLock::new(State { instrumenter, ids }),
+            ids,
+            instrumenter: RwLock::new(instrumenter),
             stopped: AtomicBool::new(false),
             roots: options.roots,
             regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
@@ -211,14 +209,14 @@ impl LoadHook {
     /// The id of a method, if it was rewritten, in this run or in another that shares its ids.
     #[cfg(target_os = "linux")]
     pub(crate) fn method_id(&self, class: &str, name: &str, descriptor: &str) -> Option<u32> {
-        let mut state = self.state.write().ok()?;
-        state.instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+        let mut instrumenter = self.instrumenter.write().ok()?;
+        instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
     }
 
     /// Tells of the method with this id, if there is one.
     pub(crate) fn method<T>(&self, id: u32, tell: impl FnOnce(Entry<'_>) -> T) -> Option<T> {
-        let mut state = self.state.write().ok()?;
-        state.instrumenter.ids().lookup(id).map(tell)
+        let mut instrumenter = self.instrumenter.write().ok()?;
+        instrumenter.ids().lookup(id).map(tell)
     }
 
     /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
@@ -243,29 +241,24 @@ impl LoadHook {
         }
         let root = Location::root("");
         let at = root.entry(name);
-        let mut plan = self.state.read().ok()?.instrumenter.plan(&at, class);
+        let mut plan = self.instrumenter.read().ok()?.plan(&at, class);
         plan.call(reach);
-        let (numbered, news) = {
-            let mut state = self.state.write().ok()?;
-            let State { instrumenter, ids } = &mut *state;
-            let numbered = ids.number(instrumenter, |i| i.ids(), |i| i.admit(&at, &mut plan, class));
-            let used = instrumenter.take_used();
-            let roots = instrumenter.take_found();
-            (numbered, News { map: ids.piece(used, instrumenter.ids()), roots })
-        };
-        if let Err(error) = numbered {
-            if !self.stopped.swap(true, Relaxed) {
-                say(format_args!("no class is rewritten from here on: {error}"));
+        let news = match self.number(&at, &mut plan, class) {
+            Ok(news) => news?,
+            Err(error) => {
+                if !self.stopped.swap(true, Relaxed) {
+                    say(format_args!("no class is rewritten from here on: {error}"));
+                }
+                return None;
             }
-            return None;
-        }
+        };
         tell(news);
         let mut out = Vec::new();
-        let rewritten = self.state.read().ok()?.instrumenter.rewrite(&at, &plan, class, &mut out);
+        let rewritten = self.instrumenter.read().ok()?.rewrite(&at, &plan, class, &mut out);
         let regions = {
-            let mut state = self.state.write().ok()?;
-            state.instrumenter.done(&at, plan, rewritten);
-            state.instrumenter.take_region_records()
+            let mut instrumenter = self.instrumenter.write().ok()?;
+            instrumenter.done(&at, plan, rewritten);
+            instrumenter.take_region_records()
         };
         self.account(&regions);
         if !rewritten {
@@ -273,6 +266,23 @@ impl LoadHook {
         }
         self.dump(name, &out);
         Some(out)
+    }
+
+    /// Gives the methods of a class their ids. The state is not locked while the shared file of ids is waited for, read or written. None
+    /// after an internal error.
+    fn number(&self, at: &Location<'_>, plan: &mut Plan, class: &[u8]) -> io::Result<Option<News>> {
+        let mut turn = self.ids.turn()?;
+        {
+            let Ok(mut instrumenter) = self.instrumenter.write() else { return Ok(None) };
+            turn.read(instrumenter.ids())?;
+            instrumenter.admit(at, plan, class);
+            turn.take(instrumenter.ids());
+        }
+        let appended = turn.append();
+        let Ok(mut instrumenter) = self.instrumenter.write() else { return Ok(None) };
+        let (used, roots) = (instrumenter.take_used(), instrumenter.take_found());
+        appended?;
+        Ok(Some(News { map: turn.finish(used, instrumenter.ids())?, roots }))
     }
 
     fn dump(&self, name: &[u8], class: &[u8]) {
@@ -311,8 +321,8 @@ impl LoadHook {
                 say(format_args!("region {} was not timed: its class was not loaded", region.name));
             }
         }
-        let Ok(state) = self.state.read() else { return Vec::new() };
-        let seen = self.roots.iter().zip(state.instrumenter.seen());
+        let Ok(instrumenter) = self.instrumenter.read() else { return Vec::new() };
+        let seen = self.roots.iter().zip(instrumenter.seen());
         seen.filter(|(_, seen)| !seen).map(|(root, _)| root.clone()).collect()
     }
 }

@@ -4,134 +4,256 @@
 //! classes call the same copy of the recorder, and no number may mean two methods.
 //!
 //! The shared file is locked while a class is numbered, not longer, so that several virtual machines and builds may use it at the same
-//! time. What is new is in the file before the class can run.
+//! time. What is new is in the file before the class can run. The program must not stand still because another process keeps the lock:
+//! after [`AT_START`], or [`AT_CLASS`], the agent says so, and methods that are not in the map yet are numbered as without a file.
 
-use instrument_rewriter::id_map::{HEADER, IdMap, gz};
+use crate::talk::say;
+use instrument_rewriter::id_map::{HEADER, IdMap, gz, read_text};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::collections::HashSet;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The first id that is given without a shared file.
 pub(crate) const FIRST: u32 = 1 << 20;
+/// The longest time that the start of the program waits for the lock of the shared file: a build that uses it may take a while.
+const AT_START: Duration = Duration::from_secs(10);
+/// The longest time that a class that loads waits for the lock. Other virtual machines keep it while they number one class.
+const AT_CLASS: Duration = Duration::from_secs(2);
 
-/// Numbers classes, and knows what of the map the profile has.
+/// Numbers classes, one after the other, and knows what of the map the profile has.
 #[derive(Debug, Default)]
-pub(crate) struct MethodIds {
-    file: Option<(PathBuf, File)>,
+pub(crate) struct MethodIds(Mutex<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    file: Option<SharedFile>,
+    /// The ids that the profile has.
     written: HashSet<u32>,
 }
 
+#[derive(Debug)]
+struct SharedFile {
+    path: PathBuf,
+    file: File,
+    /// How many bytes of it are in the map.
+    known: u64,
+}
+
+/// The right to number a class, which one thread has at a time, and the lock of the file. The file is read, written and waited for in
+/// [`MethodIds::turn`] and [`append`](Turn::append); the map needs not be locked meanwhile.
+pub(crate) struct Turn<'a> {
+    shared: MutexGuard<'a, Shared>,
+    /// What others have appended to the file, or what is to be appended.
+    text: Vec<u8>,
+    /// The file was given up in this turn.
+    alone: bool,
+}
+
 impl MethodIds {
-    /// With the shared file, if there is one, and the map to begin with.
+    /// With the shared file, if there is one and its lock can be had, and the map to begin with.
     ///
     /// # Errors
     /// A file that cannot be used, or that is no id map.
     pub(crate) fn open(path: Option<&Path>) -> io::Result<(MethodIds, IdMap)> {
-        let Some(path) = path else { return Ok((MethodIds::default(), IdMap::starting_at(FIRST))) };
+        let alone = || Ok((MethodIds::default(), IdMap::starting_at(FIRST)));
+        let Some(path) = path else { return alone() };
+        let start = Instant::now();
         let file = loop {
             let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
             if !file.metadata()?.is_file() {
                 return Err(io::Error::other("not a regular file"));
             }
-            flock(&file, FlockOperation::LockExclusive)?;
+            if !lock(&file, AT_START.saturating_sub(start.elapsed()))? {
+                say_locked(path, AT_START);
+                return alone();
+            }
             // Who held the lock may have removed the file that it had created.
             if path.metadata().is_ok_and(|named| same_file(&file, &named)) {
                 break file;
             }
         };
-        let lock = Lock(&file);
-        let mut map = IdMap::new();
-        read_more(&file, &mut map)?;
-        if map.valid_len() == 0 {
-            // From now on nobody takes it for unused.
-            file.set_len(0)?;
-            file.write_all_at(HEADER.as_bytes(), 0)?;
-            read_more(&file, &mut map)?;
-        }
-        drop(lock);
-        Ok((MethodIds { file: Some((path.to_owned(), file)), written: HashSet::new() }, map))
+        let map = begin(&file);
+        unlock(&file);
+        let map = map?;
+        let file = SharedFile { path: path.to_owned(), file, known: map.valid_len() as u64 };
+        Ok((MethodIds(Mutex::new(Shared { file: Some(file), written: HashSet::new() })), map))
     }
 
-    /// Calls `number`, which takes ids from the map, while nobody else gives any.
+    /// Waits for its turn, and for the lock of the file, and reads what others have appended.
     ///
     /// # Errors
-    /// The shared file cannot be read or written; then the ids must not be used.
-    pub(crate) fn number<M>(
-        &self,
-        owner: &mut M,
-        map: impl Fn(&mut M) -> &mut IdMap,
-        number: impl FnOnce(&mut M),
-    ) -> io::Result<()> {
-        let Some((path, file)) = &self.file else {
-            number(owner);
-            return Ok(());
-        };
-        let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-        let _lock = Lock::of(file).map_err(named)?;
-        read_more(file, map(owner)).map_err(named)?;
-        number(owner);
-        let map = map(owner);
-        let mut new = Vec::new();
-        map.write_new(&mut new);
-        if new.is_empty() {
-            return Ok(());
+    /// The file cannot be read.
+    pub(crate) fn turn(&self) -> io::Result<Turn<'_>> {
+        let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turn = Turn { shared, text: Vec::new(), alone: false };
+        let Some(SharedFile { path, file, known }) = &turn.shared.file else { return Ok(turn) };
+        let named = |error: io::Error| name(path, &error);
+        if lock(file, AT_CLASS).map_err(named)? {
+            turn.text = read_from(file, *known).map_err(named)?;
+        } else {
+            say_locked(path, AT_CLASS);
+            turn.shared.file = None;
+            turn.alone = true;
         }
-        let end = map.valid_len() as u64;
-        if map.torn_len() > 0 {
-            file.set_len(end).map_err(named)?;
+        Ok(turn)
+    }
+}
+
+impl Turn<'_> {
+    /// Takes in what others have appended; before any id is given.
+    ///
+    /// # Errors
+    /// It is no part of an id map.
+    pub(crate) fn read(&mut self, map: &mut IdMap) -> io::Result<()> {
+        if self.alone {
+            map.go_on_at(FIRST);
         }
-        file.write_all_at(&new, end).map_err(named)?;
-        map.parse_more(&new).map_err(|error| named(io::Error::other(error.to_string())))
+        let text = std::mem::take(&mut self.text);
+        self.parse(map, &text)
     }
 
-    /// The part of the map that the profile does not have yet, as a gzip file; none, if it has all of `used` (which are sorted).
-    pub(crate) fn piece(&mut self, used: Vec<u32>, map: &IdMap) -> Option<Vec<u8>> {
-        let new: Vec<u32> = used.into_iter().filter(|id| self.written.insert(*id)).collect();
+    /// Takes what is new in the map; when all ids were given.
+    pub(crate) fn take(&mut self, map: &IdMap) {
+        if self.shared.file.is_some() {
+            map.write_new(&mut self.text);
+        }
+    }
+
+    /// Appends to the file what is new, over an incomplete line if it ends with one.
+    ///
+    /// # Errors
+    /// The file cannot be written; then the ids must not be used.
+    pub(crate) fn append(&mut self) -> io::Result<()> {
+        let Some(SharedFile { path, file, known }) = &self.shared.file else { return Ok(()) };
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let append = || {
+            if file.metadata()?.len() > *known {
+                file.set_len(*known)?;
+            }
+            file.write_all_at(&self.text, *known)
+        };
+        append().map_err(|error| name(path, &error))
+    }
+
+    /// Tells the map that what is new has been written. The part of the map that the profile does not have yet, as a gzip file; none, if
+    /// it has all of `used` (which are sorted).
+    ///
+    /// # Errors
+    /// What was written is no part of an id map.
+    pub(crate) fn finish(mut self, used: Vec<u32>, map: &mut IdMap) -> io::Result<Option<Vec<u8>>> {
+        let text = std::mem::take(&mut self.text);
+        self.parse(map, &text)?;
+        let new: Vec<u32> = used.into_iter().filter(|id| self.shared.written.insert(*id)).collect();
         if new.is_empty() {
-            return None;
+            return Ok(None);
         }
         let mut text = Vec::new();
         map.write_part(new, &mut text);
-        Some(gz::store(&text))
+        Ok(Some(gz::store(&text)))
     }
+
+    fn parse(&mut self, map: &mut IdMap, text: &[u8]) -> io::Result<()> {
+        let Some(SharedFile { path, known, .. }) = &mut self.shared.file else { return Ok(()) };
+        if !text.is_empty() {
+            parse(map, text).map_err(|error| name(path, &error))?;
+            *known = map.valid_len() as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.shared.file {
+            unlock(&shared.file);
+        }
+    }
+}
+
+/// Reads the map of a file that is locked; a file without one gets the header.
+fn begin(file: &File) -> io::Result<IdMap> {
+    let mut map = IdMap::new();
+    parse(&mut map, &read_from(file, 0)?)?;
+    if map.valid_len() == 0 {
+        // From now on nobody takes it for unused.
+        file.set_len(0)?;
+        file.write_all_at(HEADER.as_bytes(), 0)?;
+        parse(&mut map, HEADER.as_bytes())?;
+    }
+    Ok(map)
+}
+
+fn parse(map: &mut IdMap, text: &[u8]) -> io::Result<()> {
+    map.parse_more(text).map_err(|error| io::Error::other(error.to_string()))
+}
+
+fn name(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::other(format!("{}: {error}", path.display()))
 }
 
 fn same_file(file: &File, named: &Metadata) -> bool {
     file.metadata().is_ok_and(|open| (open.dev(), open.ino()) == (named.dev(), named.ino()))
 }
 
-/// Reads what others have appended.
-fn read_more(file: &File, map: &mut IdMap) -> io::Result<()> {
-    let known = map.valid_len() as u64;
-    let length = file.metadata()?.len();
-    if length < known {
-        return Err(io::Error::other("it was cut while it was in use"));
-    }
-    if length == known {
-        return Ok(());
-    }
-    let mut text = vec![0; (length - known) as usize];
-    file.read_exact_at(&mut text, known)?;
-    map.parse_more(&text).map_err(|error| io::Error::other(error.to_string()))
-}
-
-/// A lock on the file, as the command line's: whoever dies gives it back.
-struct Lock<'a>(&'a File);
-
-impl Lock<'_> {
-    fn of(file: &File) -> io::Result<Lock<'_>> {
-        flock(file, FlockOperation::LockExclusive)?;
-        Ok(Lock(file))
+/// The text of the file from `known` on.
+fn read_from(file: &File, known: u64) -> io::Result<Vec<u8>> {
+    match file.metadata()?.len() {
+        length if length < known => Err(io::Error::other("it was cut while it was in use")),
+        length if length == known => Ok(Vec::new()),
+        _ => read_text(At { file, offset: known }),
     }
 }
 
-impl Drop for Lock<'_> {
-    fn drop(&mut self) {
-        let _ = flock(self.0, FlockOperation::Unlock);
+/// A file as it is read from an offset on, whatever else reads it.
+struct At<'a> {
+    file: &'a File,
+    offset: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
     }
+}
+
+/// Locks the file as the command line does: whoever dies gives the lock back. False: another process has kept it for so long.
+fn lock(file: &File, limit: Duration) -> io::Result<bool> {
+    let end = Instant::now() + limit;
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::INTR) => {}
+            Err(Errno::WOULDBLOCK) if Instant::now() >= end => return Ok(false),
+            Err(Errno::WOULDBLOCK) => {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(20));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn unlock(file: &File) {
+    let _ = flock(file, FlockOperation::Unlock);
+}
+
+fn say_locked(path: &Path, waited: Duration) {
+    let (path, waited) = (path.display(), waited.as_secs());
+    say(format_args!(
+        "ids={path}: another process has kept this file locked for {waited} s (`lslocks` names it); methods that are new get ids of this run \
+         alone, which are not written to the file"
+    ));
 }
 
 #[cfg(test)]
@@ -145,21 +267,27 @@ mod tests {
         map.assign(class, &run).unwrap()
     }
 
+    fn piece(ids: &MethodIds, map: &mut IdMap, class: &str) -> io::Result<(u32, Option<Vec<u8>>)> {
+        let mut turn = ids.turn()?;
+        turn.read(map)?;
+        let id = assign(map, class);
+        turn.take(map);
+        turn.append()?;
+        Ok((id, turn.finish(vec![id], map)?))
+    }
+
     fn number(ids: &MethodIds, map: &mut IdMap, class: &str) -> u32 {
-        let mut id = 0;
-        ids.number(map, |map| map, |map| id = assign(map, class)).unwrap();
-        id
+        piece(ids, map, class).unwrap().0
     }
 
     #[test]
     fn alone_they_begin_far_above_those_of_rewritten_jars() {
-        let (mut ids, mut map) = MethodIds::open(None).unwrap();
-        assert_eq!((number(&ids, &mut map, "A"), number(&ids, &mut map, "B")), (FIRST, FIRST + 1));
+        let (ids, mut map) = MethodIds::open(None).unwrap();
         assert_eq!(number(&ids, &mut map, "A"), FIRST);
-        let piece = ids.piece(vec![FIRST, FIRST + 1], &map).unwrap();
-        let read = IdMap::parse(&gz::decompress(&piece, 1 << 20).unwrap()).unwrap();
-        assert_eq!(read.find(b"B", b"run", b"()V"), Some(FIRST + 1));
-        assert!(ids.piece(vec![FIRST], &map).is_none());
+        let (id, new) = piece(&ids, &mut map, "B").unwrap();
+        let read = IdMap::parse(&gz::decompress(&new.unwrap(), 1 << 20).unwrap()).unwrap();
+        assert_eq!((id, read.find(b"B", b"run", b"()V")), (FIRST + 1, Some(FIRST + 1)));
+        assert_eq!(piece(&ids, &mut map, "A").unwrap(), (FIRST, None));
     }
 
     #[test]
@@ -171,7 +299,8 @@ mod tests {
         assert_eq!(number(&one, &mut first, "A"), 1);
         assert_eq!(number(&two, &mut second, "B"), 2);
         let torn = std::fs::read(&path).unwrap().len() as u64;
-        one.file.as_ref().unwrap().1.write_all_at(b"class X", torn).unwrap();
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.write_all_at(b"class X", torn).unwrap();
         assert_eq!(number(&one, &mut first, "C"), 3);
         assert_eq!(number(&two, &mut second, "A"), 1);
         assert_eq!(number(&two, &mut second, "D"), 4);
@@ -181,7 +310,38 @@ mod tests {
             assert_eq!(read.find(class.as_bytes(), b"run", b"()V"), Some(id));
         }
         std::fs::write(&path, "").unwrap();
-        assert!(two.number(&mut second, |map| map, |_| {}).is_err());
+        assert!(piece(&two, &mut second, "E").is_err());
+    }
+
+    #[test]
+    fn a_file_that_stays_locked_is_given_up_and_no_number_means_two_methods() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ids");
+        let (one, mut first) = MethodIds::open(Some(&path)).unwrap();
+        assert_eq!(number(&one, &mut first, "A"), 1);
+        let other = File::open(&path).unwrap();
+        assert!(lock(&other, Duration::ZERO).unwrap());
+        let text = std::fs::read(&path).unwrap();
+        assert_eq!((number(&one, &mut first, "B"), number(&one, &mut first, "A")), (FIRST, 1));
+        let (late, mut map) = MethodIds::open(Some(&path)).unwrap();
+        assert_eq!(number(&late, &mut map, "A"), FIRST);
+        unlock(&other);
+        assert_eq!(number(&one, &mut first, "C"), FIRST + 1);
+        assert_eq!(std::fs::read(&path).unwrap(), text);
+    }
+
+    #[test]
+    fn the_length_that_a_file_claims_is_not_believed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ids");
+        let (ids, mut map) = MethodIds::open(Some(&path)).unwrap();
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
+        for error in [
+            piece(&ids, &mut map, "A").unwrap_err().to_string(),
+            MethodIds::open(Some(&path)).unwrap_err().to_string(),
+        ] {
+            assert!(error.ends_with("not an id map: a line is too long"), "{error}");
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow};
-use instrument_rewriter::id_map::IdMap;
+use instrument_rewriter::id_map::{IdMap, read_text};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// An open, locked file of ids. The lock ends with the value; if the file was created for it and nothing came of the run, the file is
@@ -21,7 +21,7 @@ impl IdFile {
     /// Opens or creates the file, waits for its lock, and reads it.
     pub(crate) fn open(path: &Path, talk: &Talk) -> Result<(IdFile, IdMap)> {
         let name = || path.display().to_string();
-        let mut file = loop {
+        let file = loop {
             let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
             let file = file.with_context(name)?;
             if !file.metadata().with_context(name)?.is_file() {
@@ -40,8 +40,7 @@ impl IdFile {
                 break file;
             }
         };
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).with_context(name)?;
+        let text = read_text(&file).with_context(name)?;
         let id_file = IdFile { path: path.to_owned(), file, keep: !text.is_empty() };
         let map =
             IdMap::parse(&text).map_err(|error| anyhow!("{}:{}: {}", name(), error.line, error.kind))?;
@@ -145,6 +144,16 @@ mod tests {
         let error = IdFile::open(&path, &talk()).unwrap_err().to_string();
         assert!(error.contains("ids:1: not an id map"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "something else\n");
+    }
+
+    #[test]
+    fn the_length_that_a_file_claims_is_not_believed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ids");
+        std::fs::write(&path, instrument_rewriter::id_map::HEADER).unwrap();
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
+        let error = format!("{:#}", IdFile::open(&path, &talk()).unwrap_err());
+        assert!(error.ends_with("ids: not an id map: a line is too long"), "{error}");
     }
 
     #[test]

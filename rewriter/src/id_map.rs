@@ -21,7 +21,7 @@ mod table;
 mod text;
 mod write;
 
-pub use read::{IdMapError, IdMapErrorKind};
+pub use read::{IdMapError, IdMapErrorKind, read_text};
 
 use std::collections::HashMap;
 use table::{Seed, Table};
@@ -147,6 +147,11 @@ impl IdMap {
     /// An empty map whose first id is `first`: beside other maps of smaller ids, none of whose numbers it will use.
     pub fn starting_at(first: u32) -> IdMap {
         IdMap { first, ..IdMap::default() }
+    }
+
+    /// From now on no id below `first` is given away.
+    pub fn go_on_at(&mut self, first: u32) {
+        self.first = first;
     }
 
     /// How many bytes of the text that was parsed are whole lines.

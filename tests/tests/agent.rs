@@ -170,6 +170,29 @@ fn runs_share_a_file_of_ids() -> Result<()> {
     Ok(())
 }
 
+/// A process that keeps the lock of the shared file holds up no program: it runs on with ids of its own.
+#[test]
+fn a_file_of_ids_that_stays_locked_is_not_waited_for_without_end() -> Result<()> {
+    let work = tempfile::tempdir()?;
+    let ids = work.path().join("ids");
+    let file = fs::File::create(&ids)?;
+    file.lock()?;
+    let jre = jres().remove(0);
+    let mut java = jre.java();
+    java.args([&option(&format!("ids={}", ids.display()))?, "-cp", &class_path(), "Program"]);
+    let outcome = agent::finish_within(java, Duration::from_secs(120))?;
+    ensure!(outcome.code == Some(0), "{}", outcome.stderr);
+    let lines: Vec<&str> = outcome.stderr.lines().collect();
+    ensure!(
+        matches!(lines[..], [line] if line.contains("another process has kept this file locked for 10 s")),
+        "{lines:?}"
+    );
+    let plain = run(&jre, &[&option("")?, "-cp", &class_path(), "Program"])?;
+    assert_eq!(counts(&outcome.methods()?), counts(&plain.methods()?));
+    assert_eq!(fs::read(&ids)?, b"");
+    Ok(())
+}
+
 #[test]
 fn a_jar_that_was_rewritten_before_is_left_alone_and_counted_once() -> Result<()> {
     let work = tempfile::tempdir()?;

@@ -2,6 +2,29 @@
 
 use super::text;
 use super::{ClassIds, Facts, HEADER, IdMap, IdMapFull, MAX_ID, Span};
+use std::io::{self, Read};
+
+/// No line is longer, in bytes: two names of 65,535 bytes (JVMS 4.4.7), each byte escaped to four, and some numbers.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// Reads the text of a map to its end, in pieces: a file may claim a length that it does not have the content for (a sparse file).
+///
+/// # Errors
+/// The reader's; [`io::ErrorKind::InvalidData`] for what goes on for a mebibyte without the end of a line, which is no id map. Memory is bounded by twice
+/// the text that has lines.
+pub fn read_text(mut reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    loop {
+        let start = text.len();
+        let count = (&mut reader).take(LONGEST_LINE as u64).read_to_end(&mut text)?;
+        if count < LONGEST_LINE {
+            return Ok(text);
+        }
+        if !text[start..].contains(&b'\n') {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "not an id map: a line is too long"));
+        }
+    }
+}
 
 /// A text that is no id map.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
