@@ -13,7 +13,12 @@
 
 use instrument_rewriter::instrumenter::Totals;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// How every account begins: the first key of its first line.
+const BEGIN: &str = "{\"kind\":\"";
 
 /// What became of a class or method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -192,6 +197,17 @@ fn write_line(line: &Line<'_>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
+/// Whether the file may be replaced by an account: it is none that is there, empty, an account, or no regular file (`/dev/stderr`, a pipe).
+pub(crate) fn may_replace(path: &Path) -> bool {
+    let Ok(there) = path.metadata() else { return true };
+    let mut start = Vec::new();
+    let begins = |start: &[u8]| start.is_empty() || start.starts_with(BEGIN.as_bytes());
+    !there.is_file()
+        || File::open(path)
+            .and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut start))
+            .is_ok_and(|_| begins(&start))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +241,7 @@ mod tests {
             .filter_map(|line| line.strip_prefix("//! {"))
             .map(|line| format!("{{{line}\n"))
             .collect();
+        assert!(out.starts_with(BEGIN.as_bytes()));
         assert_eq!(String::from_utf8(out).unwrap(), documented);
     }
 

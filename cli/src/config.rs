@@ -19,15 +19,19 @@
 //! ```
 //!
 //! Paths are relative to the file's directory. An unknown key or a bad value is an error with its line.
+//!
+//! A file that is found in the working directory, not named by `--config`, may be a stranger's: it came with the sources. It is named on
+//! standard error, its paths must not lead out of its directory, and it cannot have signatures removed.
 
 use crate::exit::usage;
 use crate::settings::{LibraryCalls, Record, Runtime, Timing, Transform};
+use crate::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use toml::Spanned;
 
 /// The file that is read when it is there and no other is named.
@@ -42,21 +46,21 @@ pub(crate) struct Config {
     pub(crate) subclasses_of: Option<Vec<String>>,
     pub(crate) transform: Option<Vec<Transform>>,
     pub(crate) library_calls: Option<LibraryCalls>,
-    pub(crate) ids: Option<PathBuf>,
+    ids: Option<Spanned<PathBuf>>,
     pub(crate) runtime: Option<Runtime>,
     pub(crate) record: Option<Record>,
     pub(crate) timing: Option<Timing>,
     root: Option<Vec<Spanned<String>>>,
     region: Option<Vec<Spanned<String>>>,
-    pub(crate) report: Option<PathBuf>,
+    report: Option<Spanned<PathBuf>>,
     pub(crate) strict: Option<bool>,
-    pub(crate) strip_signatures: Option<bool>,
+    strip_signatures: Option<Spanned<bool>>,
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
 impl Config {
-    /// Reads the file that was asked for, or [`DEFAULT`] if there is one.
-    pub(crate) fn read(asked_for: Option<&Path>) -> Result<Config> {
+    /// Reads the file that was asked for, or [`DEFAULT`] if there is one; that is said.
+    pub(crate) fn read(asked_for: Option<&Path>, talk: &Talk) -> Result<Config> {
         let path = asked_for.unwrap_or(Path::new(DEFAULT));
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -65,21 +69,44 @@ impl Config {
             }
             Err(error) => return Err(usage(format!("{}: {error}", path.display()))),
         };
-        let mut config = Config::parse(&text, &path.display().to_string())?;
+        let name = path.display().to_string();
+        let mut config = Config::parse(&text, &name)?;
         let directory = path.parent().unwrap_or(Path::new(""));
+        if asked_for.is_none() {
+            talk.note(format_args!("options are read from {DEFAULT}"));
+            config.check_discovered(&text, &name)?;
+        }
         for path in [&mut config.ids, &mut config.report].into_iter().flatten() {
-            *path = directory.join(&*path);
+            *path.as_mut() = directory.join(path.get_ref());
         }
         Ok(config)
     }
 
-    fn parse(text: &str, name: &str) -> Result<Config> {
-        let at = |span: Range<usize>| {
-            let before = &text[..span.start.min(text.len())];
-            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-            let column = before[line_start..].chars().count() + 1;
-            format!("{name}:{}:{column}", before.matches('\n').count() + 1)
+    /// What a file must not say that nobody named.
+    fn check_discovered(&self, text: &str, name: &str) -> Result<()> {
+        let refuse = |span: Range<usize>, reason: String| {
+            let place = place(text, name, span);
+            Err(usage(format!(
+                "{place}: {reason}: {name} was found in the working directory and may be a stranger's; if you trust it, --config {name} \
+                 reads it as it is"
+            )))
         };
+        for path in [&self.ids, &self.report].into_iter().flatten() {
+            if !stays_inside(path.get_ref()) {
+                let reason = format!("{} leads out of its directory", path.get_ref().display());
+                return refuse(path.span(), reason);
+            }
+        }
+        match &self.strip_signatures {
+            Some(value) if *value.get_ref() => {
+                refuse(value.span(), "strip-signatures removes the signatures of signed archives".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn parse(text: &str, name: &str) -> Result<Config> {
+        let at = |span: Range<usize>| place(text, name, span);
         let config: Config = toml::from_str(text).map_err(|error| {
             let place = error.span().map_or(name.to_owned(), &at);
             usage(format!("{place}: {}", error.message().trim_end().replace('\n', "; ")))
@@ -95,6 +122,18 @@ impl Config {
                 .with_context(|| at(pattern.span()))?;
         }
         Ok(config)
+    }
+
+    pub(crate) fn ids(&self) -> Option<PathBuf> {
+        self.ids.as_ref().map(|path| path.get_ref().clone())
+    }
+
+    pub(crate) fn report(&self) -> Option<PathBuf> {
+        self.report.as_ref().map(|path| path.get_ref().clone())
+    }
+
+    pub(crate) fn strip_signatures(&self) -> Option<bool> {
+        self.strip_signatures.as_ref().map(|value| *value.get_ref())
     }
 
     pub(crate) fn include(&self) -> Option<Vec<String>> {
@@ -114,6 +153,28 @@ impl Config {
     pub(crate) fn exclude(&self) -> Option<Vec<String>> {
         self.exclude.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
+}
+
+/// `FILE:LINE:COLUMN` of a part of the text.
+fn place(text: &str, name: &str, span: Range<usize>) -> String {
+    let before = &text[..span.start.min(text.len())];
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    let column = before[line_start..].chars().count() + 1;
+    format!("{name}:{}:{column}", before.matches('\n').count() + 1)
+}
+
+/// Whether a path that is relative to the working directory stays in it, also when its links are followed.
+fn stays_inside(path: &Path) -> bool {
+    let inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
+    // What is not there yet has no links; a link that leads to nothing may lead anywhere.
+    let is_there = |path: &&Path| path.as_os_str().is_empty() || path.symlink_metadata().is_ok();
+    let Some(there) = path.ancestors().find(is_there) else { return false };
+    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+    path.components().all(inside)
+        && match (there.canonicalize(), Path::new(".").canonicalize()) {
+            (Ok(there), Ok(here)) => there.starts_with(here),
+            _ => false,
+        }
 }
 
 #[cfg(test)]
@@ -139,15 +200,14 @@ mod tests {
         assert_eq!(config.exclude().unwrap().len(), 2);
         assert_eq!(config.roots().unwrap(), ["com.acme.Shop#sell"]);
         assert_eq!(config.regions().unwrap()[0].name, "com.acme.Shop:12-17");
+        assert_eq!(config.ids().unwrap(), Path::new("instrument.ids"));
+        assert_eq!(config.report().unwrap(), Path::new("target/instrument.jsonl"));
+        assert_eq!((config.strict, config.strip_signatures()), (Some(true), Some(false)));
         assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
         assert_eq!(config.transform.unwrap(), [Transform::MethodEvents, Transform::Allocation]);
         assert_eq!(config.library_calls, Some(LibraryCalls::TopLevel));
-        assert_eq!(config.ids.unwrap(), Path::new("instrument.ids"));
         assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Tree)));
         assert_eq!(config.timing, Some(Timing::Sampled(64)));
-
-        assert_eq!(config.report.unwrap(), Path::new("target/instrument.jsonl"));
-        assert_eq!((config.strict, config.strip_signatures), (Some(true), Some(false)));
         assert_eq!(config.threads, NonZeroUsize::new(4));
     }
 

@@ -85,7 +85,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
 }
 
 fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
-    let mut settings = Settings::resolve(opts.settings)?;
+    let mut settings = Settings::resolve(opts.settings, talk)?;
     let jobs = input::plan(&opts.inputs, opts.output.as_deref(), opts.in_place)?;
     check_side_files(&settings, &jobs)?;
     let (units, trees) = find_files(&jobs)?;

@@ -82,7 +82,7 @@ const LIBRARY: &str =
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
-    let settings = Settings::resolve(opts.settings)?;
+    let settings = Settings::resolve(opts.settings, talk)?;
     if !settings.subclasses_of.is_empty() {
         return Err(usage(
             "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",

@@ -2,8 +2,10 @@
 //!
 //! A list that is given replaces the whole list of a weaker source. clap puts the environment beneath the command line.
 
+use crate::account;
 use crate::config::Config;
 use crate::exit::usage;
+use crate::talk::Talk;
 use anyhow::Result;
 use clap::builder::BoolishValueParser;
 use instrument_rewriter::filter::{Filter, MethodQuery};
@@ -250,12 +252,14 @@ impl Settings {
     ///
     /// # Errors
     /// A file that cannot be read, a bad pattern, or something that is not available: all wrong usage.
-    pub(crate) fn resolve(opts: Opts) -> Result<Settings> {
-        let config = Config::read(opts.config.as_deref())?;
+    pub(crate) fn resolve(opts: Opts, talk: &Talk) -> Result<Settings> {
+        let config = Config::read(opts.config.as_deref(), talk)?;
         let include = opts.include.or_else(|| config.include()).unwrap_or_default();
         let exclude = opts.exclude.or_else(|| config.exclude()).unwrap_or_default();
         let roots = opts.roots.or_else(|| config.roots()).unwrap_or_default();
         let regions = opts.regions.or_else(|| config.regions()).unwrap_or_default();
+        let (ids, report) = (config.ids(), config.report());
+        let strip_signatures = opts.strip_signatures.or(config.strip_signatures()).unwrap_or(false);
         // A region costs next to nothing, unless everything around it is recorded.
         let usual = if regions.is_empty() {
             vec![Transform::MethodEvents, Transform::ThreadLinks]
@@ -271,15 +275,15 @@ impl Settings {
             subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
             transforms: opts.transform.or(config.transform).unwrap_or(usual),
             library_calls,
-            ids: opts.ids.or(config.ids),
+            ids: opts.ids.or(ids),
             runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
             record: opts.record.or(config.record).unwrap_or(Record::Tree),
             timing: opts.timing.or(config.timing).unwrap_or(Timing::All),
             roots,
             regions,
-            report: opts.report.or(config.report),
+            report: opts.report.or(report),
             strict: opts.strict.or(config.strict).unwrap_or(false),
-            strip_signatures: opts.strip_signatures.or(config.strip_signatures).unwrap_or(false),
+            strip_signatures,
             threads: opts.threads.or(config.threads).map_or_else(processors, NonZeroUsize::get),
         };
         settings.check()?;
@@ -336,6 +340,14 @@ impl Settings {
         }
         if self.threads > MOST_THREADS {
             return Err(usage(format!("{} threads are too many; at most {MOST_THREADS}", self.threads)));
+        }
+        if let Some(path) = &self.report
+            && !account::may_replace(path)
+        {
+            return Err(usage(format!(
+                "--report {}: this file exists and is not such a report, and would be lost; remove it, or name another",
+                path.display()
+            )));
         }
         Ok(())
     }

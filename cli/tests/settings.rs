@@ -42,7 +42,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
             ["\"all\"", "top-level", "none"],
             [json!("all"), json!("top-level"), json!("none")],
         ),
-        ("ids", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
+        ("ids", Value::Null, ["\"i.1\"", "i.2", "i.3"], [json!("i.1"), json!("i.2"), json!("i.3")]),
         (
             "runtime",
             json!("embed"),
@@ -107,16 +107,63 @@ fn the_stronger_source_wins() {
         assert_eq!(in_effect(key, &[], &variable), environment_value, "{key}: environment over default");
         assert_eq!(in_effect(key, &flag, &[]), line_value, "{key}: command line over default");
         dir.write("instrument.toml", format!("{key} = {in_file}\n"));
-        assert_eq!(in_effect(key, &[], &[]), file_value, "{key}: file over default");
+        if key == "strip-signatures" {
+            // Not from a file that nobody named.
+            std::fs::rename(dir.path("instrument.toml"), dir.path("named.toml")).unwrap();
+        }
+        let named = [("INSTRUMENT_CONFIG".to_owned(), "named.toml")];
+        let named = if key == "strip-signatures" { &named[..] } else { &[] };
+        let variable = [&variable[..], named].concat();
+        assert_eq!(in_effect(key, &[], named), file_value, "{key}: file over default");
         assert_eq!(in_effect(key, &[], &variable), environment_value, "{key}: environment over file");
-        assert_eq!(in_effect(key, &flag, &[]), line_value, "{key}: command line over file");
+        assert_eq!(in_effect(key, &flag, named), line_value, "{key}: command line over file");
         assert_eq!(
             in_effect(key, &flag, &variable),
             line_value,
             "{key}: command line over environment and file"
         );
-        std::fs::remove_file(dir.path("instrument.toml")).unwrap();
+        let _ = std::fs::remove_file(dir.path("instrument.toml"));
     }
+}
+
+/// `instrument.toml` of the working directory came with somebody's sources.
+#[test]
+fn a_configuration_that_nobody_named_is_not_trusted() {
+    let dir = dir();
+    let outside = Dir::new();
+    outside.write("precious", "precious");
+    std::os::unix::fs::symlink(outside.path(""), dir.path("link")).unwrap();
+    std::os::unix::fs::symlink(outside.path("not-there"), dir.path("dangling")).unwrap();
+    let absolute = outside.path("new").display().to_string();
+    for (line, place, reason) in [
+        ("report = \"../precious\"", 10, "../precious leads out of its directory"),
+        ("report = \"a/../../precious\"", 10, "leads out of its directory"),
+        ("report = \"link/new\"", 10, "leads out of its directory"),
+        ("report = \"dangling\"", 10, "leads out of its directory"),
+        ("ids = \"link/precious\"", 7, "leads out of its directory"),
+        (&format!("ids = \"{absolute}\""), 7, "leads out of its directory"),
+        ("strip-signatures = true", 20, "strip-signatures removes the signatures of signed archives"),
+    ] {
+        dir.write("instrument.toml", format!("\n{line}\n"));
+        let place = format!("instrument.toml:2:{place}: ");
+        run(&dir, &[], &[]).says(2, &[&place, reason, "if you trust it, --config instrument.toml reads it"]);
+    }
+    assert_eq!(std::fs::read_dir(outside.path("")).unwrap().count(), 1);
+
+    dir.write("target/x", "");
+    dir.write("instrument.toml", "report = \"target/report\"\nstrip-signatures = false\n");
+    run(&dir, &[], &[]).expect(0).says(0, &["options are read from instrument.toml"]);
+    assert!(std::fs::read_to_string(dir.path("target/report")).unwrap().starts_with("{\"kind\":\"class\""));
+    // Its own report is replaced, and nothing else.
+    run(&dir, &[], &[]).expect(0);
+    for arguments in [vec![], vec!["--report=precious".to_owned()]] {
+        dir.write("instrument.toml", "report = \"precious\"\n");
+        dir.write("precious", "precious");
+        run(&dir, &arguments, &[]).says(2, &["--report precious: this file exists and is not such a report"]);
+        assert_eq!(std::fs::read_to_string(dir.path("precious")).unwrap(), "precious");
+    }
+    dir.write("precious", "");
+    run(&dir, &[], &[]).expect(0);
 }
 
 #[test]
