@@ -4,17 +4,19 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("classes");
+    // Relative to the package: a target directory may be copied to another checkout.
+    let root = Path::new("classes");
     println!("cargo::rerun-if-changed={}", root.display());
     let mut classes = Vec::new();
-    collect(&root, &mut classes);
+    collect(root, &mut classes);
     classes.sort();
     assert!(!classes.is_empty(), "no compiled runtime classes in {}", root.display());
     let mut list = String::from("&[\n");
     for class in classes {
         let name =
-            class.strip_prefix(&root).expect("found below the root").to_string_lossy().replace('\\', "/");
-        writeln!(list, "    ({name:?}, include_bytes!({:?})),", class.display().to_string())
+            class.strip_prefix(root).expect("found below the root").to_string_lossy().replace('\\', "/");
+        let path = format!("/classes/{name}");
+        writeln!(list, "    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),")
             .expect("a string grows");
     }
     list.push(']');
