@@ -39,7 +39,7 @@ final class LocalState extends ThreadLocal<ThreadState> {
         try {
             ThreadState state = get();
             if (state == null) {
-                state = Threads.newState(thread);
+                state = Threads.stateOf(thread);
                 set(state);
             }
             return state;
@@ -52,7 +52,7 @@ final class LocalState extends ThreadLocal<ThreadState> {
     protected ThreadState initialValue() {
         Thread thread = Thread.currentThread();
         announce(thread);
-        return Threads.settings == null ? null : Threads.newState(thread);
+        return Threads.settings == null ? null : Threads.stateOf(thread);
     }
 
     private synchronized boolean isArriving(Thread thread) {

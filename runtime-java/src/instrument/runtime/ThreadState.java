@@ -87,6 +87,9 @@ abstract class ThreadState {
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
+    /** Of {@link ThreadTable}. */
+    int hash;
+    ThreadState next;
     /** Look-ups that had to go through ThreadLocal. */
     int misses;
     /** Number of the thread in this copy's part of the file, from 1; 0 in the accumulator. */

@@ -24,6 +24,7 @@ final class Threads {
     private static boolean complained;
 
     private static ThreadState[] states = new ThreadState[64];
+    private static final ThreadTable TABLE = new ThreadTable();
     private static int count;
     private static int hand;
     private static int ordinals;
@@ -72,6 +73,17 @@ final class Threads {
         }
     }
 
+    /** The state of the current thread, which has none in its thread locals; a new one unless it has lost them. */
+    static ThreadState stateOf(Thread thread) {
+        synchronized (LOCK) {
+            ThreadState known = TABLE.find(thread);
+            if (known != null) {
+                return known;
+            }
+        }
+        return newState(thread);
+    }
+
     /** Gives the current thread its regions; false: it will not be recorded, and its mode says why. */
     static boolean attach(ThreadState state) {
         Thread thread = Thread.currentThread();
@@ -92,6 +104,7 @@ final class Threads {
             }
             ordinals++;
             states[count++] = state;
+            TABLE.add(state, thread);
         }
         state.header.put(Format.THREAD_START, Clock.now());
         state.header.put(Format.THREAD_LINK, state.link);
@@ -129,6 +142,7 @@ final class Threads {
         }
         states[hand] = states[--count];
         states[count] = null;
+        TABLE.remove(state);
         if (state.folds()) {
             state.foldInto(ended);
         }
