@@ -67,8 +67,7 @@ fn javiz(rarer: u64) {
             let loaded = read(&data);
             let calls: u64 = loaded.calls.values().map(|c| c.calls).sum();
             assert_eq!((loaded.calls.len() as u64 <= METHODS, calls), (true, CALLS));
-            stats::write(&mut sink(), &loaded.model, &loaded.calls, false, &Options::default())
-                .expect("a sink");
+            stats::write(&mut sink(), &loaded.model, &loaded.calls, &Options::default()).expect("a sink");
             xtree::write(&mut sink(), &loaded.model, &Options::default()).expect("a sink");
             loaded.model.nodes().len()
         });

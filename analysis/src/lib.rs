@@ -8,6 +8,7 @@
 //! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
 //! | [`load`] | profiles, read into the model |
 //! | [`calibration`] | what the probes cost, taken out of what they measured |
+//! | [`correction`] | whether that can be done, and if not, why |
 //! | [`heap`] | which objects were made where, how long they lived, what leaks |
 //! | [`waits`] | what threads waited for |
 //! | [`merge`] | profiles of several processes: which remote call is which, and the execution tree over all of them |
@@ -21,6 +22,7 @@
 
 pub mod arcs;
 pub mod calibration;
+pub mod correction;
 pub mod export;
 pub mod heap;
 pub mod input;

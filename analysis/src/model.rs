@@ -7,6 +7,8 @@
 
 mod parts;
 
+use crate::correction::Correction;
+
 pub use parts::Children;
 
 use crate::origin::Origins;
@@ -91,6 +93,8 @@ pub struct Arcflow {
     pub occurrences: String,
     /// Where the methods among the consumers come from, as far as that is known.
     pub origins: Origins,
+    /// Whether its times are without the cost of the probes.
+    pub correction: Correction,
     resources: Vec<Resource>,
     names: Vec<String>,
     by_name: HashMap<String, Consumer>,
@@ -110,6 +114,7 @@ impl Arcflow {
             consumers: "methods".into(),
             occurrences: "calls".into(),
             origins: Origins::default(),
+            correction: Correction::None,
             base: vec![0.0; resources.len()],
             resources,
             names: Vec::new(),
@@ -161,6 +166,7 @@ impl Arcflow {
         model.consumers.clone_from(&self.consumers);
         model.occurrences.clone_from(&self.occurrences);
         model.origins = self.origins.clone();
+        model.correction.clone_from(&self.correction);
         model
     }
 
@@ -240,6 +246,7 @@ impl Arcflow {
     pub fn merge(&mut self, other: &Arcflow) {
         assert_eq!(self.resources, other.resources, "models of different resources");
         self.origins.merge(&other.origins);
+        self.correction = self.correction.with(&other.correction);
         let mut places = vec![Self::ROOT; other.nodes.len()];
         for (i, node) in other.nodes.iter().enumerate() {
             let id = if i == 0 {

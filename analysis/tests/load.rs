@@ -1,6 +1,7 @@
 //! Profiles to models: every figure of small programs is known.
 
 use instrument_analysis::arcs::Arcs;
+use instrument_analysis::correction::Correction;
 use instrument_analysis::load::{Loaded, Options, Process, load};
 use instrument_analysis::report::{self, Format};
 use instrument_analysis::uncertainty::Uncertainty;
@@ -59,12 +60,12 @@ fn trees_and_traces_give_the_same_model() {
         let model = loaded(&writer.finish(), &Options::default()).model;
         let wall = [("p", 1, 0.0), ("p main", 1, 0.0), ("p main m1", 1, 14.0), ("p main m1 m2", 2, 12.0)];
         // m3 was open when the virtual machine began to shut down, 10 ns after its entry.
-        expect(&model, "wall", &[&wall[..], &[("p main m1 m3", 1, 10.0)]].concat());
+        expect(&model, "wall-raw", &[&wall[..], &[("p main m1 m3", 1, 10.0)]].concat());
         let made = [("p", 1, 0.0), ("p main", 1, 0.0), ("p main m1", 1, 0.0), ("p main m1 m2", 2, 2.0)];
         expect(&model, "allocations", &[&made[..], &[("p main m1 m3", 1, 0.0)]].concat());
         assert_eq!(contexts(&model, "bytes")["p main m1 m2"], (2, 48.0));
         assert_eq!(contexts(&model, "unwinds")["p main m1 m2"], (2, 1.0));
-        assert_eq!(model.resource("wall-raw"), None, "nothing was calibrated");
+        assert_eq!(model.resource("wall"), None, "nothing was calibrated");
     }
 }
 
@@ -77,7 +78,7 @@ fn open_frames_count_to_the_last_moment_that_is_known() {
         writer.recorded("main", &facts, &recorded);
         writer.tree("other", &Script::new(1000).enter(9).wait(100).exit(9));
         writer.clocks(beat, shutdown);
-        contexts(&loaded(&writer.finish(), &Options::default()).model, "wall")["p main m1 m3"].1
+        contexts(&loaded(&writer.finish(), &Options::default()).model, "wall-raw")["p main m1 m3"].1
     };
     let entry = program().record().stack[1].since;
     assert_eq!(m3(0, 0, 0), (1100 - entry) as f64, "last event of the process");
@@ -102,7 +103,7 @@ fn calibration_is_taken_out_and_the_measured_figure_stays() {
     assert_eq!((wall["p main m1"], wall["p main m1 m2"]), ((1, 100.0), (7, 35.0)));
     let raw = contexts(&result.model, "wall-raw");
     assert_eq!((raw["p main m1"].1, raw["p main m1 m2"].1), (190.0, 175.0));
-    assert_eq!((result.overhead, result.is_corrected), (240.0, true));
+    assert_eq!((result.overhead, &result.model.correction), (240.0, &Correction::Applied));
     assert_eq!(result.remarks, [""; 0]);
     // 7 calls may be off by 10.5 ns: 35 ns are more than that, 100 ns are, too.
     let arcs = Arcs::new(&result.model);
@@ -168,16 +169,16 @@ fn linked() -> Vec<u8> {
 #[test]
 fn links_are_followed_on_demand() {
     let plain = loaded(&linked(), &Options::default()).model;
-    let wall = contexts(&plain, "wall");
+    let wall = contexts(&plain, "wall-raw");
     assert_eq!(wall["p worker m4"], (1, 7.0));
     assert_eq!(wall["p worker m4 (task of m3) m5"], (1, 20.0));
     let grafted = loaded(&linked(), &Options { links: true, ..Options::default() }).model;
-    let wall = contexts(&grafted, "wall");
+    let wall = contexts(&grafted, "wall-raw");
     assert_eq!(wall["p main m1 m2 worker m4"], (1, 7.0), "the thread stands where it was started");
     assert_eq!(wall["p main m1 m3 (task) m5"], (1, 20.0), "the task where it was handed over");
     assert!(!wall.contains_key("p worker"));
     assert_eq!(grafted.cum()[0], plain.cum()[0], "nothing is lost on the way");
-    let merged = contexts(&grafted.merged(Kind::Thread), "wall");
+    let merged = contexts(&grafted.merged(Kind::Thread), "wall-raw");
     assert_eq!(merged["p m1 m2 (started thread) m4"], (1, 7.0));
 }
 
@@ -189,7 +190,7 @@ fn links_that_cause_themselves_are_not_followed() {
     writer.tree("main", &script);
     writer.links(&[Link { copy: 1, number: 1, kind: LinkKind::HandOver, thread: 1, node: 3, clock: 0 }]);
     let result = loaded(&writer.finish(), &Options { links: true, ..Options::default() });
-    assert_eq!(contexts(&result.model, "wall")["p (task of m2) m2"], (1, 9.0));
+    assert_eq!(contexts(&result.model, "wall-raw")["p (task of m2) m2"], (1, 9.0));
     assert_eq!(result.remarks, ["1 links lead back to what they caused; not followed"]);
 }
 
@@ -209,15 +210,15 @@ fn threads_are_told_apart_filtered_and_merged() {
     writer.ended(3, &Recorded { tree, ..Recorded::default() });
     let data = writer.finish();
     let model = loaded(&data, &Options::default()).model;
-    let wall = contexts(&model, "wall");
+    let wall = contexts(&model, "wall-raw");
     assert_eq!(wall["p pool #1 m1"], (1, 10.0));
     assert_eq!(wall["p pool #2 m1"], (1, 20.0));
     assert_eq!(wall["p (3 ended threads) m1"], (3, 30.0));
     assert_eq!(wall["p (3 ended threads)"].0, 3);
-    expect(&model.merged(Kind::Thread).merged(Kind::Process), "wall", &[("m1", 5, 60.0)]);
+    expect(&model.merged(Kind::Thread).merged(Kind::Process), "wall-raw", &[("m1", 5, 60.0)]);
     let second = |name: &str| name.ends_with("#2");
     let model = loaded(&data, &Options { thread: Some(&second), ..Options::default() }).model;
-    expect(&model, "wall", &[("p", 1, 0.0), ("p pool #2", 1, 0.0), ("p pool #2 m1", 1, 20.0)]);
+    expect(&model, "wall-raw", &[("p", 1, 0.0), ("p pool #2", 1, 0.0), ("p pool #2 m1", 1, 20.0)]);
 }
 
 #[test]
@@ -246,7 +247,7 @@ fn sampled_calls_are_estimated_with_their_error() {
     writer.recorded("main", &ThreadFacts::default(), &Recorded { tree, ..Recorded::default() });
     writer.property("timing", "sampled:32").property("timing.head", 8);
     let result = loaded(&writer.finish(), &Options::default());
-    let wall = contexts(&result.model, "wall");
+    let wall = contexts(&result.model, "wall-raw");
     assert_eq!((wall["p main m1"].1, wall["p main m1 m2"].1), (10_000.0 - 3080.0, 3080.0));
     let uncertain = Uncertainty::of(&result.model, 0);
     let width = result.model.resources().len();
@@ -281,12 +282,12 @@ fn statistics_are_of_single_calls() {
     let result = loaded(&writer.finish(), &Options::default());
     let csv = report::Options { format: Format::Csv, ..report::Options::default() };
     let mut out = Vec::new();
-    report::stats::write(&mut out, &result.model, &result.calls, false, &csv).unwrap();
+    report::stats::write(&mut out, &result.model, &result.calls, &csv).unwrap();
     let expected = "function,calls,ended,total,min,max,average,deviation,exact,error\n\
                     m1,2,2,50,20,30,25,5,,\nm2,2,2,14,5,9,7,2,,\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
     let mut out = Vec::new();
-    report::stats::write(&mut out, &result.model, &result.calls, false, &report::Options::default()).unwrap();
+    report::stats::write(&mut out, &result.model, &result.calls, &report::Options::default()).unwrap();
     let expected = "calls  total    min    max  average  deviation  function\n    \
                     2  50 ns  20 ns  30 ns    25 ns       5 ns  m1\n    \
                     2  14 ns   5 ns   9 ns     7 ns       2 ns  m2\n";
@@ -302,11 +303,14 @@ fn each_thread_has_a_profile_under_its_own_name() {
     writer.recorded("worker", &facts(1010), &Script::new(1010).call(2, |s| s.wait(5)).record());
     writer.clocks(0, 1040);
     let model = loaded(&writer.finish(), &Options { lifetimes: true, ..Options::default() }).model;
-    let csv =
-        report::Options { format: Format::Csv, resources: &["wall".into()], ..report::Options::default() };
+    let csv = report::Options {
+        format: Format::Csv,
+        resources: &["wall-raw".into()],
+        ..report::Options::default()
+    };
     let mut out = Vec::new();
     report::threads::write(&mut out, &model, &csv).unwrap();
-    let expected = "process,thread,function,kind,calls,wall_base,wall_cum\n\
+    let expected = "process,thread,function,kind,calls,wall-raw_base,wall-raw_cum\n\
                     p,main,main,thread,1,20,40\np,main,m1,method,1,20,20\n\
                     p,worker,worker,thread,1,25,30\np,worker,m2,method,1,5,5\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
@@ -314,8 +318,8 @@ fn each_thread_has_a_profile_under_its_own_name() {
     let options = report::Options { sort: Some(report::Sort::Cum), ..report::Options::default() };
     report::threads::write(&mut out, &model, &options).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert!(text.starts_with("thread main of p\nwall 40 ns\n"), "{text}");
-    assert!(text.contains("\n\nthread worker of p\nwall 30 ns\n"), "{text}");
+    assert!(text.starts_with("thread main of p\nwall-raw 40 ns\n"), "{text}");
+    assert!(text.contains("\n\nthread worker of p\nwall-raw 30 ns\n"), "{text}");
     let json = report::Options { format: Format::Json, ..options };
     let mut out = Vec::new();
     report::threads::write(&mut out, &model, &json).unwrap();
@@ -328,7 +332,7 @@ fn each_thread_has_a_profile_under_its_own_name() {
 fn counts_have_methods_without_contexts() {
     let data = include_bytes!("../../trace/tests/profiles/v1-calls.iprof");
     let result = loaded(data.as_slice(), &Options::default());
-    assert_eq!(result.model.resource("wall"), None);
+    assert_eq!(result.model.resource("wall-raw"), None);
     let unwinds = contexts(&result.model, "unwinds");
     assert_eq!(unwinds.len(), 8, "process, thread, six methods");
     assert_eq!(unwinds.values().map(|(n, _)| n).max(), Some(&2000));
@@ -372,7 +376,7 @@ fn no_file_is_too_wrong() {
                 let mut out = Vec::new();
                 report::xtree::write(&mut out, &loaded.model, &options).unwrap();
                 report::xarc::write(&mut out, &loaded.model, &arcs, &options).unwrap();
-                report::stats::write(&mut out, &loaded.model, &loaded.calls, true, &options).unwrap();
+                report::stats::write(&mut out, &loaded.model, &loaded.calls, &options).unwrap();
                 report::threads::write(&mut out, &loaded.model, &options).unwrap();
                 report::diff::write(&mut out, &loaded.model, &plain(), &options).unwrap();
             }

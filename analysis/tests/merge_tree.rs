@@ -140,7 +140,7 @@ fn default(numbers: &Numbers) -> View {
 
 /// `depth name calls wall` of every node.
 fn lines(model: &Arcflow) -> Vec<String> {
-    let wall = model.resource("wall").unwrap();
+    let wall = model.resource("wall-raw").unwrap();
     let children = model.children();
     let mut lines = Vec::new();
     let mut stack = vec![(Arcflow::ROOT, 0)];
@@ -192,7 +192,7 @@ fn what_was_served_stands_below_its_caller_whatever_the_clocks_say() {
         assert!(tree.remarks.is_empty(), "{:?}", tree.remarks);
         let column = |name| column(&tree, name);
         assert_eq!(
-            (column("wall"), column("remote-calls"), column("remote"), column("network")),
+            (column("wall-raw"), column("remote-calls"), column("remote"), column("network")),
             (120.0, 1.0, 100.0, 20.0)
         );
         // All of them: the server has what is left.
@@ -303,7 +303,7 @@ fn what_nobody_is_known_to_have_caused_stays_with_its_server() {
     let tree = merged(std::slice::from_ref(&server), |_| View::default());
     assert_eq!(lines(&tree.model), ["1 P0 1 0", "2 (remote calls) 1 20", "3 m5 1 60"]);
     let tree = merged(&[server, a_client(1000, false)], |_| View::default());
-    assert_eq!(column(&tree, "wall"), 120.0);
+    assert_eq!(column(&tree, "wall-raw"), 120.0);
 }
 
 /// What `b` serves makes a call that `c` serves for 40 ns.
@@ -331,7 +331,7 @@ fn what_was_served_under_no_frame_has_its_calls_all_the_same() {
     ];
     assert_eq!(lines(&tree.model), expected);
     assert!(tree.remarks.is_empty(), "{:?}", tree.remarks);
-    assert_eq!((column(&tree, "wall"), column(&tree, "remote")), (120.0, 100.0));
+    assert_eq!((column(&tree, "wall-raw"), column(&tree, "remote")), (120.0, 100.0));
     // Where its own contexts are told, they tell where the call was made.
     for (view, place) in
         [(View::default(), "6 P1 1 80"), (View { root: Some(1), ..View::default() }, "2 rmi 1 0")]
@@ -379,7 +379,7 @@ fn several_ways_to_a_server_without_frames_add_up() {
         &format!("9 {REMOTE} 2 10"),
     ];
     assert_eq!(lines(&tree.model)[..expected.len()], expected);
-    assert_eq!((column(&tree, "wall"), &tree.remarks[..]), (200.0, &[][..]));
+    assert_eq!((column(&tree, "wall-raw"), &tree.remarks[..]), (200.0, &[][..]));
 }
 
 #[test]

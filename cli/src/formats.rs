@@ -121,6 +121,11 @@ impl Wanted<'_> {
     /// # Errors
     /// An output that cannot be written, a figure that is not there.
     pub(crate) fn write(&self, what: &dyn Exportable, talk: &Talk) -> Result<Exit> {
+        let model = what.model();
+        let is_time = |name: &str| model.resource(name).is_some_and(|r| model.resources()[r].unit == "ns");
+        if let Some(line) = model.correction.line().filter(|_| self.resource.is_none_or(is_time)) {
+            talk.caution(format_args!("{line}"));
+        }
         let Some(target) = self.output else {
             let mut out = BufWriter::new(io::stdout().lock());
             self.write_to(what, &mut out)?;

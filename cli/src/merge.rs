@@ -151,7 +151,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         match opts.report {
             Some(Report::Xprof) => xprof::write(out, model, arcs, options),
             Some(Report::Xarc) => xarc::write(out, model, arcs, options),
-            Some(Report::Stats) => stats::write(out, model, &subject.calls, subject.is_corrected, options),
+            Some(Report::Stats) => stats::write(out, model, &subject.calls, options),
             Some(_) => xtree::write(out, model, options),
             None if format == Format::Json => {
                 let numbers = matching::json(&names, numbers, &stages, &offsets);

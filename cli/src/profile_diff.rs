@@ -9,7 +9,7 @@ use crate::subject::{self, Level, Subject};
 use crate::talk::Talk;
 use crate::view::{Print, Sort};
 use anyhow::Result;
-use instrument_analysis::report;
+use instrument_analysis::report::{self, Format};
 
 /// Methods and contexts that are printed unless --top says otherwise.
 const TOP: usize = 20;
@@ -93,6 +93,14 @@ pub(crate) fn run(
         ..Print::default()
     };
     let mut out = BufWriter::new(std::io::stdout().lock());
+    let lines = [&before, &after].into_iter().filter_map(|subject| subject.model.correction.line());
+    for line in lines {
+        match print.format() {
+            Format::Text => writeln!(out, "{line}\n")?,
+            Format::Csv => talk.caution(format_args!("{line}")),
+            Format::Json => {}
+        }
+    }
     let differs =
         print.with(None, |options| report::diff::write(&mut out, &before.model, &after.model, options))?;
     out.flush()?;

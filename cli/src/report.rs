@@ -15,6 +15,7 @@ use crate::view::{self, Print};
 use anyhow::Result;
 use instrument_analysis::Kind;
 use instrument_analysis::arcs::Arcs;
+use instrument_analysis::correction::Correction;
 use instrument_analysis::invariants::{self, Checked};
 use instrument_analysis::report::text::{percent, printable, quantity};
 use instrument_analysis::report::{Options, xprof};
@@ -74,8 +75,11 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         counts.tables(&opts.table, &mut out)?;
         counts.law.print(&mut out)?;
     } else {
+        if let Some(line) = subject.model.correction.line() {
+            writeln!(out, "{line}\n")?;
+        }
         for file in &subject.profiles {
-            about(&mut out, file)?;
+            about(&mut out, file, &subject.model.correction)?;
         }
         summary(&mut out, &subject, &arcs, &counts, &checked)?;
         for file in &subject.profiles {
@@ -99,7 +103,7 @@ fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<()> {
 }
 
 /// What a profile says of its process.
-fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<()> {
+fn about(out: &mut dyn Write, file: &ProfileFile, correction: &Correction) -> Result<()> {
     let profile = &file.profile;
     fact(
         out,
@@ -129,7 +133,7 @@ fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<()> {
     if let Some(timing) = file.property("timing") {
         how += &format!(", {timing} calls timed");
     }
-    if let Some(cost) = profile.calibration() {
+    if let Some(cost) = profile.calibration().filter(|_| *correction == Correction::Applied) {
         how += &format!(", {:.1} + {:.1} ns a call taken out", cost.inner, cost.outer);
     }
     if let Some(clock) = file.property("clock") {
@@ -178,7 +182,7 @@ fn summary(
             fact(out, &resource.name, &quantity(arcs.total()[r], &resource.unit))?;
         }
     }
-    if subject.is_corrected {
+    if model.correction == Correction::Applied {
         let share = model.resource("wall-raw").map_or(0.0, |r| arcs.total()[r]);
         let percent = percent(subject.overhead, share);
         fact(
@@ -246,6 +250,9 @@ fn document(
         "violations": violations,
     });
     document["overhead_ns"] = serde_json::json!(subject.overhead.round() as u64);
+    if let Some(correction) = subject.model.correction.json() {
+        document["correction"] = correction;
+    }
     let mut profile = Vec::new();
     let print = Print { json: true, top: opts.table.top, ..Print::default() };
     print.with(None, |options: &Options<'_>| xprof::write(&mut profile, &subject.model, arcs, options))?;

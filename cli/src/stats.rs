@@ -18,6 +18,6 @@ pub(crate) struct Opts {
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     view::run(&opts.view, None, talk, |out, subject, _, options| {
-        stats::write(out, &subject.model, &subject.calls, subject.is_corrected, options)
+        stats::write(out, &subject.model, &subject.calls, options)
     })
 }

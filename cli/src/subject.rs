@@ -68,8 +68,6 @@ pub(crate) struct Subject {
     pub(crate) model: Arcflow,
     /// Of single calls; empty for texts.
     pub(crate) calls: HashMap<String, CallTimes>,
-    /// Times are without the cost of the probes.
-    pub(crate) is_corrected: bool,
     /// Calls in contexts, and what recording them cost in ns.
     pub(crate) recorded: f64,
     pub(crate) overhead: f64,
@@ -266,7 +264,6 @@ impl Subject {
         Subject {
             model: Arcflow::new(Vec::new()),
             calls: HashMap::new(),
-            is_corrected: false,
             recorded: 0.0,
             overhead: 0.0,
             profiles: Vec::new(),
@@ -276,7 +273,6 @@ impl Subject {
     fn take(&mut self, profiles: Vec<ProfileFile>, loaded: Loaded) {
         self.model = loaded.model;
         self.calls = loaded.calls;
-        self.is_corrected = loaded.is_corrected;
         self.recorded = loaded.recorded.all();
         self.overhead = loaded.overhead;
         self.profiles = profiles;

@@ -96,6 +96,11 @@ impl Talk {
         }
     }
 
+    /// What a result means, where it does not say so itself; not even `--quiet` leaves it out.
+    pub(crate) fn caution(&self, message: fmt::Arguments<'_>) {
+        self.say("warning", "33", message);
+    }
+
     /// What was done.
     pub(crate) fn note(&self, message: fmt::Arguments<'_>) {
         if !self.quiet {

@@ -33,7 +33,7 @@ pub(crate) struct Opts {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Print {
-    /// What to look at: wall, wall-raw, cpu, allocations, bytes, live, live-bytes, unwinds, or what the text has. By default the first that is there,
+    /// What to look at: wall (corrected for the cost of recording), wall-raw (as measured), cpu, allocations, bytes, live, live-bytes, unwinds, or what the text has. By default the first that is there,
     /// for --json and --csv all
     #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) resource: Vec<String>,
@@ -189,6 +189,16 @@ pub(crate) fn print(
     let arcs = Arcs::new(&subject.model);
     let checked = invariants::check(&subject.model, &arcs);
     let mut out = BufWriter::new(std::io::stdout().lock());
+    let model = &subject.model;
+    let is_time = |name: &String| model.resource(name).is_none_or(|r| model.resources()[r].unit == "ns");
+    let line =
+        model.correction.line().filter(|_| print.resource.is_empty() || print.resource.iter().any(is_time));
+    match (line, print.format()) {
+        (Some(line), Format::Text) => writeln!(out, "{line}\n")?,
+        (Some(line), Format::Csv) => talk.caution(format_args!("{line}")),
+        // JSON has a member for it.
+        _ => {}
+    }
     print.with(depth, |options| write(&mut out, subject, &arcs, options))?;
     out.flush()?;
     Ok(say(&checked, talk))

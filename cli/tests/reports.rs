@@ -19,7 +19,7 @@ fn profile(calls: u32, ns: u64) -> Vec<u8> {
     let mut writer = Writer::new();
     writer.tree("main", &script);
     writer.property("command", "/srv/shop.jar --port 80").property("record", "tree");
-    writer.clocks(0, 5000);
+    writer.calibrated(0.0, 0.0).clocks(0, 5000);
     writer.finish()
 }
 
@@ -170,7 +170,8 @@ fn resources_are_asked_for_by_name() {
     let header = run.stdout.lines().nth(1).unwrap().split("  ").filter(|h| !h.is_empty()).map(str::trim);
     let expected = ["calls", "wall base", "wall cum", "allocations base", "allocations cum", "function"];
     assert_eq!(header.collect::<Vec<_>>(), expected);
-    dir.line("xprof -r cpu a.iprof").says(2, &["no resource `cpu`", "wall, allocations, bytes, unwinds"]);
+    dir.line("xprof -r cpu a.iprof")
+        .says(2, &["no resource `cpu`", "wall, wall-raw, allocations, bytes, unwinds"]);
     let json = dir.line("xtree --json a.iprof").expect(0).json();
     assert_eq!(json["resources"][0], serde_json::json!({"name": "wall", "unit": "ns"}));
     assert_eq!(json["tree"]["children"][0]["name"], "shop.jar (pid 1)");
@@ -199,13 +200,13 @@ fn report_tells_a_newcomer() {
     for line in [
         "program     /srv/shop.jar --port 80 (pid 1)\n",
         "when        1970-01-01T00:00:00Z, 4.000 us\n",
-        "recorded    tree\n",
+        "recorded    tree, 0.0 + 0.0 ns a call taken out\n",
         "threads     1\n",
         "dropped     0 events\n",
         "calls       4 in 2 contexts of 2 methods\n",
         "wall        800 ns\n",
         "law holds for 2 methods\n",
-        "invariants hold: 56 equations of 5 consumers\n",
+        "invariants hold: 69 equations of 5 consumers\n",
         "\n    3     300 ns    37.5     300 ns   37.5  #2\n",
     ] {
         assert!(out.contains(line), "`{line}` is not in {out}");
@@ -265,4 +266,67 @@ fn profiles_are_compared() {
     dir.write("A.class", empty_class("A"));
     dir.line("diff A.class A.class").expect(0);
     dir.line("diff A.class a.iprof").expect(1);
+}
+
+/// A calibration of one round, as a root or a busy machine may leave: every report says first that times are as measured.
+#[test]
+fn a_refused_correction_is_what_a_report_says_first() {
+    let dir = Dir::new();
+    let leaf = |s: Script| s.call(2, |s| s.wait(30));
+    let mut writer = Writer::new();
+    writer.tree("main", &Script::new(1000).call(1, |s| s.wait(500).times(50, leaf)));
+    writer.property("record", "tree").property("calibration.inner", 35).property("calibration.outer", 161);
+    writer.property("calibration.rounds", 1).property("calibration.spread", 0).clocks(0, 9000);
+    let data = writer.finish();
+    dir.write("a.iprof", &data);
+    dir.write("b.iprof", &data);
+    let first = "TIMES ARE NOT CORRECTED for the cost of recording: ";
+    for command in [
+        "report",
+        "xprof",
+        "xtree",
+        "xarc",
+        "stats",
+        "threads",
+        "-q report",
+        "-q xprof",
+        "-q xtree",
+        "merge",
+        "-q merge",
+    ] {
+        let run = dir.line(&format!("{command} a.iprof")).expect(0);
+        assert!(run.stdout.starts_with(first), "{command}: {}", run.stdout);
+        let line = run.stdout.lines().next().unwrap();
+        assert!(line.contains("its calibration has 1 undisturbed round and needs 20"), "{command}: {line}");
+        for word in ["overhead", "wall ", "ns a call taken out"] {
+            assert!(!run.stdout[line.len()..].contains(word), "{command}: {word}: {}", run.stdout);
+        }
+    }
+    assert!(dir.line("report a.iprof").expect(0).stdout.contains("\nwall-raw    2.000 us\n"));
+    for command in ["report", "xprof", "xtree", "xarc", "stats"] {
+        let json = dir.line(&format!("{command} --json a.iprof")).expect(0).json();
+        assert_eq!(json["correction"]["state"], "refused", "{command}");
+        assert_eq!(json["correction"]["cause"], "too-few-rounds", "{command}");
+    }
+    // A table has no room for it.
+    let run = dir.line("-q xprof --csv a.iprof").expect(0);
+    assert!(
+        run.stdout.contains("wall-raw_base") && run.stderr.contains(first),
+        "{} {}",
+        run.stdout,
+        run.stderr
+    );
+    let run = dir.line("-q export -f folded a.iprof -o x").expect(0);
+    assert!(run.stderr.contains(first), "{}", run.stderr);
+    // What is no time needs no correction.
+    for line in ["xprof -r allocations a.iprof", "export -f folded --resource calls a.iprof -o x"] {
+        let run = dir.line(line).expect(0);
+        assert!(!run.stdout.contains(first) && !run.stderr.contains(first), "{line}");
+    }
+    let run = dir.line("-q diff a.iprof b.iprof").expect(0);
+    assert!(
+        run.stdout.starts_with(first) && run.stdout.contains("\nwall-raw 2.000 us -> 2.000 us"),
+        "{}",
+        run.stdout
+    );
 }

@@ -2,8 +2,8 @@
 //!
 //! | resource | unit | |
 //! |---|---|---|
-//! | `wall` | ns | without the cost of probes, if that was calibrated |
-//! | `wall-raw` | ns | as measured; only beside a corrected `wall` |
+//! | `wall` | ns | without the cost of probes; only if that is known ([`crate::correction`]) |
+//! | `wall-raw` | ns | as measured |
 //! | `cpu` | ns | CPU time, if it was recorded; as measured |
 //! | `allocations`, `bytes` | | objects and arrays made, and their size if it was recorded |
 //! | `live`, `live-bytes` | | objects that were there to the end, where objects were followed; then `allocations` and `bytes` are theirs if nothing was counted |
@@ -22,6 +22,7 @@ mod waiting;
 use instrument_trace::{Profile, Thread, ThreadKind, Tree};
 
 use crate::calibration::{self, Calls};
+use crate::correction::{self, Correction};
 use crate::heap::biographies::Biographies;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
 use crate::uncertainty::companions;
@@ -123,8 +124,6 @@ pub struct Loaded {
     pub recorded: Calls,
     /// What recording cost, in ns, as far as it was calibrated.
     pub overhead: f64,
-    /// Whether the times are corrected.
-    pub is_corrected: bool,
     /// What does not fit, in words.
     pub remarks: Vec<String>,
     /// Where everything is, by process.
@@ -133,7 +132,9 @@ pub struct Loaded {
 
 /// Indices of the resources.
 struct Columns {
-    wall: usize,
+    /// `wall`, if times are corrected.
+    wall: Option<usize>,
+    /// `wall-raw`, if there are times.
     raw: Option<usize>,
     cpu: Option<usize>,
     allocations: usize,
@@ -147,13 +148,21 @@ struct Columns {
 
 /// Loads profiles into one model.
 pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
-    let (resources, columns) = resources(processes);
+    for process in processes.iter_mut() {
+        let ends = ends(process.profile);
+        for (thread, end) in process.profile.threads.iter_mut().zip(&ends) {
+            thread.measure_open(end.open);
+        }
+    }
+    let correction = correction(processes);
+    let (resources, columns) = resources(processes, &correction);
+    let mut model = Arcflow::new(resources);
+    model.correction = correction;
     let mut loaded = Loaded {
-        model: Arcflow::new(resources),
+        model,
         calls: std::collections::HashMap::new(),
         recorded: Calls::default(),
         overhead: 0.0,
-        is_corrected: columns.raw.is_some(),
         remarks: Vec::new(),
         places: Vec::new(),
     };
@@ -174,11 +183,23 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
     loaded
 }
 
-fn resources(processes: &[Process<'_>]) -> (Vec<Resource>, Columns) {
+/// All are corrected or none: what is added up has to be the same.
+fn correction(processes: &[Process<'_>]) -> Correction {
+    let refusal = processes.iter().find_map(|p| correction::refusal(p.profile, &p.name));
+    match refusal {
+        Some(refusal) => Correction::Refused(refusal),
+        None if processes.iter().any(|p| p.profile.threads.iter().any(|t| t.tree.is_some())) => {
+            Correction::Applied
+        }
+        None => Correction::None,
+    }
+}
+
+fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resource>, Columns) {
     let threads = || processes.iter().flat_map(|p| &p.profile.threads);
     let trees = || threads().filter_map(|t| t.tree.as_ref());
     let has_times = trees().next().is_some();
-    let corrected = has_times && processes.iter().any(|p| p.profile.calibration().is_some());
+    let corrected = *correction == Correction::Applied;
     let mut resources = Vec::new();
     let mut add = |name: &str, unit: &str, wanted: bool| {
         wanted.then(|| {
@@ -186,8 +207,8 @@ fn resources(processes: &[Process<'_>]) -> (Vec<Resource>, Columns) {
             resources.len() - 1
         })
     };
-    let wall = add("wall", "ns", has_times);
-    let raw = add("wall-raw", "ns", corrected);
+    let wall = add("wall", "ns", corrected);
+    let raw = add("wall-raw", "ns", has_times);
     let cpu = add("cpu", "ns", trees().any(|tree| tree.cpu));
     let allocations = add("allocations", "", true).unwrap_or_default();
     let is_followed = processes.iter().any(|process| process.biographies.is_some());
@@ -196,13 +217,11 @@ fn resources(processes: &[Process<'_>]) -> (Vec<Resource>, Columns) {
     let unwinds = add("unwinds", "", true).unwrap_or_default();
     let has_waits = processes.iter().any(|process| process.waits.is_some());
     let waits = add("contended", "ns", has_waits).zip(add("waiting", "ns", has_waits));
-    let [noise, variance, cum_variance] = companions("wall", "ns");
+    let [noise, variance, cum_variance] = companions(if corrected { "wall" } else { "wall-raw" }, "ns");
     let noise = add(&noise.name, &noise.unit, corrected);
     let sampled = trees().any(|tree| tree.sampled);
     let variance = add(&variance.name, &variance.unit, sampled);
     let cum_variance = add(&cum_variance.name, &cum_variance.unit, sampled);
-    // Without trees nothing is written to `wall`.
-    let wall = wall.unwrap_or(usize::MAX);
     let variance = variance.zip(cum_variance);
     (resources, Columns { wall, raw, cpu, allocations, bytes, live, unwinds, waits, noise, variance })
 }
@@ -251,11 +270,8 @@ struct Loading<'a, 'b> {
 
 impl Loading<'_, '_> {
     fn process(&mut self, process: &mut Process<'_>, node: NodeId) {
-        let ends = ends(process.profile);
-        for (thread, end) in process.profile.threads.iter_mut().zip(&ends) {
-            thread.measure_open(end.open);
-        }
         let profile = &*process.profile;
+        let ends = ends(profile);
         let wanted = |name: &String| self.options.thread.is_none_or(|wants| wants(name));
         let names: Vec<_> = thread_names(profile).into_iter().map(|name| Some(name).filter(wanted)).collect();
         let mut known = HashMap::default();
@@ -324,9 +340,7 @@ impl Loading<'_, '_> {
         index: usize,
         end: &End,
     ) {
-        let copy = profile.copies.get(&thread.copy);
-        let cost = copy.and_then(|copy| copy.calibration()).or_else(|| profile.calibration());
-        let cost = cost.filter(|_| self.columns.raw.is_some());
+        let cost = correction::cost(profile, thread).filter(|_| self.columns.wall.is_some());
         let mut allocations = vec![0.0; tree.nodes.len()];
         let at = places.threads[index];
         for made in &thread.tree_allocations {
@@ -353,7 +367,7 @@ impl Loading<'_, '_> {
         for (i, node) in tree.nodes.iter().enumerate() {
             let (place, of) = (places.nodes[index][i], &times.nodes[i]);
             self.loaded.model.meet(place, node.entries);
-            self.add(place, Some(self.columns.wall), of.exact);
+            self.add(place, self.columns.wall, of.exact);
             self.add(place, self.columns.raw, of.raw);
             self.add(place, self.columns.cpu, cpu[i].max(0.0));
             let unwinds = node.closes.total().saturating_sub(node.closes.exits);
@@ -379,7 +393,7 @@ impl Loading<'_, '_> {
             let exact = cost.map_or(outside, |cost| {
                 calibration::exact(&cost, outside, Calls::default(), made, 0.0).max(0.0).round()
             });
-            self.add(at, Some(self.columns.wall), exact);
+            self.add(at, self.columns.wall, exact);
             self.add(at, self.columns.raw, outside);
         }
     }

@@ -54,6 +54,7 @@ impl Arcflow {
             consumers: self.consumers.clone(),
             occurrences: self.occurrences.clone(),
             origins: self.origins.clone(),
+            correction: self.correction.clone(),
             resources: keep.iter().map(|&r| self.resources[r].clone()).collect(),
             names: self.names.clone(),
             by_name: self.by_name.clone(),

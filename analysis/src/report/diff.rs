@@ -52,6 +52,8 @@ struct Diff<'a> {
     both: Arcflow,
     arcs: Arcs,
     cum: Vec<f64>,
+    /// Whether the times of each side are corrected.
+    corrections: [Value; 2],
 }
 
 /// A method or context that is not what it was.
@@ -101,7 +103,8 @@ impl<'a> Diff<'a> {
             }
         }
         let (arcs, cum) = (Arcs::new(&both), both.cum());
-        Ok(Diff { options, resources, shown, uncertain, both, arcs, cum })
+        let corrections = [before, after].map(|model| model.correction.json().unwrap_or_default());
+        Ok(Diff { options, resources, shown, uncertain, both, arcs, cum, corrections })
     }
 
     /// The resource whose change decides: the first, or calls.
@@ -280,6 +283,9 @@ impl<'a> Diff<'a> {
             json!({"name": resource.name, "unit": resource.unit})
         });
         write!(out, "{{\"report\":\"diff\",\"resources\":{}", resources.collect::<Value>())?;
+        if self.corrections.iter().any(|correction| !correction.is_null()) {
+            write!(out, ",\"correction\":{}", json!(self.corrections))?;
+        }
         for ((changes, all), what) in shown.into_iter().zip(["methods", "contexts"]) {
             write!(out, ",\"{what}_changed\":{all},\"{what}\":[")?;
             for (i, change) in changes.iter().enumerate() {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Number, Value, json};
 
+use crate::correction::Correction;
 use crate::model::Arcflow;
 use crate::uncertainty::Uncertainty;
 
@@ -41,7 +42,16 @@ pub(crate) fn opening(
         json!(model.occurrences),
         resources.collect::<Value>(),
         list(total, shown)
-    )
+    )?;
+    correction(out, &model.correction)
+}
+
+/// Whether times are corrected, as a member of a document; nothing where there is nothing to correct.
+pub(crate) fn correction(out: &mut dyn Write, correction: &Correction) -> io::Result<()> {
+    match correction.json() {
+        Some(correction) => write!(out, ",\"correction\":{correction}"),
+        None => Ok(()),
+    }
 }
 
 /// The source file and first line of a method, as members of an object, if they are known.

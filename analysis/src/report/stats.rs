@@ -14,6 +14,7 @@ use super::aligned::Aligned;
 use super::labels::Labels;
 use super::text::quantity;
 use super::{Error, Format, Options, Sort, machine};
+use crate::correction::Correction;
 use crate::load::CallTimes;
 use crate::model::{Arcflow, Kind, NodeId};
 
@@ -35,9 +36,9 @@ pub fn write(
     out: &mut dyn Write,
     model: &Arcflow,
     calls: &HashMap<String, CallTimes>,
-    is_corrected: bool,
     options: &Options<'_>,
 ) -> Result<(), Error> {
+    let is_corrected = model.correction == Correction::Applied;
     let (mut rows, unit) = if calls.is_empty() {
         let shown = options.resources(model)?;
         let unit = shown.first().map_or("", |&r| model.resources()[r].unit.as_str());
@@ -136,7 +137,9 @@ fn text(
 }
 
 fn document(out: &mut dyn Write, model: &Arcflow, rows: &[Row<'_>], unit: &str) -> Result<(), Error> {
-    write!(out, "{{\"report\":\"stats\",\"unit\":{},\"rows\":[", json!(unit))?;
+    write!(out, "{{\"report\":\"stats\",\"unit\":{}", json!(unit))?;
+    machine::correction(out, &model.correction)?;
+    write!(out, ",\"rows\":[")?;
     for (i, row) in rows.iter().enumerate() {
         let mut value = json!({"function": row.name, "calls": row.calls, "ended": row.ended});
         machine::origin(model, row.name, value.as_object_mut());

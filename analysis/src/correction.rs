@@ -1,0 +1,191 @@
+//! Whether times are without the cost of the probes; and if they are not, why.
+//!
+//! A correction that cannot be trusted is refused for all processes of a model: a sum of corrected and uncorrected times is neither.
+//! Then the time as measured stands under its own name, `wall-raw`, and every report begins with the reason.
+//!
+//! | cause | |
+//! |---|---|
+//! | `not-calibrated` | the profile has no calibration: it was switched off, or the program ended or was killed before |
+//! | `too-few-rounds` | fewer undisturbed rounds than the recorder needs |
+//! | `scattered-rounds` | the rounds differ by more than [`MOST_SPREAD`] of the cost |
+//! | `implausible` | calls took less time, probes included, than their probes should have cost |
+
+use crate::report::text::printable;
+use instrument_trace::{Calibration, Profile, Thread, Tree, TreeConsumer, TreeNode};
+use serde_json::{Value, json};
+
+/// Half the distance of the quartiles of the calibration's rounds, as a part of the cost of a call's probes. Rounds are times of the same
+/// loop: on an idle machine they differ by 1 %, and by less than 10 % beside other work.
+pub const MOST_SPREAD: f64 = 0.25;
+/// How much more a call's probes may have cost in the calibration than a call with its probes took in the program. Above 1 since processors
+/// overlap work differently from loop to loop.
+pub const MOST_EXCESS: f64 = 1.25;
+/// What recording cost, as a part of the time that was measured. A program of tiny calls may truly come near 1; beyond it nothing is left.
+pub const MOST_OVERHEAD: f64 = 1.0;
+/// Calls that a context needs before their time is evidence: fewer may have run in the shadow of one interruption.
+pub const EVIDENCE: f64 = 1000.0;
+
+/// Whether the times of a model are corrected.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Correction {
+    /// There is nothing to correct: the input is a text of others, or has no times.
+    #[default]
+    None,
+    /// Times are without the cost of the probes.
+    Applied,
+    /// Times are as measured.
+    Refused(Refusal),
+}
+
+/// Why times are not corrected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    /// One of the table above.
+    pub cause: &'static str,
+    /// The process whose calibration is not good enough.
+    pub process: String,
+    /// The same with its figures, in words.
+    pub reason: String,
+}
+
+impl Correction {
+    /// What a report says first; nothing if times are corrected or need no correction.
+    pub fn line(&self) -> Option<String> {
+        let Correction::Refused(Refusal { process, reason, .. }) = self else { return None };
+        Some(printable(&format!(
+            "TIMES ARE NOT CORRECTED for the cost of recording: {process}: {reason}. wall-raw is the time as measured, the cost of recording included"
+        )).into_owned())
+    }
+
+    /// The same for programs; nothing for inputs that need no correction.
+    pub fn json(&self) -> Option<Value> {
+        match self {
+            Correction::None => None,
+            Correction::Applied => Some(json!({"state": "applied"})),
+            Correction::Refused(Refusal { cause, process, reason }) => {
+                Some(json!({"state": "refused", "cause": cause, "process": process, "reason": reason}))
+            }
+        }
+    }
+
+    /// Of two models that are added up.
+    pub(crate) fn with(&self, other: &Correction) -> Correction {
+        match (self, other) {
+            (Correction::Refused(_), _) | (_, Correction::None) => self.clone(),
+            _ => other.clone(),
+        }
+    }
+}
+
+/// Why the times of a profile cannot be corrected; nothing if they can.
+pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
+    // Where only some calls are timed, times are estimates: no evidence.
+    let is_sampled =
+        profile.copies.values().any(|copy| copy.properties.get("timing").is_some_and(|how| how != "all"));
+    let found = profile.threads.iter().find_map(|thread| {
+        let tree = thread.tree.as_ref().filter(|tree| !tree.nodes.is_empty())?;
+        match cost(profile, thread) {
+            None => Some((
+                "not-calibrated",
+                "the profile has no calibration: it was switched off, or the program ended before it".into(),
+            )),
+            Some(cost) => {
+                insufficient(&cost).or_else(|| if is_sampled { None } else { implausible(&cost, tree) })
+            }
+        }
+    });
+    let (cause, reason) = found.or_else(|| if is_sampled { None } else { too_much(profile) })?;
+    Some(Refusal { cause, process: process.to_owned(), reason })
+}
+
+/// What recording a thread cost: as its copy of the runtime found, or another one in the same process.
+pub(crate) fn cost(profile: &Profile, thread: &Thread) -> Option<Calibration> {
+    let copy = profile.copies.get(&thread.copy);
+    copy.and_then(|copy| copy.calibration()).or_else(|| profile.calibration())
+}
+
+fn insufficient(cost: &Calibration) -> Option<(&'static str, String)> {
+    let pair = cost.inner + cost.outer;
+    if !cost.is_sufficient() {
+        let least = cost.least_rounds.unwrap_or(instrument_trace::LEAST_ROUNDS);
+        let rounds = match cost.rounds.unwrap_or(0) {
+            0 => "no undisturbed round".to_owned(),
+            1 => "1 undisturbed round".to_owned(),
+            rounds => format!("{rounds} undisturbed rounds"),
+        };
+        return Some((
+            "too-few-rounds",
+            format!(
+                "its calibration has {rounds} and needs {least}; a longer run, an idle machine or a larger instrument.calibrate gives it more"
+            ),
+        ));
+    }
+    (cost.spread > MOST_SPREAD * pair).then(|| {
+        let reason = format!(
+            "the rounds of its calibration differ by {:.0} ns, the probes of a call cost {pair:.0} ns",
+            cost.spread
+        );
+        ("scattered-rounds", reason)
+    })
+}
+
+/// A context that took less than its probes should have cost: whatever the program itself did, it took more than nothing.
+fn implausible(cost: &Calibration, tree: &Tree) -> Option<(&'static str, String)> {
+    let pair = cost.inner + cost.outer;
+    let parent = |i: usize| (tree.nodes[i].parent as usize).checked_sub(1);
+    // Those past a limit of depth have no times of their own.
+    let mut deeper = vec![false; tree.nodes.len()];
+    for (i, node) in tree.nodes.iter().enumerate() {
+        deeper[i] = node.consumer == TreeConsumer::Deeper || parent(i).is_some_and(|p| deeper[p]);
+    }
+    let mut beneath = vec![0.0; tree.nodes.len()];
+    for (i, node) in tree.nodes.iter().enumerate().rev() {
+        if let Some(parent) = parent(i) {
+            beneath[parent] += beneath[i] + timed(node);
+        }
+    }
+    let worst = tree
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(i, node)| !deeper[*i] && node.consumer.method().is_some())
+        .filter_map(|(i, node)| {
+            let (own, beneath) = (timed(node), beneath[i]);
+            let least = own * cost.inner + beneath * pair;
+            let took = (node.ns + node.open_ns) as f64;
+            (own + beneath >= EVIDENCE).then(|| (least / took.max(1.0), least, took, own + beneath))
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (share, least, took, calls) = worst;
+    (share > MOST_EXCESS).then(|| {
+        let (least, took) = (least / calls, took / calls);
+        let reason = format!("its calibration says that probes take {least:.0} ns a call, but {calls:.0} calls took {took:.0} ns each with their probes");
+        ("implausible", reason)
+    })
+}
+
+/// Calls that ended at a time that is known.
+fn timed(node: &TreeNode) -> f64 {
+    if node.consumer.method().is_some() { (node.closes.exits + node.closes.unwinds) as f64 } else { 0.0 }
+}
+
+/// All calls together.
+fn too_much(profile: &Profile) -> Option<(&'static str, String)> {
+    let (mut recording, mut measured) = (0.0, 0.0);
+    for thread in &profile.threads {
+        let (Some(tree), Some(cost)) = (&thread.tree, cost(profile, thread)) else { continue };
+        for node in &tree.nodes {
+            recording += timed(node) * (cost.inner + cost.outer);
+            if node.parent == 0 {
+                measured += (node.ns + node.open_ns) as f64 + timed(node) * cost.outer;
+            }
+        }
+    }
+    (recording > MOST_OVERHEAD * measured && measured > 0.0).then(|| {
+        let percent = 100.0 * recording / measured;
+        (
+            "implausible",
+            format!("its calibration says that recording took {percent:.0} % of the time that was measured"),
+        )
+    })
+}
