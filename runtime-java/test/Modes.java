@@ -47,6 +47,39 @@ public class Modes {
         ProfilerRuntime.methodExit(1);
     }
 
+    /** Method 1 calls so many others. */
+    static void wide(int methods) {
+        ProfilerRuntime.methodEntry(1);
+        for (int id = 2; id < methods + 2; id++) {
+            leaf(id);
+        }
+        ProfilerRuntime.methodExit(1);
+    }
+
+    /** So many threads, all alive at one time; each calls method 1. */
+    static void threads(int number) throws Exception {
+        final java.util.concurrent.CountDownLatch all = new java.util.concurrent.CountDownLatch(number);
+        Thread[] threads = new Thread[number];
+        for (int i = 0; i < number; i++) {
+            threads[i] = new Thread() {
+                @Override
+                public void run() {
+                    leaf(1);
+                    all.countDown();
+                    try {
+                        all.await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            };
+            threads[i].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
     static void sampled(int calls) {
         ProfilerRuntime.methodEntry(1);
         for (int i = 0; i < calls; i++) {
@@ -148,6 +181,8 @@ public class Modes {
             case "allocations": allocations(); break;
             case "ids": ids(); break;
             case "beats": beats(); break;
+            case "wide": wide(Integer.parseInt(args[1])); break;
+            case "threads": threads(Integer.parseInt(args[1])); break;
             default: throw new IllegalArgumentException(args[0]);
         }
         System.out.println("done");

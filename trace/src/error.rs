@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::format::{OLDEST_VERSION, VERSION};
+
 /// A file that cannot be read at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -16,7 +18,7 @@ pub enum Error {
         length: u64,
     },
     /// A version that this reader does not know.
-    #[error("the profile has version {version}; this reader knows version 1")]
+    #[error("the profile has version {version}; this reader knows versions {OLDEST_VERSION} to {VERSION}")]
     Version {
         /// Version of the file.
         version: u32,

@@ -1,7 +1,10 @@
 //! The numbers of the format; their meaning is in the crate's documentation.
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x89IPROF\r\n";
-pub(crate) const VERSION: u32 = 1;
+/// The version that is written.
+pub(crate) const VERSION: u32 = 2;
+/// The oldest one that is read.
+pub(crate) const OLDEST_VERSION: u32 = 1;
 pub(crate) const FILE_HEADER: u64 = 4096;
 pub(crate) const BLOCK: u32 = u32::from_le_bytes(*b"BLOK");
 pub(crate) const HEADER: u64 = 64;
@@ -27,6 +30,7 @@ pub(crate) const REMOTE_CALLS: u32 = 19;
 pub(crate) const WAITS: u32 = 16;
 pub(crate) const JAVA_THREADS: u32 = 17;
 pub(crate) const PAUSES: u32 = 20;
+pub(crate) const TREE_NODES: u32 = 21;
 
 pub(crate) const STOPPED: u64 = 1;
 pub(crate) const REPAIRING: u64 = 2;
@@ -59,6 +63,9 @@ pub(crate) const RECORDS_AT_ONCE: u64 = 1 << 13;
 
 pub(crate) const SAMPLED: u64 = 1;
 pub(crate) const CPU: u64 = 2;
+pub(crate) const IN_PIECES: u64 = 4;
 pub(crate) const NODE: u64 = 128;
+/// From the number of a node in a piece to that of the next one.
+pub(crate) const NODE_UNITS: u32 = 2;
 pub(crate) const DEEPER: u32 = 0x7fff_ffff;
 pub(crate) const LINK: u32 = 1 << 31;

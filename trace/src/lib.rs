@@ -9,8 +9,12 @@
 //! of the file. Bytes not named here are 0 and are to be ignored. Text is UTF-8.
 //!
 //! # Version
-//! A reader accepts version 1 only. Anything that an old reader can ignore is added without a new version: new region
-//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 2.
+//! A reader accepts versions 1 and 2. Anything that an old reader can ignore is added without a new version: new region
+//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 3.
+//!
+//! | version | what is new |
+//! |---|---|
+//! | 2 | the nodes of a tree lie in pieces (kind 8, flag 4; kind 21) |
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
@@ -21,7 +25,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 8 | magic: 89 `IPROF` 0D 0A; written last |
-//! | 8 | 4 | version: 1 |
+//! | 8 | 4 | version: 2 |
 //! | 12 | 4 | length of this header: 4096 |
 //! | 16 | 8 | nonce: a random number, so that two copies of the runtime know the file as theirs |
 //! | 24 | 8 | process id, as the process saw it; 0: unknown |
@@ -118,9 +122,10 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 16 | 8 | n: words of the shadow stack, even |
-//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded |
+//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded; 4 the nodes are in pieces (kind 21), as they always are since version 2 |
+//! | 32 | 8 | if flag 4 is set: file offset of the first piece; 0: there are no nodes |
 //! | 64 | 8 n | shadow stack, outermost frame first, two words each, up to the first frame that is 0: frame; clock at its entry, or 0 if this call is not timed |
-//! | 64 + 8 n | 128 each | nodes, numbered from 1, up to the first whose word at 0 is 0 |
+//! | 64 + 8 n | 128 each | without flag 4: nodes, numbered from 1, up to the first whose word at 0 is 0 |
 //!
 //! Frame: bit 63: pending; bits 32-62: id + 1, of a link frame 7FFFFFFF; bits 0-31: number of its node. The second word of a popped frame is the
 //! clock at its end, so the largest second word on the whole stack, used or not, is the thread's last event.
@@ -130,7 +135,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 4 | consumer: id + 1 of the method; 7FFFFFFF: *deeper*, see below; bit 31 set: link frame, bits 0-30 are the number of the link |
-//! | 4 | 4 | node that called it, a lower number; 0: nothing instrumented did |
+//! | 4 | 4 | number of the node that called it, which is in front of it; 0: nothing instrumented did |
 //! | 8 | 8 | entries |
 //! | 16 | 8 | exits |
 //! | 24 | 8 | ns: sum over the timed calls that ended, callees included |
@@ -341,6 +346,18 @@
 //! Calls that began before are closed when they end, and those that end in a pause end with its beginning. The time of a pause is left out of
 //! the times of open calls and is part of word 216 of the thread (kind 12 in a trace), once the thread had an event after it.
 //!
+//! ## 21: tree nodes
+//! A piece of the nodes of one tree. Pieces are chained; one that no tree leads to is to be ignored. A tree that grows gets one piece more: nodes never move, so
+//! that the file has nothing but nodes and at most an eighth of room for more.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 16 | 8 | number of the first node; that of each further node is larger by 2 |
+//! | 24 | 8 | file offset of the next piece; 0: this is the last one |
+//! | 64 | 128 each | nodes, as in kind 8, up to the first whose word at 0 is 0 |
+//!
+//! Numbers are what frames, nodes, links and tree allocations call nodes by. They say nothing else: a piece may have lower ones than the piece before it.
+//!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `name`
 //! (what the user calls the process); `command`, `directory`, `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
@@ -378,7 +395,7 @@
 //! 1940  0 | 0                   end of the block
 //! ```
 //!
-//! The same as a tree, where method 4 had called it, once before for 100 ns and now again (a node is two lines):
+//! The same as a tree of version 1, where method 4 had called it, once before for 100 ns and now again (a node is two lines):
 //!
 //! ```text
 //! 1140  tree,    owner 1: 1_00000008 | 1000 | 38 words of stack | ...

@@ -23,7 +23,7 @@ use crate::regions::{Region, walk};
 use crate::remote::{Connection, RemoteCalls};
 use crate::source::Source;
 use crate::thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind};
-use crate::tree_region;
+use crate::tree_region::{self, Numbers};
 use crate::wait::{WaitPiece, read_java_threads};
 
 /// The largest id map or list of properties that is read.
@@ -47,7 +47,7 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
         return Err(Error::NoHeader { length: bytes.size() });
     }
     let version = bytes.u32(8);
-    if version != VERSION {
+    if !(OLDEST_VERSION..=VERSION).contains(&version) {
         return Err(Error::Version { version });
     }
     let mut profile = Profile {
@@ -75,6 +75,7 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
         places: by_offset,
         used: HashSet::new(),
         maps: HashSet::new(),
+        numbers: HashMap::new(),
         folding: Vec::new(),
         context_room: HashMap::new(),
         profile: &mut profile,
@@ -85,6 +86,7 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
     for region in &places.regions {
         reader.region(region);
     }
+    reader.number_links();
     reader.finish_folding();
     reader.hand_out(places.pieces);
     profile.threads.sort_by_key(|t| (t.copy, t.ordinal));
@@ -105,6 +107,8 @@ struct Reader<'a, 'b> {
     used: HashSet<u64>,
     /// Id maps seen, with their copies.
     maps: HashSet<(u32, Vec<u8>)>,
+    /// What the numbers of nodes mean, by copy and thread, where they are not those of the tree.
+    numbers: HashMap<(u32, u32), Numbers>,
     /// Threads that were being folded: their figures are partly here and partly in the ended threads of their copy.
     folding: Vec<Thread>,
     /// Contexts for which there is room, by copy: bounds what a wrong number can ask for.
@@ -125,7 +129,7 @@ impl Reader<'_, '_> {
         match region.kind {
             THREAD | ENDED => self.thread(region),
             // Read through the thread that points to them.
-            COUNTS | ALLOCATIONS | TREE | TREE_ALLOCATIONS => {}
+            COUNTS | ALLOCATIONS | TREE | TREE_ALLOCATIONS | TREE_NODES => {}
             CLASS_NAMES => self.class_names(region),
             ID_MAP => {
                 if let Some(data) = self.data(region, "id map")
@@ -298,11 +302,17 @@ impl Reader<'_, '_> {
         } else {
             thread.name = self.bytes.text(at + THREAD_NAME, extra.min(THREAD_NAME_ROOM_WITHOUT_CLOCK));
         }
-        if let Some(region) = self.part(at, figures, [COUNTS, TREE], "counts or tree") {
+        let mut numbers = Numbers::Same;
+        if let Some(region) = self.part(at, figures, &[COUNTS, TREE], "counts or tree") {
             if region.kind == TREE {
-                tree_region::read(
-                    self.bytes,
+                let bytes = self.bytes;
+                let pieces = tree_region::pieces(bytes, &region, |offset| {
+                    self.part(at, offset, &[TREE_NODES], "nodes")
+                });
+                numbers = tree_region::read(
+                    bytes,
                     &region,
+                    &pieces,
                     flags & FOLDING != 0,
                     &mut thread,
                     &mut self.profile.damage,
@@ -311,9 +321,9 @@ impl Reader<'_, '_> {
                 self.counts(&region, &mut thread);
             }
         }
-        if let Some(region) = self.part(at, allocations, [ALLOCATIONS, TREE_ALLOCATIONS], "allocations") {
+        if let Some(region) = self.part(at, allocations, &[ALLOCATIONS, TREE_ALLOCATIONS], "allocations") {
             if region.kind == TREE_ALLOCATIONS {
-                tree_region::read_allocations(self.bytes, &region, &mut thread);
+                tree_region::read_allocations(self.bytes, &region, &numbers, &mut thread);
             } else {
                 self.allocations(&region, &mut thread);
             }
@@ -325,10 +335,22 @@ impl Reader<'_, '_> {
                 thread.methods.entry(id).or_default().add(&method);
             }
         }
+        if numbers != Numbers::Same {
+            self.numbers.insert((thread.copy, thread.ordinal), numbers);
+        }
         if flags & FOLDING != 0 {
             self.folding.push(thread);
         } else {
             self.profile.threads.push(thread);
+        }
+    }
+
+    /// Links name nodes as the file does.
+    fn number_links(&mut self) {
+        for link in &mut self.profile.links {
+            if let Some(numbers) = self.numbers.get(&(link.copy, link.thread)) {
+                link.node = numbers.of(link.node);
+            }
         }
     }
 
@@ -367,7 +389,7 @@ impl Reader<'_, '_> {
     }
 
     /// The region that a thread points to; 0: none.
-    fn part(&mut self, thread: u64, offset: u64, kinds: [u32; 2], structure: &'static str) -> Option<Region> {
+    fn part(&mut self, thread: u64, offset: u64, kinds: &[u32], structure: &'static str) -> Option<Region> {
         if offset == 0 {
             return None;
         }

@@ -1,5 +1,7 @@
 //! Reads tree and tree allocations regions.
 
+use std::collections::BTreeMap;
+
 use crate::bytes::Bytes;
 use crate::error::Damage;
 use crate::format::*;
@@ -7,54 +9,135 @@ use crate::regions::Region;
 use crate::thread::{Closes, Frame, Thread, TreeAllocation};
 use crate::tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
 
+/// Which node of a [`Tree`] a number in the file is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// The same.
+    #[default]
+    Same,
+    /// Nodes lie in pieces: index of the first node in [`Tree::nodes`] and how many there are, by the number of the first.
+    Pieces(BTreeMap<u32, (u32, u32)>),
+}
+
+impl Numbers {
+    /// The number in the tree; 0: there is no such node.
+    pub(crate) fn of(&self, number: u32) -> u32 {
+        let Numbers::Pieces(pieces) = self else { return number };
+        let Some((first, (index, count))) = pieces.range(..=number).next_back() else { return 0 };
+        let (place, rest) = ((number - first) / NODE_UNITS, (number - first) % NODE_UNITS);
+        if rest == 0 && place < *count { index + place + 1 } else { 0 }
+    }
+}
+
+/// The pieces of nodes that a tree region points to, in order; `part`: the region at an offset, if nobody else has claimed it. A region
+/// of the old kind has none.
+pub(crate) fn pieces(
+    bytes: &Bytes<'_>,
+    region: &Region,
+    mut part: impl FnMut(u64) -> Option<Region>,
+) -> Vec<Region> {
+    let [_, flags, mut next] = bytes.words(region.offset + 16);
+    let mut pieces = Vec::new();
+    while flags & IN_PIECES != 0
+        && let Some(piece) = (next != 0).then(|| part(next)).flatten()
+    {
+        pieces.push(piece);
+        next = bytes.u64(piece.offset + 24);
+    }
+    pieces
+}
+
+/// The nodes of a tree region, or of its pieces.
+struct Nodes<'a, 'b> {
+    bytes: &'a Bytes<'b>,
+    folding: bool,
+    tree: Tree,
+    numbers: Numbers,
+    /// Nodes whose callers are not in front of them, and where the first one is.
+    wild: u64,
+    first_wild: u64,
+}
+
+impl Nodes<'_, '_> {
+    /// Reads the nodes from an offset to the end of a region. The number of the first one; 0: numbers have no gaps.
+    fn read(&mut self, mut at: u64, end: u64, first: u32) -> Result<(), (u64, String)> {
+        let before = self.tree.nodes.len() as u32;
+        while at + NODE <= end {
+            let word: [u64; 16] = self.bytes.words(at);
+            if word[0] == 0 {
+                return Ok(());
+            }
+            let number = self.tree.nodes.len() as u64 + 1;
+            let consumer = consumer(word[0] as u32).filter(|_| number < u64::from(u32::MAX));
+            let consumer = consumer.ok_or_else(|| (at, "it has no consumer".to_owned()))?;
+            let caller = (word[0] >> 32) as u32;
+            if first != 0
+                && let Numbers::Pieces(pieces) = &mut self.numbers
+            {
+                // Callers may be in the same piece.
+                pieces.insert(first, (before, number as u32 - 1 - before));
+            }
+            let mut parent = self.numbers.of(caller);
+            if u64::from(parent) >= number || (parent == 0) != (caller == 0) {
+                if self.wild == 0 {
+                    self.first_wild = at;
+                }
+                self.wild += 1;
+                parent = 0;
+            }
+            self.tree.nodes.push(node(consumer, parent, &word, self.folding));
+            at += NODE;
+        }
+        // Regions are not always as long as whole nodes.
+        if at + 8 <= end && self.bytes.u64(at) != 0 { Err((at, "it is cut off".into())) } else { Ok(()) }
+    }
+
+    fn read_piece(&mut self, piece: &Region) -> Result<(), (u64, String)> {
+        let number = self.bytes.u64(piece.offset + 16);
+        let Some(first) = u32::try_from(number).ok().filter(|&first| first != 0) else {
+            return Err((piece.offset, format!("its number is {number}")));
+        };
+        let before = self.tree.nodes.len() as u32;
+        let result = self.read(piece.offset + HEADER, piece.end(), first);
+        if let Numbers::Pieces(pieces) = &mut self.numbers {
+            pieces.insert(first, (before, self.tree.nodes.len() as u32 - before));
+        }
+        result
+    }
+}
+
 /// Reads a tree into its thread: the nodes, then the shadow stack, whose frames are open calls of theirs. Frames without a
-/// node are counted in [`Thread::methods`]. `folding`: the thread was being added to the ended ones.
+/// node are counted in [`Thread::methods`]. `pieces`: where the nodes are, if not in the region; `folding`: the thread was being added to
+/// the ended ones. Returns what the numbers of its nodes mean.
 pub(crate) fn read(
     bytes: &Bytes<'_>,
     region: &Region,
+    pieces: &[Region],
     folding: bool,
     thread: &mut Thread,
     damage: &mut Vec<Damage>,
-) {
+) -> Numbers {
     let mut note = |offset: u64, structure: &'static str, reason: String| {
         damage.push(Damage { offset, structure, reason });
     };
     let [words, flags] = bytes.words(region.offset + 16);
     let body = region.offset + HEADER;
     if words > region.length.saturating_sub(HEADER) / 8 {
-        return note(region.offset, "tree", "the shadow stack is cut off".into());
+        note(region.offset, "tree", "the shadow stack is cut off".into());
+        return Numbers::Same;
     }
-    let mut tree = Tree { sampled: flags & SAMPLED != 0, cpu: flags & CPU != 0, nodes: Vec::new() };
-    let mut at = body + 8 * words;
-    let (mut wild, mut first_wild) = (0u64, 0);
-    loop {
-        if at + NODE > region.end() {
-            // Regions are not always as long as whole nodes.
-            if at + 8 <= region.end() && bytes.u64(at) != 0 {
-                note(at, "node", "it is cut off".into());
-            }
-            break;
-        }
-        let word: [u64; 16] = bytes.words(at);
-        if word[0] == 0 {
-            break;
-        }
-        let number = tree.nodes.len() as u64 + 1;
-        let Some(consumer) = consumer(word[0] as u32).filter(|_| number < u64::from(u32::MAX)) else {
-            note(at, "node", "it has no consumer".into());
-            break;
-        };
-        let mut parent = (word[0] >> 32) as u32;
-        if u64::from(parent) >= number {
-            if wild == 0 {
-                first_wild = at;
-            }
-            wild += 1;
-            parent = 0;
-        }
-        tree.nodes.push(node(consumer, parent, &word, folding));
-        at += NODE;
+    let tree = Tree { sampled: flags & SAMPLED != 0, cpu: flags & CPU != 0, nodes: Vec::new() };
+    let in_pieces = flags & IN_PIECES != 0;
+    let numbers = if in_pieces { Numbers::Pieces(BTreeMap::new()) } else { Numbers::Same };
+    let mut nodes = Nodes { bytes, folding, tree, numbers, wild: 0, first_wild: 0 };
+    let results = match in_pieces {
+        true => pieces.iter().map(|piece| nodes.read_piece(piece)).collect(),
+        false => vec![nodes.read(body + 8 * words, region.end(), 0)],
+    };
+    for (at, reason) in results.into_iter().filter_map(Result::err) {
+        note(at, "node", reason);
     }
+    let Nodes { mut tree, numbers, wild, first_wild, .. } = nodes;
     if wild > 0 {
         note(first_wild, "node", format!("{wild} nodes have callers that are not in front of them"));
     }
@@ -72,7 +155,7 @@ pub(crate) fn read(
             id: ((word >> 32) as u32 & 0x7fff_ffff).wrapping_sub(1) & 0x7fff_ffff,
             pending: word >> 63 != 0,
             link: false,
-            node: word as u32,
+            node: numbers.of(word as u32),
             since: clock,
         };
         if let Some(node) = tree.node_mut(frame.node) {
@@ -94,6 +177,7 @@ pub(crate) fn read(
         note(region.offset, "tree", format!("{homeless} frames have no node"));
     }
     thread.tree = Some(tree);
+    numbers
 }
 
 fn consumer(word: u32) -> Option<TreeConsumer> {
@@ -127,14 +211,14 @@ fn node(consumer: TreeConsumer, parent: u32, word: &[u64; 16], folding: bool) ->
 }
 
 /// Reads the allocations of a thread whose tree has been read.
-pub(crate) fn read_allocations(bytes: &Bytes<'_>, region: &Region, thread: &mut Thread) {
+pub(crate) fn read_allocations(bytes: &Bytes<'_>, region: &Region, numbers: &Numbers, thread: &mut Thread) {
     let mut at = region.offset + HEADER;
     while at + 32 <= region.end() {
         let [class_node, count, size, _] = bytes.words(at);
         if class_node == 0 {
             break;
         }
-        let (class, node) = (class_node as u32, (class_node >> 32) as u32);
+        let (class, node) = (class_node as u32, numbers.of((class_node >> 32) as u32));
         thread.tree_allocations.push(TreeAllocation { node, class, count, bytes: size });
         at += 32;
     }

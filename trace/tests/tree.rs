@@ -55,7 +55,17 @@ fn writer(mode: &str) -> Writer {
 }
 
 fn tree_file() -> Vec<u8> {
+    fill_tree_file(writer("tree"))
+}
+
+/// The same, as it is written since version 2: pieces of 3 nodes.
+fn tree_file_in_pieces() -> Vec<u8> {
     let mut writer = writer("tree");
+    writer.in_pieces(3);
+    fill_tree_file(writer)
+}
+
+fn fill_tree_file(mut writer: Writer) -> Vec<u8> {
     writer.tree("main", &script());
     writer.tree("worker", &Script::new(5100).call(8, |s| s.wait(3)));
     writer.ended(2, &Script::new(5200).call(8, |s| s.wait(4).call(3, |s| s)).enter(8).record());
@@ -78,7 +88,11 @@ fn pinned(name: &str) -> PathBuf {
 /// The pinned files are those of the writer; `BLESS=1` writes them anew.
 #[test]
 fn pinned_files_are_up_to_date() {
-    for (name, data) in [("v1-tree.iprof", tree_file()), ("v1-trace.iprof", trace_file())] {
+    for (name, data) in [
+        ("v1-tree.iprof", tree_file()),
+        ("v1-trace.iprof", trace_file()),
+        ("v2-tree.iprof", tree_file_in_pieces()),
+    ] {
         if std::env::var_os("BLESS").is_some() {
             fs::write(pinned(name), &data).unwrap();
         }
@@ -88,7 +102,12 @@ fn pinned_files_are_up_to_date() {
 
 #[test]
 fn a_tree_is_read() {
-    let profile = Profile::parse(&tree_file()).unwrap();
+    for data in [tree_file(), tree_file_in_pieces()] {
+        check_tree(&Profile::parse(&data).unwrap());
+    }
+}
+
+fn check_tree(profile: &Profile) {
     assert_eq!(profile.damage, []);
     assert_eq!((profile.start_clock, profile.beat_clock, profile.shutdown_clock), (1000, 6000, 7000));
     assert_eq!(profile.mode(), Some(Mode::Tree));
@@ -224,7 +243,7 @@ fn a_failing_medium_is_an_error() {
 /// Whatever is left of a file, its figures are never more than those of the whole, and what is missing is said.
 #[test]
 fn cut_at_every_byte() {
-    for data in [tree_file(), trace_file()] {
+    for data in [tree_file(), tree_file_in_pieces(), trace_file()] {
         let whole = Profile::parse(&data).unwrap();
         let end = data.iter().rposition(|&b| b != 0).unwrap() + 1;
         let mut seen = 0;
@@ -273,6 +292,25 @@ fn one_event_in_flight_in_a_tree() {
         r.tree.nodes[1].entries -= 1;
     };
     assert_eq!(count(two), (1, 1));
+}
+
+/// Pieces that lead to each other, or to nothing, end the tree; so does a number that is none.
+#[test]
+fn a_chain_of_pieces_that_is_wrong_is_damage() {
+    let data = tree_file_in_pieces();
+    let whole = Profile::parse(&data).unwrap();
+    let at = |offset: u64| u64::from_le_bytes(data[offset as usize..][..8].try_into().unwrap());
+    let regions = (4096 + 64..data.len() as u64).step_by(64);
+    let pieces = regions.filter(|&r| data[r as usize..][..4] == 21u32.to_le_bytes() && at(r + 24) != 0);
+    let pieces = pieces.collect::<Vec<_>>();
+    assert!(pieces.len() > 2);
+    for (word, value) in [(24, pieces[0]), (24, 4096), (24, u64::MAX), (16, 0), (16, u64::MAX)] {
+        let mut wrong = data.clone();
+        wrong[(pieces[1] + word) as usize..][..8].copy_from_slice(&value.to_le_bytes());
+        let profile = Profile::parse(&wrong).unwrap();
+        let nodes = |profile: &Profile| profile.threads[1].tree.as_ref().unwrap().nodes.len();
+        assert!(!profile.damage.is_empty() && nodes(&profile) < nodes(&whole), "{word}: {value:x}");
+    }
 }
 
 #[test]

@@ -55,6 +55,8 @@ pub struct Writer {
     data: Vec<u8>,
     properties: BTreeMap<String, String>,
     threads: u32,
+    /// Nodes in a piece of a tree; 0: they are in the region of the tree.
+    piece: usize,
 }
 
 impl Default for Writer {
@@ -68,8 +70,8 @@ impl Writer {
     pub fn new() -> Writer {
         let mut data = vec![0; (FILE_HEADER + HEADER) as usize];
         data[..8].copy_from_slice(&MAGIC);
-        let mut writer = Writer { data, properties: BTreeMap::new(), threads: 0 };
-        writer.word(8, u64::from(VERSION) | FILE_HEADER << 32);
+        let mut writer = Writer { data, properties: BTreeMap::new(), threads: 0, piece: 0 };
+        writer.word(8, u64::from(OLDEST_VERSION) | FILE_HEADER << 32);
         writer.word(24, 1);
         writer.word(32, 1);
         writer.word(56, 1);
@@ -232,7 +234,7 @@ impl Writer {
     pub fn links(&mut self, links: &[Link]) -> &mut Writer {
         let mut body = Vec::new();
         for link in links {
-            for word in [link.number, link.kind.number(), link.node, link.thread] {
+            for word in [link.number, link.kind.number(), self.number(link.node), link.thread] {
                 body.extend_from_slice(&word.to_le_bytes());
             }
             body.extend_from_slice(&link.clock.to_le_bytes());
@@ -361,7 +363,8 @@ impl Writer {
         let mut word = |word: u64| body.extend_from_slice(&word.to_le_bytes());
         for frame in stack {
             let id_plus_one = if frame.link { LINK_FRAME } else { frame.id + 1 };
-            word(u64::from(frame.pending) << 63 | u64::from(id_plus_one) << 32 | u64::from(frame.node));
+            let node = u64::from(self.number(frame.node));
+            word(u64::from(frame.pending) << 63 | u64::from(id_plus_one) << 32 | node);
             word(frame.since);
         }
         // A popped frame, and the free one behind it.
@@ -372,11 +375,49 @@ impl Writer {
                 *open += 1;
             }
         }
-        for (node, open) in tree.nodes.iter().zip(&open[1..]) {
-            node_words(node, node.open.saturating_sub(*open)).into_iter().for_each(&mut word);
-        }
+        let nodes = tree.nodes.iter().zip(&open[1..]).map(|(node, open)| {
+            let parent = self.number(node.parent);
+            node_words(&TreeNode { parent, ..*node }, node.open.saturating_sub(*open))
+        });
+        let nodes = nodes.collect::<Vec<_>>();
         let flags = if tree.sampled { SAMPLED } else { 0 } | if tree.cpu { CPU } else { 0 };
-        self.region(TREE, owner, &[2 * (stack.len() as u64 + 2), flags], &body)
+        let words = 2 * (stack.len() as u64 + 2);
+        if self.piece > 0 {
+            let at = self.region(TREE, owner, &[words, flags | IN_PIECES], &body);
+            self.pieces(owner, at, &nodes);
+            at
+        } else {
+            nodes.into_iter().flatten().for_each(word);
+            self.region(TREE, owner, &[words, flags], &body)
+        }
+    }
+
+    /// From here on the nodes of trees are in pieces of so many, as they are since version 2. Later pieces have lower numbers.
+    pub fn in_pieces(&mut self, nodes: usize) -> &mut Writer {
+        self.piece = nodes;
+        self.word(8, u64::from(VERSION) | FILE_HEADER << 32)
+    }
+
+    /// The number in the file of a node of a tree.
+    fn number(&self, node: u32) -> u32 {
+        match (node as usize).checked_sub(1) {
+            Some(index) if self.piece > 0 => {
+                100_000 - 100 * (index / self.piece) as u32 + NODE_UNITS * (index % self.piece) as u32
+            }
+            _ => node,
+        }
+    }
+
+    /// Adds the nodes of a tree behind its region, and leads the region to them.
+    fn pieces(&mut self, owner: u32, tree: u64, nodes: &[[u64; 16]]) {
+        let mut leads = tree + 32;
+        for (i, piece) in nodes.chunks(self.piece).enumerate() {
+            let body = piece.as_flattened().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+            let first = self.number((i * self.piece) as u32 + 1);
+            let at = self.region(TREE_NODES, owner, &[u64::from(first)], &body);
+            self.word(leads, at);
+            leads = at + 24;
+        }
     }
 
     fn allocations_region(&mut self, owner: u32, allocations: &[TreeAllocation]) -> u64 {
@@ -385,7 +426,9 @@ impl Writer {
         }
         let mut body = Vec::new();
         for made in allocations {
-            for word in [u64::from(made.node) << 32 | u64::from(made.class), made.count, made.bytes, 0] {
+            for word in
+                [u64::from(self.number(made.node)) << 32 | u64::from(made.class), made.count, made.bytes, 0]
+            {
                 body.extend_from_slice(&word.to_le_bytes());
             }
         }

@@ -152,12 +152,12 @@ final class Allocations {
      * Moves everything into the table of the ended threads. {@code nodes} says what the numbers of places are there; null:
      * the same. False: there was no room.
      */
-    boolean foldInto(ThreadState sum, Allocations target, int[] nodes) {
+    boolean foldInto(ThreadState sum, Allocations target, IntTable nodes) {
         for (int i = 0; i < used; i++) {
             int at = Format.HEADER_WORDS + recordWords * i;
             long key = region.get(at);
             int place = (int) (key >>> 32);
-            int to = target.of(sum, nodes == null ? place : nodes[place], (int) key);
+            int to = target.of(sum, nodes == null ? place : nodes.get(place), (int) key);
             if (to == 0) {
                 return false;
             }

@@ -1,13 +1,13 @@
 package instrument.runtime;
 
 /**
- * The numbers of the profile file format, version 1. The specification, with byte tables, is the documentation of the
+ * The numbers of the profile file format, version 2. The specification, with byte tables, is the documentation of the
  * {@code instrument-trace} crate; nothing here may change without it. Words are 8 bytes, little endian.
  */
 final class Format {
     /** The bytes 89 'I' 'P' 'R' 'O' 'F' 0D 0A, read as a word. */
     static final long MAGIC = 0x0A0D464F52504989L;
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     /** Bytes of the file header; the first block follows it. */
     static final int FILE_HEADER = 4096;
@@ -51,6 +51,7 @@ final class Format {
     static final int CONNECTIONS = 18;
     static final int REMOTE_CALLS = 19;
     static final int PAUSES = 20;
+    static final int TREE_NODES = 21;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -94,13 +95,24 @@ final class Format {
 
     /** TREE: flags. */
     static final int TREE_FLAGS = 3;
+    /** TREE: file offset of the first piece of nodes. */
+    static final int TREE_NODES_AT = 4;
     // Bits of TREE_FLAGS.
     static final long SAMPLED = 1;
     static final long CPU = 2;
+    static final long IN_PIECES = 4;
 
-    // Words of a TREE node. Its first word is its key: number of its caller (32 bits), consumer (32 bits).
+    // Words of a TREE_NODES region.
+    /** Number of its first node. */
+    static final int NODES_FIRST = 2;
+    /** File offset of the piece that follows. */
+    static final int NODES_NEXT = 3;
+
+    /** What numbers of nodes count in. */
+    static final int UNIT_WORDS = 8;
+    static final int LOG_UNIT_WORDS = 3;
+    // Words of a node. Its first word is its key: number of its caller (32 bits), consumer (32 bits).
     static final int NODE_WORDS = 16;
-    static final int LOG_NODE_WORDS = 4;
     static final int NODE_NS = 3;
     static final int NODE_MIN = 4;
     static final int NODE_MAX = 5;

@@ -199,7 +199,7 @@ final class Links {
     }
 
     /** A thread was folded: its nodes became those of the ended threads, or none if there are no nodes. */
-    static void folded(ThreadState state, int[] nodes) {
+    static void folded(ThreadState state, IntTable nodes) {
         Links links = state.links;
         state.links = null;
         if (links != null) {
@@ -207,7 +207,7 @@ final class Links {
                 int number = links.numbers[i];
                 if (number != 0) {
                     synchronized (LOCK) {
-                        place(number, nodes == null ? 0 : nodes[links.keys[i] >>> 1], 0);
+                        place(number, nodes == null ? 0 : nodes.get(links.keys[i] >>> 1), 0);
                     }
                     disuse(number);
                 }

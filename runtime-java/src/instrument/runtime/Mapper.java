@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -20,7 +21,7 @@ import java.util.Set;
 
 /**
  * Everything done to the file itself: exclusive creation, growth by real zeros (a hole in a mapped file would be a bus
- * error on a full disk), mapping. A channel is closed when the thread that uses it is interrupted; such an operation is
+ * error on a full disk), mapping. A mapping reaches far behind the end of the file; what lies there is not touched before the file has grown. A channel is closed when the thread that uses it is interrupted; such an operation is
  * done again on a thread of our own, so that the program's thread keeps its interrupt status, untouched.
  */
 final class Mapper {
@@ -53,17 +54,26 @@ final class Mapper {
         this.path = path;
         this.nonce = nonce;
         Operation operation = new Operation(this);
-        operation.mapOnly = true;
         operation.length = length;
         return operation.result();
     }
 
-    /** Fills {@code [offset, offset + length)} with zeros and maps it. */
-    MappedByteBuffer extend(long offset, int length) throws IOException {
+    /** Maps {@code [offset, offset + length)}, {@code offset} being the end of the file, which stays there. */
+    MappedByteBuffer map(long offset, int length) throws IOException {
         Operation operation = new Operation(this);
         operation.offset = offset;
         operation.length = length;
+        operation.keepsEnd = true;
         return operation.result();
+    }
+
+    /** Fills {@code [offset, offset + length)} with zeros. */
+    void extend(long offset, int length) throws IOException {
+        Operation operation = new Operation(this);
+        operation.offset = offset;
+        operation.length = length;
+        operation.fills = true;
+        operation.finish();
     }
 
     /** One operation, runnable here or on another thread. */
@@ -73,10 +83,12 @@ final class Mapper {
         String suffix;
         long offset;
         int length;
-        boolean mapOnly;
+        boolean fills;
+        boolean keepsEnd;
         /** On a thread of its own. */
         private boolean detached;
         private Path leftover;
+        private volatile boolean done;
         private volatile MappedByteBuffer mapped;
         private volatile IOException failure;
 
@@ -85,6 +97,12 @@ final class Mapper {
         }
 
         MappedByteBuffer result() throws IOException {
+            finish();
+            mapped.order(ByteOrder.LITTLE_ENDIAN);
+            return mapped;
+        }
+
+        void finish() throws IOException {
             Privileged.run(this);
             if (failure instanceof ClosedByInterruptException) {
                 failure = null;
@@ -94,15 +112,13 @@ final class Mapper {
                 helper.start();
                 // join() would throw at once, and take the program's interrupt with it.
                 // Not for its end: on the way out it may need the lock that we hold.
-                while (mapped == null && failure == null && helper.isAlive()) {
+                while (!done && failure == null && helper.isAlive()) {
                     Thread.yield();
                 }
             }
-            if (mapped == null) {
+            if (!done) {
                 throw failure != null ? failure : new IOException("no mapping");
             }
-            mapped.order(ByteOrder.LITTLE_ENDIAN);
-            return mapped;
         }
 
         @Override
@@ -120,18 +136,51 @@ final class Mapper {
                 } else {
                     file.reopen();
                 }
-                for (long at = offset, end = offset + length; at < end && !mapOnly;) {
-                    ByteBuffer zeros = ZEROS.duplicate();
-                    zeros.limit((int) Math.min(zeros.capacity(), end - at));
-                    at += file.channel.write(zeros, at);
+                if (fills || stem != null) {
+                    fill(offset, offset + length);
                 }
-                mapped = file.channel.map(FileChannel.MapMode.READ_WRITE, offset, length);
+                if (keepsEnd) {
+                    mapBehindEnd();
+                } else if (!fills) {
+                    mapped = file.channel.map(FileChannel.MapMode.READ_WRITE, offset, length);
+                }
+                done = true;
             } catch (IOException e) {
                 failure = e;
             } catch (RuntimeException e) {
                 failure = new IOException(e.toString());
             } catch (OutOfMemoryError e) {
                 failure = new IOException(e.toString());
+            }
+        }
+
+        private void fill(long from, long end) throws IOException {
+            for (long at = from; at < end;) {
+                ByteBuffer zeros = ZEROS.duplicate();
+                zeros.limit((int) Math.min(zeros.capacity(), end - at));
+                at += file.channel.write(zeros, at);
+            }
+        }
+
+        /** A file is as long as its mapping at the moment when that is made; for that moment it has a hole. */
+        private void mapBehindEnd() throws IOException {
+            try {
+                fill(offset + length - 1, offset + length);
+                mapped = file.channel.map(FileChannel.MapMode.READ_WRITE, offset, length);
+            } finally {
+                if (file.channel.isOpen()) {
+                    cut();
+                }
+            }
+        }
+
+        private void cut() throws IOException {
+            try {
+                file.channel.truncate(offset);
+            } catch (ClosedChannelException e) {
+                throw e;
+            } catch (IOException e) {
+                // Windows cuts no file that is mapped. Readers take the zeros for its end.
             }
         }
 

@@ -16,8 +16,15 @@ final class ProfileFile {
     private static final String PROPERTY = "instrument.profile.file";
     private static final String SUFFIX = ".iprof";
     private static final int FIRST_BLOCK = 1 << 16;
-    private static final int LARGEST_BLOCK = 1 << 22;
+    private static final int LARGEST_BLOCK = 1 << 20;
     private static final int PAGE = 4096;
+    /**
+     * Bytes of a mapping: all that an index can reach. Most of it lies behind the end of the file, which grows under it. Windows makes
+     * the file as long as its mapping.
+     */
+    private static final int LARGEST_MAPPING = File.separatorChar == '\\' ? 1 << 26 : Integer.MAX_VALUE & -PAGE;
+    /** Left over at the end of a block, this many bytes are not worth a region. */
+    private static final int SMALLEST_LEFT = 256;
 
     private final Mapper mapper = new Mapper();
     private final LongBuffer header;
@@ -27,11 +34,14 @@ final class ProfileFile {
     private final AtomicLong dropped = new AtomicLong();
     private volatile boolean failed;
 
-    // The block that regions are taken from.
+    /** The mapping that regions are taken from; null: there is none yet. */
     private MappedByteBuffer bytes;
     private LongBuffer words;
-    private long blockOffset;
+    /** File offset of its beginning. */
+    private long mappedAt;
+    /** What is used of it, and where the block ends. */
     private int used;
+    private int blockEnd;
     private int nextBlock = FIRST_BLOCK;
     /** Regions to use again, by the logarithm of their length. */
     private final Region[][] free = new Region[32][];
@@ -114,20 +124,41 @@ final class ProfileFile {
     synchronized Region allocate(int length) {
         int rounded = length + 63 & -64;
         int log = 31 - Integer.numberOfLeadingZeros(rounded);
-        if (rounded == 1 << log && freeCount[log] > 0) {
-            Region region = free[log][freeCount[log] - 1];
-            region.clearBody();
-            freeCount[log]--;
-            return region;
-        }
-        if (words == null || used + rounded > words.capacity() << 3) {
-            if (!nextBlock(rounded)) {
+        Region region = rounded == 1 << log ? reuse(log) : null;
+        if (region == null) {
+            if (rounded > blockEnd - used && !nextBlock(rounded)) {
                 return null;
             }
+            region = take(rounded);
         }
-        Region region = new Region(words, bytes, used, rounded, blockOffset);
-        region.put(1, rounded);
-        used += rounded;
+        return region;
+    }
+
+    /** The next bytes of the block. */
+    private Region take(int length) {
+        Region region = new Region(words, bytes, used, length, mappedAt);
+        region.put(1, length);
+        used += length;
+        return region;
+    }
+
+    /** A region that was given back, or a part of one; null: there is none. */
+    private Region reuse(int log) {
+        int from = log;
+        while (from < freeCount.length && freeCount[from] == 0) {
+            from++;
+        }
+        if (from == freeCount.length) {
+            return null;
+        }
+        Region region = free[from][--freeCount[from]];
+        while (from > log) {
+            from--;
+            Region[] halves = region.halves();
+            keep(halves[1], from);
+            region = halves[0];
+        }
+        region.clearBody();
         return region;
     }
 
@@ -135,9 +166,12 @@ final class ProfileFile {
     synchronized void release(Region region) {
         region.hide();
         int log = 31 - Integer.numberOfLeadingZeros(region.length);
-        if (region.length != 1 << log) {
-            return;
+        if (region.length == 1 << log) {
+            keep(region, log);
         }
+    }
+
+    private void keep(Region region, int log) {
         if (free[log] == null) {
             free[log] = new Region[16];
         } else if (freeCount[log] == free[log].length) {
@@ -151,21 +185,24 @@ final class ProfileFile {
             return false;
         }
         StackReserve.levels(StackReserve.FILE_LEVELS);
-        int size = Math.max(nextBlock, length + Format.HEADER + PAGE - 1 & -PAGE);
+        // The largest regions are powers of two: without the page for the header there were room for one fewer.
+        int size = Math.max(nextBlock + PAGE, length + Format.HEADER + PAGE - 1 & -PAGE);
         String reason;
         try {
             synchronized (PROPERTY) {
                 long end = header.get(Format.END);
                 if (size <= limit - end) {
-                    MappedByteBuffer mapped = mapper.extend(end, size);
-                    LongBuffer view = mapped.asLongBuffer();
-                    view.put(1, size);
-                    view.put(0, (long) copy << 32 | Format.BLOCK);
+                    keepRest();
+                    if (words == null || end + size > mappedAt + bytes.capacity()) {
+                        map(end, size);
+                    }
+                    mapper.extend(end, size);
+                    used = (int) (end - mappedAt);
+                    blockEnd = used + size;
+                    words.put((used >> 3) + 1, size);
+                    words.put(used >> 3, (long) copy << 32 | Format.BLOCK);
                     header.put(Format.END, end + size);
-                    bytes = mapped;
-                    words = view;
-                    blockOffset = end;
-                    used = Format.HEADER;
+                    used += Format.HEADER;
                     nextBlock = Math.min(nextBlock * 2, LARGEST_BLOCK);
                     return true;
                 }
@@ -176,6 +213,31 @@ final class ProfileFile {
         }
         fail(reason);
         return false;
+    }
+
+    /** Maps the end of the file and as much behind it as can be had. */
+    private void map(long end, int least) throws IOException {
+        for (int length = LARGEST_MAPPING;; length = length / 2 & -PAGE) {
+            try {
+                bytes = mapper.map(end, length);
+                break;
+            } catch (IOException e) {
+                // Address space, or the size of a file, may be limited.
+                if (length / 2 < Math.max(least, FIRST_BLOCK)) {
+                    throw e;
+                }
+            }
+        }
+        words = bytes.asLongBuffer();
+        mappedAt = end;
+    }
+
+    /** What is left of the block may be used for smaller regions. */
+    private void keepRest() {
+        for (int rest = blockEnd - used; rest >= SMALLEST_LEFT; rest = blockEnd - used) {
+            int log = 31 - Integer.numberOfLeadingZeros(rest);
+            keep(take(1 << log), log);
+        }
     }
 
     /** Takes no further block; says so once. */
@@ -213,4 +275,5 @@ final class ProfileFile {
         region.put(Format.HEADER, data, length);
         region.publish(kind, 0);
         return true;
-    }}
+    }
+}

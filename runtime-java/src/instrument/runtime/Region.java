@@ -5,7 +5,7 @@ import java.nio.LongBuffer;
 
 /** A piece of the mapped file that has one owner: one thread, or the runtime under its lock. */
 final class Region {
-    /** The block's memory, as words. */
+    /** The mapping's memory, as words. */
     final LongBuffer words;
     /** The same memory, as bytes. */
     private final ByteBuffer bytes;
@@ -16,12 +16,12 @@ final class Region {
     /** Offset of the region in the file. */
     final long fileOffset;
 
-    Region(LongBuffer words, ByteBuffer bytes, int offset, int length, long blockOffset) {
+    Region(LongBuffer words, ByteBuffer bytes, int offset, int length, long mappedAt) {
         this.words = words;
         this.bytes = bytes;
         this.base = offset >> 3;
         this.length = length;
-        this.fileOffset = blockOffset + offset;
+        this.fileOffset = mappedAt + offset;
     }
 
     long get(int word) {
@@ -50,6 +50,16 @@ final class Region {
     /** Makes the region visible to readers: owner and kind are one word, written last. */
     void publish(int kind, int owner) {
         put(0, (long) owner << 32 | kind);
+    }
+
+    /** Two regions in the place of this one, of which readers see nothing. */
+    Region[] halves() {
+        int half = length / 2;
+        Region upper = new Region(words, bytes, (base << 3) + half, half, fileOffset - (base << 3));
+        upper.put(0, 0);
+        upper.put(1, half);
+        put(1, half);
+        return new Region[] {new Region(words, bytes, base << 3, half, fileOffset - (base << 3)), upper};
     }
 
     /** Hides the region from readers; its length stays, so that they can step over it. */

@@ -19,13 +19,15 @@ final class TreeFold {
     private final TreeState to;
     private final Region source;
     /** Numbers in the accumulator. */
-    private final int[] nodes;
+    private final IntTable nodes = new IntTable();
+    /** Those of the thread's nodes. */
+    private final int[] numbers;
 
     TreeFold(TreeState from, TreeState to) {
         this.from = from;
         this.to = to;
         source = from.tree;
-        nodes = new int[from.last + 1];
+        numbers = from.numbers();
     }
 
     /** False: there was no room; then the rest stays where it is. */
@@ -35,7 +37,7 @@ final class TreeFold {
         }
         from.flag(Format.FOLDING, true);
         closeOpen();
-        for (int node = 1; node <= from.last; node++) {
+        for (int node : numbers) {
             if (!moveNode(node)) {
                 return false;
             }
@@ -49,7 +51,7 @@ final class TreeFold {
     }
 
     private void estimate() {
-        for (int node = 1; node <= from.last; node++) {
+        for (int node : numbers) {
             long closed = get(node, Format.EXITS);
             for (int column = Format.UNWINDS; column <= Format.LOST; column++) {
                 closed += get(node, Format.nodeColumn(column));
@@ -84,11 +86,11 @@ final class TreeFold {
         long key = get(node, 0);
         int caller = (int) (key >>> 32);
         int consumer = (int) key;
-        int target = caller == 0 || nodes[caller] != 0 ? to.merged(nodes[caller], consumer) : 0;
+        int target = caller == 0 || nodes.get(caller) != 0 ? to.merged(nodes.get(caller), consumer) : 0;
         if (target == 0) {
             return false;
         }
-        nodes[node] = target;
+        nodes.put(node, target);
         moveWords(COUNTS, node, target);
         if (!to.isDeeper(target)) {
             moveTimes(node, target);

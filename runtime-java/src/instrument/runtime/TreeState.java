@@ -5,7 +5,8 @@ import java.nio.LongBuffer;
 /**
  * Records a calling context tree: shadow stack and nodes, both in the mapped file. A frame is two words, the second one
  * the clock at its entry; the lower half of the first is the number of its node. The stack is a path in the tree, so a
- * node has one open frame at most: a call that is open is the node's latest.
+ * node has one open frame at most: a call that is open is the node's latest. Nodes lie in pieces, which never move; all of them and the
+ * stack are in one mapping, and the number of a node is its place there, in units of {@link Format#UNIT_WORDS}.
  *
  * <p>The child for an id is found by a hash of (caller, id) and verified by the first word of the node, whose cache line is
  * needed anyway. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
@@ -15,10 +16,16 @@ import java.nio.LongBuffer;
  */
 final class TreeState extends ThreadState {
     private static final long GOLDEN = 0x9E3779B97F4A7C15L;
-    private static final int FIRST_STACK = 56;
-    private static final int FIRST_NODES = 28;
-    /** The last words of the stack are never used: read as node 0, they are the key of no node. */
-    private static final int SPARE = Format.NODE_WORDS;
+    /** Bytes of the first region of a stack. */
+    private static final int FIRST_STACK = 512;
+    /** Words behind the stack's last frame that may be read: where the next one would be. */
+    private static final int SPARE = 2;
+    /** Bytes of the first piece of nodes, and of the largest. A new piece is an eighth of what is there. */
+    private static final int FIRST_PIECE = 1 << 10;
+    private static final int LARGEST_PIECE = 1 << 18;
+    private static final int NODE_BYTES = 8 * Format.NODE_WORDS;
+    /** From the number of a node to that of the next one in its piece. */
+    private static final int STEP = Format.NODE_WORDS / Format.UNIT_WORDS;
 
     /** No index is larger. Tells the compiler that none is negative. */
     private static final int INDEX = (1 << 28) - 1;
@@ -31,7 +38,7 @@ final class TreeState extends ThreadState {
     /** Calls of a context that are all timed, if not all are. */
     long head = Settings.HEAD;
 
-    /** The block that holds stack and nodes. */
+    /** The mapping that holds stack and nodes. */
     private LongBuffer words;
     // Indexes in it. The two words below the first frame are 0.
     private int bottom;
@@ -46,15 +53,18 @@ final class TreeState extends ThreadState {
     private int limit;
     /** End of the stack. */
     private int stackEnd;
-    /** Of node 0, which is spare words of the stack. */
-    private int nodes;
-    /** Node numbers by hash of the node's key, a quarter full at most. */
+    /** Node numbers by hash of the node's key, a quarter full at most. Number 0 is the head of a block, which is the key of no node. */
     private int[] table;
 
+    /** The stack. */
     Region tree;
-    /** Number of the last node. */
-    int last;
-    private int lastPossible;
+    private Region[] pieces = new Region[4];
+    private int pieceCount;
+    /** How many nodes there are. */
+    int count;
+    /** Number of the next node, and where the piece ends. */
+    private int next;
+    private int pieceEnd;
     /** The lowest frame on the stack that is counted under the deeper node; {@code Integer.MAX_VALUE}: none. */
     private int lowestDeeper = Integer.MAX_VALUE;
     /** Number of the deeper node; 0: there is none yet. */
@@ -69,10 +79,10 @@ final class TreeState extends ThreadState {
     /** False: CPU time of this thread is not measured, as of virtual ones. */
     private boolean measured = true;
     /** Of the open frames. */
-    private long[] cpuStarts = CPU ? new long[FIRST_STACK / 2] : null;
+    private long[] cpuStarts = CPU ? new long[FIRST_STACK / 16] : null;
 
     /** Numbers in {@link Contexts} by node, 0 where nobody asked. */
-    private int[] contexts = new int[1];
+    private final IntTable contexts = new IntTable();
 
     final Allocations allocations = new Allocations(Format.TREE_ALLOCATIONS, Format.TREE_ALLOCATION_WORDS);
 
@@ -101,13 +111,13 @@ final class TreeState extends ThreadState {
         long key = (long) current << 32 | id + 1;
         int[] table = this.table;
         int node = table[hash(key) & table.length - 1];
-        int at = nodes + (node << Format.LOG_NODE_WORDS) & INDEX;
+        int at = node << Format.LOG_UNIT_WORDS & INDEX;
         if (words.get(at) != key) {
             node = find(key);
             if (node == 0) {
                 return false;
             }
-            at = nodes + (node << Format.LOG_NODE_WORDS) & INDEX;
+            at = node << Format.LOG_UNIT_WORDS & INDEX;
         }
         if (top >= limit) {
             return false;
@@ -159,7 +169,7 @@ final class TreeState extends ThreadState {
         if ((int) (frame >>> 32) != id + 1 || top < floor) {
             return false;
         }
-        int at = nodes + ((int) frame << Format.LOG_NODE_WORDS) & INDEX;
+        int at = (int) frame << Format.LOG_UNIT_WORDS & INDEX;
         long start = words.get(top + 1);
         if (start != 0) {
             if (SAMPLED) {
@@ -405,20 +415,18 @@ final class TreeState extends ThreadState {
 
     @Override
     int context() {
-        return current < contexts.length && contexts[current] != 0 ? contexts[current] : contextOf(current);
+        int context = contexts.get(current);
+        return context != 0 ? context : contextOf(current);
     }
 
     /** From the nearest caller that has a number down again. */
     private int contextOf(int node) {
-        if (last >= contexts.length) {
-            contexts = java.util.Arrays.copyOf(contexts, Math.max(last + 1, 2 * contexts.length));
-        }
         int unknown = 0;
         int at = node;
-        for (; at != 0 && contexts[at] == 0; at = callerOf(at)) {
+        for (; at != 0 && contexts.get(at) == 0; at = callerOf(at)) {
             unknown++;
         }
-        int context = contexts[at];
+        int context = contexts.get(at);
         int[] path = new int[unknown];
         for (at = node; unknown > 0; at = callerOf(at)) {
             path[--unknown] = at;
@@ -428,15 +436,15 @@ final class TreeState extends ThreadState {
             if ((consumer & Format.LINK) == 0) {
                 context = Contexts.of(context, consumer);
             }
-            contexts[below] = context;
+            contexts.put(below, context);
         }
         return context;
     }
 
     @Override
     Chain newChain(int node) {
-        if (node < contexts.length && contexts[node] != 0) {
-            return new Chain(node, contexts[node]);
+        if (contexts.get(node) != 0) {
+            return new Chain(node, contexts.get(node));
         }
         int length = 0;
         for (int at = node; at != 0; at = callerOf(at)) {
@@ -453,10 +461,7 @@ final class TreeState extends ThreadState {
 
     @Override
     void contextIs(int node, int context) {
-        if (node >= contexts.length) {
-            contexts = java.util.Arrays.copyOf(contexts, Math.max(last + 1, 2 * contexts.length));
-        }
-        contexts[node] = context;
+        contexts.put(node, context);
     }
 
     private boolean isLink(int node) {
@@ -480,14 +485,14 @@ final class TreeState extends ThreadState {
         if (lowestDeeper >= top) {
             lowestDeeper = Integer.MAX_VALUE;
         }
-        if (top == stackEnd && !grow(2 * (stackEnd + SPARE - bottom), last)) {
+        if (top == stackEnd && !growStack()) {
             return false;
         }
         top = sp;
         reservedDeeper = 0;
         boolean past = lowestDeeper != Integer.MAX_VALUE || depth() >= Threads.settings.depth;
         if (!past && find(key(caller, consumer)) == 0) {
-            if (last < Threads.settings.contexts) {
+            if (count < Threads.settings.contexts) {
                 return node(key(caller, consumer)) != 0 && limitTo(Integer.MAX_VALUE);
             }
             past = true;
@@ -543,8 +548,8 @@ final class TreeState extends ThreadState {
         return (int) (key * GOLDEN >>> 40);
     }
 
-    private int place(int node) {
-        return nodes + (node << Format.LOG_NODE_WORDS);
+    private static int place(int node) {
+        return node << Format.LOG_UNIT_WORDS;
     }
 
     /** The number of a node, or 0. */
@@ -552,7 +557,7 @@ final class TreeState extends ThreadState {
         int[] table = this.table;
         for (int i = hash(key);; i++) {
             int node = table[i & table.length - 1];
-            if (node == 0 || words.get(nodes + (node << Format.LOG_NODE_WORDS)) == key) {
+            if (node == 0 || words.get(place(node)) == key) {
                 return node;
             }
         }
@@ -564,18 +569,20 @@ final class TreeState extends ThreadState {
         if (node != 0) {
             return node;
         }
-        if (last == lastPossible && !grow(stackEnd + SPARE - bottom, 2 * last)) {
+        if (next == pieceEnd && !addPiece()) {
             return 0;
         }
-        if (4 * (last + 1) > table.length) {
+        if (4 * (count + 1) > table.length) {
             rehash(2 * table.length);
         }
-        int at = place(last + 1);
+        node = next;
+        int at = place(node);
         words.put(at + Format.NODE_MIN, Long.MAX_VALUE);
         words.put(at, key);
-        last++;
-        insert(last, key);
-        return last;
+        next += STEP;
+        count++;
+        insert(node, key);
+        return node;
     }
 
     /** The node for an ended thread's node, under the one that its caller became; 0: there is no room. */
@@ -584,7 +591,7 @@ final class TreeState extends ThreadState {
             deeper = node(key(0, Format.DEEPER));
             return deeper;
         }
-        boolean past = isDeeper(caller) || last >= Threads.settings.contexts && find(key(caller, consumer)) == 0;
+        boolean past = isDeeper(caller) || count >= Threads.settings.contexts && find(key(caller, consumer)) == 0;
         if (!past || caller == deeper && deeper != 0) {
             return node(key(caller, consumer));
         }
@@ -609,33 +616,77 @@ final class TreeState extends ThreadState {
 
     private void rehash(int length) {
         table = new int[length];
-        for (int node = 1; node <= last; node++) {
+        for (int node : numbers()) {
             insert(node, words.get(place(node)));
         }
     }
 
+    /** The numbers of all nodes, in the order in which they were made. */
+    int[] numbers() {
+        int[] numbers = new int[count];
+        int known = 0;
+        for (int i = 0; i < pieceCount; i++) {
+            int end = i + 1 < pieceCount ? endOf(pieces[i]) : next;
+            for (int node = firstOf(pieces[i]); node < end; node += STEP) {
+                numbers[known++] = node;
+            }
+        }
+        return numbers;
+    }
+
     // ---- regions ----
 
-    /** Moves stack and nodes to a larger region; false: there is no room. The time it takes is taken out of open calls. */
-    private boolean grow(int stackWords, int room) {
+    /** Number of the first node in a piece. */
+    private static int firstOf(Region piece) {
+        return piece.base + Format.HEADER_WORDS >> Format.LOG_UNIT_WORDS;
+    }
+
+    private static int endOf(Region piece) {
+        return firstOf(piece) + (piece.length - Format.HEADER) / NODE_BYTES * STEP;
+    }
+
+    /** Room for more nodes; false: there is none. The time it takes is taken out of open calls. */
+    private boolean addPiece() {
         long began = Clock.now();
-        Region larger = treeRegion(stackWords, room);
+        long least = Math.max(FIRST_PIECE, Math.min(LARGEST_PIECE, (long) count * NODE_BYTES >> 3));
+        Region piece = allocate(Integer.highestOneBit((int) least));
+        if (piece == null) {
+            return false;
+        }
+        if (pieceCount == pieces.length) {
+            pieces = java.util.Arrays.copyOf(pieces, 2 * pieceCount);
+        }
+        piece.put(Format.NODES_FIRST, firstOf(piece));
+        piece.touch();
+        piece.publish(Format.TREE_NODES, ordinal);
+        if (pieceCount == 0) {
+            tree.put(Format.TREE_NODES_AT, piece.fileOffset);
+        } else {
+            pieces[pieceCount - 1].put(Format.NODES_NEXT, piece.fileOffset);
+        }
+        pieces[pieceCount++] = piece;
+        next = firstOf(piece);
+        pieceEnd = endOf(piece);
+        takeOutOwn(Clock.now() - began);
+        return true;
+    }
+
+    /** Moves the stack to a larger region; false: there is no room. The time it takes is taken out of open calls. */
+    private boolean growStack() {
+        long began = Clock.now();
+        Region larger = tree.length > 1 << 29 ? null : allocate(2 * tree.length);
         if (larger == null) {
             return false;
         }
         if (CPU) {
-            cpuStarts = java.util.Arrays.copyOf(cpuStarts, stackWords / 2);
+            cpuStarts = java.util.Arrays.copyOf(cpuStarts, larger.length / 16);
         }
-        LongBuffer to = larger.words;
         int first = larger.base + Format.HEADER_WORDS;
         for (int i = 0; i < stackEnd - bottom; i++) {
-            to.put(first + i, words.get(bottom + i));
+            words.put(first + i, words.get(bottom + i));
         }
-        int firstNode = first + stackWords;
-        for (int i = 0, from = place(1); i < last << Format.LOG_NODE_WORDS; i++) {
-            to.put(firstNode + i, words.get(from + i));
-        }
-        larger.put(Format.TREE_FLAGS, tree.get(Format.TREE_FLAGS));
+        prepare(larger, tree.get(Format.TREE_FLAGS));
+        larger.put(Format.TREE_NODES_AT, tree.get(Format.TREE_NODES_AT));
         larger.touch();
         larger.publish(Format.TREE, ordinal);
         header.put(Format.DATA_AT, larger.fileOffset);
@@ -643,56 +694,63 @@ final class TreeState extends ThreadState {
         if (lowestDeeper != Integer.MAX_VALUE) {
             lowestDeeper += first - bottom;
         }
-        use(larger, sp - bottom, stackWords);
+        use(larger, sp - bottom);
         Threads.file.release(old);
-        long took = Clock.now() - began;
+        takeOutOwn(Clock.now() - began);
+        return true;
+    }
+
+    /** The recorder took time for itself: it is no part of any open call. */
+    private void takeOutOwn(long took) {
         for (int at = bottom + 1; at < sp; at += 2) {
             if (words.get(at) != 0) {
                 words.put(at, words.get(at) + took);
             }
         }
-        pause(took);
-        return true;
+        if (header != null) {
+            pause(took);
+        }
     }
 
-    private void use(Region region, int depth, int stackWords) {
-        tree = region;
-        words = region.words;
-        bottom = region.base + Format.HEADER_WORDS;
-        sp = bottom + depth;
-        cover(covered);
-        stackEnd = bottom + stackWords - SPARE;
-        nodes = bottom + stackWords - Format.NODE_WORDS;
-        lastPossible = (region.base + (region.length >> 3) - nodes >> Format.LOG_NODE_WORDS) - 1;
-        limitTo(lowestDeeper);
-    }
-
-    private static Region treeRegion(int stackWords, int nodes) {
-        long length = 8L * (Format.HEADER_WORDS + stackWords + Format.NODE_WORDS * (long) nodes);
-        if (length > 1 << 30) {
+    /** A region in the mapping that the others are in; null: there is no room. */
+    private Region allocate(int length) {
+        Region region = Threads.file.allocate(length);
+        if (region != null && region.words != words) {
+            Threads.file.release(region);
             return null;
         }
-        Region region = Threads.file.allocate(Integer.highestOneBit((int) length - 1) << 1);
-        if (region != null) {
-            region.put(Format.STACK_WORDS, stackWords);
-        }
         return region;
+    }
+
+    private static void prepare(Region stack, long flags) {
+        stack.put(Format.STACK_WORDS, (stack.length >> 3) - Format.HEADER_WORDS);
+        stack.put(Format.TREE_FLAGS, flags);
+    }
+
+    private void use(Region stack, int depth) {
+        tree = stack;
+        words = stack.words;
+        bottom = stack.base + Format.HEADER_WORDS;
+        sp = bottom + depth;
+        cover(covered);
+        stackEnd = stack.base + (stack.length >> 3) - SPARE;
+        limitTo(lowestDeeper);
     }
 
     @Override
     boolean allocateRegions(int kind) {
         ProfileFile file = Threads.file;
         Region newHeader = file.allocate(Format.THREAD_LENGTH);
-        Region newTree = newHeader == null ? null : treeRegion(FIRST_STACK, FIRST_NODES);
+        Region newTree = newHeader == null ? null : file.allocate(FIRST_STACK);
         if (newTree == null) {
             return false;
         }
         measured = CPU && kind != Format.ENDED && CpuClock.measures();
         // Times of ended threads are estimates already: see TreeFold.
         boolean sampled = SAMPLED && kind != Format.ENDED;
-        newTree.put(Format.TREE_FLAGS, (sampled ? Format.SAMPLED : 0) | (CPU ? Format.CPU : 0));
-        use(newTree, 0, FIRST_STACK);
-        rehash(128);
+        prepare(newTree, Format.IN_PIECES | (sampled ? Format.SAMPLED : 0) | (CPU ? Format.CPU : 0));
+        use(newTree, 0);
+        rehash(32);
         newTree.publish(Format.TREE, ordinal);
         newHeader.put(Format.DATA_AT, newTree.fileOffset);
         newHeader.publish(kind, ordinal);
@@ -703,6 +761,9 @@ final class TreeState extends ThreadState {
     @Override
     void releaseRegions() {
         Threads.file.release(tree);
+        for (int i = 0; i < pieceCount; i++) {
+            Threads.file.release(pieces[i]);
+        }
         allocations.release();
     }
 
@@ -711,7 +772,7 @@ final class TreeState extends ThreadState {
         return new TreeFold(this, (TreeState) sum).run();
     }
 
-    /** Offset of a word of a node in the region. */
+    /** Offset of a word of a node from the beginning of the stack's region, which may lie behind it. */
     int wordOf(int node, int word) {
         return place(node) - tree.base + word;
     }
@@ -719,7 +780,7 @@ final class TreeState extends ThreadState {
     @Override
     long charged() {
         long ns = 0;
-        for (int node = 1; node <= last; node++) {
+        for (int node : numbers()) {
             if (words.get(place(node)) >>> 32 != 0) {
                 ns += words.get(place(node) + Format.NODE_NS) + words.get(place(node) + Format.NODE_HEAD);
             }
@@ -730,7 +791,7 @@ final class TreeState extends ThreadState {
     @Override
     long timedCalls() {
         long calls = 0;
-        for (int node = 1; node <= last; node++) {
+        for (int node : numbers()) {
             if (words.get(place(node)) >>> 32 != 0) {
                 calls += words.get(place(node) + Format.NODE_TIMED);
             }
