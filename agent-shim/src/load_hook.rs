@@ -6,9 +6,10 @@ use crate::method_ids::MethodIds;
 use crate::options::Options;
 use crate::report::Report;
 use crate::talk::say;
+use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
-use instrument_rewriter::filter::{ClassVerdict, Filter, MethodQuery};
+use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::id_map::Entry;
 use instrument_rewriter::instrumenter::{Instrumenter, Plan, RegionRecord, Runtime};
 use instrument_rewriter::library::{self, LibraryCalls, Own, Resolved};
@@ -236,7 +237,7 @@ impl LoadHook {
             self.dump(name, &out);
             return Some(out);
         }
-        if self.only_regions && !self.regions.iter().any(|region| region.class() == name) {
+        if self.only_regions && !self.regions.iter().any(|region| region.is_in(name)) {
             return None;
         }
         let root = Location::root("");

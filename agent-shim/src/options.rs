@@ -20,7 +20,7 @@
 //! | `owners` | whether the virtual machine is asked who has a monitor: `on` (as long as that takes 2 % of the time or less), `all`, `off` |
 //! | `out`, `name`, `record`, `timing`, .. | for the recorder: system property `instrument.KEY`, unless the program sets that itself |
 //!
-//! A comma or backslash within a value is written with a backslash before it. (`;` cannot separate patterns: it is part of descriptors.)
+//! A comma or backslash within a value is written with a backslash before it; the commas of `X.f(int,int)` need none. (`;` cannot separate patterns: it is part of descriptors.)
 //! Relative paths start from the working directory of the virtual machine.
 //!
 //! The classes of the JDK (the boot and platform loaders') are left alone, unless an include pattern names them: one that begins
@@ -29,7 +29,8 @@
 use crate::clock::Wanted;
 use crate::heap::Classes;
 use crate::monitors::Owners;
-use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_names::pattern::{Pattern, split_list};
+use instrument_rewriter::filter::Filter;
 use instrument_rewriter::library::LibraryCalls;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::Transforms;
@@ -200,8 +201,11 @@ impl Options {
             include.clear();
         }
         let filter = Filter::new(&include, &exclude).map_err(|error| error.to_string())?;
-        let named: Vec<&str> =
-            include.iter().flat_map(|list| list.split(':')).filter(|p| !p.starts_with(['*', '?'])).collect();
+        let named: Vec<&str> = include
+            .iter()
+            .flat_map(|list| split_list(list, &[':']))
+            .filter(|p| !p.starts_with(['*', '?']))
+            .collect();
         let excluded: Vec<&str> = exclude.iter().map(String::as_str).collect();
         let jdk_filter = match named.is_empty() && library_calls != LibraryCalls::All {
             true => None,
@@ -266,11 +270,9 @@ fn heap(
 
 /// Patterns that are joined with `:`, or with `,` as the recorder's setting takes them.
 pub(crate) fn parse_roots(value: &str) -> Result<Vec<String>, String> {
-    let patterns: Vec<String> = value.split([':', ',']).map(|pattern| pattern.trim().to_owned()).collect();
-    for pattern in &patterns {
-        MethodQuery::new(pattern).map_err(|error| format!("root={value}: {error}"))?;
-    }
-    Ok(patterns)
+    let pattern = |text: &str| Pattern::new(text).map(|_| text.trim().to_owned());
+    let patterns: Result<Vec<String>, _> = split_list(value, &[':', ',']).into_iter().map(pattern).collect();
+    patterns.map_err(|error| format!("root={value}: {error}"))
 }
 
 fn parse_transforms(value: &str) -> Result<Transforms, String> {
@@ -293,13 +295,25 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
     Ok(transforms)
 }
 
-/// At every comma that has no backslash before it.
+/// At every comma that has no backslash before it and stands in no parentheses.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let mut options = Vec::new();
     let mut option = String::new();
     let mut characters = text.chars();
+    let mut is_in_parameters = false;
     while let Some(c) = characters.next() {
         match c {
+            // A parenthesis in a path need not be closed.
+            '(' => {
+                is_in_parameters =
+                    characters.as_str().split(['=', '(']).next().unwrap_or_default().contains(')');
+                option.push(c);
+            }
+            ')' => {
+                is_in_parameters = false;
+                option.push(c);
+            }
+            ',' if is_in_parameters => option.push(c),
             '\\' => match characters.next() {
                 Some(c @ (',' | '\\')) => option.push(c),
                 _ => return Err("a backslash stands before a comma or another backslash only".to_owned()),
@@ -387,7 +401,7 @@ mod tests {
             ("transform=rim", "transform=rim: there are method-events, thread-links, "),
             ("heap=all", "heap=all: there are counts, objects"),
             ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
-            ("heap=counts,heap-exclude=a.B#c", "heap patterns are about classes"),
+            ("heap=counts,heap-exclude=a.B#c", "objects are chosen by their classes"),
             ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
             ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
             ("root=a..b", "root=a..b: "),

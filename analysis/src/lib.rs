@@ -33,7 +33,6 @@ pub mod model;
 pub mod origin;
 pub mod replay;
 pub mod report;
-mod signature;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod uncertainty;

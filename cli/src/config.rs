@@ -219,7 +219,7 @@ mod tests {
             ("\ninclude = [\n  \"a.B\",\n  \"a..B\",\n]\n", "x.toml:4:3", "bad pattern `a..B`"),
             ("transform = [\"method-event\"]\n", "x.toml:1:14", "method-events"),
             ("root = [\"a..B\"]\n", "x.toml:1:9", "bad pattern `a..B`"),
-            ("region = [\"a.B\"]\n", "x.toml:1:11", "neither a method nor a line"),
+            ("region = [\"B\"]\n", "x.toml:1:11", "neither a method nor a line"),
             ("timing = \"some\"\n", "x.toml:1:10", "neither `all` nor `sampled:N`"),
             ("threads = 0\n", "x.toml:1:11", "nonzero"),
             ("strict = \n", "x.toml:1:10", ""),

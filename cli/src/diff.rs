@@ -5,7 +5,7 @@
 //! them). Classes are compared in the canonical form of `instrument_rewriter::text`, everything else by
 //! its bytes.
 
-use crate::dump;
+use crate::dump::{self, Chosen};
 use crate::exit::{Exit, usage};
 use crate::profile_diff;
 use crate::source::{Input, Tree, is_archive_name, join};
@@ -36,7 +36,7 @@ pub(crate) struct Opts {
     /// What makes no difference
     #[arg(long, value_name = "WHAT,..", value_delimiter = ',')]
     ignore: Vec<Ignored>,
-    /// Compare only the methods that fit PATTERN: `run`, `get*`, `<init>(I)*`; in profiles `com.acme.**#run`
+    /// Compare only the methods that fit PATTERN: `run`, `get*`, `<init>(int)`, `com.acme.Foo.run(int)`; in profiles `com.acme.**#run`
     #[arg(long, value_name = "PATTERN")]
     method: Option<String>,
     /// Lines of context around a difference
@@ -124,7 +124,8 @@ fn compare(opts: &Opts, before: &Input, after: &Input, out: &mut dyn Write) -> R
         source: !debug,
         ..PrintOptions::canonical()
     };
-    let mut report = Report { opts, options, out, summary: Summary::default() };
+    let chosen = opts.method.as_deref().map(Chosen::new).transpose()?;
+    let mut report = Report { opts, options, chosen, out, summary: Summary::default() };
     match (before, after) {
         (Input::Tree(before), Input::Tree(after)) => {
             report.trees(&opts.before, before, &opts.after, after, 0)?;
@@ -140,6 +141,8 @@ fn compare(opts: &Opts, before: &Input, after: &Input, out: &mut dyn Write) -> R
 struct Report<'r> {
     opts: &'r Opts,
     options: PrintOptions,
+    /// The methods that are compared, if not all are.
+    chosen: Option<Chosen>,
     out: &'r mut dyn Write,
     summary: Summary,
 }
@@ -173,7 +176,7 @@ impl Report<'_> {
             let bytes_a = before.read(a).with_context(|| left.to_owned())?;
             let bytes_b = after.read(b).with_context(|| right.to_owned())?;
             if bytes_a == bytes_b {
-                self.summary.equal += 1;
+                self.equal(&bytes_a);
             } else if is_archive_name(name) && depth < MAX_NESTING {
                 match (Tree::of_archive(bytes_a), Tree::of_archive(bytes_b)) {
                     (Ok(a), Ok(b)) => self.trees(&first, &a, &second, &b, depth + 1)?,
@@ -186,10 +189,25 @@ impl Report<'_> {
         Ok(())
     }
 
+    /// Two files have the same bytes.
+    fn equal(&mut self, bytes: &[u8]) {
+        self.summary.equal += 1;
+        let Some(chosen) = &mut self.chosen else { return };
+        match ClassFile::parse(bytes) {
+            Ok(class) => {
+                let text = text::print_class(&class, &self.options);
+                text::sections(&text).for_each(|section| _ = chosen.fits(&class, &section));
+            }
+            // There may be classes inside.
+            Err(_) if bytes.starts_with(b"PK") => chosen.found = true,
+            Err(_) => {}
+        }
+    }
+
     /// Two classes or two other files.
     fn files(&mut self, left: &str, before: &[u8], right: &str, after: &[u8]) -> Result<()> {
         if before == after {
-            self.summary.equal += 1;
+            self.equal(before);
             return Ok(());
         }
         let (a, b) = match (ClassFile::parse(before), ClassFile::parse(after)) {
@@ -218,8 +236,12 @@ impl Report<'_> {
             }
         }
         let mut changes = text::changes(&old, &new, self.opts.context);
-        if let Some(pattern) = &self.opts.method {
-            changes.retain(|change| dump::fits(&Section { title: &change.title, body: "" }, pattern));
+        if let Some(chosen) = &mut self.chosen {
+            // Also what did not change is there.
+            for section in text::sections(&old) {
+                chosen.fits(&a, &section);
+            }
+            changes.retain(|change| chosen.fits(&b, &Section { title: &change.title, body: "" }));
         }
         if changes.is_empty() {
             self.summary.equal += 1;
@@ -272,6 +294,9 @@ impl Report<'_> {
             writeln!(self.out, "{}", json!({"summary": self.summary}))?;
         } else if self.opts.stat {
             writeln!(self.out, "{different} different, {removed} removed, {added} added, {equal} equal")?;
+        }
+        if let Some(warning) = self.chosen.and_then(Chosen::warning) {
+            anyhow::bail!("{warning}");
         }
         Ok(self.summary)
     }

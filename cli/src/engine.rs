@@ -8,9 +8,10 @@ use crate::exit::usage;
 use crate::runtime;
 use crate::settings::{LibraryCalls, Record, Runtime as RuntimeOption, Settings, Transform};
 use anyhow::{Context, Result, bail};
+use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
-use instrument_rewriter::filter::{MethodQuery, SubclassIndex};
+use instrument_rewriter::filter::SubclassIndex;
 use instrument_rewriter::id_map::IdMap;
 use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, RegionRecord, Runtime};
 use instrument_rewriter::library::Inputs;
@@ -226,8 +227,7 @@ fn check_regions(regions: &[Region], records: &[RegionRecord]) -> Result<()> {
             continue;
         }
         let Some(RegionRecord { at, fault: Some(fault), .. }) = met.first() else {
-            let class = region.name.split(['#', ':']).next().unwrap_or_default();
-            bail!("region {}: there is no class {class} that is instrumented", region.name)
+            bail!("region {}: there is no class {} that is instrumented", region.name, region.class_name())
         };
         bail!("{at}: region {}: {fault}", region.name)
     }

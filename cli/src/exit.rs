@@ -11,7 +11,7 @@ Exit codes:
   0  done
   1  failed, or a difference or fault was found
   2  wrong usage: options, configuration, or a request that makes no sense
-  3  done, but some input was skipped and --strict was given";
+  3  done, but under --strict some input was skipped, or a pattern fitted nothing";
 
 /// How a command ended that did not fail with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Exit {
     Done,
     /// 1: something was looked for and not found, or differs.
     Negative,
-    /// 3: done, but something was skipped under `--strict`.
+    /// 3: done, but under `--strict` something was skipped, or a pattern fitted nothing.
     Partial,
     /// As the program ended that was run.
     #[cfg(unix)]

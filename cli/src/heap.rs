@@ -5,18 +5,18 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use crate::exit::{Exit, usage};
-use crate::subject::{ProfileFile, is_profile};
+use crate::lookup::{self, Methods};
+use crate::subject::{ProfileFile, is_profile, thread_names, thread_patterns};
 use crate::talk::Talk;
-use crate::view::{Print, fits};
+use crate::view::Print;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use instrument_analysis::heap::Process;
 use instrument_analysis::heap::leaks::{self, Found};
 use instrument_analysis::heap::table::{By, Filter};
 use instrument_analysis::report::heap::{self as report, Heap, Section, View};
-use instrument_rewriter::filter::MethodQuery;
+use instrument_names::types::ObjectPatterns;
 use instrument_trace::ThreadKind;
-use wildmatch::WildMatch;
 
 /// Rows that are printed for people unless --top says otherwise.
 const TOP: usize = 20;
@@ -46,7 +46,7 @@ pub(crate) struct Opts {
     /// Print every collection: when, how long, what it left
     #[arg(long)]
     collections: bool,
-    /// Only objects of classes that fit PATTERN, as Java writes them: `com.acme.**`, `byte[]`
+    /// Only objects of classes that fit PATTERN, as Java writes them: `com.acme.Foo`, `byte[]`, `com.acme.**` with its arrays
     #[arg(long, value_name = "PATTERN")]
     class: Vec<String>,
     /// Only objects made in methods that fit PATTERN: `com.acme.**`, `Shop#price`; by context, and by what these called
@@ -67,6 +67,9 @@ pub(crate) struct Opts {
     /// Print a CSV table
     #[arg(long)]
     csv: bool,
+    /// Exit with code 3 if a pattern fits nothing
+    #[arg(long)]
+    strict: bool,
 }
 
 /// What rows are.
@@ -103,16 +106,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if opts.csv && sections.len() > 1 {
         return Err(usage("--csv: one table at a time"));
     }
-    let classes = opts.class.iter().map(|pattern| Classes::new(pattern)).collect::<Result<Vec<_>>>()?;
-    let methods = opts.method.iter().map(|pattern| MethodQuery::new(pattern));
-    let methods = methods.collect::<Result<Vec<_>, _>>().map_err(|error| usage(error.to_string()))?;
-    let class = |name: &str| classes.iter().any(|pattern| pattern.fits(name));
-    let method = |name: &str| methods.iter().any(|query| fits(query, name));
-    let filter = Filter {
-        class: (!classes.is_empty()).then_some(&class as &dyn Fn(&str) -> bool),
-        method: (!methods.is_empty()).then_some(&method as &dyn Fn(&str) -> bool),
-    };
-
+    let classes = ObjectPatterns::new(&opts.class).map_err(|error| usage(error.to_string()))?;
     let several = opts.files.len() > 1;
     let mut files = Vec::new();
     for (number, path) in opts.files.iter().enumerate() {
@@ -123,15 +117,29 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         file.say_remarks(talk);
         files.push(file);
     }
+    let method_names = files.iter().flat_map(|file| file.names.methods()).collect();
+    let class_names = files.iter().flat_map(|file| file.names.classes()).collect();
+    let methods = Methods::new("--method", &opts.method, &method_names)?;
+    let warnings = [
+        lookup::unknown_classes(&classes, &class_names),
+        lookup::unknown_threads(&opts.thread, &thread_names(&files)),
+        methods.warnings.clone(),
+    ];
+    let class = |name: &str| classes.matches(name.as_bytes());
+    let method = |name: &str| methods.fits(name);
+    let filter = Filter {
+        class: (!classes.is_empty()).then_some(&class as &dyn Fn(&str) -> bool),
+        method: (!methods.is_empty()).then_some(&method as &dyn Fn(&str) -> bool),
+    };
     let names: Vec<_> =
         files.iter().map(|file| format!("{} (pid {})", file.program(), file.profile.pid)).collect();
-    let patterns: Vec<_> = opts.thread.iter().map(|pattern| WildMatch::new(pattern)).collect();
+    let wanted = thread_patterns(&opts.thread);
     let threads = |file: &ProfileFile, copy: u32, ordinal: u32| {
         let name = file.profile.threads.iter().find(|thread| {
             thread.kind == ThreadKind::Thread && (thread.copy, thread.ordinal) == (copy, ordinal)
         });
         let name = name.map_or("", |thread| thread.name.as_str());
-        patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
+        wanted(name)
     };
     let threads = &threads;
     let asked: Vec<_> = files
@@ -167,9 +175,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let heap = Heap { processes: &processes, names: &names, leaks: found.as_ref() };
     let view = View { sections: &sections, by, filter };
     let mut out = BufWriter::new(std::io::stdout().lock());
-    print.with(None, |options| report::write(&mut out, &heap, &view, options))?;
+    print.with(None, &Methods::default(), |options| report::write(&mut out, &heap, &view, options))?;
     out.flush()?;
-    Ok(Exit::Done)
+    Ok(lookup::say(&warnings.concat(), opts.strict, Exit::Done, talk))
 }
 
 /// Looks for leaks in all files.
@@ -188,49 +196,4 @@ fn find(files: &[ProfileFile], processes: &[Process<'_>], filter: &Filter<'_>) -
     all.suspects.retain(|suspect| filter.wants(&suspect.class, &suspect.context));
     all.suspects.sort_by_key(|suspect| std::cmp::Reverse(suspect.growth()));
     Ok(all)
-}
-
-/// A pattern of classes as Java writes them: as many `[]` as the class has, behind a pattern of its elements.
-struct Classes {
-    elements: MethodQuery,
-    dimensions: usize,
-}
-
-impl Classes {
-    fn new(pattern: &str) -> Result<Classes> {
-        let (elements, dimensions) = elements(pattern);
-        let elements = MethodQuery::new(elements).map_err(|error| usage(error.to_string()))?;
-        Ok(Classes { elements, dimensions })
-    }
-
-    fn fits(&self, class: &str) -> bool {
-        let (class, dimensions) = elements(class);
-        dimensions == self.dimensions && self.elements.matches(class.replace('.', "/").as_bytes(), b"", b"")
-    }
-}
-
-/// A class without its `[]`, and how many there are.
-fn elements(class: &str) -> (&str, usize) {
-    let elements = class.trim_end_matches("[]");
-    (elements, (class.len() - elements.len()) / 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_of_classes_know_arrays() {
-        let fits = |pattern: &str, class: &str| Classes::new(pattern).unwrap().fits(class);
-        assert!(
-            fits("com.acme.**", "com.acme.a.B")
-                && fits("byte[]", "byte[]")
-                && fits("**.Foo[][]", "p.Foo[][]")
-        );
-        assert!(
-            !fits("byte", "byte[]") && !fits("byte[]", "byte[][]") && !fits("com.acme.*", "com.acme.B[]")
-        );
-        assert!(fits("com.acme.*[]", "com.acme.B[]"));
-        assert!(Classes::new("[B").is_err());
-    }
 }

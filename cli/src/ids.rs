@@ -3,8 +3,9 @@
 use crate::exit::{Exit, usage};
 use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow, bail};
+use instrument_names::nearest::did_you_mean;
+use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::class_file::mutf8::escape as display;
-use instrument_rewriter::filter::MethodQuery;
 use instrument_rewriter::id_map::{ENTRY_NAME, Entry, IdMap, gz};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -57,11 +58,11 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     out.flush()?;
     let missing = found.iter().zip(&opts.queries).filter(|(found, _)| !**found);
     let missing: Vec<&str> = missing.map(|(_, query)| query.as_str()).collect();
-    if missing.is_empty() {
-        return Ok(Exit::Done);
+    for query in &missing {
+        let names = map.iter().map(|entry| method_name(&entry));
+        talk.warn(format_args!("{}: nothing fits {query}{}", name(), did_you_mean(query, names)));
     }
-    talk.warn(format_args!("{}: nothing matches {}", name(), missing.join(", ")));
-    Ok(Exit::Negative)
+    Ok(if missing.is_empty() { Exit::Done } else { Exit::Negative })
 }
 
 fn parse(query: &str) -> Result<Query> {
@@ -143,6 +144,13 @@ fn write_text(entry: &Entry<'_>, out: &mut impl Write) -> Result<()> {
         (None, _) => writeln!(out)?,
     }
     Ok(())
+}
+
+/// `pkg.Class.method(desc)`.
+fn method_name(entry: &Entry<'_>) -> String {
+    let method = &entry.method;
+    let class = display(entry.class).replace('/', ".");
+    format!("{class}.{}{}", display(method.name), display(method.descriptor))
 }
 
 fn write_json(entry: &Entry<'_>, out: &mut impl Write) -> Result<()> {

@@ -20,6 +20,7 @@ mod heap;
 mod id_file;
 mod ids;
 mod input;
+mod lookup;
 mod man;
 mod merge;
 mod monitors;

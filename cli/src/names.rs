@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use anyhow::Result;
 use instrument_analysis::origin::Origin;
-use instrument_rewriter::class_file::mutf8;
+use instrument_names::mutf8;
+use instrument_names::signature::java_class;
 use instrument_rewriter::id_map::{Entry, IdMap, gz};
 use instrument_trace::Profile;
 
@@ -119,5 +120,15 @@ impl Names {
     /// As `Class.getName()` gives it.
     pub(crate) fn class(&self, copy: u32, number: u32) -> String {
         self.classes.get(&(copy, number)).cloned().unwrap_or_else(|| format!("class #{number}"))
+    }
+
+    /// The names of all methods.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
+        self.by_id.values().map(String::as_str)
+    }
+
+    /// The names of all classes of objects, as Java writes them.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = String> {
+        self.classes.values().map(|name| java_class(name).into_owned())
     }
 }

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, usage};
+use crate::lookup::{self, Methods};
 use crate::source::is_archive_name;
 use crate::subject::{self, Level, Subject};
 use crate::talk::Talk;
@@ -34,6 +35,9 @@ pub(crate) struct Opts {
     /// Print a CSV table
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    /// Exit with code 3 if a pattern fits nothing
+    #[arg(long)]
+    strict: bool,
 }
 
 /// Whether both are profiles, or texts that are reported on like profiles.
@@ -92,6 +96,8 @@ pub(crate) fn run(
         csv: opts.csv,
         ..Print::default()
     };
+    let names = [&before.model, &after.model].into_iter().flat_map(lookup::method_names).collect();
+    let methods = Methods::new("--method", &print.method, &names)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let lines = [&before, &after].into_iter().filter_map(|subject| subject.model.correction.line());
     for line in lines {
@@ -101,8 +107,10 @@ pub(crate) fn run(
             Format::Json => {}
         }
     }
-    let differs =
-        print.with(None, |options| report::diff::write(&mut out, &before.model, &after.model, options))?;
+    let differs = print.with(None, &methods, |options| {
+        report::diff::write(&mut out, &before.model, &after.model, options)
+    })?;
     out.flush()?;
-    Ok(if differs { Exit::Negative } else { Exit::Done })
+    let exit = if differs { Exit::Negative } else { Exit::Done };
+    Ok(lookup::say(&methods.warnings, opts.strict, exit, talk))
 }

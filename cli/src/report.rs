@@ -9,6 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::counts::{self, Report};
 use crate::exit::{Exit, usage};
+use crate::lookup::{self, Methods};
 use crate::subject::{self, ProfileFile, Subject};
 use crate::talk::Talk;
 use crate::view::{self, Print};
@@ -86,11 +87,14 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             regions(&mut out, file)?;
         }
         writeln!(out)?;
-        print(opts).with(None, |options| xprof::write(&mut out, &subject.model, &arcs, options))?;
+        print(opts).with(None, &Methods::default(), |options| {
+            xprof::write(&mut out, &subject.model, &arcs, options)
+        })?;
     }
     out.flush()?;
     view::say(&checked, talk);
-    Ok(if holds { Exit::Done } else { Exit::Negative })
+    let exit = if holds { Exit::Done } else { Exit::Negative };
+    Ok(lookup::say(&subject.warnings, subject.strict, exit, talk))
 }
 
 fn print(opts: &Opts) -> Print {
@@ -255,7 +259,9 @@ fn document(
     }
     let mut profile = Vec::new();
     let print = Print { json: true, top: opts.table.top, ..Print::default() };
-    print.with(None, |options: &Options<'_>| xprof::write(&mut profile, &subject.model, arcs, options))?;
+    print.with(None, &Methods::default(), |options: &Options<'_>| {
+        xprof::write(&mut profile, &subject.model, arcs, options)
+    })?;
     document["xprof"] = serde_json::from_slice(&profile)?;
     serde_json::to_writer_pretty(&mut *out, &document)?;
     Ok(writeln!(out)?)

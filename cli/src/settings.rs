@@ -8,7 +8,8 @@ use crate::exit::usage;
 use crate::talk::Talk;
 use anyhow::Result;
 use clap::builder::BoolishValueParser;
-use instrument_rewriter::filter::{Filter, MethodQuery};
+use instrument_names::pattern::{MethodQuery, split_list};
+use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -21,9 +22,10 @@ use std::str::FromStr;
 pub(crate) struct Opts {
     /// Instrument only what matches; repeatable
     ///
-    /// A pattern is CLASS, CLASS#METHOD or CLASS#METHOD(DESCRIPTOR); `*` and `?` stay within a package, `**` does not;
-    /// packages are written with `.` or `/`; several patterns may be joined with `:`. Examples: com.acme.**,
-    /// com/acme/Foo$*, com.acme.Foo#get*, **#<clinit>, com.acme.Foo#run(I).
+    /// A pattern is CLASS, CLASS#METHOD, CLASS.METHOD or CLASS.METHOD(TYPES), as any output prints it, also with a descriptor for the
+    /// types; `*` and `?` stay within a package, `**` does not; packages are written with `.` or `/`, nested classes with `.` or `$`;
+    /// several patterns may be joined with `:`. Examples: com.acme.**, com/acme/Foo$*, com.acme.Foo#get*, **#<clinit>,
+    /// 'com.acme.Foo.run(int, String)', 'com.acme.Foo#run(I)V'.
     #[arg(long, value_name = "PATTERN", env = "INSTRUMENT_INCLUDE", hide_env_values = true)]
     include: Option<Vec<String>>,
 
@@ -79,17 +81,16 @@ pub(crate) struct Opts {
 
     /// Time a code region: a method or a range of source lines; repeatable
     ///
-    /// CLASS#METHOD or CLASS#METHOD(DESCRIPTOR) is all code of a method, CLASS:LINE or CLASS:FIRST-LAST the code from the first to the
+    /// CLASS#METHOD or CLASS.METHOD(TYPES) is all code of a method, CLASS:LINE or CLASS:FIRST-LAST the code from the first to the
     /// last instruction of these lines. It costs two readings of the clock per passage.
     #[arg(
         long = "region",
         value_name = "REGION",
-        value_delimiter = ',',
-        value_parser = region,
+        value_parser = regions,
         env = "INSTRUMENT_REGION",
         hide_env_values = true
     )]
-    regions: Option<Vec<Region>>,
+    regions: Option<Vec<Regions>>,
 
     /// Write an account of every class and method, rewritten or skipped and why, as JSON lines
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_REPORT", hide_env_values = true)]
@@ -257,7 +258,8 @@ impl Settings {
         let include = opts.include.or_else(|| config.include()).unwrap_or_default();
         let exclude = opts.exclude.or_else(|| config.exclude()).unwrap_or_default();
         let roots = opts.roots.or_else(|| config.roots()).unwrap_or_default();
-        let regions = opts.regions.or_else(|| config.regions()).unwrap_or_default();
+        let regions = opts.regions.map(|lists| lists.into_iter().flat_map(|list| list.0).collect());
+        let regions = regions.or_else(|| config.regions()).unwrap_or_default();
         let (ids, report) = (config.ids(), config.report());
         let strip_signatures = opts.strip_signatures.or(config.strip_signatures()).unwrap_or(false);
         // A region costs next to nothing, unless everything around it is recorded.
@@ -357,8 +359,13 @@ impl Settings {
 const TRANSFORMS: &str =
     "method-events, allocation, array-allocation, object-init, thread-links, hand-over and rmi";
 
-fn region(text: &str) -> Result<Region, String> {
-    Region::parse(text).map_err(|error| error.to_string())
+/// What one `--region` holds.
+#[derive(Debug, Clone)]
+struct Regions(Vec<Region>);
+
+fn regions(text: &str) -> Result<Regions, String> {
+    let parse = |text: &str| Region::parse(text).map_err(|error| error.to_string());
+    split_list(text, &[',']).into_iter().map(parse).collect::<Result<_, _>>().map(Regions)
 }
 
 fn names<S: serde::Serializer>(regions: &[Region], serializer: S) -> Result<S::Ok, S::Error> {

@@ -276,33 +276,6 @@ fn printable(name: &[u8]) -> String {
     out
 }
 
-/// Whether `text` fits a pattern: `?` is any character, `*` any characters; with `separator`, only `**`
-/// reaches over it.
-pub(crate) fn matches(pattern: &str, text: &str, separator: Option<char>) -> bool {
-    // reached[i]: the pattern so far fits the first i characters.
-    let text: Vec<char> = text.chars().collect();
-    let mut reached = vec![false; text.len() + 1];
-    reached[0] = true;
-    let mut rest = pattern;
-    while let Some(c) = rest.chars().next() {
-        rest = &rest[c.len_utf8()..];
-        if c == '*' {
-            let over = separator.is_none() || rest.starts_with('*');
-            rest = rest.trim_start_matches('*');
-            for at in 0..text.len() {
-                reached[at + 1] |= reached[at] && (over || Some(text[at]) != separator);
-            }
-        } else {
-            for at in (0..text.len()).rev() {
-                let fits = c == text[at] || (c == '?' && Some(text[at]) != separator);
-                reached[at + 1] = reached[at] && fits;
-            }
-            reached[0] = false;
-        }
-    }
-    reached[text.len()]
-}
-
 /// Archives and directories for the tests of `dump` and `diff`.
 #[cfg(test)]
 pub(crate) mod samples {
@@ -367,23 +340,6 @@ mod tests {
         let tree = Tree::of_archive(bytes).unwrap();
         let error = tree.read(&tree.entries()[0]).unwrap_err();
         assert_eq!(format!("{error:#}"), "a: CRC does not match");
-    }
-
-    #[test]
-    fn patterns() {
-        let class = |pattern, text| matches(pattern, text, Some('/'));
-        assert!(class("com/acme/Foo", "com/acme/Foo"));
-        assert!(class("com/acme/*", "com/acme/Foo"));
-        assert!(!class("com/acme/*", "com/acme/sub/Foo"));
-        assert!(class("com/**", "com/acme/sub/Foo"));
-        assert!(class("**/F?o", "com/acme/Foo"));
-        assert!(!class("com/acme", "com/acme/Foo"));
-        assert!(!class("*/Foo", "com/acme/Foo"));
-        assert!(matches("ru*([I)*", "run([I)V", None));
-        assert!(!matches("a?", "a", None));
-        assert!(matches("", "", None) && !matches("", "a", None) && matches("*", "", None));
-        let hostile = format!("{}b", "a*".repeat(2000));
-        assert!(!matches(&hostile, &"a".repeat(5000), None));
     }
 
     #[test]

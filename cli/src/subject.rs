@@ -1,12 +1,13 @@
 //! What a report is about: profiles, or texts of others, recognised by their content and read into one model.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::exit::usage;
+use crate::lookup;
 use crate::names::Names;
 use crate::talk::Talk;
 use anyhow::{Context, Result};
@@ -15,8 +16,8 @@ use instrument_analysis::load::{self, CallTimes, Loaded, Process};
 use instrument_analysis::origin::Origins;
 use instrument_analysis::waits::{self, Waits};
 use instrument_analysis::{Arcflow, Kind, input, replay};
+use instrument_names::glob::Glob;
 use instrument_trace::{Profile, ThreadKind};
-use wildmatch::WildMatch;
 
 /// The first bytes of every profile.
 const MAGIC: &[u8; 8] = b"\x89IPROF\r\n";
@@ -39,6 +40,9 @@ pub(crate) struct Opts {
     /// Let started threads and tasks stand below the context that caused them
     #[arg(long)]
     pub(crate) links: bool,
+    /// Exit with code 3 if a pattern fits nothing
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 /// A level of consumers above methods.
@@ -72,6 +76,10 @@ pub(crate) struct Subject {
     pub(crate) recorded: f64,
     pub(crate) overhead: f64,
     pub(crate) profiles: Vec<ProfileFile>,
+    /// Of patterns that fit nothing, and of a table that will be empty.
+    pub(crate) warnings: Vec<String>,
+    /// Such a pattern is exit code 3.
+    pub(crate) strict: bool,
 }
 
 /// Whether a file begins as a profile does.
@@ -83,8 +91,13 @@ pub(crate) fn is_profile(path: &Path) -> bool {
 
 /// Whether threads of a name are wanted.
 pub(crate) fn thread_filter(opts: &Opts) -> impl Fn(&str) -> bool + use<> {
-    let patterns: Vec<_> = opts.thread.iter().map(|pattern| WildMatch::new(pattern)).collect();
-    move |name| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
+    thread_patterns(&opts.thread)
+}
+
+/// The same of patterns alone.
+pub(crate) fn thread_patterns(patterns: &[String]) -> impl Fn(&str) -> bool + use<> {
+    let patterns: Vec<_> = patterns.iter().map(|pattern| Glob::of_words(pattern)).collect();
+    move |name| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches_text(name))
 }
 
 impl ProfileFile {
@@ -218,7 +231,15 @@ impl Subject {
         talk: &Talk,
     ) -> Result<Subject> {
         let thread = thread_filter(opts);
-        let mut subject = Subject::empty();
+        let mut subject = Subject { strict: opts.strict, ..Subject::empty() };
+        if !opts.thread.is_empty() {
+            let mut names = thread_names(&profiles);
+            for text in &texts {
+                let threads = text.nodes().iter().filter(|node| node.kind == Kind::Thread);
+                names.extend(threads.map(|node| text.name(node.consumer)));
+            }
+            subject.warnings = lookup::unknown_threads(&opts.thread, &names);
+        }
         let mut texts = texts.into_iter().map(|model| {
             model.with_contexts(|id| {
                 model.node(id).kind != Kind::Thread || thread(model.name(model.node(id).consumer))
@@ -249,7 +270,25 @@ impl Subject {
             subject.calls.clear();
         }
         subject.merge_levels(opts);
+        subject.warn_if_empty();
         Ok(subject)
+    }
+
+    /// A table without a row does not say why.
+    fn warn_if_empty(&mut self) {
+        if self.model.nodes().iter().any(|node| node.kind == Kind::Method) {
+            return;
+        }
+        let has_counts =
+            self.profiles.iter().any(|file| file.profile.threads.iter().any(|t| !t.methods.is_empty()));
+        self.warnings.push(match has_counts {
+            true => {
+                "no contexts and times were recorded (record=counts); `instrument report` prints the counts"
+                    .to_owned()
+            }
+            false if self.warnings.is_empty() => "no call of a method was recorded".to_owned(),
+            false => return,
+        });
     }
 
     /// The same of profiles that were loaded.
@@ -267,6 +306,8 @@ impl Subject {
             recorded: 0.0,
             overhead: 0.0,
             profiles: Vec::new(),
+            warnings: Vec::new(),
+            strict: false,
         }
     }
 
@@ -284,6 +325,12 @@ impl Subject {
             self.model = self.model.merged(kind);
         }
     }
+}
+
+/// The names of all threads that were recorded.
+pub(crate) fn thread_names(profiles: &[ProfileFile]) -> HashSet<&str> {
+    let threads = profiles.iter().flat_map(|file| &file.profile.threads);
+    threads.filter(|thread| thread.kind == ThreadKind::Thread).map(|thread| thread.name.as_str()).collect()
 }
 
 /// Loads profiles so that they can be merged: what was served under different links is apart.

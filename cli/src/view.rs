@@ -3,6 +3,7 @@
 use std::io::{BufWriter, IsTerminal, Write};
 
 use crate::exit::{Exit, usage};
+use crate::lookup::{self, Methods};
 use crate::subject::{self, Subject};
 use crate::talk::Talk;
 use anyhow::Result;
@@ -12,7 +13,6 @@ use instrument_analysis::arcs::Arcs;
 use instrument_analysis::invariants::{self, Checked};
 use instrument_analysis::report::fold::Fold;
 use instrument_analysis::report::{self, Format, Options, Show};
-use instrument_rewriter::filter::MethodQuery;
 
 /// Violations that are printed.
 const VIOLATIONS: usize = 20;
@@ -52,7 +52,7 @@ pub(crate) struct Print {
     /// Cut what has a cum below this share of the whole [default: 0.1; for --json and --csv 0]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) prune: Option<f64>,
-    /// Only methods that fit PATTERN: `com.acme.**`, `Shop#price`, `**#get*()I`
+    /// Only methods that fit PATTERN: a name as a report prints it, `com.acme.**`, `Shop#price`, `**#get*()I`
     #[arg(long, value_name = "PATTERN")]
     pub(crate) method: Vec<String>,
     /// Print the source file and first line of every method: `Shop.price(int) (Shop.java:17)`
@@ -92,19 +92,17 @@ impl Print {
         }
     }
 
-    /// Hands the options to `write`.
+    /// Hands the options to `write`. `methods`: those that are meant.
     ///
     /// # Errors
-    /// A pattern or share that makes no sense; what `write` says.
+    /// A share that makes no sense; what `write` says.
     pub(crate) fn with<T>(
         &self,
         depth: Option<usize>,
+        methods: &Methods,
         write: impl FnOnce(&Options<'_>) -> Result<T, report::Error>,
     ) -> Result<T> {
-        let queries = self.method.iter().map(|pattern| MethodQuery::new(pattern));
-        let queries = queries.collect::<Result<Vec<_>, _>>().map_err(|error| usage(error.to_string()))?;
-        let select =
-            |kind: Kind, name: &str| kind == Kind::Method && queries.iter().any(|query| fits(query, name));
+        let select = |kind: Kind, name: &str| kind == Kind::Method && methods.fits(name);
         let format = self.format();
         let prune = self.prune.unwrap_or(if format == Format::Text { PRUNE } else { 0.0 });
         if !(0.0..=100.0).contains(&prune) {
@@ -131,7 +129,7 @@ impl Print {
             lines: self.lines,
             fold: Fold { recursion: format == Format::Text, chains: format == Format::Text },
             focus: None,
-            select: if queries.is_empty() { None } else { Some(&select) },
+            select: if methods.is_empty() { None } else { Some(&select) },
         };
         write(&options).map_err(|error| match error {
             report::Error::Resource(error) => usage(error.to_string()),
@@ -139,17 +137,6 @@ impl Print {
             error => error.into(),
         })
     }
-}
-
-/// Names are `pkg.Class.method(desc)`; those of others may be anything, and fit as a class as well.
-pub(crate) fn fits(query: &MethodQuery, name: &str) -> bool {
-    let internal = name.replace('.', "/");
-    let (head, descriptor) = name.split_once('(').unwrap_or((name, ""));
-    let descriptor = if descriptor.is_empty() { String::new() } else { format!("({descriptor}") };
-    let (class, method) = head.rsplit_once('.').unwrap_or((head, ""));
-    let class = class.replace('.', "/");
-    query.matches(class.as_bytes(), method.as_bytes(), descriptor.as_bytes())
-        || (descriptor.is_empty() && query.matches(internal.as_bytes(), b"", b""))
 }
 
 /// Columns to print in: as asked for, or those of the terminal; a pipe has no limit.
@@ -199,9 +186,22 @@ pub(crate) fn print(
         // JSON has a member for it.
         _ => {}
     }
-    print.with(depth, |options| write(&mut out, subject, &arcs, options))?;
+    let methods = methods(print, subject)?;
+    print.with(depth, &methods, |options| write(&mut out, subject, &arcs, options))?;
     out.flush()?;
-    Ok(say(&checked, talk))
+    let exit = say(&checked, talk);
+    Ok(lookup::say(&[&subject.warnings[..], &methods.warnings].concat(), subject.strict, exit, talk))
+}
+
+/// The methods that `--method` means.
+///
+/// # Errors
+/// A pattern that cannot be read.
+fn methods(print: &Print, subject: &Subject) -> Result<Methods> {
+    if print.method.is_empty() {
+        return Ok(Methods::default());
+    }
+    Methods::new("--method", &print.method, &lookup::method_names(&subject.model))
 }
 
 /// Says what does not hold.

@@ -1,6 +1,8 @@
 //! `instrument xtree`: see `instrument_analysis::report::xtree`.
 
 use crate::exit::{Exit, usage};
+use crate::lookup::{self, Methods};
+use crate::subject::Subject;
 use crate::talk::Talk;
 use crate::view;
 use anyhow::Result;
@@ -8,7 +10,6 @@ use clap::ValueEnum;
 use instrument_analysis::Kind;
 use instrument_analysis::report::fold::Fold;
 use instrument_analysis::report::{Options, xtree};
-use instrument_rewriter::filter::MethodQuery;
 
 /// Print every context of every method, as a tree: who called whom, and what that consumed
 ///
@@ -43,13 +44,16 @@ enum Folded {
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    let queries = opts.focus.iter().map(|pattern| MethodQuery::new(pattern));
-    let queries = queries.collect::<Result<Vec<_>, _>>().map_err(|error| usage(error.to_string()))?;
-    let focus =
-        |kind: Kind, name: &str| kind == Kind::Method && queries.iter().any(|query| view::fits(query, name));
-    view::run(&opts.view, opts.depth, talk, |out, subject, _, options| {
+    let mut subject = Subject::read(&opts.view.subject, false, talk)?;
+    let methods = Methods::new("--focus", &opts.focus, &lookup::method_names(&subject.model))?;
+    if methods.fit_nothing() {
+        return Err(usage(methods.warnings.join("; ")));
+    }
+    subject.warnings.extend(methods.warnings.iter().cloned());
+    let focus = |kind: Kind, name: &str| kind == Kind::Method && methods.fits(name);
+    view::print(&opts.view.print, opts.depth, &subject, talk, |out, subject, _, options| {
         let mut options = Options { ..*options };
-        if !queries.is_empty() {
+        if !methods.is_empty() {
             options.focus = Some(&focus);
         }
         if let Some(fold) = opts.fold {

@@ -230,7 +230,7 @@ fn wrong_questions_and_files_are_refused() {
     dir.line("heap text").says(2, &["text: no profile"]);
     dir.line("heap nothing").says(1, &["cannot read nothing"]);
     dir.line("heap --csv --live --leaks shop.iprof").says(2, &["one table at a time"]);
-    dir.line("heap --class [B shop.iprof").says(2, &["[B"]);
+    dir.line("heap --class [B[ shop.iprof").says(2, &["an array is written `int[]`"]);
 }
 
 /// Biographies that speak of collections which are not there are counted, and said.
@@ -269,4 +269,21 @@ fn events_are_exported_as_xml() {
     dir.write("text", "main;work 7\n");
     dir.line("export --to xml text").says(2, &["only profiles have events"]);
     dir.line("export --to xml --resource bytes shop.iprof").says(2, &["--resource"]);
+}
+
+/// `--heap-include` of a run takes the same patterns: both compile them with `instrument_names::types`.
+#[test]
+fn arrays_are_chosen_as_by_a_run() {
+    let dir = Dir::new();
+    dir.write("shop.iprof", shop().finish());
+    let rows = |pattern: &str| {
+        let run = dir.run(&["heap", "--strict", "--by", "class", "--csv", "--class", pattern, "shop.iprof"]);
+        (run.code, run.stdout.lines().count() - 1)
+    };
+    assert_eq!(rows("byte[]"), (0, 1));
+    assert_eq!(rows("[B"), (0, 1), "as Class.getName() has it");
+    assert_eq!(rows("**"), (0, 3), "a package has its arrays, and the one of everything has all");
+    assert_eq!(rows("byte"), (3, 0));
+    dir.run(&["heap", "--class", "bite[]", "shop.iprof"])
+        .says(0, &["no class fits --class 'bite[]'; did you mean byte[]?"]);
 }

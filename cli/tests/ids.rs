@@ -53,7 +53,7 @@ fn patterns_and_json() {
     dir.write("calls", calls);
     assert_eq!(dir.line("ids calls 19").expect(0).stdout, "19\tjava/util/List#size()I\tcalls of it\n");
     assert_eq!(dir.line("ids calls 19 --json").expect(0).json()["library_call"], json!(true));
-    dir.line("ids ids 2 com.acme.Foo").says(1, &["warning: ids: nothing matches 2"]);
+    dir.line("ids ids 2 com.acme.Foo").says(1, &["warning: ids: nothing fits 2"]);
     dir.line("ids ids a.B#").says(2, &["bad pattern `a.B#`"]);
     dir.line("ids ids 99999999999").says(2, &["too large"]);
 }

@@ -134,7 +134,7 @@ fn a_focus_has_callees_below_and_callers_above() {
         &dir.line("xprof --csv tree").expect(0),
         &["function,kind,calls,samples_base,samples_cum", "g,method,8,8,8", "f,method,7,7,15"],
     );
-    dir.line("xtree --focus nobody a").says(2, &["--focus: no method fits"]);
+    dir.line("xtree --focus nobody a").says(2, &["no method fits --focus"]);
     dir.line("xtree --focus [f] a").says(2, &["[f]"]);
 }
 

@@ -207,7 +207,7 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--timing=sampled:0"], vec![], "`sampled:0` is neither `all` nor `sampled:N`"),
         (vec!["--timing=sampled:4", "--record=trace"], vec![], "--timing sampled:4 is for --record tree"),
         (vec!["--root=a.B#"], vec![], "--root: bad pattern `a.B#`"),
-        (vec!["--region=a.B"], vec![], "neither a method nor a line"),
+        (vec!["--region=B"], vec![], "neither a method nor a line"),
         (vec!["--region=a.B#m,a.B#m"], vec![], "cannot be told apart"),
         (vec![], variable("INSTRUMENT_REGION", "a.B:7-3"), "the last line lies in front of the first"),
         (vec!["-j0"], vec![], "invalid value '0' for '--threads <N>'"),

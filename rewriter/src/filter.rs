@@ -1,18 +1,16 @@
-//! Which classes and methods are instrumented.
-//!
-//! A pattern is `CLASS` or `CLASS#METHOD` or `CLASS#METHOD(DESCRIPTOR)`, each part a glob (`*`, `?`, `**`), and several
-//! patterns may be joined with `:`. Class names may be written with `.` or `/`; `$` is literal, so that nested classes are `Foo$*`.
-//! `#run()` fixes the parameters and leaves the return type open; `#run()V` fixes both; `#run` takes every overload.
+//! Which classes and methods are instrumented, by patterns ([`instrument_names::pattern`]).
 //!
 //! A method is instrumented when it matches some include (or there are none), matches no exclude, its class is in the set given to
 //! [`Filter::restrict_to`] (if one was), and it is not part of our own runtime, [`RUNTIME_PACKAGE`].
 
-mod glob;
 mod subclasses;
 
 pub use subclasses::{ClassSet, SubclassIndex};
 
-use glob::Glob;
+use instrument_names::glob;
+use instrument_names::pattern::{BadPattern, Fit, Pattern};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Where the classes that the injected code calls live; always left out, whatever the patterns say.
 pub const RUNTIME_PACKAGE: &str = "instrument/runtime/";
@@ -20,8 +18,8 @@ pub const RUNTIME_PACKAGE: &str = "instrument/runtime/";
 /// Include and exclude patterns, compiled. The default lets everything in but our own runtime.
 #[derive(Debug, Default, Clone)]
 pub struct Filter {
-    include: Vec<Pattern>,
-    exclude: Vec<Pattern>,
+    include: Vec<Watched>,
+    exclude: Vec<Watched>,
     restrict_to: Option<ClassSet>,
 }
 
@@ -61,42 +59,68 @@ impl SkipReason {
     }
 }
 
-/// A pattern that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("bad pattern `{pattern}`: {reason}")]
-pub struct FilterError {
-    /// The pattern as it was given.
-    pub pattern: String,
-    /// What is wrong with it.
-    pub reason: String,
+/// A pattern, and whether a class or method has fitted it; clones share that.
+#[derive(Debug, Clone)]
+struct Watched {
+    pattern: Pattern,
+    seen: Arc<AtomicBool>,
 }
 
-#[derive(Debug, Clone)]
-struct Pattern {
-    class: Glob,
-    method: Option<MethodPattern>,
-}
+impl Watched {
+    fn list<S: AsRef<str>>(lists: &[S]) -> Result<Vec<Watched>, BadPattern> {
+        let mut all = Vec::new();
+        for list in lists {
+            let patterns = Pattern::list(list.as_ref())?.into_iter();
+            all.extend(patterns.map(|pattern| Watched { pattern, seen: Arc::default() }));
+        }
+        Ok(all)
+    }
 
-#[derive(Debug, Clone)]
-struct MethodPattern {
-    name: Glob,
-    descriptor: Option<Glob>,
+    fn class(&self, class: &[u8]) -> Fit {
+        let fit = self.pattern.class(class);
+        if fit == Fit::All {
+            self.see();
+        }
+        fit
+    }
+
+    fn matches(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
+        let fits = self.pattern.matches(class, name, descriptor);
+        if fits {
+            self.see();
+        }
+        fits
+    }
+
+    fn see(&self) {
+        // The line is shared by all threads that load classes: once it is set, nobody writes to it.
+        if !self.seen.load(Relaxed) {
+            self.seen.store(true, Relaxed);
+        }
+    }
 }
 
 impl Filter {
-    /// Compiles the patterns; see the module for their syntax.
+    /// Compiles the patterns, or lists of patterns.
     ///
     /// # Errors
     /// The first pattern that cannot be read, with the reason.
-    pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Filter, FilterError> {
-        let compile = |patterns: &[S]| {
-            let mut compiled = Vec::new();
-            for list in patterns {
-                compiled.extend(Pattern::list(list.as_ref())?);
-            }
-            Ok(compiled)
-        };
-        Ok(Filter { include: compile(include)?, exclude: compile(exclude)?, restrict_to: None })
+    pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Filter, BadPattern> {
+        Ok(Filter { include: Watched::list(include)?, exclude: Watched::list(exclude)?, restrict_to: None })
+    }
+
+    /// The include and the exclude patterns that no class and no method has fitted so far.
+    pub fn unmatched(&self) -> (Vec<&str>, Vec<&str>) {
+        fn texts(patterns: &[Watched]) -> Vec<&str> {
+            patterns.iter().filter(|p| !p.seen.load(Relaxed)).map(|p| p.pattern.text()).collect()
+        }
+        (texts(&self.include), texts(&self.exclude))
+    }
+
+    /// Whether [`method`](Self::method) is to be asked of a class of which every method is wanted, so that [`unmatched`](Self::unmatched)
+    /// is right: patterns of methods overlap with those of classes.
+    pub(crate) fn looks_for_methods(&self) -> bool {
+        self.include.len() > 1 && self.include.iter().any(|p| !p.seen.load(Relaxed))
     }
 
     /// Leaves out every class that is not in `classes`, on top of the patterns; see [`SubclassIndex::resolve`].
@@ -113,18 +137,18 @@ impl Filter {
             return ClassVerdict::Skip(SkipReason::NotASubclass);
         }
         let mut by_method = false;
-        for pattern in self.exclude.iter().filter(|p| p.class.matches(class)) {
-            match pattern.method {
-                None => return ClassVerdict::Skip(SkipReason::Excluded),
-                Some(_) => by_method = true,
-            }
+        // All are asked: each is to know that it fits something.
+        let best = |patterns: &[Watched]| patterns.iter().map(|p| p.class(class)).max().unwrap_or(Fit::None);
+        let (included, excluded) = (best(&self.include), best(&self.exclude));
+        by_method |= excluded == Fit::Some;
+        if excluded == Fit::All {
+            return ClassVerdict::Skip(SkipReason::Excluded);
         }
         if !self.include.is_empty() {
-            let mut matching = self.include.iter().filter(|p| p.class.matches(class)).peekable();
-            if matching.peek().is_none() {
+            if included == Fit::None {
                 return ClassVerdict::Skip(SkipReason::NotIncluded);
             }
-            by_method |= !matching.any(|p| p.method.is_none());
+            by_method |= included == Fit::Some;
         }
         if by_method { ClassVerdict::ByMethod } else { ClassVerdict::All }
     }
@@ -137,121 +161,17 @@ impl Filter {
         if let ClassVerdict::Skip(reason) = self.class(class) {
             return Err(reason);
         }
-        let matches = |pattern: &Pattern| pattern.matches(class, name, descriptor);
-        if self.exclude.iter().any(matches) {
+        // All are asked: each is to know that it fits something.
+        let any =
+            |patterns: &[Watched]| patterns.iter().filter(|p| p.matches(class, name, descriptor)).count() > 0;
+        let (included, excluded) = (self.include.is_empty() || any(&self.include), any(&self.exclude));
+        if excluded {
             Err(SkipReason::Excluded)
-        } else if !self.include.is_empty() && !self.include.iter().any(matches) {
+        } else if !included {
             Err(SkipReason::NotIncluded)
         } else {
             Ok(())
         }
-    }
-}
-
-/// One pattern alone, for looking things up by the same syntax as `--include`.
-#[derive(Debug, Clone)]
-pub struct MethodQuery(Vec<Pattern>);
-
-impl MethodQuery {
-    /// Compiles one pattern or `:`-list of patterns.
-    ///
-    /// # Errors
-    /// A pattern that cannot be read.
-    pub fn new(patterns: &str) -> Result<MethodQuery, FilterError> {
-        Pattern::list(patterns).map(MethodQuery)
-    }
-
-    /// Whether the method matches any of the patterns.
-    pub fn matches(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
-        self.0.iter().any(|pattern| pattern.matches(class, name, descriptor))
-    }
-}
-
-impl Pattern {
-    /// One pattern, or several joined with `:`.
-    fn list(patterns: &str) -> Result<Vec<Pattern>, FilterError> {
-        let whole = |error| FilterError { pattern: patterns.to_owned(), ..error };
-        patterns.split(':').map(|pattern| Pattern::new(pattern).map_err(whole)).collect()
-    }
-
-    fn new(pattern: &str) -> Result<Pattern, FilterError> {
-        let bad = |reason: String| FilterError { pattern: pattern.to_owned(), reason };
-        if let Some(c) = pattern.chars().find(|c| c.is_whitespace() || c.is_control()) {
-            return Err(bad(format!("it contains {c:?}")));
-        }
-        let (class, method) = match pattern.split_once('#') {
-            Some((class, method)) => (class, Some(method)),
-            None => (pattern, None),
-        };
-        if class.is_empty() {
-            let hint = if method.is_some() { "; write `**#method` for every class" } else { "" };
-            return Err(bad(format!("there is no class name{hint}")));
-        }
-        // None of these can stand in a class name (JVMS 4.2.1) or method name (4.2.2), but in other glob dialects and in descriptors.
-        if let Some(c) = class.chars().find(|c| "[];{}()<>\\".contains(*c)) {
-            let hint = match c {
-                '(' | ')' | '<' | '>' => "; a method is written `CLASS#method(descriptor)`",
-                _ => "; only `*`, `**` and `?` are wildcards",
-            };
-            return Err(bad(format!("`{c}` cannot be part of a class name{hint}")));
-        }
-        let class = class.replace('.', "/");
-        if class.starts_with('/') || class.ends_with('/') || class.contains("//") {
-            let hint = class.trim_matches('/');
-            return Err(bad(format!(
-                "a package name is empty; write `{hint}/**` for all classes of a package"
-            )));
-        }
-        let method = method.map(MethodPattern::new).transpose().map_err(bad)?;
-        Ok(Pattern { class: Glob::new(&class, true), method })
-    }
-
-    fn matches(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
-        self.method.as_ref().is_none_or(|method| method.matches(name, descriptor))
-            && self.class.matches(class)
-    }
-}
-
-impl MethodPattern {
-    /// `name`, `name(parameters)` or `name(parameters)return`.
-    fn new(method: &str) -> Result<MethodPattern, String> {
-        let (name, descriptor) = method.split_at(method.find('(').unwrap_or(method.len()));
-        if name.is_empty() {
-            return Err("there is no method name after `#`; write `#*` for every method".to_owned());
-        }
-        if let Some(c) = name.chars().find(|c| "#[];{}).\\/".contains(*c)) {
-            return Err(format!("`{c}` cannot be part of a method name"));
-        }
-        if name.contains(['<', '>']) && !name.contains(['*', '?']) && !["<init>", "<clinit>"].contains(&name)
-        {
-            return Err(format!("`{name}` is no method name; only <init> and <clinit> have angle brackets"));
-        }
-        if descriptor.is_empty() {
-            return Ok(MethodPattern { name: Glob::new(name, false), descriptor: None });
-        }
-        let Some((_, returned)) = descriptor.split_once(')') else {
-            return Err(format!("`{descriptor}` lacks its `)`"));
-        };
-        if let Some(c) = descriptor[1..].chars().find(|c| "(#{}\\<>".contains(*c)) {
-            return Err(format!("`{c}` cannot be part of a descriptor"));
-        }
-        if returned.contains(')') {
-            return Err(format!("`{descriptor}` has more than one `)`"));
-        }
-        if descriptor.contains(',') {
-            return Err(format!(
-                "`{descriptor}` is no descriptor; write it as the class file does, e.g. `(ILjava/lang/String;)V`"
-            ));
-        }
-        let mut descriptor = descriptor.replace('.', "/");
-        if returned.is_empty() {
-            descriptor.push('*');
-        }
-        Ok(MethodPattern { name: Glob::new(name, false), descriptor: Some(Glob::new(&descriptor, false)) })
-    }
-
-    fn matches(&self, name: &[u8], descriptor: &[u8]) -> bool {
-        self.name.matches(name) && self.descriptor.as_ref().is_none_or(|glob| glob.matches(descriptor))
     }
 }
 
@@ -343,38 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn bad_patterns_are_named_with_their_reason() {
-        for (pattern, reason) in [
-            ("", "no class name"),
-            ("a::b", "no class name"),
-            ("#run", "`**#method`"),
-            ("a b", "' '"),
-            ("com.acme.", "`com/acme/**`"),
-            ("com..acme", "empty"),
-            ("com/acme/{A,B}", "only `*`"),
-            ("com/[ab]", "only `*`"),
-            ("a.B#", "`#*`"),
-            ("a.B#run(I", "lacks its `)`"),
-            ("a.B#run(int, int)", "' '"),
-            ("a.B#run(int,int)", "as the class file does"),
-            ("a.B#run(I))V", "more than one"),
-            ("a.B#<main>", "only <init>"),
-            ("a.B.run(I)V", "CLASS#method"),
-            ("a.B#x#y", "`#`"),
-        ] {
-            let patterns = [pattern];
-            let error = Filter::new(&patterns, &[]).expect_err(pattern);
-            assert!(error.to_string().contains(reason), "{pattern}: {error}");
-            assert_eq!(error.pattern, pattern);
-        }
-    }
-
-    #[test]
-    fn a_query_uses_the_same_syntax() {
-        let query = MethodQuery::new("com/acme/Foo#*:b.C#run(I)").unwrap();
-        assert!(query.matches(b"com/acme/Foo", b"<init>", b"()V"));
-        assert!(query.matches(b"b/C", b"run", b"(I)I"));
-        assert!(!query.matches(b"b/C", b"run", b"(J)I"));
-        assert!(MethodQuery::new("a.B#").is_err());
+    fn patterns_that_nothing_fits_are_known() {
+        let filter = filter(&["a.**", "b.C#run", "b.Other", "a.B.get(int)"], &["a.X", "z.Z"]);
+        let left = (vec!["b.C#run", "b.Other", "a.B.get(int)"], vec!["z.Z"]);
+        assert_eq!(filter.class(b"a/X"), ClassVerdict::Skip(SkipReason::Excluded));
+        assert_eq!(filter.class(b"a/B"), ClassVerdict::All);
+        assert_eq!(filter.class(b"b/C"), ClassVerdict::ByMethod);
+        assert_eq!(filter.unmatched(), left);
+        assert_eq!(filter.clone().method(b"b/C", b"run", b"()V"), Ok(()));
+        assert_eq!(filter.unmatched(), (vec!["b.Other", "a.B.get(int)"], vec!["z.Z"]), "a clone counts");
     }
 }

@@ -6,7 +6,7 @@
 use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, NewEntry};
 use crate::class_file::{ClassFile, mutf8};
 use crate::error::ClassError;
-use crate::filter::{self, ClassVerdict, Filter, MethodQuery};
+use crate::filter::{self, ClassVerdict, Filter};
 use crate::id_map::{self, IdMap, MethodInfo};
 use crate::library::{Boundary, Callee, Own};
 use crate::region::{Region, RegionFault};
@@ -17,6 +17,7 @@ use crate::rewrite::{
 };
 use crate::survey::{Survey, SurveyBuffers};
 use crate::transform::hooks::Reach;
+use instrument_names::pattern::MethodQuery;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -563,7 +564,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
     fn admit(&mut self, _: &Location<'_>, plan: &mut Plan, class: &[u8]) {
         let (Ok(survey), Verdict::Rewrite) = (&plan.survey, plan.verdict) else { return };
         let name = survey.name(class);
-        let by_method = self.filter.class(name) == ClassVerdict::ByMethod;
+        let by_method = self.filter.class(name) == ClassVerdict::ByMethod || self.filter.looks_for_methods();
         let Ok(class_ids) = self.ids.begin_class(name, survey.source(class)) else { return };
         plan.ids.reserve(survey.methods.len());
         for method in &survey.methods {

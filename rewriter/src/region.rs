@@ -2,10 +2,12 @@
 //!
 //! | written | the region |
 //! |---|---|
-//! | `com.acme.Foo#run`, `com.acme.Foo#run(I)V` | all code of the method; the descriptor, or its parameters alone, tells overloads apart |
+//! | `com.acme.Foo.run(int)`, `com.acme.Foo#run`, `com.acme.Foo#run(I)V` | all code of the method, in every form that names one ([`instrument_names::pattern`]); its parameters tell overloads apart |
 //! | `com.acme.Foo:12-17`, `com.acme.Foo:12` | the code from the first to the last instruction of these source lines, by LineNumberTable (JVMS 4.7.12) |
 
 use crate::class_file::{ClassFile, CodeAttribute, mutf8};
+use instrument_names::glob::Glob;
+use instrument_names::pattern::{MethodPattern, class_and_method};
 use std::fmt;
 
 const ACC_SYNTHETIC: u16 = 0x1000;
@@ -17,21 +19,27 @@ pub struct Region {
     pub number: u32,
     /// As it was written, with `.` in the class's name.
     pub name: String,
-    /// Internal name, Modified UTF-8 for all that people write.
-    class: Vec<u8>,
+    class: Glob,
+    class_name: String,
     place: Place,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
-    Method { name: Vec<u8>, descriptor: Option<Vec<u8>> },
+    Method(MethodPattern),
     Lines { first: u16, last: u16 },
 }
 
 /// Why a text names no region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; a region is CLASS#METHOD, CLASS#METHOD(DESCRIPTOR), CLASS:LINE or CLASS:FIRST-LAST")]
-pub struct BadRegion(&'static str);
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; a region is CLASS#METHOD, CLASS.METHOD(TYPES), CLASS:LINE or CLASS:FIRST-LAST")]
+pub struct BadRegion(String);
+
+impl From<&str> for BadRegion {
+    fn from(reason: &str) -> BadRegion {
+        BadRegion(reason.to_owned())
+    }
+}
 
 /// Why a region cannot be timed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,42 +72,38 @@ impl Region {
     /// [`BadRegion`].
     pub fn parse(text: &str) -> Result<Self, BadRegion> {
         let text = text.trim();
-        let (class, place) = if let Some((class, method)) = text.split_once('#') {
-            let (name, descriptor) = match method.find('(') {
-                Some(at) => (&method[..at], Some(&method[at..])),
-                None => (method, None),
-            };
-            if name.is_empty() {
-                return Err(BadRegion("there is no method name"));
-            }
-            if descriptor.is_some_and(|descriptor| !descriptor.contains(')')) {
-                return Err(BadRegion("the descriptor has no `)`"));
-            }
-            let descriptor = descriptor.map(|text| text.replace('.', "/").into_bytes());
-            (class, Place::Method { name: name.as_bytes().to_vec(), descriptor })
-        } else if let Some((class, lines)) = text.rsplit_once(':') {
+        let (class, place) = if let Some((class, lines)) = lines(text) {
             let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
             let number = |text: &str| text.trim().parse::<u16>().ok().filter(|line| *line > 0);
             let (Some(first), Some(last)) = (number(first), number(last)) else {
-                return Err(BadRegion("lines are numbers from 1 to 65535"));
+                return Err("lines are numbers from 1 to 65535".into());
             };
             if last < first {
-                return Err(BadRegion("the last line lies in front of the first"));
+                return Err("the last line lies in front of the first".into());
             }
             (class, Place::Lines { first, last })
+        } else if let Some((class, method)) = class_and_method(text) {
+            let method = MethodPattern::new(method).map_err(|error| BadRegion(error.reason))?;
+            (class, Place::Method(method))
         } else {
-            return Err(BadRegion("there is neither a method nor a line"));
+            return Err("there is neither a method nor a line".into());
         };
-        if class.is_empty() || class.contains(|c: char| "*?;[(<> ".contains(c)) {
-            return Err(BadRegion("it begins with the name of one class"));
+        if class.is_empty() || class.contains(|c: char| "*?;[(<> \u{2026}".contains(c)) {
+            return Err("it begins with the name of one class".into());
         }
         let name = text.replace('/', ".");
-        Ok(Self { number: number_of(&name), name, class: class.replace('.', "/").into_bytes(), place })
+        let class_name = class.replace('/', ".");
+        Ok(Self { number: number_of(&name), name, class: Glob::of_classes(class), class_name, place })
     }
 
-    /// Internal name of its class.
-    pub fn class(&self) -> &[u8] {
-        &self.class
+    /// Whether it lies in the class of this internal name.
+    pub fn is_in(&self, class: &[u8]) -> bool {
+        self.class.matches(class)
+    }
+
+    /// Its class, as the user has written it, with `.` between packages.
+    pub fn class_name(&self) -> &str {
+        &self.class_name
     }
 
     /// The index of the method that holds the region, and its range there.
@@ -117,12 +121,8 @@ impl Region {
             };
             let Ok(Some(code)) = method.code(&class.pool) else { continue };
             let range = match &self.place {
-                Place::Method { name: wanted, descriptor: parameters } => {
-                    let fits = wanted == name
-                        && parameters.as_ref().is_none_or(|wanted| {
-                            wanted == descriptor || (wanted.ends_with(b")") && descriptor.starts_with(wanted))
-                        });
-                    fits.then_some((0, code.code.len() as u32))
+                Place::Method(wanted) => {
+                    wanted.matches(name, descriptor).then_some((0, code.code.len() as u32))
                 }
                 Place::Lines { first, last } => range_of_lines(&code, class, *first, *last),
             };
@@ -141,6 +141,11 @@ impl Region {
             _ => Err(RegionFault::Ambiguous(found.into_iter().map(|method| method.3).collect())),
         }
     }
+}
+
+/// The class and the lines of `CLASS:LINES`; a descriptor may hold a `:` in a place of its own.
+fn lines(text: &str) -> Option<(&str, &str)> {
+    if text.contains(['#', '(']) { None } else { text.rsplit_once(':') }
 }
 
 /// FNV-1a, from 1 to 2^31-1.
@@ -200,21 +205,34 @@ mod tests {
     #[test]
     fn reads_what_people_write() {
         let region = Region::parse("com.acme.Foo$Bar:12-17").unwrap();
-        assert_eq!(region.class(), b"com/acme/Foo$Bar");
+        assert!(region.is_in(b"com/acme/Foo$Bar") && !region.is_in(b"com/acme/Foo"));
         assert_eq!(region.place, Place::Lines { first: 12, last: 17 });
         assert_eq!(Region::parse("com/acme/Foo$Bar:12-17").unwrap(), region, "the name is the same");
         assert_eq!(Region::parse("Foo:7").unwrap().place, Place::Lines { first: 7, last: 7 });
-        let method = |name: &str, descriptor: Option<&str>| Place::Method {
-            name: name.into(),
-            descriptor: descriptor.map(Into::into),
-        };
-        assert_eq!(Region::parse("Foo#run").unwrap().place, method("run", None));
-        assert_eq!(Region::parse("a.Foo#<init>(La.B;)").unwrap().place, method("<init>", Some("(La/B;)")));
+        for text in [
+            "Foo#run",
+            "Foo.run",
+            "Foo#run(int, b.Bar)",
+            "Foo.run(ILb/Bar;)V",
+            "Foo#run(ILb.Bar;)",
+            "Foo.run(int, Bar)",
+            "Foo.run:(ILb/Bar;)V",
+        ] {
+            let Region { place: Place::Method(method), class_name, .. } = Region::parse(text).unwrap() else {
+                panic!("{text}")
+            };
+            assert!(
+                method.matches(b"run", b"(ILb/Bar;)V") && !method.matches(b"runs", b"(ILb/Bar;)V"),
+                "{text}"
+            );
+            assert_eq!(class_name, "Foo");
+        }
+        assert!(Region::parse("a.Outer.Inner#<init>()").unwrap().is_in(b"a/Outer$Inner"));
         for (text, part) in [
             ("Foo", "neither"),
             ("Foo#", "no method name"),
             ("Foo#(I)V", "no method name"),
-            ("Foo#run(I", "no `)`"),
+            ("Foo#run(I", "lacks its `)`"),
             ("Foo:0", "numbers from 1"),
             ("Foo:a-b", "numbers from 1"),
             ("Foo:9-8", "in front of"),

@@ -2,7 +2,8 @@
 
 use super::answer::{Asked, java_name, reason};
 use crate::jvmti::Object;
-use instrument_rewriter::filter::{ClassVerdict, Filter};
+use instrument_names::nearest::did_you_mean;
+use instrument_names::types::ObjectPatterns;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -56,29 +57,28 @@ fn words(flags: u32, of: Of) -> String {
 
 impl<'a> Asked<'a> {
     pub(super) fn classes(self, pattern: Option<&str>, instances: bool) -> Result<Value, String> {
-        let filter = pattern.map(|pattern| Filter::new::<&str>(&[pattern], &[])).transpose();
-        let filter = filter.map_err(|error| error.to_string())?;
+        let wanted = pattern.map(|pattern| ObjectPatterns::new(&[pattern])).transpose();
+        let wanted = wanted.map_err(|error| error.to_string())?;
         let classes = self.jvmti.loaded_classes(self.jni).map_err(reason)?;
         let counts = if instances { Some(self.count(&classes)?) } else { None };
         let mut loaders: HashMap<i64, Value> = HashMap::new();
-        let mut all = Vec::new();
+        let (mut all, mut others) = (Vec::new(), Vec::new());
         for (place, class) in classes.into_iter().enumerate() {
-            let signature = self.jvmti.signature(&class).unwrap_or_default();
-            let name = java_name(&signature);
-            let included = |filter: &Filter| {
-                let internal = signature.strip_prefix('L').and_then(|name| name.strip_suffix(';'));
-                let internal = internal.unwrap_or(&signature);
-                !matches!(filter.class(internal.as_bytes()), ClassVerdict::Skip(_))
-            };
-            if filter.as_ref().is_none_or(included) {
+            let name = self.name(&class);
+            if wanted.as_ref().is_none_or(|wanted| wanted.matches(name.as_bytes())) {
                 let mut one = json!({ "name": name, "loader": self.loader(&class, &mut loaders) });
                 if let Some((objects, bytes)) = counts.as_ref().and_then(|counts| counts.get(place + 1)) {
                     one["instances"] = (*objects).into();
                     one["bytes"] = (*bytes).into();
                 }
                 all.push(one);
+            } else {
+                others.push(name);
             }
             self.jni.forget(class);
+        }
+        if let (Some(pattern), true) = (pattern, all.is_empty()) {
+            return Err(format!("no class that is loaded fits '{pattern}'{}", did_you_mean(pattern, others)));
         }
         all.sort_by(|a, b| {
             let bytes = |one: &Value| std::cmp::Reverse(one["bytes"].as_u64());
@@ -119,16 +119,20 @@ impl<'a> Asked<'a> {
 
     pub(super) fn class_by_name(self, name: &str) -> Result<Value, String> {
         let plain = name.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or(name);
-        let mut found = Vec::new();
+        let (mut found, mut others) = (Vec::new(), Vec::new());
+        let wanted = ObjectPatterns::new(&[plain]).map_err(|error| error.to_string())?;
         for class in self.jvmti.loaded_classes(self.jni).map_err(reason)? {
             let its = self.name(&class);
-            if its == plain || its == plain.replace('/', ".") {
+            // Hidden classes have a slash in theirs.
+            if its == plain || wanted.matches(its.as_bytes()) {
                 found.push(self.one_class(&class));
+            } else {
+                others.push(its);
             }
             self.jni.forget(class);
         }
         if found.is_empty() {
-            return Err(format!("no class {plain} is loaded"));
+            return Err(format!("no class {plain} is loaded{}", did_you_mean(plain, others)));
         }
         Ok(json!({ "classes": found }))
     }

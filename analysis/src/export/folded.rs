@@ -8,7 +8,7 @@
 use super::Figure;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Kind};
-use crate::signature::readable;
+use instrument_names::signature::readable;
 use std::io::{self, Write};
 
 /// Writes one figure of each context.

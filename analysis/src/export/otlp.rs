@@ -9,7 +9,7 @@ use super::trace::Error;
 use crate::load::thread_names;
 use crate::merge::calls::{Fate, is_internal};
 use crate::model::HashMap;
-use crate::signature::readable;
+use instrument_names::signature::readable;
 use instrument_trace::{Connection, Profile, RemoteCall, RemoteCallKind, Source, ThreadKind};
 use serde::Serialize;
 use std::io::{self, Write};

@@ -19,8 +19,8 @@ pub mod table;
 use instrument_trace::Profile;
 
 use crate::load::MethodNames;
-use crate::signature::java_class;
 use biographies::Biographies;
+use instrument_names::signature::java_class;
 
 /// A profile, with what only the caller knows.
 pub struct Process<'a> {

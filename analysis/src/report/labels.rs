@@ -7,7 +7,7 @@ use super::Options;
 use super::text::{printable, shown};
 use crate::model::Arcflow;
 use crate::origin::{Origin, Origins};
-use crate::signature::{readable, returned};
+use instrument_names::signature::{readable, returned};
 
 /// The names of a model's consumers as text shows them.
 pub(crate) struct Labels {

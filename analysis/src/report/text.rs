@@ -1,6 +1,6 @@
 //! Figures and names as people read them.
 
-use crate::signature::brief;
+use instrument_names::signature::brief;
 use std::borrow::Cow;
 
 /// Width of every scaled quantity.

@@ -10,7 +10,7 @@ pub mod descriptor;
 pub mod exception_table;
 pub mod instruction;
 pub mod member;
-pub mod mutf8;
+pub use instrument_names::mutf8;
 pub mod opcode;
 mod reader;
 pub mod stack_map_table;

@@ -259,7 +259,7 @@ impl ClassRewriter {
         if let Some(reason) = refusal(class) {
             let left = Err(RegionFault::MethodLeft(reason.as_str()));
             let name = class.name().unwrap_or_default();
-            let regions = self.regions.iter().enumerate().filter(|(_, region)| region.class() == name);
+            let regions = self.regions.iter().enumerate().filter(|(_, region)| region.is_in(name));
             self.region_reports
                 .extend(regions.map(|(region, _)| RegionReport { region, outcome: left.clone() }));
             return Ok(Outcome::Skipped(reason));
@@ -369,8 +369,7 @@ impl ClassRewriter {
     /// Finds the regions that lie in this class.
     fn locate_regions(&mut self, name: &[u8], class: &ClassFile<'_>) -> Wanted {
         let mut wanted = Wanted::new();
-        for (position, region) in self.regions.iter().enumerate().filter(|(_, region)| region.class() == name)
-        {
+        for (position, region) in self.regions.iter().enumerate().filter(|(_, region)| region.is_in(name)) {
             match region.locate(class) {
                 Ok((index, range)) => {
                     wanted.entry(index).or_default().push((position, (region.number, range)));

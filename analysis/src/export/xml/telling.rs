@@ -12,7 +12,7 @@ use super::text::{Calendar, value};
 use super::threads::{State, Threads};
 use super::{Error, Process};
 use crate::model::HashMap;
-use crate::signature::java_class;
+use instrument_names::signature::java_class;
 
 /// Events of which there are few.
 #[derive(Debug, Clone, Copy)]

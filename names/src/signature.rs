@@ -1,19 +1,20 @@
 //! Method names with descriptors (JVMS 4.3.3), for people and for formats in which `;` has a meaning.
 
+use crate::types::Type;
 use std::borrow::Cow;
 
 /// `Shop.price(Ljava/lang/String;[I)V` as `Shop.price(java.lang.String,int[])`; none for names without a descriptor.
-pub(crate) fn readable(name: &str) -> Option<String> {
+pub fn readable(name: &str) -> Option<String> {
     with_types(name, ",", |class| class.replace('/', "."))
 }
 
 /// The same as `Shop.price(String, int[])`.
-pub(crate) fn brief(name: &str) -> Option<String> {
+pub fn brief(name: &str) -> Option<String> {
     with_types(name, ", ", |class| class.rsplit('/').next().unwrap_or(class).to_owned())
 }
 
 /// The simple type that a method returns: `Item`; none for names without a descriptor.
-pub(crate) fn returned(name: &str) -> Option<String> {
+pub fn returned(name: &str) -> Option<String> {
     let (_, class) = name.split_once('(')?.1.rsplit_once(')')?;
     if class == "V" {
         return Some("void".to_owned());
@@ -23,12 +24,43 @@ pub(crate) fn returned(name: &str) -> Option<String> {
 }
 
 /// A class as `Class.getName()` gives it, as Java writes it: `[I` is `int[]`.
-pub(crate) fn java_class(name: &str) -> Cow<'_, str> {
+pub fn java_class(name: &str) -> Cow<'_, str> {
     if !name.starts_with('[') {
         return Cow::Borrowed(name);
     }
     let array = first_type(name, str::to_owned).filter(|(_, rest)| rest.is_empty());
     array.map_or(Cow::Borrowed(name), |(array, _)| Cow::Owned(array))
+}
+
+/// The parameters of a descriptor, without its parentheses, as Java writes them; `None`: it is none.
+pub(crate) fn parameters(mut inside: &str) -> Option<Vec<String>> {
+    let mut types = Vec::new();
+    while !inside.is_empty() {
+        let (one, rest) = first_type(inside, |class| class.replace('/', "."))?;
+        types.push(one);
+        inside = rest;
+    }
+    Some(types)
+}
+
+/// The same from class files (JVMS 4.3.3), where names are Modified UTF-8. Ends with `None` where no type begins.
+pub(crate) fn types(mut inside: &[u8]) -> impl Iterator<Item = Option<Type<'_>>> {
+    std::iter::from_fn(move || {
+        if inside.is_empty() {
+            return None;
+        }
+        let dimensions = inside.iter().take_while(|&&b| b == b'[').count();
+        let one = &inside[dimensions..];
+        let (element, length) = match one.first() {
+            Some(b'L') => match one.iter().position(|&b| b == b';') {
+                Some(end) => (Some(&one[1..end]), end + 1),
+                None => (None, one.len()),
+            },
+            letter => (letter.and_then(|letter| primitive(*letter)).map(str::as_bytes), one.len().min(1)),
+        };
+        inside = if element.is_some() { &one[length..] } else { &[] };
+        Some(element.map(|element| Type { element, dimensions }))
+    })
 }
 
 fn with_types(name: &str, separator: &str, class: fn(&str) -> String) -> Option<String> {

@@ -4,12 +4,17 @@
 //! also matches nothing, so that `**/Foo` finds `Foo` in every package. Everything else is literal: `$`, and `[` in a descriptor.
 //! Names are compared as the Modified UTF-8 of the class file (JVMS 4.4.7), `?` taking a whole character of it.
 //!
+//! In the name of a class a `.` stands for `/`; behind a part that begins with a capital letter, as classes do, for `$` as well, so that
+//! `Map.Entry` finds `Map$Entry`. `…`, which reports print where a name is too long, is any run of characters.
+//!
 //! (globset reads `[`, `{` and `\` as syntax, which descriptors are full of, and takes `?` for a byte in names that are not UTF-8.)
 
 /// One compiled glob.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Glob {
+pub struct Glob {
     tokens: Vec<Token>,
+    /// `?` stays between separators, too.
+    segments: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,18 +29,31 @@ enum Token {
     DoubleStar,
     /// `**/`: nothing, or anything that ends in a separator.
     AnySegments,
+    /// `.` behind what may be a class: `/` or `$`.
+    Nesting,
 }
 
 /// Where a failed match goes on: the token after the star and the position that the star has reached.
 type Resume = Option<(usize, usize)>;
 
 impl Glob {
-    /// Compiles `pattern`. With `segments` the text has `/` as separator; without it `*` is `**`.
-    pub(super) fn new(pattern: &str, segments: bool) -> Glob {
+    /// Compiles a pattern of class names, in which `.` and `/` are separators that `*` and `?` stay between.
+    pub fn of_classes(pattern: &str) -> Glob {
+        Glob::new(pattern, true)
+    }
+
+    /// Compiles a pattern of texts without separators: `*` is any run of characters.
+    pub fn of_words(pattern: &str) -> Glob {
+        Glob::new(pattern, false)
+    }
+
+    fn new(pattern: &str, segments: bool) -> Glob {
         let mut tokens = Vec::new();
         let mut literal = Vec::new();
         let mut rest = pattern;
         let mut at_segment_start = true;
+        // What a `.` here would stand behind may be a class.
+        let mut in_class = false;
         while let Some(c) = rest.chars().next() {
             let (token, length) = match c {
                 '*' => {
@@ -44,40 +62,57 @@ impl Glob {
                         (Token::DoubleStar, stars)
                     } else if stars == 1 {
                         (Token::Star, 1)
-                    } else if at_segment_start && rest[stars..].starts_with('/') {
+                    } else if at_segment_start && rest[stars..].starts_with(['/', '.']) {
                         (Token::AnySegments, stars + 1)
                     } else {
                         (Token::DoubleStar, stars)
                     }
                 }
+                '\u{2026}' => (Token::DoubleStar, c.len_utf8()),
                 '?' => (Token::AnyChar, 1),
+                '.' if segments && in_class => (Token::Nesting, 1),
                 _ => {
+                    let c = if segments && c == '.' { '/' } else { c };
                     push_modified_utf8(c, &mut literal);
+                    in_class = if at_segment_start { c.is_uppercase() } else { in_class && c != '/' };
                     at_segment_start = c == '/';
-                    rest = &rest[c.len_utf8()..];
+                    rest = &rest[rest.chars().next().map_or(0, char::len_utf8)..];
                     continue;
                 }
             };
             if !literal.is_empty() {
                 tokens.push(Token::Literal(std::mem::take(&mut literal)));
             }
-            at_segment_start = token == Token::AnySegments;
+            at_segment_start = matches!(token, Token::AnySegments | Token::Nesting);
+            in_class &= !at_segment_start;
             tokens.push(token);
             rest = &rest[length..];
         }
         if !literal.is_empty() {
             tokens.push(Token::Literal(literal));
         }
-        Glob { tokens }
+        Glob { tokens, segments }
+    }
+
+    /// Whether it is nothing but stars: everything matches, within a segment at least.
+    pub fn is_any(&self) -> bool {
+        !self.tokens.is_empty() && self.tokens.iter().all(|t| matches!(t, Token::Star | Token::DoubleStar))
+    }
+
+    /// Whether the whole of a text matches that is not from a class file.
+    pub fn matches_text(&self, text: &str) -> bool {
+        let mut bytes = Vec::with_capacity(text.len());
+        push_modified_utf8_str(text, &mut bytes);
+        self.matches(&bytes)
     }
 
     /// Whether the whole of `text` matches.
     ///
     /// 1. Follow the tokens; a star first matches nothing and notes where it stands.
-    /// 2. On a mismatch the innermost star takes one more character; a `*` that meets a `/` gives way to the last `**` before it.
+    /// 2. On a mismatch the innermost star takes one more character; a `*` before a `/` is left for the last `**` before it.
     /// 3. Only the last `*` since the last `**`, and the last `**`, need be kept: an earlier one could only arrive later in the text
     ///    at the same token, where less is left to match. So the work is at most tokens * text.
-    pub(super) fn matches(&self, text: &[u8]) -> bool {
+    pub fn matches(&self, text: &[u8]) -> bool {
         let (mut token, mut at) = (0, 0);
         let mut star: Resume = None;
         let mut wide: Resume = None;
@@ -91,12 +126,18 @@ impl Glob {
                     found
                 }
                 Some(Token::AnyChar) => match text.get(at) {
-                    None | Some(b'/') => false,
+                    None => false,
+                    Some(b'/') if self.segments => false,
                     Some(_) => {
                         at += char_len(&text[at..]);
                         true
                     }
                 },
+                Some(Token::Nesting) => {
+                    let found = matches!(text.get(at), Some(b'/' | b'$'));
+                    at += usize::from(found);
+                    found
+                }
                 Some(Token::Star) => {
                     star = Some((token + 1, at));
                     true
@@ -151,7 +192,7 @@ fn char_len(text: &[u8]) -> usize {
 }
 
 /// Appends `text` as Modified UTF-8.
-pub(super) fn push_modified_utf8_str(text: &str, out: &mut Vec<u8>) {
+pub fn push_modified_utf8_str(text: &str, out: &mut Vec<u8>) {
     text.chars().for_each(|c| push_modified_utf8(c, out));
 }
 
@@ -178,9 +219,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn matches(pattern: &str, text: &str) -> bool {
-        let mut bytes = Vec::new();
-        push_modified_utf8_str(text, &mut bytes);
-        Glob::new(pattern, true).matches(&bytes)
+        Glob::of_classes(pattern).matches_text(text)
     }
 
     #[test]
@@ -215,6 +254,16 @@ mod tests {
             ("**/**/a", "a", true),
             ("*a*b/*c", "xaxbxb/c", true),
             ("**a/*b", "xa/ya/zb", true),
+            ("**.Foo", "a/b/Foo", true),
+            ("com.acme.Foo", "com/acme/Foo", true),
+            ("com.acme.Foo", "com$acme/Foo", false),
+            ("java.util.Map.Entry", "java/util/Map$Entry", true),
+            ("java.util.Map.Entry", "java/util/Map/Entry", true),
+            ("java/util/Map/Entry", "java/util/Map$Entry", false),
+            ("*.Map.E*", "util/Map$Entry", true),
+            ("A.B.C", "A$B$C", true),
+            ("com.\u{2026}.Foo", "com/acme/shop/Foo", true),
+            ("com.ac\u{2026}hop.Foo", "com/acme/shop/Foo", true),
         ] {
             assert_eq!(matches(pattern, text), expected, "{pattern} on {text}");
         }
@@ -222,9 +271,10 @@ mod tests {
 
     #[test]
     fn without_segments_a_star_crosses_slashes() {
-        let glob = Glob::new("([L*;I)V", false);
+        let glob = Glob::of_words("([L*;I)V");
         assert!(glob.matches(b"([Ljava/lang/String;I)V"));
         assert!(!glob.matches(b"(Ljava/lang/String;I)V"));
+        assert!(Glob::of_words("http-?-*").matches_text("http-/-\u{1f600}"));
     }
 
     #[test]
@@ -238,6 +288,7 @@ mod tests {
         let Some((token, rest)) = tokens.split_first() else { return text.is_empty() };
         match token {
             Token::Literal(bytes) => text.strip_prefix(&bytes[..]).is_some_and(|t| naive(rest, t)),
+            Token::Nesting => text.first().is_some_and(|b| b"/$".contains(b)) && naive(rest, &text[1..]),
             Token::AnyChar => !text.is_empty() && text[0] != b'/' && naive(rest, &text[1..]),
             Token::Star => {
                 (0..=text.len()).take_while(|&n| !text[..n].contains(&b'/')).any(|n| naive(rest, &text[n..]))
@@ -252,15 +303,15 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
         #[test]
-        fn agrees_with_the_naive_reading(pattern in "[ab/*?]{0,9}", text in "[ab/]{0,12}") {
-            let glob = Glob::new(&pattern, true);
+        fn agrees_with_the_naive_reading(pattern in "[abA./*?]{0,9}", text in "[abA$/]{0,12}") {
+            let glob = Glob::of_classes(&pattern);
             prop_assert_eq!(glob.matches(text.as_bytes()), naive(&glob.tokens, text.as_bytes()), "{} on {}", pattern, text);
         }
 
         #[test]
         fn any_bytes_are_safe(pattern in "\\PC{0,12}", text in proptest::collection::vec(any::<u8>(), 0..40)) {
-            Glob::new(&pattern, true).matches(&text);
-            prop_assert!(Glob::new("**", true).matches(&text));
+            Glob::of_classes(&pattern).matches(&text);
+            prop_assert!(Glob::of_classes("**").matches(&text));
         }
     }
 }
