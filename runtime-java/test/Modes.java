@@ -114,6 +114,22 @@ public class Modes {
         ProfilerRuntime.methodExit(1);
     }
 
+    /** 1 calls 2 so many times: inside a root, or when a pause has ended. */
+    static void tiny(int calls, String how) {
+        if (how.equals("root")) {
+            Inside.roots(1);
+        } else if (how.equals("paused")) {
+            Inside.pause(true);
+            leaf(3);
+            Inside.pause(false);
+        }
+        ProfilerRuntime.methodEntry(1);
+        for (int i = 0; i < calls; i++) {
+            leaf(2);
+        }
+        ProfilerRuntime.methodExit(1);
+    }
+
     /** 1 makes a link; another thread runs 2 and 3 on its behalf, and 3 is left by nobody. */
     static void links() throws Exception {
         ProfilerRuntime.methodEntry(1);
@@ -177,6 +193,7 @@ public class Modes {
             case "cpu": cpu(); break;
             case "sampled": sampled(Integer.parseInt(args[1])); break;
             case "roots": roots(); break;
+            case "tiny": tiny(Integer.parseInt(args[1]), args[2]); break;
             case "links": links(); break;
             case "allocations": allocations(); break;
             case "ids": ids(); break;

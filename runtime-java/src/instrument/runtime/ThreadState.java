@@ -384,10 +384,15 @@ abstract class ThreadState {
 
     // ---- calibration ----
 
-    /** For a state on trial: ns charged to its calls below the topmost level so far; -1: this is not known. */
+    /** For a state on trial: ns charged so far to calls of other methods than {@link CalibrationCalls#CALLER}; -1: this is not known. */
     abstract long charged();
 
-    /** For a state on trial: calls below the topmost level that were timed though not every call was. */
+    /** The same of CPU time, if that is recorded. */
+    long chargedCpu() {
+        return 0;
+    }
+
+    /** For a state on trial: those of these calls that were timed though not every call was. */
     long timedCalls() {
         return 0;
     }

@@ -455,7 +455,7 @@ final class TraceState extends ThreadState {
         for (; chargedTo < next; chargedTo++) {
             long event = words.get(chargedTo);
             long number = event >>> Format.DELTA_BITS & LARGEST_NUMBER;
-            if (event >>> 60 == Format.EVENT_EXIT && number != 0) {
+            if (event >>> 60 == Format.EVENT_EXIT && number != CalibrationCalls.CALLER) {
                 charged += event & LARGEST_DELTA;
             }
         }

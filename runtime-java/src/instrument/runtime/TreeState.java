@@ -779,24 +779,28 @@ final class TreeState extends ThreadState {
 
     @Override
     long charged() {
-        long ns = 0;
-        for (int node : numbers()) {
-            if (words.get(place(node)) >>> 32 != 0) {
-                ns += words.get(place(node) + Format.NODE_NS) + words.get(place(node) + Format.NODE_HEAD);
-            }
-        }
-        return ns;
+        return onTrial(Format.NODE_NS) + onTrial(Format.NODE_HEAD);
+    }
+
+    @Override
+    long chargedCpu() {
+        return CPU ? onTrial(Format.NODE_CPU) : 0;
     }
 
     @Override
     long timedCalls() {
-        long calls = 0;
+        return onTrial(Format.NODE_TIMED);
+    }
+
+    /** Sum over the nodes of calls that calibration counts. */
+    private long onTrial(int word) {
+        long sum = 0;
         for (int node : numbers()) {
-            if (words.get(place(node)) >>> 32 != 0) {
-                calls += words.get(place(node) + Format.NODE_TIMED);
+            if ((int) words.get(place(node)) != CalibrationCalls.CALLER + 1) {
+                sum += words.get(place(node) + word);
             }
         }
-        return calls;
+        return sum;
     }
 
     @Override

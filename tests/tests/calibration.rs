@@ -1,0 +1,156 @@
+//! What the recorder finds that its probes cost: whatever is recorded and however busy the machine is, the figures come from
+//! enough rounds and fit the program's own calls, or the profile says that they are insufficient.
+
+mod runtime_support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Result, ensure};
+use instrument_tests::agent::{self, finish};
+use instrument_tests::machine::Jdk;
+use instrument_tests::subject;
+use instrument_trace::{Calibration, Profile};
+use runtime_support::{Jvm, Run, for_each_clock, jvms};
+
+const CALLS: u64 = 200_000;
+
+fn tiny(jvm: &Jvm, how: &str, flags: &[&str]) -> Profile {
+    Run::new(jvm, &["tiny", &CALLS.to_string(), how]).class("Modes").jvm_args(flags).ok().profile()
+}
+
+/// The calibration, which must say so if it is insufficient, and must not take more out of the program than there is: method 1 does
+/// nothing but call method 2, which does nothing.
+fn judged(profile: &Profile) -> Calibration {
+    let calibration = profile.calibration().unwrap();
+    let (rounds, least) = (calibration.rounds.unwrap(), calibration.least_rounds.unwrap());
+    assert!(least >= 20, "{calibration:?}");
+    assert_eq!(calibration.is_sufficient(), rounds >= least);
+    if let (true, Some(tree)) = (calibration.is_sufficient(), &profile.threads[0].tree) {
+        let outer = tree.nodes.iter().find(|n| n.entries == 1 && n.ns > 0).unwrap();
+        let taken_out = (calibration.inner + calibration.outer) * CALLS as f64;
+        assert!(tree.sampled || taken_out < 1.3 * outer.ns as f64, "{} ns: {calibration:?}", outer.ns);
+    }
+    calibration
+}
+
+fn for_each_timed(test: impl Fn(&Jvm)) {
+    for_each_clock(|jvm| {
+        if jvm.record != Some("counts") {
+            test(jvm);
+        }
+    });
+}
+
+/// Time enough for the compiler on any machine.
+const PATIENT: &str = "-Dinstrument.calibrate=400";
+
+#[test]
+fn roots_pauses_samples_and_short_runs_have_rounds_enough() {
+    for_each_timed(|jvm| {
+        for (how, flag) in [("root", PATIENT), ("paused", PATIENT), ("all", PATIENT)] {
+            let calibration = judged(&tiny(jvm, how, &[flag]));
+            assert!(calibration.is_sufficient(), "{how}: {calibration:?}");
+            let cost = |phase: instrument_trace::Phase| phase.inner + phase.outer;
+            assert!(calibration.end.is_some_and(|end| cost(end) > 1.0), "{calibration:?}");
+            assert_eq!(calibration.start.is_some(), !jvm.agent, "the agent starts 2 s later");
+        }
+        if jvm.record == Some("tree") {
+            let flags = ["-Dinstrument.timing=sampled:64", PATIENT];
+            assert!(judged(&tiny(jvm, "root", &flags)).is_sufficient());
+        }
+    });
+}
+
+/// In 1 ms few calls can be interpreted.
+#[test]
+fn figures_from_too_few_rounds_are_marked() {
+    for_each_timed(|jvm| {
+        let flags = ["-Dinstrument.calibrate=1", "-Xint"];
+        let profile = Run::new(jvm, &["calls"]).jvm_args(&flags).ok().profile();
+        if let Some(calibration) = profile.calibration() {
+            assert!(!calibration.is_sufficient() && calibration.rounds.is_some(), "{calibration:?}");
+        }
+        judged(&tiny(jvm, "root", &["-Dinstrument.calibrate=1"]));
+    });
+}
+
+#[test]
+fn a_loaded_machine_changes_nothing() {
+    let over = Arc::new(AtomicBool::new(false));
+    let mut loops = Vec::new();
+    for _ in 0..2 * std::thread::available_parallelism().unwrap().get() {
+        let over = Arc::clone(&over);
+        loops.push(std::thread::spawn(move || while !over.load(Ordering::Relaxed) {}));
+    }
+    for jvm in jvms() {
+        judged(&tiny(&jvm.recording("tree"), "root", &[]));
+        judged(&tiny(&jvm.recording("tree").under_the_agent(), "all", &[]));
+    }
+    over.store(true, Ordering::Relaxed);
+    for one in loops {
+        one.join().unwrap();
+    }
+}
+
+#[test]
+fn the_cost_in_cpu_time_is_measured_if_that_is_recorded() {
+    for_each_timed(|jvm| {
+        if jvm.record == Some("tree") {
+            let calibration = judged(&tiny(jvm, "all", &["-Dinstrument.cpu=true", PATIENT]));
+            let cpu = calibration.cpu.unwrap();
+            // Both clocks are read twice in a pair, and the two readings of one have the other's between them or not.
+            assert!(cpu.inner > 0.0 && cpu.outer > 0.0, "{calibration:?}");
+            let pair = calibration.inner + calibration.outer;
+            assert!(
+                (cpu.inner + cpu.outer - pair).abs() < 0.1 && cpu.inner > calibration.inner,
+                "{calibration:?}"
+            );
+            assert_eq!(judged(&tiny(jvm, "all", &[])).cpu, None);
+        }
+    });
+}
+
+/// 100 calls of a method that calls a tiny one 2,000 times, the caller being the root: as it loads, and as a rewritten class.
+#[test]
+fn a_root_has_a_time() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = agent::compile(&["Tiny.java"], 8, folder.path())?;
+    let jdk = Jdk::default_kit()?;
+    let profile = folder.path().join("run.iprof");
+    let mut command = subject::call()?;
+    command
+        .args(["run", "--root", "Tiny#outer", "--out"])
+        .arg(&profile)
+        .arg("--agent")
+        .arg(agent::library()?);
+    command.arg("--").arg(jdk.home.join("bin/java")).arg("-cp").arg(&path).arg("Tiny");
+    let outcome = finish(command)?;
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    judged_root(&std::fs::read(&profile)?)?;
+
+    let rewritten = folder.path().join("rewritten");
+    let mut command = subject::call()?;
+    command.arg(&path).args(["--root", "Tiny#outer", "-o"]).arg(&rewritten);
+    let outcome = finish(command)?;
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let profile = folder.path().join("rewritten.iprof");
+    let mut command = std::process::Command::new(jdk.home.join("bin/java"));
+    command.arg(format!("-Dinstrument.out={}", profile.display())).arg("-cp").arg(&rewritten).arg("Tiny");
+    let outcome = finish(command)?;
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    judged_root(&std::fs::read(&profile)?)
+}
+
+fn judged_root(data: &[u8]) -> Result<()> {
+    let profile = Profile::parse(data)?;
+    let calibration = profile.calibration().unwrap();
+    ensure!(calibration.is_sufficient(), "{calibration:?}");
+    let nodes = &profile.threads[0].tree.as_ref().unwrap().nodes;
+    let [outer, tiny] = &nodes[..] else { panic!("{nodes:?}") };
+    assert_eq!((outer.entries, tiny.entries), (100, CALLS));
+    // The program's own calls are 1.5 ns each: what is taken out must be near to what was measured, not a multiple.
+    let taken_out = CALLS as f64 * (calibration.inner + calibration.outer);
+    ensure!(taken_out < 1.3 * outer.ns as f64, "{outer:?}: {calibration:?}");
+    Ok(())
+}
