@@ -23,6 +23,7 @@
 pub mod arcs;
 pub mod calibration;
 pub mod correction;
+mod disturbance;
 pub mod export;
 pub mod heap;
 pub mod input;

@@ -2,14 +2,15 @@
 //!
 //! | resource | |
 //! |---|---|
-//! | `X noise` | what the correction of X may be off by: spread of the calibration, times calls. Errors of one cause: they add up |
+//! | `X noise` | what the base of X may be off by: the cost of its probes is not known better ([`crate::calibration::Doubt`]), and other programs may have interrupted it. Errors of one cause: they add up |
+//! | `X cum noise` | the same for cum. What the probes of a call took in it is not in its caller: there is one error for both, not two |
 //! | `X variance` | variance of the estimated base of X, where only some calls are timed; independent, so variances add up |
 //! | `X cum variance` | the same for cum: a context's cum is measured as one, so its base here is its own variance less its callees' |
 
 use crate::model::{Arcflow, Resource};
 
 /// Suffixes of the accompanying resources' names.
-const SUFFIXES: [&str; 3] = [" noise", " variance", " cum variance"];
+const SUFFIXES: [&str; 4] = [" noise", " cum noise", " variance", " cum variance"];
 
 /// Whether a resource accompanies another.
 pub fn accompanies(resource: &Resource) -> bool {
@@ -17,15 +18,17 @@ pub fn accompanies(resource: &Resource) -> bool {
 }
 
 /// The resources that accompany `name`, in the order of the page.
-pub(crate) fn companions(name: &str, unit: &str) -> [Resource; 3] {
+pub(crate) fn companions(name: &str, unit: &str) -> [Resource; 4] {
     let resource = |i: usize, unit: String| Resource { name: format!("{name}{}", SUFFIXES[i]), unit };
-    [resource(0, unit.to_owned()), resource(1, format!("{unit}^2")), resource(2, format!("{unit}^2"))]
+    let squared = format!("{unit}^2");
+    [(0, unit), (1, unit), (2, &squared), (3, &squared)].map(|(i, unit)| resource(i, unit.to_owned()))
 }
 
 /// Where a resource's companions are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Uncertainty {
     noise: Option<usize>,
+    cum_noise: Option<usize>,
     base_variance: Option<usize>,
     cum_variance: Option<usize>,
 }
@@ -33,7 +36,7 @@ pub struct Uncertainty {
 /// What a figure may be off by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Error {
-    /// By calibration, at most.
+    /// By what is not known of the cost of the probes, and by interruptions: at most.
     pub noise: f64,
     /// By sampling: one standard error.
     pub standard: f64,
@@ -64,9 +67,9 @@ impl Uncertainty {
     /// Of a resource of the model.
     pub fn of(model: &Arcflow, resource: usize) -> Uncertainty {
         let name = &model.resources()[resource].name;
-        let [noise, base_variance, cum_variance] =
+        let [noise, cum_noise, base_variance, cum_variance] =
             SUFFIXES.map(|suffix| model.resource(&format!("{name}{suffix}")));
-        Uncertainty { noise, base_variance, cum_variance }
+        Uncertainty { noise, cum_noise, base_variance, cum_variance }
     }
 
     /// Whether only some calls were timed.
@@ -74,21 +77,26 @@ impl Uncertainty {
         self.base_variance.is_some()
     }
 
+    /// Whether there is an error at all.
+    pub fn is_known(self) -> bool {
+        self.noise.is_some() || self.is_sampled()
+    }
+
     /// Of a base; `figures` are the bases of all resources.
     pub fn base(self, figures: &[f64]) -> Option<Error> {
-        self.error(figures, self.base_variance)
+        Self::error(figures, self.noise, self.base_variance)
     }
 
     /// Of a cum; `figures` are the cums of all resources.
     pub fn cum(self, figures: &[f64]) -> Option<Error> {
-        self.error(figures, self.cum_variance)
+        Self::error(figures, self.cum_noise, self.cum_variance)
     }
 
-    fn error(self, figures: &[f64], variance: Option<usize>) -> Option<Error> {
-        if self.noise.is_none() && variance.is_none() {
+    fn error(figures: &[f64], noise: Option<usize>, variance: Option<usize>) -> Option<Error> {
+        if noise.is_none() && variance.is_none() {
             return None;
         }
-        let noise = self.noise.map_or(0.0, |i| figures[i].max(0.0));
+        let noise = noise.map_or(0.0, |i| figures[i].max(0.0));
         let standard = variance.map_or(0.0, |i| figures[i].max(0.0).sqrt());
         Some(Error { noise, standard })
     }

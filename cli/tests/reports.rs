@@ -168,7 +168,8 @@ fn resources_are_asked_for_by_name() {
     dir.write("a.iprof", profile(3, 100));
     let run = dir.line("xprof --resource wall,allocations --absolute a.iprof").expect(0);
     let header = run.stdout.lines().nth(1).unwrap().split("  ").filter(|h| !h.is_empty()).map(str::trim);
-    let expected = ["calls", "wall base", "wall cum", "allocations base", "allocations cum", "function"];
+    let expected =
+        ["calls", "wall base", "+- %", "wall cum", "+- %", "allocations base", "allocations cum", "function"];
     assert_eq!(header.collect::<Vec<_>>(), expected);
     dir.line("xprof -r cpu a.iprof")
         .says(2, &["no resource `cpu`", "wall, wall-raw, allocations, bytes, unwinds"]);
@@ -207,7 +208,7 @@ fn report_tells_a_newcomer() {
         "wall        800 ns\n",
         "law holds for 2 methods\n",
         "invariants hold: 69 equations of 5 consumers\n",
-        "\n    3     300 ns    37.5     300 ns   37.5  #2\n",
+        "\n    3     300 ns     -    37.5     300 ns     -   37.5  #2\n",
     ] {
         assert!(out.contains(line), "`{line}` is not in {out}");
     }

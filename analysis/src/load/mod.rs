@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | `wall` | ns | without the cost of probes; only if that is known ([`crate::correction`]) |
 //! | `wall-raw` | ns | as measured |
-//! | `cpu` | ns | CPU time, if it was recorded; as measured |
+//! | `cpu` | ns | CPU time without the cost of probes, if it was recorded and that is known |
+//! | `cpu-raw` | ns | CPU time as measured |
 //! | `allocations`, `bytes` | | objects and arrays made, and their size if it was recorded |
 //! | `live`, `live-bytes` | | objects that were there to the end, where objects were followed; then `allocations` and `bytes` are theirs if nothing was counted |
 //! | `unwinds` | | calls that an exception left, or whose end was not seen |
@@ -23,12 +24,13 @@ use instrument_trace::{Profile, Thread, ThreadKind, Tree};
 
 use crate::calibration::{self, Calls};
 use crate::correction::{self, Correction};
+use crate::disturbance;
 use crate::heap::biographies::Biographies;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
 use crate::uncertainty::companions;
 use crate::waits::Waits;
 use place::{Places, Placing, place};
-use times::{Sampling, TreeTimes, times};
+use times::{Cost, CpuTimes, Sampling, TreeTimes, cpu_times, times};
 
 /// Name of a method by copy of the runtime and id.
 pub type MethodNames<'a> = &'a (dyn Fn(u32, u32) -> String + 'a);
@@ -130,19 +132,25 @@ pub struct Loaded {
     pub(crate) places: Vec<Places>,
 }
 
+/// How far the clocks of wall and of CPU time may be apart, as a part of the time.
+const CLOCKS_APART: f64 = 0.01;
+
 /// Indices of the resources.
 struct Columns {
     /// `wall`, if times are corrected.
     wall: Option<usize>,
     /// `wall-raw`, if there are times.
     raw: Option<usize>,
-    cpu: Option<usize>,
+    /// `cpu`, with its noise, if CPU time is corrected.
+    cpu: Option<[usize; 3]>,
+    cpu_raw: Option<usize>,
     allocations: usize,
     bytes: Option<usize>,
     live: Option<(usize, usize)>,
     unwinds: usize,
     waits: Option<(usize, usize)>,
-    noise: Option<usize>,
+    /// Of base, and of cum.
+    noise: Option<(usize, usize)>,
     variance: Option<(usize, usize)>,
 }
 
@@ -173,7 +181,9 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
         let node = loaded.model.child(Arcflow::ROOT, Kind::Process, consumer);
         loaded.model.meet(node, 1);
         let calls = &mut calls;
-        Loading { loaded: &mut loaded, columns: &columns, options, sums: &mut sums, calls }
+        let disturbed =
+            disturbance::share(process.profile.threads.iter().filter_map(|thread| thread.tree.as_ref()));
+        Loading { loaded: &mut loaded, columns: &columns, options, sums: &mut sums, calls, disturbed }
             .process(process, node);
     }
     let model = &loaded.model;
@@ -181,6 +191,16 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
         calls.into_iter().map(|(consumer, times)| (model.name(consumer).to_owned(), times)).collect();
     loaded.remarks.extend(sums.remarks());
     loaded
+}
+
+/// Whether what probes cost in CPU time is known of every thread of which CPU time was recorded.
+fn cpu_is_known(profile: &Profile) -> bool {
+    profile.threads.iter().all(|thread| match &thread.tree {
+        Some(tree) if tree.cpu => {
+            !tree.sampled && correction::cost(profile, thread).is_some_and(|cost| cost.cpu.is_some())
+        }
+        _ => true,
+    })
 }
 
 /// All are corrected or none: what is added up has to be the same.
@@ -209,7 +229,10 @@ fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resourc
     };
     let wall = add("wall", "ns", corrected);
     let raw = add("wall-raw", "ns", has_times);
-    let cpu = add("cpu", "ns", trees().any(|tree| tree.cpu));
+    let has_cpu = trees().any(|tree| tree.cpu);
+    let cpu_corrected = corrected && has_cpu && processes.iter().all(|p| cpu_is_known(p.profile));
+    let cpu = add("cpu", "ns", cpu_corrected);
+    let cpu_raw = add("cpu-raw", "ns", has_cpu);
     let allocations = add("allocations", "", true).unwrap_or_default();
     let is_followed = processes.iter().any(|process| process.biographies.is_some());
     let bytes = add("bytes", "bytes", has_times || is_followed);
@@ -217,13 +240,22 @@ fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resourc
     let unwinds = add("unwinds", "", true).unwrap_or_default();
     let has_waits = processes.iter().any(|process| process.waits.is_some());
     let waits = add("contended", "ns", has_waits).zip(add("waiting", "ns", has_waits));
-    let [noise, variance, cum_variance] = companions(if corrected { "wall" } else { "wall-raw" }, "ns");
+    let [noise, cum_noise, variance, cum_variance] =
+        companions(if corrected { "wall" } else { "wall-raw" }, "ns");
     let noise = add(&noise.name, &noise.unit, corrected);
+    let cum_noise = add(&cum_noise.name, &cum_noise.unit, corrected);
     let sampled = trees().any(|tree| tree.sampled);
     let variance = add(&variance.name, &variance.unit, sampled);
     let cum_variance = add(&cum_variance.name, &cum_variance.unit, sampled);
     let variance = variance.zip(cum_variance);
-    (resources, Columns { wall, raw, cpu, allocations, bytes, live, unwinds, waits, noise, variance })
+    let noise = noise.zip(cum_noise);
+    let [base, cum, ..] = companions("cpu", "ns");
+    let (base, cum) = (add(&base.name, &base.unit, cpu_corrected), add(&cum.name, &cum.unit, cpu_corrected));
+    let cpu = cpu.zip(base).zip(cum).map(|((cpu, base), cum)| [cpu, base, cum]);
+    (
+        resources,
+        Columns { wall, raw, cpu, cpu_raw, allocations, bytes, live, unwinds, waits, noise, variance },
+    )
 }
 
 /// What had to be clamped, over all threads.
@@ -266,6 +298,8 @@ struct Loading<'a, 'b> {
     options: &'a Options<'b>,
     sums: &'a mut Sums,
     calls: &'a mut HashMap<Consumer, CallTimes>,
+    /// Part of the process's measured time that other programs may have taken.
+    disturbed: f64,
 }
 
 impl Loading<'_, '_> {
@@ -352,27 +386,33 @@ impl Loading<'_, '_> {
             self.add(place, Some(self.columns.allocations), made.count as f64);
             self.add(place, self.columns.bytes, made.bytes as f64);
         }
-        let times = times(tree, sampling(profile, thread), cost.as_ref(), &allocations);
+        let known = cost.map(|calibration| Cost { calibration, disturbed: self.disturbed });
+        let times = times(tree, sampling(profile, thread), known.as_ref(), &allocations);
         self.sums.add(&times);
         self.loaded.recorded.add(times.calls);
         if let Some(cost) = &cost {
             self.loaded.overhead += calibration::overhead(cost, times.calls, allocations.iter().sum());
         }
-        let mut cpu: Vec<f64> = tree.nodes.iter().map(|node| node.cpu_ns as f64).collect();
-        for i in (0..tree.nodes.len()).rev() {
-            if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
-                cpu[parent] -= tree.nodes[i].cpu_ns as f64;
-            }
-        }
+        let cpu_cost = cost.as_ref().and_then(|cost| cost.cpu).filter(|_| self.columns.cpu.is_some());
+        let cpu = cpu_times(tree, cpu_cost.as_ref());
+        self.compare_cpu(profile, index, &times, &cpu);
         for (i, node) in tree.nodes.iter().enumerate() {
             let (place, of) = (places.nodes[index][i], &times.nodes[i]);
             self.loaded.model.meet(place, node.entries);
             self.add(place, self.columns.wall, of.exact);
             self.add(place, self.columns.raw, of.raw);
-            self.add(place, self.columns.cpu, cpu[i].max(0.0));
+            self.add(place, self.columns.cpu_raw, cpu.raw[i]);
+            if let (Some(columns), Some(figures)) = (self.columns.cpu, &cpu.exact) {
+                for (column, figures) in columns.into_iter().zip(figures) {
+                    self.add(place, Some(column), figures[i]);
+                }
+            }
             let unwinds = node.closes.total().saturating_sub(node.closes.exits);
             self.add(place, Some(self.columns.unwinds), unwinds as f64);
-            self.add(place, self.columns.noise, of.noise);
+            if let Some((base, cum)) = self.columns.noise {
+                self.add(place, Some(base), of.noise);
+                self.add(place, Some(cum), of.cum_noise);
+            }
             if let Some((base, cum)) = self.columns.variance {
                 self.add(place, Some(base), of.variance);
                 self.add(place, Some(cum), of.inclusive_variance - of.callees_variance);
@@ -395,6 +435,33 @@ impl Loading<'_, '_> {
             });
             self.add(at, self.columns.wall, exact);
             self.add(at, self.columns.raw, outside);
+        }
+    }
+
+    /// A thread cannot run for longer than it is there: if the figures say so, one of them is off, and that has to be known.
+    fn compare_cpu(&mut self, profile: &Profile, index: usize, times: &TreeTimes, cpu: &CpuTimes) {
+        let sum = |figures: &mut dyn Iterator<Item = f64>| figures.sum::<f64>();
+        let (names, wall, cpu) = match &cpu.exact {
+            Some([exact, ..]) => (
+                ["cpu", "wall"],
+                sum(&mut times.nodes.iter().map(|t| t.exact)),
+                sum(&mut exact.iter().copied()),
+            ),
+            None => (
+                ["cpu-raw", "wall-raw"],
+                sum(&mut times.nodes.iter().map(|t| t.raw)),
+                sum(&mut cpu.raw.iter().copied()),
+            ),
+        };
+        if cpu > wall * (1.0 + CLOCKS_APART) {
+            let time = |ns: f64| crate::report::text::quantity(ns, "ns");
+            let thread = &thread_names(profile)[index];
+            let [cpu_name, wall_name] = names;
+            self.loaded.remarks.push(format!(
+                "{cpu_name} of thread {thread} is {}, more than its {wall_name} of {}: one of the two is off by the difference at least",
+                time(cpu),
+                time(wall)
+            ));
         }
     }
 

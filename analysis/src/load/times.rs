@@ -4,9 +4,9 @@
 //! 2. exact inclusive: without the cost of the probes, its own and those beneath ([`crate::calibration`]);
 //! 3. of both, base = inclusive - the callees' inclusive, fitted where that would be below 0.
 
-use instrument_trace::{Calibration, Tree, TreeConsumer, TreeNode};
+use instrument_trace::{Calibration, CpuCost, Tree, TreeConsumer, TreeNode};
 
-use crate::calibration::{self, Calls};
+use crate::calibration::{self, Calls, Doubt};
 
 /// How many of a context's calls are its head: those that are all timed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,6 +32,8 @@ pub(crate) struct Times {
     pub(crate) exact: f64,
     /// What `exact` may be off by.
     pub(crate) noise: f64,
+    /// What it adds to the error of all that contain it.
+    pub(crate) cum_noise: f64,
     /// Variance of `raw`.
     pub(crate) variance: f64,
     /// Variance of `inclusive`.
@@ -52,18 +54,23 @@ pub(crate) struct TreeTimes {
     pub(crate) below_zero: (u64, f64),
 }
 
+/// What is known of the cost of the probes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost {
+    pub(crate) calibration: Calibration,
+    /// Part of the measured time that other programs may have taken: [`crate::disturbance`].
+    pub(crate) disturbed: f64,
+}
+
 /// `allocations` are the allocation events by node; empty if there are none.
-pub(crate) fn times(
-    tree: &Tree,
-    sampling: Sampling,
-    cost: Option<&Calibration>,
-    allocations: &[f64],
-) -> TreeTimes {
+pub(crate) fn times(tree: &Tree, sampling: Sampling, cost: Option<&Cost>, allocations: &[f64]) -> TreeTimes {
     let mut result = TreeTimes { nodes: vec![Times::default(); tree.nodes.len()], ..TreeTimes::default() };
     let count = tree.nodes.len();
     let (mut called, mut made) = (vec![0.0; count], vec![Calls::default(); count]);
     let mut own = vec![Calls::default(); count];
     let mut deeper = vec![false; count];
+    let doubt = cost.map(|cost| Doubt::of(&cost.calibration)).unwrap_or_default();
+    let mut made_doubt = vec![0.0; count];
     for (i, node) in tree.nodes.iter().enumerate() {
         let parent = (node.parent as usize).checked_sub(1);
         deeper[i] = node.consumer == TreeConsumer::Deeper || parent.is_some_and(|p| deeper[p]);
@@ -78,6 +85,7 @@ pub(crate) fn times(
         if let Some(parent) = parent {
             called[parent] += estimate.total;
             made[parent].add(own[i]);
+            made_doubt[parent] += doubt.sum(own[i]);
             result.nodes[parent].callees_variance += estimate.variance;
         }
     }
@@ -88,7 +96,13 @@ pub(crate) fn times(
         times.variance = times.inclusive_variance + times.callees_variance;
         times.exact_inclusive += match cost.filter(|_| !deeper[i]) {
             Some(cost) => {
-                times.noise = calibration::noise(cost, own[i], made[i]);
+                let own_doubt = doubt.sum(own[i]);
+                let disturbed = cost.disturbed * base.max(0.0);
+                // The calibration errs in one way: what a call has too much its caller has too much, too, but of the other part. No
+                // base is further off than by all of it.
+                times.noise = (own_doubt.max(made_doubt[i]) + disturbed).min(base.max(0.0));
+                times.cum_noise = own_doubt + disturbed;
+                let cost = &cost.calibration;
                 let allocations = allocations.get(i).copied().unwrap_or(0.0);
                 calibration::exact(cost, base, own[i], made[i], allocations)
             }
@@ -100,7 +114,7 @@ pub(crate) fn times(
         }
     }
     // What the correction of a subtree may be off by has one cause: it adds up.
-    let mut noise = result.nodes.iter().map(|t| t.noise).collect::<Vec<_>>();
+    let mut noise = result.nodes.iter().map(|t| t.cum_noise).collect::<Vec<_>>();
     for i in (0..count).rev() {
         if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
             noise[parent] += noise[i];
@@ -126,6 +140,57 @@ pub(crate) fn times(
         result.below_zero = exact.short;
     }
     result
+}
+
+/// CPU time of a tree's contexts, in ns.
+pub(crate) struct CpuTimes {
+    /// Own, as measured.
+    pub(crate) raw: Vec<f64>,
+    /// Own, without what the probes added; and what it and its sums may be off by.
+    pub(crate) exact: Option<[Vec<f64>; 3]>,
+}
+
+/// Corrected as wall time is, if the cost in CPU time is known and all calls were read.
+pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
+    let count = tree.nodes.len();
+    let parent = |i: usize| (tree.nodes[i].parent as usize).checked_sub(1);
+    let inclusive: Vec<f64> = tree.nodes.iter().map(|node| node.cpu_ns as f64).collect();
+    let own = |i: usize| {
+        let node = &tree.nodes[i];
+        // Those that are open were not read at their end.
+        let ended = (node.closes.exits + node.closes.unwinds) as f64;
+        let timed = if node.consumer.method().is_some() { ended } else { 0.0 };
+        Calls { timed, untimed: 0.0 }
+    };
+    let (mut raw, mut made, mut made_doubt) = (inclusive.clone(), vec![0.0; count], vec![0.0; count]);
+    let doubt = cost.map(Doubt::of_cpu).unwrap_or_default();
+    for (i, &cpu) in inclusive.iter().enumerate() {
+        if let Some(parent) = parent(i) {
+            raw[parent] -= cpu;
+            made[parent] += own(i).all();
+            made_doubt[parent] += doubt.sum(own(i));
+        }
+    }
+    let exact = cost.map(|cost| {
+        let mut exact = vec![0.0; count];
+        for i in (0..count).rev() {
+            exact[i] += raw[i] - own(i).all() * cost.inner - made[i] * cost.outer;
+            if let Some(parent) = parent(i) {
+                exact[parent] += exact[i];
+            }
+        }
+        let noise: Vec<f64> =
+            (0..count).map(|i| doubt.sum(own(i)).max(made_doubt[i]).min(raw[i].max(0.0))).collect();
+        let mut callees = vec![Vec::new(); count + 1];
+        for i in 0..count {
+            callees[parent(i).unwrap_or(count)].push(i);
+        }
+        let squares: Vec<f64> = noise.iter().map(|noise| noise * noise).collect();
+        let fitted = Shares::of(&callees, exact, &vec![0.0; count], &squares);
+        [fitted.base, noise, (0..count).map(|i| doubt.sum(own(i))).collect()]
+    });
+    raw.iter_mut().for_each(|raw| *raw = raw.max(0.0));
+    CpuTimes { raw, exact }
 }
 
 /// Whole ns that fit each other: callees together take no longer than their caller. Events that were being written, estimates

@@ -7,7 +7,7 @@ use super::labels::Labels;
 use super::text::{percent, printable, quantity, quantity_width, shortened};
 use super::{Options, Show};
 use crate::model::Arcflow;
-use crate::uncertainty::Uncertainty;
+use crate::uncertainty::{Error, Uncertainty};
 
 /// Headers of the first and the last column, as in the paper.
 const CALLS: &str = "calls";
@@ -28,8 +28,9 @@ enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Figure,
-    /// Its standard error, where only some calls were timed.
+    /// What it may be off by, as a figure where only some calls were timed, or else in percent of it.
     Error,
+    ErrorPercent,
     Percent,
 }
 
@@ -70,6 +71,17 @@ fn labels(model: &Arcflow) -> impl Iterator<Item = String> {
     odd.map(|(column, label, _)| format!("{column}: {}", printable(label)))
 }
 
+/// An error in percent of its figure, whole ones from 10 on; `>99`: it may be off by all of it.
+fn error_percent(error: f64, value: f64) -> String {
+    let percent = 100.0 * error / value;
+    match percent {
+        _ if error == 0.0 => "-".to_owned(),
+        percent if percent >= 99.5 || !percent.is_finite() => ">99".to_owned(),
+        percent if percent >= 9.95 => format!("{percent:.0}"),
+        percent => format!("{percent:.1}"),
+    }
+}
+
 impl Columns {
     /// For the resources `shown`, where everything together is `total`, and no line has more than `calls`. `before` columns are
     /// taken by the caller.
@@ -86,11 +98,15 @@ impl Columns {
             let of = &model.resources()[resource];
             for (part, word) in [(Part::Base, "base"), (Part::Cum, "cum")] {
                 let word = if shown.len() > 1 { format!("{} {word}", of.name) } else { word.to_owned() };
-                let sampled = Uncertainty::of(model, resource).is_sampled();
-                for cell in [Cell::Figure, Cell::Error, Cell::Percent] {
+                let uncertain = Uncertainty::of(model, resource);
+                let sampled = uncertain.is_sampled();
+                for cell in [Cell::Figure, Cell::Error, Cell::ErrorPercent, Cell::Percent] {
                     let wanted = match cell {
                         Cell::Figure => options.show != Show::Percent,
                         Cell::Error => options.show != Show::Percent && sampled,
+                        Cell::ErrorPercent => {
+                            options.show != Show::Percent && uncertain.is_known() && !sampled
+                        }
                         Cell::Percent => options.show != Show::Absolute,
                     };
                     if !wanted {
@@ -100,6 +116,7 @@ impl Columns {
                         // One column more for the mark of uncertain figures.
                         Cell::Figure => (word.clone(), 1 + quantity_width(total[resource], &of.unit)),
                         Cell::Error => ("+-".to_owned(), quantity_width(total[resource], &of.unit)),
+                        Cell::ErrorPercent => ("+- %".to_owned(), 4),
                         Cell::Percent => (format!("{word} %"), 5),
                     };
                     let width = figure.max(header.chars().count());
@@ -178,7 +195,8 @@ impl Columns {
             };
             let text = match column.cell {
                 Cell::Percent => percent(all[r], self.total[r]),
-                Cell::Error => quantity(error.map_or(0.0, |e| e.standard.round()), &self.units[r]),
+                Cell::Error => quantity(error.map_or(0.0, |e| e.total().round()), &self.units[r]),
+                Cell::ErrorPercent => error_percent(error.map_or(0.0, Error::total), all[r]),
                 Cell::Figure => {
                     let mark = if error.is_some_and(|e| e.hides(all[r])) { "~" } else { "" };
                     format!("{mark}{}", quantity(all[r], &self.units[r]))
