@@ -53,6 +53,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Instant;
 use talk::{contained, say, say_once};
 
 /// What lasts from the start on.
@@ -438,7 +439,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
             && let Some(live) = agent.live.get()
         {
             heap::end();
-            live.recorder.finish(jni, &agent.hook.missed());
+            live.recorder.finish(jni, &agent.hook.missed(), &agent.hook.cost());
         }
         // After the recorder: what is collected for it is not the program's doing.
         if let Some(agent) = AGENT.get()
@@ -500,8 +501,11 @@ unsafe extern "system" fn class_file_load_hook(
         if !agent.hook.wants(origin, name) {
             return None;
         }
+        let start = Instant::now();
         let reach = live.reach(agent, jni, &loader, name)?;
-        let out = agent.hook.rewrite(origin, name, class, reach, |news| live.recorder.tell(jni, news))?;
+        let out = agent.hook.rewrite(origin, name, class, reach, |news| live.recorder.tell(jni, news));
+        agent.hook.spent(start.elapsed());
+        let out = out?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
     });
     if let Some((bytes, length)) = rewritten.flatten() {

@@ -20,8 +20,9 @@ use instrument_rewriter::transform::rmi;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 /// Rewrites what is to be rewritten, from any number of threads.
 pub(crate) struct LoadHook {
@@ -47,6 +48,9 @@ pub(crate) struct LoadHook {
     regions_met: Vec<AtomicBool>,
     /// Nothing but regions is asked for.
     only_regions: bool,
+    /// Classes that were looked at to be rewritten, and the ns that it took, over all threads.
+    looked_at: AtomicU64,
+    ns: AtomicU64,
 }
 
 /// What the recorder has to know of a class before it can run.
@@ -108,7 +112,24 @@ impl LoadHook {
             regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
             only_regions: options.transforms == Transforms::NONE,
             regions,
+            looked_at: AtomicU64::new(0),
+            ns: AtomicU64::new(0),
         })
+    }
+
+    /// Counts a class, and the time that the thread which loads it had to wait for us.
+    pub(crate) fn spent(&self, time: Duration) {
+        self.looked_at.fetch_add(1, Relaxed);
+        self.ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// The same so far, as properties of the profile.
+    pub(crate) fn cost(&self) -> String {
+        format!(
+            "rewriting.classes={}\nrewriting.ns={}\n",
+            self.looked_at.load(Relaxed),
+            self.ns.load(Relaxed)
+        )
     }
 
     /// Whether classes of the JDK may be rewritten.

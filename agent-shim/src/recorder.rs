@@ -18,6 +18,7 @@ pub(crate) struct Recorder {
     id_map: StaticMethod,
     roots: StaticMethod,
     missed: StaticMethod,
+    properties: StaticMethod,
     /// Pieces of the id map that it did not take yet.
     waiting: Mutex<Vec<Vec<u8>>>,
 }
@@ -37,13 +38,14 @@ impl Recorder {
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let roots = jni.static_method(CLASS, "roots", "([B)V")?;
         let missed = jni.static_method(CLASS, "missed", "([B)V")?;
+        let properties = jni.static_method(CLASS, "properties", "([B)V")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
         if at_once {
             let begin = jni.static_method(CLASS, "begin", "([B)V")?;
             jni.call_with_bytes(&begin, &[]).then_some(())?;
         }
-        Some(Recorder { id_map, roots, missed, waiting: Mutex::default() })
+        Some(Recorder { id_map, roots, missed, properties, waiting: Mutex::default() })
     }
 
     /// Tells what has to be known of a class before it runs. Roots do not wait as the map does: where the stack is nearly full, what
@@ -74,8 +76,10 @@ impl Recorder {
     }
 
     /// Writes what is left, before the end. `missed`: roots that match nothing that was rewritten now; it may have been earlier.
-    pub(crate) fn finish(&self, jni: Jni<'_>, missed: &[String]) {
+    /// `properties`: what the agent itself has to say, as lines of KEY=VALUE.
+    pub(crate) fn finish(&self, jni: Jni<'_>, missed: &[String], properties: &str) {
         self.id_map(jni, Vec::new());
+        jni.call_with_bytes(&self.properties, properties.as_bytes());
         if !missed.is_empty() {
             jni.call_with_bytes(&self.missed, missed.join("\n").as_bytes());
         }

@@ -28,6 +28,7 @@ mod names;
 mod output;
 mod profile_diff;
 mod progress;
+mod recording;
 mod remote;
 mod report;
 mod rewrite;

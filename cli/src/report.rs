@@ -10,6 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::counts::{self, Report};
 use crate::exit::{Exit, usage};
 use crate::lookup::{self, Methods};
+use crate::recording::Recording;
 use crate::subject::{self, ProfileFile, Subject};
 use crate::talk::Talk;
 use crate::view::{self, Print};
@@ -18,7 +19,7 @@ use instrument_analysis::Kind;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::correction::Correction;
 use instrument_analysis::invariants::{self, Checked};
-use instrument_analysis::report::text::{percent, printable, quantity};
+use instrument_analysis::report::text::{printable, quantity};
 use instrument_analysis::report::{Options, xprof};
 use instrument_analysis::uncertainty::accompanies;
 use instrument_trace::{NO_MIN, Pause, ThreadKind};
@@ -102,7 +103,7 @@ fn print(opts: &Opts) -> Print {
 }
 
 /// A line of the summary.
-fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<()> {
+pub(crate) fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<()> {
     Ok(writeln!(out, "{name:<11} {}", printable(value))?)
 }
 
@@ -186,15 +187,8 @@ fn summary(
             fact(out, &resource.name, &quantity(arcs.total()[r], &resource.unit))?;
         }
     }
-    if model.correction == Correction::Applied {
-        let share = model.resource("wall-raw").map_or(0.0, |r| arcs.total()[r]);
-        let percent = percent(subject.overhead, share);
-        fact(
-            out,
-            "overhead",
-            &format!("{} of recording, {percent} % of wall-raw", quantity(subject.overhead, "ns")),
-        )?;
-    }
+    let measured = model.resource("wall-raw").map_or(0.0, |r| arcs.total()[r]);
+    Recording::of(subject, arcs).print(out, measured)?;
     if !subject.profiles.is_empty() {
         writeln!(out, "{}", counts.law.line())?;
         counts.law.violations(out)?;
@@ -253,6 +247,7 @@ fn document(
         "equations": checked.equations,
         "violations": violations,
     });
+    document["recording"] = serde_json::to_value(Recording::of(subject, arcs))?;
     document["overhead_ns"] = serde_json::json!(subject.overhead.round() as u64);
     if let Some(correction) = subject.model.correction.json() {
         document["correction"] = correction;

@@ -90,6 +90,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     }
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
+    opts.recording.check(&settings)?;
     let library = find_library(opts.agent)?;
     let mut recording = opts.recording.options()?;
     recording.extend(opts.name.map(|name| ("name", name)));

@@ -299,7 +299,7 @@ fn a_refused_correction_is_what_a_report_says_first() {
         assert!(run.stdout.starts_with(first), "{command}: {}", run.stdout);
         let line = run.stdout.lines().next().unwrap();
         assert!(line.contains("its calibration has 1 undisturbed round and needs 20"), "{command}: {line}");
-        for word in ["overhead", "wall ", "ns a call taken out"] {
+        for word in ["of probes", "wall ", "ns a call taken out"] {
             assert!(!run.stdout[line.len()..].contains(word), "{command}: {word}: {}", run.stdout);
         }
     }
@@ -330,4 +330,58 @@ fn a_refused_correction_is_what_a_report_says_first() {
         "{}",
         run.stdout
     );
+}
+
+/// What recording took, what that leaves out, and for how many methods it cannot tell the time.
+#[test]
+fn report_says_what_recording_took() {
+    let dir = Dir::new();
+    // 5000 calls of 5 ns and 50 of 100 us, with 20 + 20 ns of probes each.
+    let tiny = |s: Script| s.enter(2).wait(25).exit(2).wait(20);
+    let long = |s: Script| s.enter(3).wait(100_020).exit(3).wait(20);
+    let script = Script::new(1000).enter(1).wait(5_000_020).times(5000, tiny).times(50, long).exit(1);
+    let write = |name: &str, properties: &[(&str, &str)]| {
+        let mut writer = Writer::new();
+        writer.tree("main", &script);
+        writer.property("record", "tree").calibrated(20.0, 20.0).clocks(0, 20_000_000);
+        for (key, value) in properties {
+            writer.property(key, value);
+        }
+        dir.write(name, writer.finish());
+    };
+    write("a.iprof", &[]);
+    let out = dir.line("report a.iprof").expect(0).stdout;
+    // 5051 calls of 40 ns.
+    for line in [
+        "overhead    at least 202.0 us: 202.0 us of probes (2.0 % of wall-raw)\n",
+        "not counted: class loading",
+        "too short   1 of 3 methods, 99.0 % of the calls: their own time is less than its error; marked ~\n",
+        " ~25.00 us ",
+    ] {
+        assert!(out.contains(line), "`{line}` is not in {out}");
+    }
+    write("b.iprof", &[("rewriting.ns", "4000000"), ("rewriting.classes", "12")]);
+    let out = dir.line("report b.iprof").expect(0).stdout;
+    let line = "overhead    at least 4.202 ms: 202.0 us of probes (2.0 % of wall-raw), 4.000 ms of rewriting as 12 classes were loaded\n";
+    assert!(out.contains(line), "{out}");
+    let json = dir.line("report --json b.iprof").expect(0).json();
+    let recording = &json["recording"];
+    assert_eq!((&recording["probes_ns"], &recording["rewriting_ns"]), (&202_040.into(), &4_000_000.into()));
+    let short = serde_json::json!({"methods": 1, "of_methods": 3, "calls": 5000, "of_calls": 5051});
+    assert_eq!(recording["too_short"], short);
+    assert_eq!(recording["left_out"].as_array().unwrap().len(), 3);
+}
+
+/// Before any program is started.
+#[test]
+fn cpu_time_that_cannot_be_recorded_is_refused() {
+    let dir = Dir::new();
+    for (line, reason) in [
+        ("run --cpu --record counts -- java X", "--cpu: CPU time is recorded with --record tree"),
+        ("run --cpu --record trace -- java X", "--cpu: CPU time is recorded with --record tree"),
+        ("run --cpu --timing sampled:64 -- java X", "leave out --timing sampled:N, or --cpu"),
+    ] {
+        dir.line(line).says(2, &[reason]);
+    }
+    assert_eq!(dir.list(), [""; 0]);
 }

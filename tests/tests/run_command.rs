@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, finish, option, run};
 use instrument_tests::jre;
 use instrument_tests::machine::{Jdk, Run};
@@ -165,5 +165,55 @@ fn regions_are_timed_as_classes_load() -> Result<()> {
         ensure!(outcome.stderr.contains(said), "{}", outcome.stderr);
     }
     ensure!(outcome.stdout.contains("calls       0 in 0 contexts"), "{}", outcome.stdout);
+    Ok(())
+}
+
+/// What follows the first line of standard output, which is the program's.
+fn json_after_a_line(stdout: &str) -> Result<(&str, serde_json::Value)> {
+    let (line, json) = stdout.split_once('\n').unwrap_or_default();
+    Ok((line, serde_json::from_str(json).with_context(|| stdout.to_owned())?))
+}
+
+/// Beside busy threads a loop of tiny calls is charged many times what it takes: the error says so, or nothing is corrected.
+#[test]
+fn errors_hold_a_machine_that_is_busy() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = agent::compile(&["Crowded.java"], 8, folder.path())?.display().to_string();
+    let options = ["--exclude", "Crowded$*", "--report", "xprof --json"];
+    let outcome = finish(instrument_run(&options, &["-cp", &path, "Crowded"])?)?;
+    let (line, report) = json_after_a_line(&outcome.stdout)?;
+    let (plain, check) = line.split_once(' ').context("two numbers")?;
+    assert_eq!(check, "0");
+    let plain: f64 = plain.parse()?;
+    let state = report["correction"]["state"].as_str().unwrap_or_default();
+    let names: Vec<_> = report["resources"].as_array().into_iter().flatten().map(|r| &r["name"]).collect();
+    if state == "refused" {
+        ensure!(!names.contains(&&"wall".into()), "{report}");
+        return Ok(());
+    }
+    assert_eq!(state, "applied");
+    let wall = names.iter().position(|name| **name == "wall").context("no wall")?;
+    let mut rows = report["rows"].as_array().into_iter().flatten();
+    let row = rows.find(|row| row["function"].as_str().is_some_and(|name| name.starts_with("Crowded.loop(")));
+    let row = row.context("no loop")?;
+    let figure = |key: &str| row[key][wall].as_f64().unwrap_or(f64::NAN);
+    let (charged, error) = (figure("cum"), figure("cum_error"));
+    // Both took turns on the same machine; it may have been twice as busy for the one as for the other.
+    ensure!(charged - error <= 2.0 * plain, "{charged} +- {error} ns, but {plain} ns without probes");
+    Ok(())
+}
+
+#[test]
+fn cpu_time_and_rewriting_are_recorded() -> Result<()> {
+    let (_folder, path) = program()?;
+    let options = ["--cpu", "--report", "report --json"];
+    let outcome = finish(instrument_run(&options, &["-cp", &path, "Program"])?)?;
+    let (_, report) = json_after_a_line(&outcome.stdout)?;
+    let resources = report["xprof"]["resources"].as_array().cloned().unwrap_or_default();
+    let raw = resources.iter().position(|r| r["name"] == "cpu-raw").context("no cpu-raw")?;
+    ensure!(report["xprof"]["total"][raw].as_f64() > Some(0.0), "{report}");
+    let recording = &report["recording"];
+    ensure!(recording["rewriting_ns"].as_u64() > Some(0), "{recording}");
+    ensure!(recording["rewriting_classes"].as_u64() > Some(0), "{recording}");
     Ok(())
 }

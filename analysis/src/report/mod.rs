@@ -13,7 +13,7 @@
 //! | [`diff`] | what changed between two models |
 //!
 //! Text is for people: figures are scaled, what is below a share of the whole may be cut and is summed up then, `~` marks what cannot
-//! be told from nothing, `+-` is the standard error of an estimate ([`crate::uncertainty`]). JSON and CSV are
+//! be told from nothing, `+-` is what a figure may be off by, as a figure or in percent of it ([`crate::uncertainty`]). JSON and CSV are
 //! for programs: keys are stable, figures are as measured, in the resource's unit. `base`, `cum` and `total` are lists in the
 //! order of `resources`.
 

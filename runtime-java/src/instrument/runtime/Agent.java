@@ -157,6 +157,14 @@ final class Agent {
         }
     }
 
+    /** The program ends: what the agent itself has to say, as lines of KEY=VALUE. */
+    static void properties(byte[] lines) throws UnsupportedEncodingException {
+        ProfileFile profile = file;
+        if (profile != null) {
+            profile.write(Format.PROPERTIES, new String(lines, "UTF-8"));
+        }
+    }
+
     /** The file is open: writes what was waiting for it. The caller's probes do nothing. */
     static void opened(ProfileFile profile) {
         file = profile;

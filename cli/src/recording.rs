@@ -1,0 +1,115 @@
+//! What recording took, and what its figures cannot say: the part of the summary about the cost of looking.
+
+use std::io::Write;
+
+use crate::report::fact;
+use crate::subject::{ProfileFile, Subject};
+use anyhow::Result;
+use instrument_analysis::Kind;
+use instrument_analysis::arcs::Arcs;
+use instrument_analysis::correction::Correction;
+use instrument_analysis::report::text::{percent, quantity};
+use instrument_analysis::uncertainty::Uncertainty;
+use serde::Serialize;
+
+/// What recording costs that is in no figure.
+const LEFT_OUT: [&str; 3] = [
+    "class loading, which takes longer for classes with probes",
+    "the calibration itself",
+    "inlining and other work of the compiler that probes prevent",
+];
+
+/// What recording took at least.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Recording {
+    /// ns of the probes, over all threads; none: that is not known.
+    probes_ns: Option<u64>,
+    /// ns for which the agent held threads up that loaded classes; none: there was no agent.
+    rewriting_ns: Option<u64>,
+    /// Classes that it looked at then.
+    rewriting_classes: Option<u64>,
+    /// What is not in these.
+    left_out: [&'static str; 3],
+    /// Methods whose own time cannot be told from the cost of recording; none: times are not corrected.
+    too_short: Option<TooShort>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct TooShort {
+    methods: u64,
+    of_methods: u64,
+    calls: u64,
+    of_calls: u64,
+}
+
+impl Recording {
+    pub(crate) fn of(subject: &Subject, arcs: &Arcs) -> Recording {
+        let is_corrected = subject.model.correction == Correction::Applied;
+        let sum = |key: &str| {
+            let number = |file: &ProfileFile| file.property(key).and_then(|text| text.parse::<u64>().ok());
+            subject.profiles.iter().filter_map(number).reduce(u64::saturating_add)
+        };
+        Recording {
+            probes_ns: is_corrected.then(|| subject.overhead.round() as u64),
+            rewriting_ns: sum("rewriting.ns"),
+            rewriting_classes: sum("rewriting.classes"),
+            left_out: LEFT_OUT,
+            too_short: subject
+                .model
+                .resource("wall")
+                .filter(|_| is_corrected)
+                .map(|wall| too_short(subject, arcs, wall)),
+        }
+    }
+
+    /// `measured`: the time that the probes are a part of, in ns.
+    pub(crate) fn print(&self, out: &mut dyn Write, measured: f64) -> Result<()> {
+        let mut parts = Vec::new();
+        let mut sum = 0;
+        if let Some(ns) = self.probes_ns {
+            let share = percent(ns as f64, measured);
+            parts.push(format!("{} of probes ({share} % of wall-raw)", quantity(ns as f64, "ns")));
+            sum += ns;
+        }
+        if let (Some(ns), Some(classes)) = (self.rewriting_ns, self.rewriting_classes) {
+            parts
+                .push(format!("{} of rewriting as {classes} classes were loaded", quantity(ns as f64, "ns")));
+            sum = sum.saturating_add(ns);
+        }
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let sum = quantity(sum as f64, "ns");
+        fact(out, "overhead", &format!("at least {sum}: {}", parts.join(", ")))?;
+        fact(out, "", &format!("not counted: {}", self.left_out.join("; ")))?;
+        if let Some(short) = self.too_short.as_ref().filter(|short| short.methods > 0) {
+            let TooShort { methods, of_methods, calls, of_calls } = short;
+            let share = percent(*calls as f64, *of_calls as f64);
+            let text = format!(
+                "{methods} of {of_methods} methods, {share} % of the calls: their own time is less than its error; marked ~"
+            );
+            fact(out, "too short", &text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Methods whose base is within its error.
+fn too_short(subject: &Subject, arcs: &Arcs, wall: usize) -> TooShort {
+    let uncertain = Uncertainty::of(&subject.model, wall);
+    let mut short = TooShort { methods: 0, of_methods: 0, calls: 0, of_calls: 0 };
+    for id in arcs.ids() {
+        let function = arcs.function(id);
+        if function.kind != Kind::Method {
+            continue;
+        }
+        short.of_methods += 1;
+        short.of_calls = short.of_calls.saturating_add(function.calls);
+        let base = arcs.self_base(id);
+        if uncertain.base(base).is_some_and(|error| error.hides(base[wall])) {
+            short.methods += 1;
+            short.calls = short.calls.saturating_add(function.calls);
+        }
+    }
+    short
+}
