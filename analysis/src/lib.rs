@@ -26,6 +26,7 @@ pub mod correction;
 mod disturbance;
 pub mod export;
 pub mod heap;
+mod in_place;
 pub mod input;
 pub mod invariants;
 pub mod load;

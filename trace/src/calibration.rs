@@ -27,8 +27,6 @@ pub struct Calibration {
     pub start: Option<Phase>,
     /// When the program ended.
     pub end: Option<Phase>,
-    /// While the program ran, at the places where its own probes are.
-    pub place: Option<Phase>,
     /// What the probes of a call add to readings of the thread's CPU time, if those are recorded.
     pub cpu: Option<CpuCost>,
 }
@@ -64,7 +62,7 @@ impl Calibration {
 
     /// The phases that were measured.
     pub fn phases(&self) -> impl Iterator<Item = Phase> {
-        [self.start, self.end, self.place].into_iter().flatten()
+        [self.start, self.end].into_iter().flatten()
     }
 }
 
@@ -96,7 +94,6 @@ impl Copy {
             allocation: ns("allocation"),
             start: phase("start"),
             end: phase("end"),
-            place: phase("place"),
             cpu: cpu(),
         })
     }

@@ -375,7 +375,7 @@
 //! | `calibration.allocation` | cost of one allocation event |
 //! | `calibration.rounds` | rounds that the figures come from: those in which the probes were compiled and nothing disturbed them |
 //! | `calibration.rounds.least` | so many of them are needed; with fewer the figures are insufficient and times are not to be corrected by them |
-//! | `calibration.start.*`, `.end.*`, `.place.*` | `inner`, `outer`, `spread` and `rounds` of each measurement by itself: at the start, at the end, and in place (while the program ran, with its own probes) |
+//! | `calibration.start.*`, `calibration.end.*` | `inner`, `outer`, `spread` and `rounds` of each of the two measurements by itself |
 //! | `calibration.cpu.inner`, `calibration.cpu.outer` | what a call's probes add to readings of the thread's CPU time, in the call and in its caller; only if CPU time is recorded |
 //!
 //! The keys without the name of a measurement are the figures to use. A key that comes again replaces the one before: the recorder

@@ -26,6 +26,7 @@ use crate::calibration::{self, Calls};
 use crate::correction::{self, Correction};
 use crate::disturbance;
 use crate::heap::biographies::Biographies;
+use crate::in_place;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
 use crate::uncertainty::companions;
 use crate::waits::Waits;
@@ -374,7 +375,9 @@ impl Loading<'_, '_> {
         index: usize,
         end: &End,
     ) {
-        let cost = correction::cost(profile, thread).filter(|_| self.columns.wall.is_some());
+        let cost = correction::cost(profile, thread)
+            .filter(|_| self.columns.wall.is_some())
+            .map(|cost| in_place::bounded(cost, tree));
         let mut allocations = vec![0.0; tree.nodes.len()];
         let at = places.threads[index];
         for made in &thread.tree_allocations {
