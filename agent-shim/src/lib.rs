@@ -116,6 +116,11 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
     contained("the start of the agent", || {
         // SAFETY: these are what the virtual machine passed in.
         let (jvmti, options) = unsafe { (Jvmti::of(vm), text(options)) };
+        if options == "help" {
+            // As the agents of the JDK do: there is no program to run.
+            let _ = std::io::Write::write_all(&mut std::io::stdout(), options::help().as_bytes());
+            std::process::exit(0);
+        }
         if let Err(reason) =
             jvmti.map_err(|error| error.to_string()).and_then(|jvmti| start(jvmti, &options, false))
         {

@@ -74,7 +74,7 @@ impl LoadHook {
         let report = match &options.report {
             None => None,
             Some(path) => {
-                let report = Report::create(path).map_err(|error| named("report", path, error))?;
+                let report = Report::create(path).map_err(|error| named("account", path, error))?;
                 Some(Arc::new(Mutex::new(report)))
             }
         };

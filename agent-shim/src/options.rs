@@ -11,7 +11,7 @@
 //! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
 //! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
 //! | `early` | `on`: classes are rewritten from the first one on, before the virtual machine is initialised, which turns class data sharing off |
-//! | `report` | a file for the account of every class and method, as JSON lines |
+//! | `account` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
 //! | `heap-dump` | a file for a dump of the heap, as it is when the program ends; `%p` is the process id |
 //! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
@@ -60,7 +60,7 @@ const AGENT_KEYS: [&str; 17] = [
     "root",
     "region",
     "ids",
-    "report",
+    "account",
     "dump",
     "heap-dump",
     "ctl",
@@ -123,6 +123,19 @@ pub(crate) struct Heap {
     pub(crate) biographies: bool,
 }
 
+/// What `-agentpath:..=help` prints: the table on this page.
+pub(crate) fn help() -> String {
+    let rows = include_str!("options.rs").lines().filter_map(|line| line.strip_prefix("//! | `"));
+    let mut text =
+        String::from("Options of the agent: -agentpath:libinstrument_agent.so=KEY=VALUE,KEY=VALUE,..\n\n");
+    for row in rows {
+        let mut cells = row.trim_end_matches(" |").splitn(2, " | ");
+        let (key, value) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+        text += &format!("{}\n        {}\n", key.replace('`', ""), value.replace('`', ""));
+    }
+    text + "\nA comma or backslash within a value is written with a backslash before it. The command instrument run --help explains the same options.\n"
+}
+
 impl Options {
     /// Reads an option string.
     ///
@@ -161,7 +174,8 @@ impl Options {
                 }
                 "library-calls" => library_calls = choose(key, value, &LibraryCalls::WORDS)?,
                 "ids" => ids = path(),
-                "report" => report = path(),
+                // What it was called once.
+                "account" | "report" => report = path(),
                 "dump" => dump = path(),
                 "heap-dump" => heap_dump = path(),
                 "ctl" if value == "off" => ctl = Requests::Off,
@@ -382,6 +396,16 @@ mod tests {
         assert_eq!(jdk.class(b"java/util/HashMap"), ClassVerdict::All);
         assert!(matches!(jdk.class(b"java/util/zip/Inflater"), ClassVerdict::Skip(_)));
         assert!(matches!(jdk.class(b"javax/print/PrintService"), ClassVerdict::Skip(_)));
+    }
+
+    #[test]
+    fn help_has_every_option_that_the_agent_takes() {
+        let help = help();
+        for key in AGENT_KEYS {
+            let named = help.lines().any(|line| line.split(", ").any(|word| word == key));
+            assert!(named, "{key} is not in\n{help}");
+        }
+        assert!(!help.contains('|') && !help.contains('`'), "{help}");
     }
 
     #[test]

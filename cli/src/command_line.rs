@@ -3,16 +3,17 @@
 
 use crate::talk::Color;
 use clap::{Command, CommandFactory, ValueEnum};
+use instrument_names::nearest::nearest;
 use std::ffi::{OsStr, OsString};
 
 /// The whole command line's definition, as clap sees it.
 pub(crate) fn command() -> Command {
-    let command =
-        crate::Cli::command().mut_subcommand("rewrite", |rewrite| rewrite.after_help(crate::exit::HELP));
+    // An account was called report once; `run --report` is the report that is printed.
+    let command = crate::Cli::command().mut_subcommand("rewrite", |rewrite| {
+        rewrite.after_help(crate::exit::HELP).mut_arg("account", |arg| arg.alias("report"))
+    });
     #[cfg(unix)]
     let command = command.mut_subcommand("run", |run| {
-        let (id, name) = crate::run::RENAMED;
-        let run = run.mut_arg(id, |arg| arg.long(name));
         crate::run::WITHOUT_EFFECT.iter().fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(true)))
     });
     command
@@ -79,29 +80,26 @@ pub(crate) fn color(words: &[OsString]) -> Color {
         .unwrap_or(Color::Auto)
 }
 
-/// The command that `word` may have been meant as, when it is no file: at most two letters off, and no more than a third of them.
-pub(crate) fn meant_as(word: &str) -> Option<String> {
-    let close = |name: &String| distance(word, name) <= (name.len() / 3).min(2);
-    commands().filter(close).min_by_key(|name| distance(word, name))
+/// What to say of a first word that is neither a command nor a file: what was probably meant. Options of the command that it should have been
+/// would be refused before anybody looks for a file of this name.
+pub(crate) fn unknown_command(words: &[OsString]) -> Option<String> {
+    // `with_default_command` has put its own word in front.
+    let at = words.iter().position(|word| word == "rewrite")?;
+    let word = words.get(at + 1)?.to_str()?;
+    let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if !is_word || word.starts_with('-') || std::path::Path::new(word).exists() {
+        return None;
+    }
+    let names: Vec<String> = commands().collect();
+    Some(match meant_as(word) {
+        Some(command) => format!("`{word}` is neither a file nor a command; did you mean `{command}`?"),
+        None => format!("`{word}` is neither a file nor a command; the commands are {}", names.join(", ")),
+    })
 }
 
-/// Insertions, removals, replacements and swaps of neighbours (optimal string alignment) between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(40).collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+/// The command that is most like `word`.
+pub(crate) fn meant_as(word: &str) -> Option<String> {
+    nearest(word, commands()).into_iter().next()
 }
 
 #[cfg(test)]
@@ -144,6 +142,7 @@ mod tests {
         assert_eq!(meant_as("rewirte").as_deref(), Some("rewrite"));
         assert_eq!(meant_as("idz").as_deref(), Some("ids"));
         assert_eq!(meant_as("completion").as_deref(), Some("completions"));
+        assert_eq!(meant_as("xproff").as_deref(), Some("xprof"));
         assert_eq!(meant_as("app.jar"), None);
         assert_eq!(meant_as("x"), None);
     }

@@ -12,7 +12,7 @@
 //! timing = "sampled:64"
 //! root = ["com.acme.Shop#sell"]
 //! region = ["com.acme.Shop:12-17"]
-//! report = "target/instrument.jsonl"
+//! account = "target/instrument.jsonl"
 //! strict = true
 //! strip-signatures = false
 //! threads = 4
@@ -52,6 +52,7 @@ pub(crate) struct Config {
     pub(crate) timing: Option<Timing>,
     root: Option<Vec<Spanned<String>>>,
     region: Option<Vec<Spanned<String>>>,
+    #[serde(rename = "account", alias = "report")]
     report: Option<Spanned<PathBuf>>,
     pub(crate) strict: Option<bool>,
     strip_signatures: Option<Spanned<bool>>,

@@ -44,7 +44,6 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         Ok(unreadable)
     });
     match outcome {
-        Err(error) if is_broken_pipe(&error) => Ok(Exit::Done),
         Ok(unreadable) => {
             for error in &unreadable {
                 talk.error(format_args!("{error:#}"));
@@ -53,11 +52,6 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         }
         Err(error) => Err(error),
     }
-}
-
-/// Whether the reader of standard output went away.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Returns what is wrong with each class that cannot be parsed.

@@ -3,17 +3,19 @@
 //! The engine reads the inputs itself, one at a time, so that memory holds the largest input and not all of them. It hands out ids in
 //! the order of the units and their files, whatever the number of threads. It never writes a file.
 
-use crate::account::{ClassRecord, MethodRecord, Outcome, Tally, outcome_of};
 use crate::exit::usage;
+use crate::lookup::{Given, nothing_fits};
 use crate::runtime;
 use crate::settings::{LibraryCalls, Record, Runtime as RuntimeOption, Settings, Transform};
 use anyhow::{Context, Result, bail};
+use instrument_names::mutf8;
 use instrument_names::pattern::MethodQuery;
+use instrument_rewriter::account::{self, ClassRecord, Outcome, Tally};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::filter::SubclassIndex;
 use instrument_rewriter::id_map::IdMap;
-use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Note, RegionRecord, Runtime};
+use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, RegionRecord, Runtime};
 use instrument_rewriter::library::Inputs;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::RemoteIndex;
@@ -211,12 +213,37 @@ pub(crate) fn run(
         ));
     }
     check_regions(&settings.regions, engine.instrumenter.region_records())?;
+    let mut unmatched: Vec<(&str, &str)> = Vec::new();
     for (root, _) in settings.roots.iter().zip(engine.instrumenter.seen()).filter(|(_, seen)| !seen) {
-        engine.sink.warn(format_args!("no instrumented method matches --root {root}"));
+        unmatched.push(("--root", root));
     }
-    let mut tally = Tally::default();
+    let (include, exclude) = settings.filter.unmatched();
+    unmatched.extend(include.into_iter().map(|pattern| ("--include", pattern)));
+    unmatched.extend(exclude.into_iter().map(|pattern| ("--exclude", pattern)));
+    if !unmatched.is_empty() {
+        let mut names = Vec::new();
+        visit_classes(units, |class| add_names(class, &mut names))?;
+        for (name, pattern) in &unmatched {
+            let given = Given { name, what: "class and no method" };
+            engine.sink.warn(format_args!("{}", nothing_fits(given, pattern, &names)));
+        }
+    }
+    let mut tally = Tally { unmatched: unmatched.len() as u64, ..Tally::default() };
     tally.add_totals(engine.instrumenter.totals());
     Ok(tally)
+}
+
+/// The names of a class and of its methods, as reports have them.
+fn add_names(class: &ClassFile<'_>, names: &mut Vec<String>) {
+    let Ok(name) = class.name() else { return };
+    let name = mutf8::escape(name).replace('/', ".");
+    let mut methods = class.methods();
+    while let Ok(Some(method)) = methods.next() {
+        if let (Ok(method), Ok(descriptor)) = (method.name(&class.pool), method.descriptor(&class.pool)) {
+            names.push(format!("{name}.{}{}", mutf8::escape(method), mutf8::escape(descriptor)));
+        }
+    }
+    names.push(name);
 }
 
 /// A region that is timed nowhere is an error: whoever asked for it would wait for figures in vain.
@@ -316,7 +343,7 @@ impl Engine<'_> {
             let entry = skipped.at.strip_prefix(&format!("{name}!")).unwrap_or(&skipped.at);
             let detail = skipped.reason.to_string();
             self.sink.record(&ClassRecord {
-                input: &unit.label,
+                input: Some(&unit.label),
                 entry: Some(entry),
                 class: None,
                 outcome: Outcome::Skipped,
@@ -406,58 +433,11 @@ impl Engine<'_> {
     fn pass_records_on(&mut self, unit: &Unit) -> Result<()> {
         for (at, record) in self.records.take() {
             let entry = at.split_once('!').map(|(_, entry)| entry);
-            let class_outcome = match record.skipped {
-                Some(reason) => outcome_of(reason),
-                None if record.rewritten => Outcome::Rewritten,
-                None => Outcome::Unchanged,
-            };
-            let details: Vec<Option<String>> =
-                record.methods.iter().map(|method| describe(&method.notes)).collect();
-            let methods: Vec<MethodRecord<'_>> = (record.methods.iter().zip(&details))
-                .map(|(method, detail)| MethodRecord {
-                    name: &method.name,
-                    descriptor: &method.descriptor,
-                    outcome: method.skipped.map_or(Outcome::Rewritten, outcome_of),
-                    reason: method.skipped,
-                    detail: detail.as_deref(),
-                    id: method.id,
-                })
-                .collect();
-            self.sink.record(&ClassRecord {
-                input: &unit.label,
-                entry,
-                class: Some(record.name.as_str()).filter(|name| !name.is_empty()),
-                outcome: class_outcome,
-                reason: record.skipped,
-                detail: record.detail.as_deref(),
-                methods: &methods,
-            })?;
+            let (input, sink) = (Some(unit.label.as_str()), &mut *self.sink);
+            account::with_record(input, entry, &record, |record| sink.record(record))?;
         }
         Ok(())
     }
-}
-
-/// What is worth knowing of a rewritten method, for people.
-fn describe(notes: &[Note]) -> Option<String> {
-    let texts: Vec<String> = notes
-        .iter()
-        .map(|note| match note {
-            Note::CrossedHugeMethodLimit => {
-                "exceeds 8,000 bytes of code now, so HotSpot will not compile it (-XX:-DontCompileHugeMethods)".to_owned()
-            }
-            Note::UnknownCodeAttributes(count) => format!("{count} unknown attributes of its code kept as they are"),
-            Note::UntrackedAllocations(count) => format!("{count} allocation sites cannot be counted"),
-            Note::ThreadStarts(count) => format!("{count} calls of start()"),
-            Note::HandOvers(count) => format!("{count} calls hand over a task"),
-            Note::UnreachedHandOvers(count) => {
-                format!("{count} calls hand over a task that lies too deep in the operand stack to be wrapped")
-            }
-            Note::RemoteCalls(count) => format!("tells of remote calls in {count} places"),
-            Note::LibraryCalls(count) => format!("{count} calls into libraries"),
-            Note::Region(number) => format!("holds code region {number}"),
-        })
-        .collect();
-    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 impl Unit {

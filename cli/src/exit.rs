@@ -1,6 +1,8 @@
 //! Exit codes, and which error leads to which.
 
 use crate::talk::Talk;
+use instrument_analysis::export::trace;
+use instrument_analysis::report;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -44,7 +46,7 @@ pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(UsageError(message.into()))
 }
 
-/// Prints the error, if any, and gives the exit code. A reader that closed our output early wanted no more: that is no error.
+/// Prints the error, if any, and gives the exit code. Where the reader of our output has gone we end silently, as other Unix tools do.
 pub(crate) fn code(result: anyhow::Result<Exit>, talk: &Talk) -> ExitCode {
     let error = match result {
         Ok(Exit::Done) => return ExitCode::SUCCESS,
@@ -54,12 +56,35 @@ pub(crate) fn code(result: anyhow::Result<Exit>, talk: &Talk) -> ExitCode {
         Ok(Exit::Program(code)) => return ExitCode::from(code),
         Err(error) => error,
     };
-    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    };
-    if error.chain().any(broken_pipe) {
-        return ExitCode::SUCCESS;
+    if is_broken_pipe(&error) {
+        end_as_by_sigpipe();
+        return ExitCode::from(141);
     }
     talk.error(format_args!("{error:#}"));
     ExitCode::from(if error.chain().any(|cause| cause.is::<UsageError>()) { 2 } else { 1 })
+}
+
+/// Whether the reader of standard output went away. Errors of other crates hide the one that they come from.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| {
+        let json = |error: &serde_json::Error| error.io_error_kind();
+        None.or_else(|| cause.downcast_ref::<io::Error>().map(io::Error::kind))
+            .or_else(|| cause.downcast_ref().and_then(json))
+            .or_else(|| match cause.downcast_ref()? {
+                report::Error::Output(error) => Some(error.kind()),
+                report::Error::Json(error) => json(error),
+                _ => None,
+            })
+            .or_else(|| match cause.downcast_ref()? {
+                trace::Error::Io(error) => Some(error.kind()),
+                trace::Error::Trace(_) => None,
+            })
+    };
+    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+}
+
+/// The signal's own way to end: a shell sees 128 + 13.
+fn end_as_by_sigpipe() {
+    #[cfg(unix)]
+    let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::exit::{Exit, usage};
 use crate::lookup::{self, Methods};
-use crate::subject::{ProfileFile, is_profile, thread_names, thread_patterns};
+use crate::subject::{ProfileFile, is_profile, not_a_profile, thread_names, thread_patterns};
 use crate::talk::Talk;
 use crate::view::Print;
 use anyhow::{Context, Result};
@@ -111,7 +111,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let mut files = Vec::new();
     for (number, path) in opts.files.iter().enumerate() {
         if path.exists() && !is_profile(path) {
-            return Err(usage(format!("{}: no profile", path.display())));
+            return Err(usage(not_a_profile(path)));
         }
         let file = ProfileFile::open(path, number, several)?;
         file.say_remarks(talk);

@@ -3,7 +3,6 @@
 //! One file per subcommand (`Opts` and `run`); this one parses the command line, calls the subcommand, and turns what comes back
 //! into an exit code. Errors are printed here, once.
 
-mod account;
 mod command_line;
 mod completions;
 mod config;
@@ -92,7 +91,14 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let words = command_line::with_default_command(std::env::args_os().collect());
+    let given: Vec<_> = std::env::args_os().collect();
+    let words = command_line::with_default_command(given.clone());
+    if words != given
+        && let Some(message) = command_line::unknown_command(&words)
+    {
+        let talk = talk::Opts { quiet: false, verbose: false, color: command_line::color(&words) };
+        return exit::code(Err(exit::usage(message)), &talk::Talk::new(&talk));
+    }
     let command = command_line::command().color(command_line::color(&words).for_clap());
     let cli = match command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::exit::{Exit, usage};
 use crate::formats::{self, Exportable, Wanted};
 use crate::remote::{Matched, Recordings, labels, parties, sources};
-use crate::subject::{self, ProfileFile, Subject, is_profile};
+use crate::subject::{self, ProfileFile, Subject, is_profile, not_a_profile};
 use crate::talk::Talk;
 use crate::view::{self, Print};
 use anyhow::{Context, Result};
@@ -294,7 +294,7 @@ struct Given {
 fn open(opts: &Opts, talk: &Talk) -> Result<Given> {
     if let Some(other) = opts.subject.files.iter().find(|path| !is_profile(path)) {
         File::open(other).with_context(|| format!("cannot read {}", other.display()))?;
-        return Err(usage(format!("{}: no profile", other.display())));
+        return Err(usage(not_a_profile(other)));
     }
     let several = opts.subject.files.len() > 1;
     let mut files = Vec::new();

@@ -6,17 +6,17 @@
 //! 4. Append the new ids and wait until they are on disk: an output never has ids that the file does not know.
 //! 5. Rename the outputs into place, and say what was done.
 
-use crate::account::{self, ClassRecord, Outcome, Tally};
 use crate::engine::{self, FileKind, InputFile, Sink, Unit, UnitKind, WriteContent};
 use crate::exit::{Exit, usage};
 use crate::id_file::IdFile;
 use crate::input::{self, Job};
 use crate::output::Outputs;
 use crate::progress::Progress;
-use crate::settings::{self, Settings};
+use crate::settings::{self, Record, Settings};
 use crate::talk::Talk;
 use crate::tree::{self, Tree};
 use anyhow::{Context, Result};
+use instrument_rewriter::account::{self, ClassRecord, Outcome, Tally};
 use instrument_rewriter::id_map::{ENTRY_NAME, IdMap, gz};
 use serde::Serialize;
 use std::fs;
@@ -86,6 +86,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
 
 fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
     let mut settings = Settings::resolve(opts.settings, talk)?;
+    if settings.record == Record::Off {
+        // It is said to the program when it runs, and to this command only because both read the same environment.
+        talk.note(format_args!("record=off is about a run: the program will record, unless it is started with INSTRUMENT_RECORD=off"));
+        settings.record = Record::Tree;
+    }
     let jobs = input::plan(&opts.inputs, opts.output.as_deref(), opts.in_place)?;
     check_side_files(&settings, &jobs)?;
     let (units, trees) = find_files(&jobs)?;
@@ -138,7 +143,7 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         let mut out = std::io::stdout().lock();
         writeln!(out, "{}", serde_json::to_string(&summary)?)?;
     }
-    Ok(if settings.strict && tally.skipped() > 0 { Exit::Partial } else { Exit::Done })
+    Ok(if settings.strict && tally.skipped() + tally.unmatched > 0 { Exit::Partial } else { Exit::Done })
 }
 
 fn say_what_was_done(tally: &Tally, settings: &Settings, talk: &Talk) {
@@ -275,7 +280,7 @@ impl<'a> Staging<'a> {
                 .map(|path| (path, "symlink", "a link out of the directory, kept as it is"));
             for (path, reason, detail) in special.chain(leaving) {
                 self.record(&ClassRecord {
-                    input: &unit.label,
+                    input: Some(&unit.label),
                     entry: Some(&tree::entry_name(path)),
                     class: None,
                     outcome: Outcome::Skipped,
@@ -314,15 +319,16 @@ impl Sink for Staging<'_> {
         if record.class.is_none() && record.outcome == Outcome::Skipped {
             self.tally.classes.skipped += u64::from(record.reason != Some("not-a-class"));
         }
-        let class = record.class.or(record.entry).unwrap_or(record.input);
+        let input = record.input.unwrap_or_default();
+        let class = record.class.or(record.entry).unwrap_or(input);
         if record.outcome == Outcome::Skipped {
             let reason = record.detail.or(record.reason).unwrap_or("no reason given");
-            self.talk.detail(format_args!("{}: {class} skipped: {reason}", record.input));
+            self.talk.detail(format_args!("{}: {class} skipped: {reason}", input));
         }
         for method in record.methods.iter().filter(|method| method.outcome == Outcome::Skipped) {
             let reason = method.detail.or(method.reason).unwrap_or("no reason given");
             let (name, descriptor) = (method.name, method.descriptor);
-            self.talk.detail(format_args!("{}: {class}#{name}{descriptor} skipped: {reason}", record.input));
+            self.talk.detail(format_args!("{}: {class}#{name}{descriptor} skipped: {reason}", input));
         }
         if let Some(report) = &mut self.report {
             account::write_lines(record, report).context("writing the report")?;
@@ -435,9 +441,9 @@ fn write_like(original: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::MethodRecord;
     use crate::{Cli, Command};
     use clap::Parser;
+    use instrument_rewriter::account::MethodRecord;
     use instrument_rewriter::id_map::MethodInfo;
 
     /// Appends a byte to every file, gives every file one id, and skips a method.
@@ -460,7 +466,7 @@ mod tests {
                 let methods =
                     [method("run", Outcome::Rewritten, Some(id)), method("big", Outcome::Skipped, None)];
                 sink.record(&ClassRecord {
-                    input: &unit.label,
+                    input: Some(&unit.label),
                     entry: file.entry.as_deref(),
                     class: Some("X"),
                     outcome: Outcome::Rewritten,
@@ -533,7 +539,7 @@ mod tests {
     #[test]
     fn new_bytes_ids_and_account_arrive_together() {
         let place = Place::new();
-        let exit = place.run("@A.class @tree --ids @ids --report @report --strict", fake).unwrap();
+        let exit = place.run("@A.class @tree --ids @ids --account @report --strict", fake).unwrap();
         assert_eq!(exit, Exit::Partial, "a method was skipped");
         assert!(place.read("A-instrumented.class").ends_with('!'));
         assert_eq!(place.read("tree-instrumented/b/B.class"), "B!");
@@ -571,7 +577,7 @@ mod tests {
         let place = Place::new();
         let before = place.files();
         for line in [
-            "@A.class @tree --ids @ids --report @report",
+            "@A.class @tree --ids @ids --account @report",
             "@A.class @tree --in-place --ids @ids",
             "@A.class @tree -o @new",
         ] {

@@ -74,8 +74,6 @@ pub(crate) struct Opts {
 /// Options of `rewrite` that say nothing about a run.
 pub(crate) const WITHOUT_EFFECT: [&str; 5] =
     ["runtime", "strict", "strip_signatures", "threads", "subclasses_of"];
-/// The option of `rewrite` whose usual name is taken here, and its name here.
-pub(crate) const RENAMED: (&str, &str) = ("report", "account");
 
 const LIBRARY: &str =
     if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
@@ -88,9 +86,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
             "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
         ));
     }
+    opts.recording.check(&settings)?;
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
-    opts.recording.check(&settings)?;
     let library = find_library(opts.agent)?;
     let mut recording = opts.recording.options()?;
     recording.extend(opts.name.map(|name| ("name", name)));
@@ -187,7 +185,7 @@ fn agent_options(
     let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
     let paths = [
         ("ids", settings.ids.as_deref()),
-        ("report", settings.report.as_deref()),
+        ("account", settings.report.as_deref()),
         ("out", Some(&*out)),
         ("dump", dump),
     ];

@@ -1,9 +1,10 @@
 //! What `instrument run` records beside calls: options that only the agent has.
 
 use crate::exit::usage;
-use crate::settings::{Record, Settings, Timing};
+use crate::settings::{Record, Settings, Timing, Transform};
 use anyhow::Result;
 use clap::ValueEnum;
+use instrument_names::types::ObjectPatterns;
 use std::path::{Path, PathBuf};
 
 /// What else is recorded.
@@ -73,15 +74,29 @@ enum Clock {
 }
 
 impl Opts {
-    /// Checks what goes together before the program starts.
+    /// What the agent would refuse, or could not do, when the program has started.
     ///
     /// # Errors
-    /// CPU time where the recorder takes none.
+    /// Options that contradict each other, and patterns that cannot be read: wrong usage.
     pub(crate) fn check(&self, settings: &Settings) -> Result<()> {
+        let has = |transform| settings.transforms.contains(&transform);
+        if has(Transform::ObjectInit) {
+            return Err(usage(
+                "--transform object-init is for rewritten archives; for a run --heap counts records every object",
+            ));
+        }
+        if self.heap.is_some() && has(Transform::Allocation) {
+            return Err(usage(
+                "--heap records what --transform allocation records, and more: give one of them",
+            ));
+        }
+        for patterns in [&self.heap_include, &self.heap_exclude] {
+            ObjectPatterns::new(patterns).map_err(|error| usage(error.to_string()))?;
+        }
         if !self.cpu {
             return Ok(());
         }
-        if settings.record != Record::Tree {
+        if ![Record::Tree, Record::Off].contains(&settings.record) {
             return Err(usage("--cpu: CPU time is recorded with --record tree, not with counts or trace"));
         }
         if settings.timing != Timing::All {

@@ -25,6 +25,7 @@ pub(crate) fn classes() -> Vec<NewEntry> {
 /// What the program finds about itself at run time. `name` is what its profiles are called.
 pub(crate) fn properties(name: &str, settings: &Settings) -> NewEntry {
     let record = match settings.record {
+        Record::Off => "off",
         Record::Counts => "counts",
         Record::Tree => "tree",
         Record::Trace => "trace",

@@ -2,18 +2,20 @@
 //!
 //! A list that is given replaces the whole list of a weaker source. clap puts the environment beneath the command line.
 
-use crate::account;
 use crate::config::Config;
 use crate::exit::usage;
 use crate::talk::Talk;
 use anyhow::Result;
 use clap::builder::BoolishValueParser;
 use instrument_names::pattern::{MethodQuery, split_list};
+use instrument_rewriter::account;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// The options that the environment and the configuration file know as well.
@@ -93,7 +95,13 @@ pub(crate) struct Opts {
     regions: Option<Vec<Regions>>,
 
     /// Write an account of every class and method, rewritten or skipped and why, as JSON lines
-    #[arg(long, value_name = "FILE", env = "INSTRUMENT_REPORT", hide_env_values = true)]
+    #[arg(
+        id = "account",
+        long = "account",
+        value_name = "FILE",
+        env = "INSTRUMENT_ACCOUNT",
+        hide_env_values = true
+    )]
     report: Option<PathBuf>,
 
     /// Exit with code 3 if anything that should be rewritten had to be skipped
@@ -163,6 +171,8 @@ pub(crate) enum Runtime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Record {
+    /// Nothing, in this run; the program runs as it is. For what is rewritten it is the same as tree.
+    Off,
     /// Exact counts per method.
     Counts,
     /// Each thread's calling context tree.
@@ -242,6 +252,7 @@ pub(crate) struct Settings {
     pub(crate) roots: Vec<String>,
     #[serde(rename = "region", serialize_with = "names")]
     pub(crate) regions: Vec<Region>,
+    #[serde(rename = "account")]
     pub(crate) report: Option<PathBuf>,
     pub(crate) strict: bool,
     pub(crate) strip_signatures: bool,
@@ -322,7 +333,7 @@ impl Settings {
         if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
             return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
         }
-        if self.timing != Timing::All && self.record != Record::Tree {
+        if self.timing != Timing::All && ![Record::Tree, Record::Off].contains(&self.record) {
             return Err(usage(format!("--timing {} is for --record tree", self.timing)));
         }
         for root in &self.roots {
@@ -344,10 +355,10 @@ impl Settings {
             return Err(usage(format!("{} threads are too many; at most {MOST_THREADS}", self.threads)));
         }
         if let Some(path) = &self.report
-            && !account::may_replace(path)
+            && !may_replace(path)
         {
             return Err(usage(format!(
-                "--report {}: this file exists and is not such a report, and would be lost; remove it, or name another",
+                "--account {}: this file exists and is not such an account, and would be lost; remove it, or name another",
                 path.display()
             )));
         }
@@ -370,6 +381,17 @@ fn regions(text: &str) -> Result<Regions, String> {
 
 fn names<S: serde::Serializer>(regions: &[Region], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(regions.iter().map(|region| &region.name))
+}
+
+/// Whether the file may be replaced by an account: it is none that is there, empty, an account, or no regular file (`/dev/stderr`, a pipe).
+fn may_replace(path: &Path) -> bool {
+    let Ok(there) = path.metadata() else { return true };
+    let mut start = Vec::new();
+    let begins = |start: &[u8]| start.is_empty() || start.starts_with(account::BEGIN.as_bytes());
+    !there.is_file()
+        || File::open(path)
+            .and_then(|file| file.take(account::BEGIN.len() as u64).read_to_end(&mut start))
+            .is_ok_and(|_| begins(&start))
 }
 
 /// More than any machine has processors.

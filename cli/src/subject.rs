@@ -89,6 +89,39 @@ pub(crate) fn is_profile(path: &Path) -> bool {
     read.is_ok() && start == *MAGIC
 }
 
+/// What a file is that is no profile, and what to do about it.
+pub(crate) fn not_a_profile(path: &Path) -> String {
+    let mut start = Vec::new();
+    let file = File::open(path).map(|file| std::io::Read::take(file, 4096));
+    let read = file.and_then(|mut file| std::io::Read::read_to_end(&mut file, &mut start));
+    let name = path.display();
+    let what = match &start[..] {
+        _ if path.is_dir() => "a directory; name the profiles in it (*.iprof)".to_owned(),
+        _ if read.is_err() || start.is_empty() => {
+            "an empty file; its program recorded nothing, or is not yet started".to_owned()
+        }
+        [b'P', b'K', 3 | 5, ..] => {
+            format!("an archive; `instrument run -- java -jar {name}` runs it and writes a profile")
+        }
+        [0xca, 0xfe, 0xba, 0xbe, ..] => {
+            "a class file; `instrument run -- java ..` runs its program and writes a profile".to_owned()
+        }
+        [0x1f, 0x8b, ..] => format!("packed by gzip; unpack it first: gunzip {name}"),
+        start if start.starts_with(b"JAVA PROFILE ") => {
+            "a dump of a heap; VisualVM and Eclipse MAT read it".to_owned()
+        }
+        start if start.starts_with(&MAGIC[..4]) || start.windows(6).take(16).any(|w| w == b"IPROF\n") => {
+            "a profile that was damaged on its way, as by a transfer as text; copy it again as binary"
+                .to_owned()
+        }
+        start if start.contains(&0) => {
+            "neither a profile (*.iprof) nor a text that is read like one".to_owned()
+        }
+        _ => "no profile".to_owned(),
+    };
+    format!("{name}: {what}")
+}
+
 /// Whether threads of a name are wanted.
 pub(crate) fn thread_filter(opts: &Opts) -> impl Fn(&str) -> bool + use<> {
     thread_patterns(&opts.thread)
@@ -105,7 +138,17 @@ impl ProfileFile {
     pub(crate) fn open(path: &Path, number: usize, several: bool) -> Result<ProfileFile> {
         let name = || path.display().to_string();
         let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
-        let mut profile = Profile::open(&file).with_context(name)?;
+        let mut profile = match Profile::open(&file) {
+            Err(error @ instrument_trace::Error::Version { .. }) => {
+                let cure = "take the version of instrument that recorded it, or a later one";
+                return Err(anyhow::Error::new(error).context(format!("{}; {cure}", name())));
+            }
+            Err(error @ instrument_trace::Error::NoHeader { .. }) => {
+                let cure = "it was cut off, as by a full disk or a copy that did not end; copy it again or record it anew";
+                return Err(anyhow::Error::new(error).context(format!("{}: {cure}", name())));
+            }
+            profile => profile.with_context(name)?,
+        };
         replay::profile(&file, &mut profile).with_context(name)?;
         let biographies = Biographies::read(&profile, &file).with_context(name)?;
         let is_live = maps(profile.pid, path);
@@ -374,8 +417,7 @@ fn load(profiles: &mut [ProfileFile], labels: Vec<String>, options: &load::Optio
 fn text(path: &Path, talk: &Talk) -> Result<Arcflow> {
     let name = || path.display().to_string();
     let file = File::open(path).with_context(|| format!("cannot read {}", name()))?;
-    let read = input::read(BufReader::with_capacity(1 << 16, file))
-        .with_context(|| format!("{}: no profile", name()))?;
+    let read = input::read(BufReader::with_capacity(1 << 16, file)).with_context(|| not_a_profile(path))?;
     let remarks = read.remarks.to_string();
     if !remarks.is_empty() {
         talk.warn(format_args!("{}: {remarks}", name()));

@@ -47,7 +47,7 @@ fn every_report_takes_texts_and_profiles_by_their_content() {
         }
     }
     dir.write("d", b"PK\x03\x04 is no text");
-    dir.line("xprof d").says(1, &["d: no profile"]);
+    dir.line("xprof d").says(1, &["d: an archive; `instrument run"]);
     dir.line("xprof nothing").says(1, &["cannot read nothing"]);
     dir.line("xprof").says(2, &["<FILE>"]);
 }

@@ -321,3 +321,40 @@ fn library_calls_need_the_methods_that_make_them() {
     assert_eq!(dir.list(), ["app.jar"]);
     dir.line("app.jar --library-calls top-level --transform allocation,method-events").expect(0);
 }
+
+/// The class has the methods of `fuzz/corpus/class_scan/Old.class`, `wide(int)` among them.
+#[test]
+fn patterns_that_nothing_fits_are_said_with_those_near_them() {
+    let dir = Dir::new();
+    dir.jar("a.jar", &[("Old.class", include_bytes!("../../fuzz/corpus/class_scan/Old.class"))]);
+    let words = ["a.jar", "-o", "b.jar"];
+    for (option, pattern, near) in [
+        ("--include", "Old.wied(int)", "; did you mean Old.wide(int)?"),
+        ("--include", "Odl", "; did you mean Old"),
+        ("--exclude", "org.gone.**", ""),
+        ("--root", "Old#wied", "; did you mean Old.wide(int)?"),
+    ] {
+        let said = format!("warning: no class and no method fits {option} '{pattern}'{near}");
+        dir.run(&[&words[..], &[option, pattern]].concat()).says(0, &[&said]);
+        dir.run(&[&words[..], &["--strict", option, pattern]].concat()).says(3, &[&said]);
+    }
+    for pattern in ["Old.wide(int)", "Old#wide(I)I", "Old.wide", "Old.wide(\u{2026})"] {
+        let run =
+            dir.run(&[&words[..], &["--strict", "--include", pattern, "--root", pattern]].concat()).expect(0);
+        assert!(!run.stderr.contains("warning"), "{pattern}: {}", run.stderr);
+        assert!(run.stderr.contains("1 method"), "{pattern}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn recording_off_is_about_a_run() {
+    let dir = Dir::new();
+    dir.jar("a.jar", &[("Old.class", include_bytes!("../../fuzz/corpus/class_scan/Old.class"))]);
+    let run = |variable: Option<&str>, out: &str| {
+        let mut command = dir.command(&["a.jar", "-o", out]);
+        variable.map(|value| command.env("INSTRUMENT_RECORD", value));
+        assert!(command.status().unwrap().success());
+        dir.read(out)
+    };
+    assert!(run(Some("off"), "b.jar") == run(None, "c.jar"), "the program records unless it is told not to");
+}

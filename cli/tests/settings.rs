@@ -67,7 +67,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
             ["[\"a.B#run\"]", "b.**:x.Y", "c.C#run(I)"],
             [json!(["a.B#run"]), json!(["b.**:x.Y"]), json!(["c.C#run(I)"])],
         ),
-        ("report", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
+        ("account", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
         ("strict", json!(false), ["true", "no", "yes"], [json!(true), json!(false), json!(true)]),
         ("strip-signatures", json!(false), ["true", "0", "true"], [json!(true), json!(false), json!(true)]),
         ("threads", Value::Null, ["3", "4", "5"], [json!(3), json!(4), json!(5)]),
@@ -159,7 +159,8 @@ fn a_configuration_that_nobody_named_is_not_trusted() {
     for arguments in [vec![], vec!["--report=precious".to_owned()]] {
         dir.write("instrument.toml", "report = \"precious\"\n");
         dir.write("precious", "precious");
-        run(&dir, &arguments, &[]).says(2, &["--report precious: this file exists and is not such a report"]);
+        run(&dir, &arguments, &[])
+            .says(2, &["--account precious: this file exists and is not such an account"]);
         assert_eq!(std::fs::read_to_string(dir.path("precious")).unwrap(), "precious");
     }
     dir.write("precious", "");
@@ -176,7 +177,7 @@ fn flags_can_be_taken_back_and_repeated() {
     };
     assert_eq!(options(&["--strict=false"])["strict"], false);
     assert_eq!(options(&["--strict", "-v"])["strict"], true, "--strict takes no separate word");
-    assert_eq!(options(&["--include", "a.**", "--include", "b.**"])["include"], json!(["a.**", "b.**"]));
+    assert_eq!(options(&["--include", "**", "--include", "Foo*"])["include"], json!(["**", "Foo*"]));
     assert_eq!(options(&["-j7"])["threads"], 7);
 }
 

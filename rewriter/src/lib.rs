@@ -9,6 +9,7 @@
 //! | [`archive`] | jars: every class goes through, everything else stays its own bytes |
 //! | [`survey`] | what a class is, before it is touched |
 //! | [`remote_methods`] | which methods can be called from other processes |
+//! | [`account`] | what became of every class and method, as JSON lines |
 //! | [`instrumenter`] | all of it together, with an account of every method |
 //! | [`filter`], [`id_map`] | which methods, and under which number |
 //! | [`library`] | which calls lead out of what is rewritten |
@@ -19,6 +20,7 @@
 //! input; constant-pool entries that were there keep their index and their bytes; stack map frames are
 //! shifted and extended, never recomputed, so no class path is needed.
 
+pub mod account;
 pub mod archive;
 pub mod class_file;
 pub mod error;

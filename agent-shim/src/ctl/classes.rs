@@ -12,18 +12,14 @@ const STATUS: [(u32, &str); 6] =
     [(1, "verified"), (2, "prepared"), (4, "initialized"), (8, "failed"), (16, "array"), (32, "primitive")];
 
 const STATIC: u32 = 0x8;
-const FLAGS: [(u32, &str); 11] = [
+/// Those that mean the same wherever they stand.
+const FLAGS: [(u32, &str); 6] = [
     (0x1, "public"),
     (0x2, "private"),
     (0x4, "protected"),
     (STATIC, "static"),
     (0x10, "final"),
-    (0x200, "interface"),
-    (0x400, "abstract"),
-    (0x800, "strictfp"),
     (0x1000, "synthetic"),
-    (0x2000, "annotation"),
-    (0x4000, "enum"),
 ];
 
 #[derive(Clone, Copy)]
@@ -33,25 +29,22 @@ enum Of {
     Method,
 }
 
-/// The words of access flags. Some bits mean different things (JVMS 4.1, 4.5, 4.6).
+/// The words of access flags. Some bits mean different things (JVMS 4.1, 4.5, 4.6), and the virtual machine uses others for itself.
 fn words(flags: u32, of: Of) -> String {
-    let mut words: Vec<&str> =
-        FLAGS.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, word)| *word).collect();
-    match of {
-        Of::Class => {}
-        Of::Field => words.extend(
-            [(0x40, "volatile"), (0x80, "transient")]
-                .iter()
-                .filter(|(bit, _)| flags & bit != 0)
-                .map(|(_, w)| *w),
-        ),
-        Of::Method => words.extend(
-            [(0x20, "synchronized"), (0x40, "bridge"), (0x80, "varargs"), (0x100, "native")]
-                .iter()
-                .filter(|(bit, _)| flags & bit != 0)
-                .map(|(_, word)| *word),
-        ),
-    }
+    let more: &[(u32, &str)] = match of {
+        Of::Class => &[(0x200, "interface"), (0x400, "abstract"), (0x2000, "annotation"), (0x4000, "enum")],
+        Of::Field => &[(0x40, "volatile"), (0x80, "transient"), (0x4000, "enum")],
+        Of::Method => &[
+            (0x20, "synchronized"),
+            (0x40, "bridge"),
+            (0x80, "varargs"),
+            (0x100, "native"),
+            (0x400, "abstract"),
+            (0x800, "strictfp"),
+        ],
+    };
+    let words: Vec<&str> =
+        FLAGS.iter().chain(more).filter(|(bit, _)| flags & bit != 0).map(|(_, word)| *word).collect();
     words.join(" ")
 }
 
@@ -199,5 +192,18 @@ impl<'a> Asked<'a> {
             });
             all.insert("methods".into(), methods.collect());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_methods_are_strictfp() {
+        assert_eq!(words(0x0819, Of::Field), "public static final");
+        assert_eq!(words(0x0819, Of::Method), "public static final strictfp");
+        assert_eq!(words(0x0621, Of::Class), "public interface abstract");
+        assert_eq!(words(0x00c2, Of::Field), "private volatile transient");
     }
 }

@@ -1,6 +1,6 @@
-//! The account of a run: what became of every class and method.
+//! The account: what became of every class and method, of archives that are rewritten and of classes that are rewritten as they load.
 //!
-//! `--report FILE` writes it as JSON lines, one object per class, followed by those of its methods:
+//! `--account FILE` writes it as JSON lines, one object per class, followed by those of its methods:
 //!
 //! ```json
 //! {"kind":"class","input":"app.jar","entry":"com/acme/Foo.class","class":"com/acme/Foo","outcome":"rewritten"}
@@ -11,19 +11,17 @@
 //! `outcome` is `rewritten`; `unchanged` (nothing to do: no code, nothing to insert); `excluded` (by a filter, or our own runtime); or `skipped` (it should
 //! have been rewritten but cannot be; `reason` is from a closed list). Entries that are no classes are named only if skipped.
 
-use instrument_rewriter::instrumenter::Totals;
+use crate::instrumenter::{self, Note, Totals};
 use serde::Serialize;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{self, Write};
 
 /// How every account begins: the first key of its first line.
-const BEGIN: &str = "{\"kind\":\"";
+pub const BEGIN: &str = "{\"kind\":\"";
 
 /// What became of a class or method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// Its bytes are new.
     Rewritten,
     /// There was nothing to do.
@@ -35,9 +33,11 @@ pub(crate) enum Outcome {
 }
 
 /// How a reason of the rewriter counts: what a filter asked for is no failure, and a module descriptor or an abstract method has no code.
-pub(crate) fn outcome_of(reason: &str) -> Outcome {
+pub fn outcome_of(reason: &str) -> Outcome {
     match reason {
-        "own-runtime" | "not-included" | "excluded" | "not-a-subclass" => Outcome::Excluded,
+        "own-runtime" | "not-included" | "excluded" | "not-a-subclass" | "generated" | "needed-by-probes" => {
+            Outcome::Excluded
+        }
         "not-code" | "no-code" | "nothing-to-insert" => Outcome::Unchanged,
         _ => Outcome::Skipped,
     }
@@ -45,41 +45,51 @@ pub(crate) fn outcome_of(reason: &str) -> Outcome {
 
 /// What became of one class, or of an entry or file that could not be treated as one.
 #[derive(Debug)]
-pub(crate) struct ClassRecord<'a> {
-    /// The input as the user named it.
-    pub(crate) input: &'a str,
+pub struct ClassRecord<'a> {
+    /// The input as the user named it; none of a class that was loaded.
+    pub input: Option<&'a str>,
     /// The entry within it (`lib/x.jar!/a/B.class`), if it is not a class file itself.
-    pub(crate) entry: Option<&'a str>,
+    pub entry: Option<&'a str>,
     /// The class's name, if it could be read.
-    pub(crate) class: Option<&'a str>,
-    pub(crate) outcome: Outcome,
+    pub class: Option<&'a str>,
+    /// What became of it.
+    pub outcome: Outcome,
     /// From a closed list; with `Excluded` and `Skipped`.
-    pub(crate) reason: Option<&'a str>,
+    pub reason: Option<&'a str>,
     /// More for people.
-    pub(crate) detail: Option<&'a str>,
+    pub detail: Option<&'a str>,
     /// Its methods, in the order of the class file.
-    pub(crate) methods: &'a [MethodRecord<'a>],
+    pub methods: &'a [MethodRecord<'a>],
 }
 
 /// What became of one method.
 #[derive(Debug)]
-pub(crate) struct MethodRecord<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) descriptor: &'a str,
-    pub(crate) outcome: Outcome,
-    pub(crate) reason: Option<&'a str>,
-    pub(crate) detail: Option<&'a str>,
+pub struct MethodRecord<'a> {
+    /// As in the class file, escaped for people.
+    pub name: &'a str,
+    /// The same.
+    pub descriptor: &'a str,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// From a closed list; of what is not rewritten.
+    pub reason: Option<&'a str>,
+    /// More for people.
+    pub detail: Option<&'a str>,
     /// Of a rewritten method.
-    pub(crate) id: Option<u32>,
+    pub id: Option<u32>,
 }
 
 /// How many of each outcome.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
-    pub(crate) rewritten: u64,
-    pub(crate) unchanged: u64,
-    pub(crate) excluded: u64,
-    pub(crate) skipped: u64,
+pub struct Counts {
+    /// [`Outcome::Rewritten`].
+    pub rewritten: u64,
+    /// [`Outcome::Unchanged`].
+    pub unchanged: u64,
+    /// [`Outcome::Excluded`].
+    pub excluded: u64,
+    /// [`Outcome::Skipped`].
+    pub skipped: u64,
 }
 
 impl Counts {
@@ -95,24 +105,30 @@ impl Counts {
 
 /// Counts of classes and methods.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Tally {
-    pub(crate) classes: Counts,
-    pub(crate) methods: Counts,
+pub struct Tally {
+    /// Classes, and what was to be one.
+    pub classes: Counts,
+    /// Their methods.
+    pub methods: Counts,
+    /// Patterns that fitted nothing.
+    #[serde(skip)]
+    pub unmatched: u64,
 }
 
 impl Tally {
     /// Adds another tally.
-    pub(crate) fn add(&mut self, other: &Tally) {
+    pub fn add(&mut self, other: &Tally) {
         for (mine, theirs) in [(&mut self.classes, &other.classes), (&mut self.methods, &other.methods)] {
             mine.rewritten += theirs.rewritten;
             mine.unchanged += theirs.unchanged;
             mine.excluded += theirs.excluded;
             mine.skipped += theirs.skipped;
         }
+        self.unmatched += other.unmatched;
     }
 
     /// Adds what the rewriter has counted over all inputs.
-    pub(crate) fn add_totals(&mut self, totals: &Totals) {
+    pub fn add_totals(&mut self, totals: &Totals) {
         let (classes, methods) = (&mut self.classes, &mut self.methods);
         classes.rewritten += totals.classes_rewritten;
         methods.rewritten += totals.methods_rewritten;
@@ -132,9 +148,66 @@ impl Tally {
     }
 
     /// Everything that should have been rewritten and was not.
-    pub(crate) fn skipped(&self) -> u64 {
+    pub fn skipped(&self) -> u64 {
         self.classes.skipped + self.methods.skipped
     }
+}
+
+/// What is worth knowing of a rewritten method, for people.
+pub fn describe(notes: &[Note]) -> Option<String> {
+    let texts: Vec<String> = notes
+        .iter()
+        .map(|note| match note {
+            Note::CrossedHugeMethodLimit => {
+                "exceeds 8,000 bytes of code now, so HotSpot will not compile it (-XX:-DontCompileHugeMethods)".to_owned()
+            }
+            Note::UnknownCodeAttributes(count) => format!("{count} unknown attributes of its code kept as they are"),
+            Note::UntrackedAllocations(count) => format!("{count} allocation sites cannot be counted"),
+            Note::ThreadStarts(count) => format!("{count} calls of start()"),
+            Note::HandOvers(count) => format!("{count} calls hand over a task"),
+            Note::UnreachedHandOvers(count) => {
+                format!("{count} calls hand over a task that lies too deep in the operand stack to be wrapped")
+            }
+            Note::RemoteCalls(count) => format!("tells of remote calls in {count} places"),
+            Note::LibraryCalls(count) => format!("{count} calls into libraries"),
+            Note::Region(number) => format!("holds code region {number}"),
+        })
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+/// Calls `write` with the account of a class that the rewriter has looked at.
+pub fn with_record<T>(
+    input: Option<&str>,
+    entry: Option<&str>,
+    record: &instrumenter::ClassRecord,
+    write: impl FnOnce(&ClassRecord<'_>) -> T,
+) -> T {
+    let outcome = match record.skipped {
+        Some(reason) => outcome_of(reason),
+        None if record.rewritten => Outcome::Rewritten,
+        None => Outcome::Unchanged,
+    };
+    let details: Vec<Option<String>> = record.methods.iter().map(|method| describe(&method.notes)).collect();
+    let methods: Vec<MethodRecord<'_>> = (record.methods.iter().zip(&details))
+        .map(|(method, detail)| MethodRecord {
+            name: &method.name,
+            descriptor: &method.descriptor,
+            outcome: method.skipped.map_or(Outcome::Rewritten, outcome_of),
+            reason: method.skipped,
+            detail: detail.as_deref(),
+            id: method.id,
+        })
+        .collect();
+    write(&ClassRecord {
+        input,
+        entry,
+        class: Some(record.name.as_str()).filter(|name| !name.is_empty()),
+        outcome,
+        reason: record.skipped,
+        detail: record.detail.as_deref(),
+        methods: &methods,
+    })
 }
 
 #[derive(Serialize)]
@@ -160,10 +233,13 @@ struct Line<'a> {
 }
 
 /// Writes the lines of one class.
-pub(crate) fn write_lines(record: &ClassRecord<'_>, out: &mut impl Write) -> io::Result<()> {
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_lines(record: &ClassRecord<'_>, out: &mut impl Write) -> io::Result<()> {
     let line = Line {
         kind: if record.class.is_some() { "class" } else { "entry" },
-        input: Some(record.input),
+        input: record.input,
         entry: record.entry,
         class: record.class,
         method: None,
@@ -197,17 +273,6 @@ fn write_line(line: &Line<'_>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Whether the file may be replaced by an account: it is none that is there, empty, an account, or no regular file (`/dev/stderr`, a pipe).
-pub(crate) fn may_replace(path: &Path) -> bool {
-    let Ok(there) = path.metadata() else { return true };
-    let mut start = Vec::new();
-    let begins = |start: &[u8]| start.is_empty() || start.starts_with(BEGIN.as_bytes());
-    !there.is_file()
-        || File::open(path)
-            .and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut start))
-            .is_ok_and(|_| begins(&start))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,7 +288,7 @@ mod tests {
             id,
         };
         let record = ClassRecord {
-            input: "app.jar",
+            input: Some("app.jar"),
             entry: Some("com/acme/Foo.class"),
             class: Some("com/acme/Foo"),
             outcome: Outcome::Rewritten,
@@ -243,6 +308,19 @@ mod tests {
             .collect();
         assert!(out.starts_with(BEGIN.as_bytes()));
         assert_eq!(String::from_utf8(out).unwrap(), documented);
+    }
+
+    #[test]
+    fn what_needs_nothing_is_not_skipped() {
+        for (reason, outcome) in [
+            ("nothing-to-insert", Outcome::Unchanged),
+            ("no-code", Outcome::Unchanged),
+            ("excluded", Outcome::Excluded),
+            ("generated", Outcome::Excluded),
+            ("method-too-large", Outcome::Skipped),
+        ] {
+            assert_eq!(outcome_of(reason), outcome, "{reason}");
+        }
     }
 
     #[test]
