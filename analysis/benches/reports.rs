@@ -3,6 +3,7 @@
 //! Each step is timed five times; the best is printed.
 
 use std::io::sink;
+use std::slice;
 use std::time::{Duration, Instant};
 
 use instrument_analysis::arcs::Arcs;
@@ -121,7 +122,9 @@ fn million() {
     best("  xtree, all as JSON", || xtree::write(&mut sink(), &model, &json).expect("a sink"));
     let other = build(2);
     let first = Options { top: Some(20), ..all };
-    best("  diff", || diff::write(&mut sink(), &model, &other, &first).expect("a sink"));
+    best("  diff", || {
+        diff::write(&mut sink(), slice::from_ref(&model), slice::from_ref(&other), &first).expect("a sink")
+    });
 }
 
 /// Recursion of 200,000 levels: nothing may be quadratic in depth.

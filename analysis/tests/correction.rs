@@ -1,5 +1,7 @@
 //! Calibrations that cannot be trusted: times are not corrected by them, and every report can say why.
 
+use std::slice;
+
 use instrument_analysis::correction::{Correction, EVIDENCE, MOST_SPREAD};
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::report::{self, Format};
@@ -50,7 +52,8 @@ fn refused(profile: Profile, cause: &str, reason: &str) {
     let mut documents = [const { Vec::new() }; 3];
     report::xtree::write(&mut documents[0], &model, &options).unwrap();
     report::stats::write(&mut documents[1], &model, &Default::default(), &options).unwrap();
-    report::diff::write(&mut documents[2], &model, &model, &options).unwrap();
+    report::diff::write(&mut documents[2], slice::from_ref(&model), slice::from_ref(&model), &options)
+        .unwrap();
     for document in documents {
         let json: serde_json::Value = serde_json::from_slice(&document).unwrap();
         let correction = if json["report"] == "diff" { &json["correction"][1] } else { &json["correction"] };

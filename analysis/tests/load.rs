@@ -1,5 +1,7 @@
 //! Profiles to models: every figure of small programs is known.
 
+use std::slice;
+
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::correction::Correction;
 use instrument_analysis::load::{Loaded, Options, Process, load};
@@ -510,7 +512,7 @@ fn no_file_is_too_wrong() {
                 report::xarc::write(&mut out, &loaded.model, &arcs, &options).unwrap();
                 report::stats::write(&mut out, &loaded.model, &loaded.calls, &options).unwrap();
                 report::threads::write(&mut out, &loaded.model, &options).unwrap();
-                report::diff::write(&mut out, &loaded.model, &plain(), &options).unwrap();
+                report::diff::write(&mut out, slice::from_ref(&loaded.model), &[plain()], &options).unwrap();
             }
         }
     }

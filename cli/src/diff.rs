@@ -15,18 +15,23 @@ use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::text::{self, ChangeKind, PrintOptions, Section, SectionChange};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 
 /// Archives in archives are compared entry by entry down to this depth, by their bytes below.
 const MAX_NESTING: usize = 4;
 
 /// Compare two classes, archives, directories or profiles; exit code 0: equal, 1: different, 2: wrong usage
+///
+/// Of profiles, counts that differ are differences; times are, if they differ by more than runs do: give several runs of each side, as
+/// `diff A1 A2 A3 -- B1 B2 B3`. With --quiet there is nothing but the exit code
 #[derive(Debug, clap::Args)]
 pub(crate) struct Opts {
-    /// The first class file, archive or directory (also `app.jar!com/acme/Foo.class`)
-    before: String,
-    /// The second one
-    after: String,
+    /// The two class files, archives or directories (also `app.jar!com/acme/Foo.class`), or profiles; of several runs those before
+    #[arg(required = true, value_name = "BEFORE AFTER")]
+    files: Vec<String>,
+    /// Profiles of several runs after: `diff A1 A2 A3 -- B1 B2 B3`
+    #[arg(last = true, value_name = "AFTER")]
+    after: Vec<String>,
     /// Compare the constant pools, too, with their numbering
     #[arg(long)]
     pool: bool,
@@ -72,22 +77,40 @@ enum Ignored {
 /// # Errors
 /// An input that cannot be read. Two inputs of different kinds (a class and an archive) are wrong usage.
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
-    if profile_diff::applies(&opts.before, &opts.after) {
+    let (before, after) = opts.sides()?;
+    if profile_diff::applies(before.iter().chain(after)) {
         let method = opts.method.as_deref();
-        return profile_diff::run(&opts.before, &opts.after, method, opts.json, &opts.profiles, talk);
+        return profile_diff::run([before, after], method, opts.json, &opts.profiles, talk);
     }
-    let (before, after) = (Input::open(&opts.before)?, Input::open(&opts.after)?);
-    if matches!(before, Input::File(_)) != matches!(after, Input::File(_)) {
+    let ([before], [after]) = (before, after) else {
+        return Err(usage("several runs can be compared of profiles only"));
+    };
+    let (a, b) = (Input::open(before)?, Input::open(after)?);
+    if matches!(a, Input::File(_)) != matches!(b, Input::File(_)) {
         return Err(usage("cannot compare a file with an archive or directory"));
     }
-    let mut out = BufWriter::new(io::stdout().lock());
-    let outcome = compare(&opts, &before, &after, &mut out).and_then(|summary| {
+    let mut out = talk.results();
+    let outcome = compare(&opts, (before, &a), (after, &b), &mut out).and_then(|summary| {
         out.flush()?;
         Ok(summary)
     });
     match outcome {
         Ok(summary) => Ok(if summary.is_equal() { Exit::Done } else { Exit::Negative }),
         Err(error) => Err(error),
+    }
+}
+
+impl Opts {
+    /// What is compared with what.
+    fn sides(&self) -> Result<(&[String], &[String])> {
+        match (&self.files[..], &self.after[..]) {
+            (files @ [_, _], []) => Ok(files.split_at(1)),
+            ([_], []) => {
+                Err(usage("compared with what? give two files, or several runs of each side: A1 A2 -- B1 B2"))
+            }
+            (_, []) => Err(usage("say where the second side begins: A1 A2 A3 -- B1 B2 B3")),
+            (files, after) => Ok((files, after)),
+        }
     }
 }
 
@@ -110,7 +133,12 @@ impl Summary {
     }
 }
 
-fn compare(opts: &Opts, before: &Input, after: &Input, out: &mut dyn Write) -> Result<Summary> {
+fn compare(
+    opts: &Opts,
+    before: (&str, &Input),
+    after: (&str, &Input),
+    out: &mut dyn Write,
+) -> Result<Summary> {
     let ignored = |what| opts.ignore.contains(&what);
     let debug = ignored(Ignored::Debug);
     let options = PrintOptions {
@@ -124,13 +152,12 @@ fn compare(opts: &Opts, before: &Input, after: &Input, out: &mut dyn Write) -> R
     };
     let chosen = opts.method.as_deref().map(Chosen::new).transpose()?;
     let mut report = Report { opts, options, chosen, out, summary: Summary::default() };
-    match (before, after) {
+    let names = (before.0, after.0);
+    match (before.1, after.1) {
         (Input::Tree(before), Input::Tree(after)) => {
-            report.trees(&opts.before, before, &opts.after, after, 0)?;
+            report.trees(names.0, before, names.1, after, 0)?;
         }
-        (Input::File(before), Input::File(after)) => {
-            report.files(&opts.before, before, &opts.after, after)?
-        }
+        (Input::File(before), Input::File(after)) => report.files(names.0, before, names.1, after)?,
         _ => anyhow::bail!("cannot compare a file with an archive or directory"),
     }
     report.finish()
@@ -332,8 +359,8 @@ mod tests {
         let names = ["diff", &paths[0], &paths[1]];
         let opts = Command::parse_from(names.iter().chain(options)).opts;
         let mut out = Vec::new();
-        let (before, after) = (Input::open(&opts.before).unwrap(), Input::open(&opts.after).unwrap());
-        let summary = compare(&opts, &before, &after, &mut out).unwrap();
+        let (before, after) = (Input::open(&opts.files[0]).unwrap(), Input::open(&opts.files[1]).unwrap());
+        let summary = compare(&opts, (&opts.files[0], &before), (&opts.files[1], &after), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         (summary, text.replace(&format!("{}/", directory.path().display()), ""))
     }

@@ -1,6 +1,6 @@
 //! `instrument diff` of profiles: see `instrument_analysis::report::diff`.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, usage};
@@ -10,6 +10,7 @@ use crate::subject::{self, Level, Subject};
 use crate::talk::Talk;
 use crate::view::{Print, Sort};
 use anyhow::Result;
+use instrument_analysis::Arcflow;
 use instrument_analysis::report::{self, Format};
 
 /// Methods and contexts that are printed unless --top says otherwise.
@@ -20,7 +21,7 @@ const TOP: usize = 20;
 #[group(skip)]
 #[command(next_help_heading = "Profiles")]
 pub(crate) struct Opts {
-    /// What to compare: wall, allocations, .. [default: the first that both have; for --json and --csv all]
+    /// What to compare: wall, allocations, calls, .. [default: the first that both have; for --json and --csv all]
     #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
     resource: Vec<String>,
     /// What the changes are sorted by
@@ -40,10 +41,9 @@ pub(crate) struct Opts {
     strict: bool,
 }
 
-/// Whether both are profiles, or texts that are reported on like profiles.
-pub(crate) fn applies(before: &str, after: &str) -> bool {
-    let files = [before, after].map(Path::new);
-    files.iter().all(|path| subject::is_profile(path) || is_text(path))
+/// Whether all are profiles, or texts that are reported on like profiles.
+pub(crate) fn applies<'a>(files: impl IntoIterator<Item = &'a String>) -> bool {
+    files.into_iter().map(Path::new).all(|path| subject::is_profile(path) || is_text(path))
 }
 
 /// No class, no archive, no directory: text as far as can be seen from its beginning.
@@ -60,31 +60,30 @@ fn is_text(path: &Path) -> bool {
         && !start.starts_with(b"PK")
 }
 
-/// Compares two profiles; exit code 1: they differ.
+/// Compares the runs of two sides; exit code 1: they differ.
 ///
 /// # Errors
 /// Files that cannot be read, or have nothing to compare.
 pub(crate) fn run(
-    before: &str,
-    after: &str,
+    sides: [&[String]; 2],
     method: Option<&str>,
     json: bool,
     opts: &Opts,
     talk: &Talk,
 ) -> Result<Exit> {
-    let read = |path: &str| {
+    let read = |path: &String| {
         let merge = vec![Level::Threads, Level::Processes];
         let opts = subject::Opts { files: vec![PathBuf::from(path)], merge, ..subject::Opts::default() };
-        Subject::read(&opts, false, talk)
+        Ok(Subject::read(&opts, false, talk)?.model)
     };
-    let (before, after) = (read(before)?, read(after)?);
-    let names =
-        |subject: &Subject| subject.model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
-    let (one, other) = (names(&before), names(&after));
-    if !one.is_empty() && !other.is_empty() && !one.iter().any(|name| other.contains(name)) {
-        let message =
-            format!("these files do not measure the same: {}; {}", one.join(", "), other.join(", "));
-        return Err(usage(message));
+    let [before, after] = sides.map(|paths| paths.iter().map(read).collect::<Result<Vec<Arcflow>>>());
+    let (before, after) = (before?, after?);
+    let names = |model: &Arcflow| model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
+    let runs: Vec<Vec<String>> = before.iter().chain(&after).map(names).collect();
+    let is_common = |name: &String| runs.iter().all(|run| run.contains(name));
+    if runs.iter().all(|run| !run.is_empty()) && !runs[0].iter().any(is_common) {
+        let runs: Vec<String> = runs.iter().map(|run| run.join(", ")).collect();
+        return Err(usage(format!("these files do not measure the same: {}", runs.join("; "))));
     }
     let print = Print {
         resource: opts.resource.clone(),
@@ -96,20 +95,21 @@ pub(crate) fn run(
         csv: opts.csv,
         ..Print::default()
     };
-    let names = [&before.model, &after.model].into_iter().flat_map(lookup::method_names).collect();
+    let names = before.iter().chain(&after).flat_map(lookup::method_names).collect();
     let methods = Methods::new("--method", &print.method, &names)?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let lines = [&before, &after].into_iter().filter_map(|subject| subject.model.correction.line());
+    let mut out = talk.results();
+    let mut lines: Vec<String> =
+        before.iter().chain(&after).filter_map(|model| model.correction.line()).collect();
+    lines.dedup();
     for line in lines {
         match print.format() {
-            Format::Text => writeln!(out, "{line}\n")?,
-            Format::Csv => talk.caution(format_args!("{line}")),
-            Format::Json => {}
+            Format::Json if !talk.is_quiet() => {}
+            Format::Text if !talk.is_quiet() => writeln!(out, "{line}\n")?,
+            _ => talk.caution(format_args!("{line}")),
         }
     }
-    let differs = print.with(None, &methods, |options| {
-        report::diff::write(&mut out, &before.model, &after.model, options)
-    })?;
+    let differs =
+        print.with(None, &methods, |options| report::diff::write(&mut out, &before, &after, options))?;
     out.flush()?;
     let exit = if differs { Exit::Negative } else { Exit::Done };
     Ok(lookup::say(&methods.warnings, opts.strict, exit, talk))

@@ -1,7 +1,7 @@
 //! Talk to people: everything that is not a result goes to stderr through here, as loud as asked for.
 
 use std::fmt;
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{BufWriter, IsTerminal, Write, stderr};
 
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]
@@ -79,9 +79,23 @@ impl Talk {
         !self.quiet && stderr().is_terminal()
     }
 
+    /// Whether nothing but errors is printed.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether details are wanted.
     pub(crate) fn is_verbose(&self) -> bool {
         self.verbose
+    }
+
+    /// Where results go whose main part is the exit code: with `--quiet` nowhere, else to standard output.
+    pub(crate) fn results(&self) -> Box<dyn Write> {
+        if self.quiet {
+            Box::new(std::io::sink())
+        } else {
+            Box::new(BufWriter::new(std::io::stdout().lock()))
+        }
     }
 
     /// Why a run failed; always said.

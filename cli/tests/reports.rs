@@ -245,21 +245,18 @@ fn profiles_are_compared() {
     dir.write("a.iprof", profile(3, 100));
     dir.write("b.iprof", profile(5, 100));
     let run = dir.line("diff a.iprof b.iprof").expect(1);
-    assert!(
-        run.stdout.starts_with("wall 800 ns -> 1.000 us (+25.0 %)\n\n2 methods changed\n"),
-        "{}",
-        run.stdout
-    );
+    let start = "wall 800 ns -> 1.000 us (+25.0 %)\n\n1 methods changed\n1 differ in time only, marked ~; how much times vary is not known";
+    assert!(run.stdout.starts_with(start), "{}", run.stdout);
     let line = run.stdout.lines().find(|line| line.ends_with("  #2")).unwrap();
     let cells: Vec<_> = line.split_whitespace().collect();
-    assert_eq!(cells[..10], ["3", "5", "300", "ns", "500", "ns", "+200", "ns", "+66.7", "%"]);
+    assert_eq!(cells[..10], ["3", "5", "300", "ns", "500", "ns", "~+200", "ns", "+66.7", "%"]);
     assert!(run.stdout.ends_with("  #1\n") || run.stdout.contains("  #1 > #2\n"), "{}", run.stdout);
     assert!(dir.line("diff a.iprof a.iprof").expect(0).stdout.contains("0 methods changed"));
     let json = dir.line("diff --json a.iprof b.iprof").expect(1).json();
     assert_eq!(json["contexts"][0]["context"], serde_json::json!(["#1", "#2"]));
     assert_eq!(json["methods"][0]["after"]["calls"], 5);
     let csv = dir.line("diff --csv -r wall a.iprof b.iprof").expect(1).stdout;
-    assert!(csv.contains("\nmethod,#2,method,3,5,300,500,300,500\n"), "{csv}");
+    assert!(csv.contains("\nmethod,#2,method,3,5,300,500,300,500,true\n"), "{csv}");
     dir.write("a", example());
     dir.line("diff a a").expect(0);
     dir.line("diff a.iprof a").says(2, &["do not measure the same"]);
@@ -267,6 +264,50 @@ fn profiles_are_compared() {
     dir.write("A.class", empty_class("A"));
     dir.line("diff A.class A.class").expect(0);
     dir.line("diff A.class a.iprof").expect(1);
+    dir.line("diff A.class -- A.class A.class").says(2, &["several runs can be compared of profiles only"]);
+}
+
+/// Times of one run, or that differ as runs do, are no difference; counts are.
+#[test]
+fn a_difference_within_the_errors_is_none() {
+    let dir = Dir::new();
+    for (name, calls, ns) in [
+        ("a1", 3, 100),
+        ("a2", 3, 101),
+        ("a3", 3, 99),
+        ("b1", 3, 102),
+        ("b2", 3, 98),
+        ("b3", 3, 100),
+        ("c1", 3, 90_000),
+        ("c2", 3, 90_700),
+        ("c3", 3, 90_300),
+        ("d", 4, 100),
+    ] {
+        dir.write(name, profile(calls, ns));
+    }
+    let run = dir.line("diff a1 b1").expect(0);
+    assert!(run.stdout.contains("\n0 methods changed\n2 differ in time only, marked ~"), "{}", run.stdout);
+    let run = dir.line("diff a1 a2 a3 -- b1 b2 b3").expect(0);
+    assert!(
+        run.stdout.contains("\n0 methods changed\n2 differ by no more than runs do, marked ~"),
+        "{}",
+        run.stdout
+    );
+    let run = dir.line("diff a1 a2 a3 -- c1 c2 c3").expect(1);
+    assert!(run.stdout.contains("means of 3 and 3 runs"), "{}", run.stdout);
+    assert!(run.stdout.contains("\n2 methods changed\n"), "{}", run.stdout);
+    let json = dir.line("diff --json a1 a2 a3 -- c1 c2 c3").expect(1).json();
+    assert_eq!((&json["differs"], &json["methods"][0]["function"]), (&true.into(), &"#2".into()));
+    assert_eq!(json["methods"][0]["before"]["base"][0], 300);
+    assert!(json["methods"][0]["base_interval"][0].as_f64().unwrap() < 200_000.0, "{json}");
+    // Counts are exact, also as a resource.
+    let run = dir.line("diff -r calls a1 d").expect(1);
+    assert!(run.stdout.starts_with("calls 4 -> 5 (+25.0 %)\n\n1 methods changed\n"), "{}", run.stdout);
+    assert_eq!(dir.line("diff -r calls a1 c1").expect(0).stdout.matches("0 methods changed").count(), 1);
+    assert_eq!(dir.line("diff -q a1 d").expect(1).stdout, "");
+    assert_eq!(dir.line("diff -q a1 b1").expect(0).stdout, "");
+    dir.line("diff a1 a2 a3").says(2, &["say where the second side begins"]);
+    dir.line("diff a1").says(2, &["compared with what?"]);
 }
 
 /// A calibration of one round, as a root or a busy machine may leave: every report says first that times are as measured.
@@ -325,6 +366,8 @@ fn a_refused_correction_is_what_a_report_says_first() {
         assert!(!run.stdout.contains(first) && !run.stderr.contains(first), "{line}");
     }
     let run = dir.line("-q diff a.iprof b.iprof").expect(0);
+    assert!(run.stdout.is_empty() && run.stderr.contains(first), "{} {}", run.stdout, run.stderr);
+    let run = dir.line("diff a.iprof b.iprof").expect(0);
     assert!(
         run.stdout.starts_with(first) && run.stdout.contains("\nwall-raw 2.000 us -> 2.000 us"),
         "{}",

@@ -117,7 +117,7 @@ impl Axis {
 }
 
 /// What a unit of time is in ns; none if it is not of time.
-pub(super) fn ns_per_unit(unit: &str) -> Option<f64> {
+pub(crate) fn ns_per_unit(unit: &str) -> Option<f64> {
     match unit {
         "ns" => Some(1.0),
         "us" | "µs" => Some(1e3),

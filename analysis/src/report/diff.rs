@@ -1,64 +1,74 @@
-//! diff: what changed between two models, by method and by context: calls, base and cum, absolute and relative, the largest change
-//! of base first.
+//! diff: what changed between two models, or between the runs of two sides, by method and by context: calls, base and cum, absolute and
+//! relative; what is known to differ first, of that the largest change of base.
 //!
-//! Both are laid into one tree whose resources are those of the one and of the other; then methods are its consumers and contexts
-//! its nodes. Contexts are the same if all names on the way to them are; levels that never are (processes, threads) are for the caller to
-//! merge. Only resources that both have are compared.
+//! All runs are laid into one tree whose resources are those of each run; then methods are its consumers and contexts its nodes. Contexts are
+//! the same if all names on the way to them are; levels that never are (processes, threads) are for the caller to merge. Only resources
+//! that all runs have are compared; `calls` is one. What counts as a difference: [`interval`](super::interval).
 
 use std::io::Write;
 
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
-use super::text::quantity;
-use super::{Error, Format, Options, Sort, machine};
+use super::interval::{Certainty, Difference, Figure, Verdict};
+use super::labels::Labels;
+use super::text::{JOINT, quantity};
+use super::{Error, Format, Options, Sort, UnknownResource, machine};
 use crate::arcs::{Arcs, FunctionId};
+use crate::export::timeline::ns_per_unit;
 use crate::model::{Arcflow, Kind, NodeId, Resource};
 use crate::uncertainty::{self, Uncertainty};
 
 /// Frames of a context that are printed, the innermost ones.
 const FRAMES: usize = 8;
+/// The resource that is calls.
+const CALLS: &str = "calls";
 
-/// Writes the report; `false`: the two are equal.
+/// Writes the report of the runs before and after; `true`: they differ.
 ///
 /// # Errors
 /// A resource that one of the models does not have, or the output failed.
 pub fn write(
     out: &mut dyn Write,
-    before: &Arcflow,
-    after: &Arcflow,
+    before: &[Arcflow],
+    after: &[Arcflow],
     options: &Options<'_>,
 ) -> Result<bool, Error> {
     let diff = Diff::new(before, after, options)?;
     let (methods, contexts) = (diff.methods(), diff.contexts());
-    let top = |changes: &[Change]| changes.len().min(options.top.unwrap_or(usize::MAX));
-    let shown = [(&methods[..top(&methods)], methods.len()), (&contexts[..top(&contexts)], contexts.len())];
+    let differs = |changes: &[Change]| changes.iter().any(|change| change.differs);
+    let answer = differs(&methods) || differs(&contexts);
     match options.format {
-        Format::Text => diff.text(out, shown)?,
-        Format::Json => diff.document(out, shown)?,
-        Format::Csv => diff.table(out, shown)?,
+        Format::Text => diff.text(out, [&methods, &contexts])?,
+        Format::Json => diff.document(out, [&methods, &contexts], answer)?,
+        Format::Csv => diff.table(out, [&methods, &contexts])?,
     }
-    Ok(!methods.is_empty() || !contexts.is_empty())
+    Ok(answer)
 }
 
 struct Diff<'a> {
     options: &'a Options<'a>,
-    /// Calls, then what both have.
+    /// Calls, then what all have.
     resources: Vec<Resource>,
     /// Indices of those that are shown.
     shown: Vec<usize>,
     uncertain: Vec<Uncertainty>,
-    /// Resources twice: before, after.
-    both: Arcflow,
+    /// Runs before and after.
+    runs: [usize; 2],
+    /// Resources of each run, run by run.
+    all: Arcflow,
     arcs: Arcs,
     cum: Vec<f64>,
-    /// Whether the times of each side are corrected.
-    corrections: [Value; 2],
+    /// For methods, and for contexts.
+    certainty: [Certainty; 2],
+    /// Whether the times of each run are corrected.
+    corrections: Vec<Value>,
 }
 
-/// A method or context that is not what it was.
+/// A method or context that is not the same in all runs.
 struct Change {
     of: Changed,
+    differs: bool,
     /// What it is sorted by.
     weight: f64,
 }
@@ -69,42 +79,56 @@ enum Changed {
     Context(NodeId),
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Base,
+    Cum,
+}
+
 impl<'a> Diff<'a> {
-    fn new(before: &Arcflow, after: &Arcflow, options: &'a Options<'a>) -> Result<Diff<'a>, Error> {
-        let mut resources = vec![Resource { name: "calls".into(), unit: String::new() }];
-        resources.extend(before.resources().iter().filter(|r| after.resources().contains(r)).cloned());
-        // What is asked for, from what both have.
+    fn new(before: &[Arcflow], after: &[Arcflow], options: &'a Options<'a>) -> Result<Diff<'a>, Error> {
+        let runs: Vec<&Arcflow> = before.iter().chain(after).collect();
+        let mut resources = vec![Resource { name: CALLS.into(), unit: String::new() }];
+        let first = runs.first().map_or(&[][..], |run| run.resources());
+        let is_common = |resource: &&Resource| runs.iter().all(|run| run.resources().contains(resource));
+        resources.extend(first.iter().filter(is_common).cloned());
+        // What is asked for, from what all have.
         let common = Arcflow::new(resources[1..].to_vec());
-        let shown = options.resources(&common)?.into_iter().map(|r| r + 1).collect();
+        let shown = shown(options, &common)?;
         let uncertain = (0..common.resources().len()).map(|r| Uncertainty::of(&common, r));
         let uncertain = std::iter::once(Uncertainty::default()).chain(uncertain).collect();
-        let sides = ["before", "after"];
-        let doubled = sides.iter().flat_map(|side| {
-            resources
-                .iter()
-                .map(move |r| Resource { name: format!("{} {side}", r.name), unit: r.unit.clone() })
-        });
-        let mut both = Arcflow::new(doubled.collect());
-        for (side, model) in [before, after].into_iter().enumerate() {
-            let offset = side * resources.len();
+        let of_run = |run: usize| {
+            let name =
+                move |r: &Resource| Resource { name: format!("{} {run}", r.name), unit: r.unit.clone() };
+            resources.iter().map(name)
+        };
+        let mut all = Arcflow::new((0..runs.len()).flat_map(of_run).collect());
+        for (run, model) in runs.iter().enumerate() {
+            all.origins.merge(&model.origins);
+            let offset = run * resources.len();
             let indices: Vec<_> = resources[1..].iter().map(|r| model.resource(&r.name)).collect();
             let mut places = vec![Arcflow::ROOT; model.nodes().len()];
             for (i, node) in model.nodes().iter().enumerate() {
                 if i > 0 {
-                    let consumer = both.consumer(model.name(node.consumer));
-                    places[i] = both.child(places[node.parent.0 as usize], node.kind, consumer);
+                    let consumer = all.consumer(model.name(node.consumer));
+                    places[i] = all.child(places[node.parent.0 as usize], node.kind, consumer);
                 }
                 let from = model.base(NodeId(i as u32));
-                let to = &mut both.base_mut(places[i])[offset..];
+                let to = &mut all.base_mut(places[i])[offset..];
                 to[0] += node.n as f64;
                 for (r, index) in indices.iter().enumerate() {
                     to[r + 1] += index.map_or(0.0, |index| from[index]);
                 }
             }
         }
-        let (arcs, cum) = (Arcs::new(&both), both.cum());
-        let corrections = [before, after].map(|model| model.correction.json().unwrap_or_default());
-        Ok(Diff { options, resources, shown, uncertain, both, arcs, cum, corrections })
+        let (arcs, cum) = (Arcs::new(&all), all.cum());
+        // Calls, and base and cum of each resource; half of the level for methods, half for contexts.
+        let figures = 1 + 2 * shown.len();
+        let rows = [arcs.functions().len(), all.nodes().len()];
+        let certainty = rows.map(|rows| Certainty::of(2 * rows * figures));
+        let corrections = runs.iter().map(|run| run.correction.json().unwrap_or_default()).collect();
+        let runs = [before.len(), after.len()];
+        Ok(Diff { options, resources, shown, uncertain, runs, all, arcs, cum, certainty, corrections })
     }
 
     /// The resource whose change decides: the first, or calls.
@@ -115,39 +139,78 @@ impl<'a> Diff<'a> {
         }
     }
 
-    /// Base and cum, all figures before, then all after.
-    fn figures(&self, of: Changed) -> (&[f64], &[f64]) {
-        match of {
-            Changed::Method(id) => (self.arcs.self_base(id), self.arcs.self_cum(id)),
-            Changed::Context(id) => {
-                let width = self.both.resources().len();
-                (self.both.base(id), &self.cum[id.0 as usize * width..][..width])
-            }
+    /// Base or cum, all figures of a run after those of the run before it.
+    fn figures(&self, of: Changed, part: Part) -> &[f64] {
+        let width = self.all.resources().len();
+        match (of, part) {
+            (Changed::Method(id), Part::Base) => self.arcs.self_base(id),
+            (Changed::Method(id), Part::Cum) => self.arcs.self_cum(id),
+            (Changed::Context(id), Part::Base) => self.all.base(id),
+            (Changed::Context(id), Part::Cum) => &self.cum[id.0 as usize * width..][..width],
+        }
+    }
+
+    fn difference(&self, of: Changed, part: Part, r: usize) -> Difference {
+        let certainty = self.certainty[usize::from(matches!(of, Changed::Context(_)))];
+        self.compare(self.figures(of, part), part, r, certainty)
+    }
+
+    fn compare(&self, figures: &[f64], part: Part, r: usize, certainty: Certainty) -> Difference {
+        let count = self.resources.len();
+        let runs: Vec<&[f64]> = figures.chunks(count).collect();
+        let (before, after) = runs.split_at(self.runs[0]);
+        let values = |side: &[&[f64]]| side.iter().map(|run| run[r]).collect::<Vec<_>>();
+        let unit = ns_per_unit(&self.resources[r].unit);
+        // What a calibration is off by is off in all runs: only what there is more of in one side counts.
+        let noise = |side: &[&[f64]]| {
+            let errors = side.iter().filter_map(|run| self.error(run, part, r));
+            errors.map(|error| error.noise).sum::<f64>() / side.len() as f64
+        };
+        // A clock of whole ns errs by one at each call.
+        let calls = runs.iter().map(|run| run[0]).fold(0.0, f64::max);
+        let least = unit.map_or(0.0, |ns| calls.sqrt() / ns + (noise(after) - noise(before)).abs());
+        let figure = Figure { is_measured: unit.is_some(), least };
+        certainty.compare(&values(before), &values(after), figure)
+    }
+
+    /// What a figure of a run may be off by.
+    fn error(&self, run: &[f64], part: Part, r: usize) -> Option<uncertainty::Error> {
+        // Calls stand before what accompanies a resource.
+        match part {
+            Part::Base => self.uncertain[r].base(&run[1..]),
+            Part::Cum => self.uncertain[r].cum(&run[1..]),
         }
     }
 
     fn consumer(&self, of: Changed) -> (Kind, &str) {
         let (kind, consumer) = match of {
             Changed::Method(id) => (self.arcs.function(id).kind, self.arcs.function(id).consumer),
-            Changed::Context(id) => (self.both.node(id).kind, self.both.node(id).consumer),
+            Changed::Context(id) => (self.all.node(id).kind, self.all.node(id).consumer),
         };
-        (kind, self.both.name(consumer))
+        (kind, self.all.name(consumer))
     }
 
     fn change(&self, of: Changed) -> Option<Change> {
         let (kind, name) = self.consumer(of);
-        let (base, cum) = self.figures(of);
-        let count = self.resources.len();
-        let differs = |figures: &[f64], r: usize| figures[r] != figures[count + r];
-        let counted = |r: &usize| *r == 0 || self.shown.contains(r);
-        if !(0..count).filter(counted).any(|r| differs(base, r) || differs(cum, r))
-            || !self.options.wants(kind, name)
-        {
+        if !self.options.wants(kind, name) {
             return None;
         }
-        let r = self.deciding();
-        let by = if self.options.sort == Some(Sort::Cum) { cum } else { base };
-        Some(Change { of, weight: (by[count + r] - by[r]).abs() })
+        // Of calls there is no cum.
+        let with_cum = self.shown.iter().filter(|r| **r > 0).map(|&r| (Part::Cum, r));
+        let calls = (!self.only_calls()).then_some(0);
+        let parts = self.shown.iter().copied().chain(calls).map(|r| (Part::Base, r)).chain(with_cum);
+        let verdicts: Vec<_> = parts.map(|(part, r)| self.difference(of, part, r).verdict).collect();
+        if verdicts.iter().all(|verdict| *verdict == Verdict::Equal) {
+            return None;
+        }
+        let differs = verdicts.contains(&Verdict::Differs);
+        let part = if self.options.sort == Some(Sort::Cum) { Part::Cum } else { Part::Base };
+        let Difference { before, after, .. } = self.difference(of, part, self.deciding());
+        Some(Change { of, differs, weight: (after - before).abs() })
+    }
+
+    fn only_calls(&self) -> bool {
+        self.shown == [0]
     }
 
     fn methods(&self) -> Vec<Change> {
@@ -155,7 +218,7 @@ impl<'a> Diff<'a> {
     }
 
     fn contexts(&self) -> Vec<Change> {
-        let nodes = (1..self.both.nodes().len() as u32).map(NodeId);
+        let nodes = (1..self.all.nodes().len() as u32).map(NodeId);
         self.sorted(nodes.filter_map(|id| self.change(Changed::Context(id))).collect())
     }
 
@@ -164,20 +227,23 @@ impl<'a> Diff<'a> {
         if self.options.sort == Some(Sort::Name) {
             changes.sort_by(|a, b| key(a).cmp(&key(b)));
         } else {
-            changes.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| key(a).cmp(&key(b))));
+            let order =
+                |a: &Change, b: &Change| b.weight.total_cmp(&a.weight).then_with(|| key(a).cmp(&key(b)));
+            changes.sort_by(|a, b| b.differs.cmp(&a.differs).then_with(|| order(a, b)));
         }
         changes
     }
 
     /// What stands for it in a line: the name of a method, the innermost frames of a context or all of them.
-    fn words(&self, of: Changed, frames: usize) -> String {
+    fn words(&self, of: Changed, frames: usize, label: &dyn Fn(&str) -> String) -> String {
         match of {
-            Changed::Method(_) => self.consumer(of).1.to_owned(),
+            Changed::Method(_) => label(self.consumer(of).1),
             Changed::Context(id) => {
                 let path = self.path(id);
                 let first = path.len().saturating_sub(frames);
-                let above = if first > 0 { "\u{2026} > " } else { "" };
-                format!("{above}{}", path[first..].join(" > "))
+                let above = if first > 0 { format!("\u{2026}{JOINT}") } else { String::new() };
+                let path: Vec<String> = path[first..].iter().map(|name| label(name)).collect();
+                format!("{above}{}", path.join(JOINT))
             }
         }
     }
@@ -186,98 +252,153 @@ impl<'a> Diff<'a> {
     fn path(&self, id: NodeId) -> Vec<&str> {
         let mut path = Vec::new();
         let mut at = id;
-        while self.both.node(at).kind != Kind::Root {
+        while self.all.node(at).kind != Kind::Root {
             path.push(self.consumer(Changed::Context(at)).1);
-            at = self.both.node(at).parent;
+            at = self.all.node(at).parent;
         }
         path.reverse();
         path
     }
 
-    fn text(&self, out: &mut dyn Write, shown: [(&[Change], usize); 2]) -> Result<(), Error> {
-        let total = &self.cum[..self.both.resources().len()];
-        let count = self.resources.len();
+    fn top<'c>(&self, changes: &'c [Change]) -> &'c [Change] {
+        &changes[..changes.len().min(self.options.top.unwrap_or(usize::MAX))]
+    }
+
+    fn text(&self, out: &mut dyn Write, changes: [&[Change]; 2]) -> Result<(), Error> {
+        let total = &self.cum[..self.all.resources().len()];
         for &r in &self.shown {
             let resource = &self.resources[r];
-            let figures = [total[r], total[count + r]].map(|value| quantity(value, &resource.unit));
-            let change = relative(total[r], total[count + r]);
-            writeln!(out, "{} {} -> {} ({change})", resource.name, figures[0], figures[1])?;
+            let part = if r == 0 { Part::Base } else { Part::Cum };
+            let found =
+                if r == 0 { self.all_calls() } else { self.compare(total, part, r, Certainty::of(1)) };
+            let figures = [found.before, found.after].map(|value| figure(value, &resource.unit));
+            let change = relative(found.before, found.after);
+            let mark = if found.verdict == Verdict::WithinErrors { ", within the errors" } else { "" };
+            writeln!(out, "{} {} -> {} ({change}{mark})", resource.name, figures[0], figures[1])?;
         }
-        for ((changes, all), what) in shown.into_iter().zip(["method", "context"]) {
-            writeln!(out, "\n{all} {what}s changed")?;
+        let [before, after] = self.runs;
+        if before + after > 2 {
+            writeln!(out, "means of {before} and {after} runs; +-: 95 % intervals for all rows at once")?;
+        }
+        let is_single = before + after == 2;
+        for (changes, what) in changes.into_iter().zip(["method", "context"]) {
+            let (shown, told) = (self.top(changes), changes.iter().filter(|change| change.differs).count());
+            writeln!(out, "\n{told} {what}s changed")?;
+            let rest = changes.len() - told;
+            if rest > 0 && is_single {
+                let cure = "how much times vary is not known from one run of each: compare several (A1 A2 A3 -- B1 B2 B3)";
+                writeln!(out, "{rest} differ in time only, marked ~; {cure}")?;
+            } else if rest > 0 {
+                writeln!(out, "{rest} differ by no more than runs do, marked ~")?;
+            }
             if changes.is_empty() {
                 continue;
             }
-            self.lines(out, changes, what)?;
-            if all > changes.len() {
-                writeln!(out, "not shown: {} past the first {}", all - changes.len(), changes.len())?;
+            self.lines(out, shown, what)?;
+            if changes.len() > shown.len() {
+                writeln!(out, "not shown: {} past the first {}", changes.len() - shown.len(), shown.len())?;
             }
         }
         Ok(())
     }
 
+    /// The calls of all methods.
+    fn all_calls(&self) -> Difference {
+        let mut sums = vec![0.0; self.all.resources().len()];
+        for id in self.arcs.ids().filter(|&id| self.arcs.function(id).kind == Kind::Method) {
+            for (sum, value) in sums.iter_mut().zip(self.arcs.self_base(id)) {
+                *sum += value;
+            }
+        }
+        self.compare(&sums, Part::Base, 0, Certainty::of(1))
+    }
+
     fn lines(&self, out: &mut dyn Write, changes: &[Change], what: &str) -> Result<(), Error> {
-        let mut headers = vec!["calls".to_owned(), "after".to_owned()];
+        let mut headers = Vec::new();
+        let has_intervals = self.runs.iter().sum::<usize>() > 2;
+        let mut add = |words: &[&str], word: &str| {
+            let words = words.iter().filter(|header| has_intervals || **header != "+-");
+            headers.extend(words.map(|header| match *header {
+                "%" | "+-" => (*header).to_owned(),
+                header => format!("{word}{header}"),
+            }));
+        };
+        if !self.shown.contains(&0) {
+            add(&["calls", "after"], "");
+        }
         for &r in &self.shown {
             let word = match &self.shown[..] {
                 [_] => String::new(),
                 _ => format!("{} ", self.resources[r].name),
             };
-            headers.extend(["base", "after", "change", "%", "cum +-", "%"].map(|header| match header {
-                "%" => header.to_owned(),
-                _ => format!("{word}{header}"),
-            }));
+            match r {
+                0 => add(&["calls", "after", "change", "+-", "%"], ""),
+                _ => add(&["base", "after", "change", "+-", "%", "cum change", "+-", "%"], &word),
+            }
         }
         let mut table = Aligned::new(headers, what);
+        let labels = Labels::new(&self.all, self.options);
         for change in changes {
-            let count = self.resources.len();
-            let (base, cum) = self.figures(change.of);
-            let mut cells = vec![quantity(base[0], ""), quantity(base[count], "")];
-            for &r in &self.shown {
-                let unit = &self.resources[r].unit;
-                cells.extend([base[r], base[count + r]].map(|value| quantity(value, unit)));
-                cells.extend(self.changed(base, r, Uncertainty::base));
-                cells.extend(self.changed(cum, r, Uncertainty::cum));
+            let mut cells = Vec::new();
+            let sides = |found: &Difference, r: usize| {
+                [found.before, found.after].map(|value| figure(value, &self.resources[r].unit))
+            };
+            if !self.shown.contains(&0) {
+                cells.extend(sides(&self.difference(change.of, Part::Base, 0), 0));
             }
-            table.row(cells, &self.words(change.of, FRAMES));
+            for &r in &self.shown {
+                let base = self.difference(change.of, Part::Base, r);
+                cells.extend(sides(&base, r));
+                cells.extend(self.changed(base, r, has_intervals));
+                if r > 0 {
+                    cells.extend(self.changed(self.difference(change.of, Part::Cum, r), r, has_intervals));
+                }
+            }
+            table.row(cells, &self.words(change.of, FRAMES, &|name| labels.of(name).into_owned()));
         }
         Ok(table.print(out, self.options.width)?)
     }
 
-    /// The difference and the percent of it, marked if it cannot be told from none.
-    fn changed(
-        &self,
-        figures: &[f64],
-        r: usize,
-        error: fn(Uncertainty, &[f64]) -> Option<uncertainty::Error>,
-    ) -> [String; 2] {
-        let count = self.resources.len();
-        let (x, y) = (figures[r], figures[count + r]);
-        // What accompanies a resource stands beside it, on each side; calls stand before them.
-        let errors = [&figures[1..count], &figures[count + 1..]].map(|side| error(self.uncertain[r], side));
-        let doubt = uncertainty::Error::sum(errors.into_iter().flatten());
-        let mark = if doubt.hides(y - x) { "~" } else { "" };
-        let sign = if y > x { "+" } else { "" };
-        [format!("{mark}{sign}{}", quantity(y - x, &self.resources[r].unit)), relative(x, y)]
+    /// The difference, its interval, and the percent of it, marked if it cannot be told from none.
+    fn changed(&self, found: Difference, r: usize, has_intervals: bool) -> Vec<String> {
+        let unit = &self.resources[r].unit;
+        let Difference { before, after, interval, verdict } = found;
+        let mark = if matches!(verdict, Verdict::WithinErrors | Verdict::Unknown) { "~" } else { "" };
+        let sign = if after > before { "+" } else { "" };
+        let mut cells = vec![format!("{mark}{sign}{}", figure(after - before, unit))];
+        if has_intervals {
+            let interval = interval.filter(|interval| interval.is_finite());
+            cells.push(interval.map_or_else(|| "-".to_owned(), |interval| figure(interval.round(), unit)));
+        }
+        cells.push(relative(before, after));
+        cells
     }
 
     fn value(&self, change: &Change) -> serde_json::Map<String, Value> {
-        let count = self.resources.len();
-        let (base, cum) = self.figures(change.of);
+        let list = |part: Part, of: &dyn Fn(Difference) -> Value| {
+            self.shown.iter().map(|&r| of(self.difference(change.of, part, r))).collect::<Value>()
+        };
+        let calls = self.difference(change.of, Part::Base, 0);
         let mut row = serde_json::Map::new();
-        for (side, word) in ["before", "after"].into_iter().enumerate() {
-            let shown: Vec<_> = self.shown.iter().map(|r| side * count + r).collect();
+        for (word, of) in
+            [("before", (|found| found.before) as fn(Difference) -> f64), ("after", |found| found.after)]
+        {
+            let number = |found| machine::number(of(found));
             let value = json!({
-                "calls": machine::number(base[side * count]),
-                "base": machine::list(base, &shown),
-                "cum": machine::list(cum, &shown),
+                "calls": number(calls),
+                "base": list(Part::Base, &number),
+                "cum": list(Part::Cum, &number),
             });
             row.insert(word.into(), value);
         }
+        let interval = |found: Difference| found.interval.map_or(Value::Null, machine::number);
+        row.insert("base_interval".into(), list(Part::Base, &interval));
+        row.insert("cum_interval".into(), list(Part::Cum, &interval));
+        row.insert("differs".into(), json!(change.differs));
         row
     }
 
-    fn document(&self, out: &mut dyn Write, shown: [(&[Change], usize); 2]) -> Result<(), Error> {
+    fn document(&self, out: &mut dyn Write, changes: [&[Change]; 2], differs: bool) -> Result<(), Error> {
         let resources = self.shown.iter().map(|&r| {
             let resource = &self.resources[r];
             json!({"name": resource.name, "unit": resource.unit})
@@ -286,9 +407,12 @@ impl<'a> Diff<'a> {
         if self.corrections.iter().any(|correction| !correction.is_null()) {
             write!(out, ",\"correction\":{}", json!(self.corrections))?;
         }
-        for ((changes, all), what) in shown.into_iter().zip(["methods", "contexts"]) {
-            write!(out, ",\"{what}_changed\":{all},\"{what}\":[")?;
-            for (i, change) in changes.iter().enumerate() {
+        write!(out, ",\"runs\":{},\"differs\":{differs}", json!(self.runs))?;
+        for (changes, what) in changes.into_iter().zip(["methods", "contexts"]) {
+            let told = changes.iter().filter(|change| change.differs).count();
+            write!(out, ",\"{what}_changed\":{told},\"{what}_not_told_apart\":{}", changes.len() - told)?;
+            write!(out, ",\"{what}\":[")?;
+            for (i, change) in self.top(changes).iter().enumerate() {
                 let mut row = self.value(change);
                 let (kind, name) = self.consumer(change.of);
                 match change.of {
@@ -296,6 +420,7 @@ impl<'a> Diff<'a> {
                     Changed::Context(id) => row.insert("context".into(), json!(self.path(id))),
                 };
                 row.insert("kind".into(), json!(kind.word()));
+                machine::origin(&self.all, name, Some(&mut row));
                 write!(out, "{}\n{}", if i > 0 { "," } else { "" }, Value::Object(row))?;
             }
             write!(out, "\n]")?;
@@ -304,30 +429,47 @@ impl<'a> Diff<'a> {
         Ok(())
     }
 
-    fn table(&self, out: &mut dyn Write, shown: [(&[Change], usize); 2]) -> Result<(), Error> {
-        let count = self.resources.len();
+    fn table(&self, out: &mut dyn Write, changes: [&[Change]; 2]) -> Result<(), Error> {
         write!(out, "of,function,kind,calls_before,calls_after")?;
-        for &r in &self.shown {
+        let resources: Vec<usize> = self.shown.iter().copied().filter(|r| *r > 0).collect();
+        for &r in &resources {
             let name = machine::field(&self.resources[r].name).replace(' ', "_");
             write!(out, ",{name}_base_before,{name}_base_after,{name}_cum_before,{name}_cum_after")?;
         }
-        writeln!(out)?;
-        for ((changes, _), what) in shown.into_iter().zip(["method", "context"]) {
-            for change in changes {
-                let (name, kind) = (self.words(change.of, usize::MAX), self.consumer(change.of).0.word());
-                let (name, (base, cum)) = (machine::field(&name), self.figures(change.of));
-                let number = |value: f64| machine::number(value).to_string();
-                write!(out, "{what},{name},{kind},{},{}", number(base[0]), number(base[count]))?;
-                for &r in &self.shown {
-                    for figures in [base, cum] {
-                        write!(out, ",{},{}", number(figures[r]), number(figures[count + r]))?;
-                    }
+        writeln!(out, ",differs")?;
+        for (changes, what) in changes.into_iter().zip(["method", "context"]) {
+            for change in self.top(changes) {
+                let kind = self.consumer(change.of).0.word();
+                let name = machine::field(&self.words(change.of, usize::MAX, &|name| name.to_owned()));
+                let sides = |part: Part, r: usize| {
+                    let found = self.difference(change.of, part, r);
+                    format!("{},{}", machine::number(found.before), machine::number(found.after))
+                };
+                write!(out, "{what},{name},{kind},{}", sides(Part::Base, 0))?;
+                for &r in &resources {
+                    write!(out, ",{},{}", sides(Part::Base, r), sides(Part::Cum, r))?;
                 }
-                writeln!(out)?;
+                writeln!(out, ",{}", change.differs)?;
             }
         }
         Ok(())
     }
+}
+
+/// The resources to show: those that are asked for, `calls` among them, or the usual ones.
+fn shown(options: &Options<'_>, common: &Arcflow) -> Result<Vec<usize>, UnknownResource> {
+    let (calls, others): (Vec<_>, Vec<_>) = options.resources.iter().cloned().partition(|name| name == CALLS);
+    let mut shown = if calls.is_empty() { Vec::new() } else { vec![0] };
+    if calls.is_empty() || !others.is_empty() {
+        let options = Options { resources: &others, ..*options };
+        shown.extend(options.resources(common)?.into_iter().map(|r| r + 1));
+    }
+    Ok(shown)
+}
+
+/// A figure; means of counts have one digit more.
+fn figure(value: f64, unit: &str) -> String {
+    quantity(if unit.is_empty() { (value * 10.0).round() / 10.0 } else { value.round() }, unit)
 }
 
 /// A change in percent, or in a word.

@@ -23,6 +23,7 @@ pub mod diff;
 mod focus;
 pub mod fold;
 pub mod heap;
+mod interval;
 mod labels;
 mod machine;
 pub mod matching;
