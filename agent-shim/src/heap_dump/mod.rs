@@ -227,7 +227,11 @@ fn write_contexts<'a>(
         let next = (by_name.len() + classes.len() + gone.len()) as u32 + 1;
         *gone.entry(name.to_vec()).or_insert_with(|| {
             let text = texts.id(name, output);
-            let body = Body::default().u4(next).u8(u64::MAX - u64::from(next)).u4(record::NO_TRACE).u8(text);
+            let body = Body::default()
+                .u4(next)
+                .u8(u64::MAX / tags::ALIGNMENT * tags::ALIGNMENT - u64::from(next) * tags::ALIGNMENT)
+                .u4(record::NO_TRACE)
+                .u8(text);
             output.record(record::LOAD_CLASS, &body.0);
             next
         })

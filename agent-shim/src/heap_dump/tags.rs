@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0-39 | number of the object: the heap profiler's, or one that is given to answer requests, or ours |
 //! | 39 | with bit 40: the number is ours |
-//! | 40 | the number is not the heap profiler's. Bits 0-40 are the id in the file |
+//! | 40 | the number is not the heap profiler's. Bits 0-40, times [`ALIGNMENT`], are the id in the file |
 //! | 41-61 | of a class: its index + 1. Of an array: its length + 1, which is not told again when its elements come; all ones: see the table |
 //! | 62 | the walk has met the object: its record is in the file, or will be |
 
@@ -23,9 +23,12 @@ pub(super) const LEFT_OVER: i64 = OTHERS | NUMBER;
 /// The array that the walk of those begins with.
 pub(super) const START: i64 = MET | OTHERS | (NUMBER - 1);
 
+/// Ids in the file are multiples of it, as the addresses of a virtual machine's own dumps are: some readers count on it.
+pub(super) const ALIGNMENT: u64 = 8;
+
 /// The id in the file.
 pub(super) fn id(tag: i64) -> u64 {
-    (tag & ID) as u64
+    (tag & ID) as u64 * ALIGNMENT
 }
 
 /// Whether the walk has met the object.
@@ -45,7 +48,7 @@ pub(super) fn has_length(tag: i64) -> bool {
 
 /// What the heap profiler knows an object by.
 pub(super) fn tracked(id: u64) -> Option<u64> {
-    (id < OTHERS as u64).then_some(id)
+    Some(id / ALIGNMENT).filter(|number| *number < OTHERS as u64)
 }
 
 /// The tag that is to stay when the dump is done; 0: none.
@@ -62,9 +65,9 @@ pub(super) struct Tags {
 }
 
 impl Tags {
-    /// How many numbers were given; the next id is greater.
+    /// The last id that was given; the next one is greater.
     pub(super) fn given(&self) -> u64 {
-        (OURS | self.last) as u64
+        id(OURS | self.last)
     }
 
     /// The tag of an object that is met, or has been: with its number, if it has one. None: there are no more.
@@ -117,13 +120,16 @@ mod tests {
     fn a_tag_carries_what_the_walk_needs_and_leaves_the_profilers_number() {
         let mut tags = Tags::default();
         let ours = tags.meet(0, None).unwrap();
-        assert_eq!((id(ours), tracked(id(ours)), restored(ours)), ((3 << 39) + 1, None, 0));
+        assert_eq!((id(ours), tracked(id(ours)), restored(ours)), (((3 << 39) + 1) * 8, None, 0));
         let theirs = tags.meet(77, Some(5)).unwrap();
-        assert_eq!((id(theirs), tracked(id(theirs)), restored(theirs)), (77, Some(77), 77));
+        assert_eq!((id(theirs), tracked(id(theirs)), restored(theirs)), (77 * 8, Some(77), 77));
         assert!(is_met(ours) && is_met(theirs) && !is_met(77) && !is_met(LEFT_OVER) && is_met(START));
         assert_eq!((tags.length(theirs), tags.length(ours)), (5, 0));
         let asked = tags.meet((1 << 40) + 5, None).unwrap();
-        assert_eq!((id(asked), tracked(id(asked)), restored(asked)), ((1 << 40) + 5, None, (1 << 40) + 5));
+        assert_eq!(
+            (id(asked), tracked(id(asked)), restored(asked)),
+            (((1 << 40) + 5) * 8, None, (1 << 40) + 5)
+        );
         assert_eq!(tags.given(), id(ours));
         for length in [0, 1, (1 << 21) - 3, (1 << 21) - 2, (1 << 21) - 1, i32::MAX as u32] {
             let tag = tags.meet(0, Some(length)).unwrap();

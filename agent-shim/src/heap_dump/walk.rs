@@ -111,9 +111,9 @@ impl<'a> Walk<'a> {
     /// Notes that something refers to an object.
     pub(super) fn refer(&mut self, id: u64) {
         if let Some(left_over) = &mut self.left_over
-            && let Some(index) = id.checked_sub(left_over.after + 1)
+            && let Some(beyond) = id.checked_sub(left_over.after + tags::ALIGNMENT)
         {
-            let index = index as usize;
+            let index = (beyond / tags::ALIGNMENT) as usize;
             if left_over.referred.len() <= index {
                 left_over.referred.resize(index + 1, false);
             }
@@ -125,7 +125,8 @@ impl<'a> Walk<'a> {
     pub(super) fn write_left_over_roots(&mut self) {
         self.close();
         let Some(left_over) = self.left_over.take() else { return };
-        for (id, referred) in (left_over.after + 1..=self.tags.given())
+        for (id, referred) in (left_over.after + tags::ALIGNMENT..=self.tags.given())
+            .step_by(tags::ALIGNMENT as usize)
             .zip(left_over.referred.into_iter().chain(std::iter::repeat(false)))
         {
             if !referred {
