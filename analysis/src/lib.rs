@@ -11,6 +11,7 @@
 //! | [`correction`] | whether that can be done, and if not, why |
 //! | [`heap`] | which objects were made where, how long they lived, what leaks |
 //! | [`waits`] | what threads waited for |
+//! | [`window`] | what happened since a snapshot |
 //! | [`merge`] | profiles of several processes: which remote call is which, and the execution tree over all of them |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
@@ -39,5 +40,6 @@ pub mod report;
 pub mod testing;
 pub mod uncertainty;
 pub mod waits;
+pub mod window;
 
-pub use model::{Arcflow, Kind, NodeId, Resource};
+pub use model::{Arcflow, Kind, NodeId, Resource, Window};

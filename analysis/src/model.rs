@@ -84,6 +84,15 @@ pub struct Node {
     pub n: u64,
 }
 
+/// A part of the life of a process, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// How long after its start it begins.
+    pub begin: u64,
+    /// How long it is.
+    pub length: u64,
+}
+
 /// The model. Figures are `f64`: whole numbers up to 2^53 are exact, sums of them too.
 #[derive(Debug, Clone)]
 pub struct Arcflow {
@@ -95,6 +104,8 @@ pub struct Arcflow {
     pub origins: Origins,
     /// Whether its times are without the cost of the probes.
     pub correction: Correction,
+    /// The time that the figures are of, if that is not the whole life of the process.
+    pub window: Option<Window>,
     resources: Vec<Resource>,
     names: Vec<String>,
     by_name: HashMap<String, Consumer>,
@@ -115,6 +126,7 @@ impl Arcflow {
             occurrences: "calls".into(),
             origins: Origins::default(),
             correction: Correction::None,
+            window: None,
             base: vec![0.0; resources.len()],
             resources,
             names: Vec::new(),
@@ -167,6 +179,7 @@ impl Arcflow {
         model.occurrences.clone_from(&self.occurrences);
         model.origins = self.origins.clone();
         model.correction.clone_from(&self.correction);
+        model.window = self.window;
         model
     }
 
@@ -247,6 +260,7 @@ impl Arcflow {
         assert_eq!(self.resources, other.resources, "models of different resources");
         self.origins.merge(&other.origins);
         self.correction = self.correction.with(&other.correction);
+        self.window = self.window.filter(|window| other.window == Some(*window));
         let mut places = vec![Self::ROOT; other.nodes.len()];
         for (i, node) in other.nodes.iter().enumerate() {
             let id = if i == 0 {

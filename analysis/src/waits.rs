@@ -146,8 +146,10 @@ pub fn gather(
     profile.for_each_wait(source, |wait| {
         let number = (wait.copy, wait.thread);
         if *known.entry(number).or_insert_with(|| wanted(number)) {
-            let ns = until(profile, wait, waits.end).saturating_sub(wait.start);
-            waits.add(wait, ns);
+            let end = until(profile, wait, waits.end);
+            if profile.window_clock == 0 || end > profile.window_clock {
+                waits.add(wait, end.saturating_sub(wait.start.max(profile.window_clock)));
+            }
         }
     })?;
     Ok(Some(waits))

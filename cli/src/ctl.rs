@@ -54,8 +54,9 @@ enum Request {
     },
     /// One thread, with its stack
     Thread {
-        /// Its id
-        id: i64,
+        /// Its id, or its name if no other thread has it
+        #[arg(value_name = "ID|NAME")]
+        thread: String,
     },
     /// The classes that are loaded
     Classes {
@@ -90,6 +91,11 @@ enum Request {
         /// Where to
         file: PathBuf,
     },
+    /// Let the figures count from now on, so that start-up does not bury what comes
+    ///
+    /// Nothing is lost: a snapshot is put beside the profile, as PROFILE.reset, and reports take its figures away. `--since start` shows
+    /// everything.
+    Reset,
     /// Write what can be reached on the heap as HPROF, for VisualVM or Eclipse MAT
     ///
     /// With `--heap objects` each object's stack trace is the context that made it.
@@ -112,7 +118,10 @@ impl Request {
             Request::Status => json!({ "request": "status" }),
             Request::Threads { stacks: true, depth } => json!({ "request": "threads", "stacks": depth }),
             Request::Threads { .. } => json!({ "request": "threads" }),
-            Request::Thread { id } => json!({ "request": "thread", "id": id }),
+            Request::Thread { thread } => match thread.parse::<i64>() {
+                Ok(id) => json!({ "request": "thread", "id": id }),
+                Err(_) => json!({ "request": "thread", "name": thread }),
+            },
             Request::Classes { pattern, instances, .. } => {
                 json!({ "request": "classes", "pattern": pattern, "instances": instances })
             }
@@ -124,6 +133,7 @@ impl Request {
             Request::Monitors => json!({ "request": "monitors" }),
             Request::Monitor { id } => json!({ "request": "monitor", "id": id }),
             Request::Snapshot { file } => json!({ "request": "snapshot", "file": absolute(file)? }),
+            Request::Reset => json!({ "request": "reset" }),
             Request::HeapDump { file } => json!({ "request": "heap-dump", "file": absolute(file)? }),
             Request::Pause => json!({ "request": "pause" }),
             Request::Resume => json!({ "request": "resume" }),

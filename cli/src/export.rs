@@ -3,7 +3,7 @@
 use crate::exit::{Exit, usage};
 use crate::formats::{Exportable, Format, Wanted};
 use crate::remote::{Recordings, parties, sources};
-use crate::subject::{self, Subject};
+use crate::subject::{self, ProfileFile, Subject};
 use crate::talk::Talk;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -59,7 +59,8 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         flat: opts.flat,
     };
     wanted.check()?;
-    let subject = Subject::read(&opts.subject, false, talk)?;
+    // TAU's first routine is the thread: it has what the thread did in no recorded method.
+    let subject = Subject::read(&opts.subject, opts.format == Format::Tau, talk)?;
     wanted.write(&Export { subject: &subject, opts: &opts.subject, talk }, talk)
 }
 
@@ -83,7 +84,8 @@ impl Exportable for Export<'_> {
 
     /// Whether everything that was read are traces.
     fn is_timed(&self, _: Format) -> bool {
-        self.is_profiles() && self.subject.profiles.iter().all(|file| trace::origin(&file.profile).is_some())
+        let is_timed = |file: &ProfileFile| trace::origin(&file.profile).is_some() && file.window().is_none();
+        self.is_profiles() && self.subject.profiles.iter().all(is_timed)
     }
 
     /// Tells the timeline what really happened.

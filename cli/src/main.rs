@@ -45,6 +45,7 @@ mod talk;
 mod threads;
 mod tree;
 mod view;
+mod window;
 mod xarc;
 mod xprof;
 mod xtree;

@@ -93,6 +93,11 @@ enum Whose {
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    if !opts.subject.since.is_empty() {
+        return Err(usage(
+            "--since: remote calls are known from the start only; use it with the reports of one process",
+        ));
+    }
     let wanted = wanted(opts)?;
     let Given { files, sources, copies } = open(opts, talk)?;
     let asked = asked_root(opts, &files, &copies)?;

@@ -15,13 +15,13 @@ use crate::subject::{self, ProfileFile, Subject};
 use crate::talk::Talk;
 use crate::view::{self, Print};
 use anyhow::Result;
-use instrument_analysis::Kind;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::correction::Correction;
 use instrument_analysis::invariants::{self, Checked};
 use instrument_analysis::report::text::{printable, quantity};
 use instrument_analysis::report::{Options, xprof};
 use instrument_analysis::uncertainty::accompanies;
+use instrument_analysis::{Kind, Window};
 use instrument_trace::{NO_MIN, Pause, ThreadKind};
 
 /// Methods that are printed unless --top says otherwise.
@@ -134,6 +134,12 @@ fn about(out: &mut dyn Write, file: &ProfileFile, correction: &Correction) -> Re
         };
     }
     fact(out, "when", &when)?;
+    if let Some(Window { begin, length }) = file.window() {
+        let time = |ns: u64| quantity(ns as f64, "ns");
+        let window =
+            format!("{} from {} after the start: all figures below are of it", time(length), time(begin));
+        fact(out, "window", &window)?;
+    }
     let mut how = file.property("record").unwrap_or("unknown").to_owned();
     if let Some(timing) = file.property("timing") {
         how += &format!(", {timing} calls timed");

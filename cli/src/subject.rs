@@ -10,12 +10,15 @@ use crate::exit::usage;
 use crate::lookup;
 use crate::names::Names;
 use crate::talk::Talk;
+use crate::window;
 use anyhow::{Context, Result};
 use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::load::{self, CallTimes, Loaded, Process};
 use instrument_analysis::origin::Origins;
+use instrument_analysis::report::text::quantity;
 use instrument_analysis::waits::{self, Waits};
-use instrument_analysis::{Arcflow, Kind, input, replay};
+use instrument_analysis::window::without_idle;
+use instrument_analysis::{Arcflow, Kind, Window, input, replay};
 use instrument_names::glob::Glob;
 use instrument_trace::{Profile, ThreadKind};
 
@@ -37,6 +40,10 @@ pub(crate) struct Opts {
     /// Add up what threads, or processes, did: one level less
     #[arg(long, value_enum, value_name = "LEVEL,..", value_delimiter = ',')]
     pub(crate) merge: Vec<Level>,
+    /// Only what happened since this snapshot of the same process (`instrument ctl PID snapshot`); `start`: everything, also after
+    /// `instrument ctl PID reset`
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) since: Vec<PathBuf>,
     /// Let started threads and tasks stand below the context that caused them
     #[arg(long)]
     pub(crate) links: bool,
@@ -221,6 +228,15 @@ impl ProfileFile {
         ended.fold(0, u64::saturating_add)
     }
 
+    /// The time that its figures are of, if that is not its life.
+    pub(crate) fn window(&self) -> Option<Window> {
+        let profile = &self.profile;
+        let begin = Some(profile.window_clock).filter(|clock| *clock != 0)?;
+        let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
+        let end = last.max(profile.beat_clock).max(profile.shutdown_clock);
+        Some(Window { begin: begin.saturating_sub(profile.start_clock), length: end.saturating_sub(begin) })
+    }
+
     /// A property of the process.
     pub(crate) fn property(&self, key: &str) -> Option<&str> {
         self.profile.copies.values().find_map(|copy| copy.properties.get(key)).map(String::as_str)
@@ -258,9 +274,15 @@ impl Subject {
         let several = profiles.len() > 1;
         let open = |(number, path): (usize, &PathBuf)| ProfileFile::open(path, number, several);
         let mut profiles = profiles.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+        window::cut(&mut profiles, &opts.since)?;
         let wanted = thread_filter(opts);
         profiles.iter_mut().try_for_each(|profile| profile.gather_waits(&wanted))?;
         profiles.iter().for_each(|profile| profile.say_remarks(talk));
+        for (profile, Window { begin, length }) in profiles.iter().filter_map(|p| Some((p, p.window()?))) {
+            let [begin, length] = [begin, length].map(|ns| quantity(ns as f64, "ns"));
+            let name = profile.path.display();
+            talk.note(format_args!("{name}: the figures are of {length}, from {begin} after the start on"));
+        }
         let texts = texts.into_iter().map(|(_, path)| text(path, talk)).collect::<Result<Vec<_>>>()?;
         Subject::new(opts, profiles, texts, lifetimes, talk)
     }
@@ -357,6 +379,13 @@ impl Subject {
     fn take(&mut self, profiles: Vec<ProfileFile>, loaded: Loaded) {
         self.model = loaded.model;
         self.calls = loaded.calls;
+        if profiles.iter().any(|profile| profile.window().is_some()) {
+            self.model = without_idle(&self.model);
+            self.calls.retain(|_, times| times.calls > 0);
+        }
+        if let [profile] = &profiles[..] {
+            self.model.window = profile.window();
+        }
         self.recorded = loaded.recorded.all();
         self.overhead = loaded.overhead;
         self.profiles = profiles;

@@ -3,6 +3,8 @@
 mod common;
 
 use common::Dir;
+use instrument_rewriter::id_map::gz;
+use instrument_trace::testing::{Script, Writer};
 
 const AC_TEST: &str = include_str!("../../analysis/tests/data/AC_test.events");
 
@@ -96,4 +98,77 @@ fn what_is_no_file_is_written_to() {
         dir.line("export --format folded ac.events").expect(0).stdout
     );
     assert!(pipe.metadata().unwrap().file_type().is_fifo());
+}
+
+/// Two methods that differ in what they return, of which the compiler made one, with their source.
+fn shop() -> Vec<u8> {
+    let ids = "instrument ids 1\nclass p/q/Shop Shop.java\n1 main ([Ljava/lang/String;)V 7 9 0000000000000000\n\
+        2 get ()Ljava/lang/String; 12 1 0000000000000000\n3 get ()Ljava/lang/Object; 5 1041 0000000000000000\n";
+    let mut writer = Writer::new();
+    writer.id_map(&gz::compress(ids.as_bytes()));
+    // Of its life of 1 ms the thread is in methods for 34 us.
+    let both = |s: Script| s.wait(1000).call(2, |s| s.wait(9000));
+    let script = Script::new(1000).wait(100_000).call(1, |s| s.wait(20_000).call(3, both));
+    writer.tree("main", &script.wait(200_000).call(2, |s| s.wait(4000)));
+    writer.property("record", "tree").property("command", "Shop");
+    writer.calibrated(0.0, 0.0).clocks(0, 1_001_000);
+    writer.finish()
+}
+
+#[test]
+fn methods_have_their_source_and_first_line_wherever_there_is_a_place_for_them() {
+    let dir = Dir::new();
+    dir.write("a.iprof", shop());
+    let name = "p.q.Shop.get()Ljava/lang/String;";
+    let run = dir.line("xtree --lines --prune 0 a.iprof").expect(0).stdout;
+    assert!(run.contains("  p.q.Shop.get(): Object [bridge] (Shop.java:5)\n"), "{run}");
+    assert!(run.contains("  p.q.Shop.get(): String (Shop.java:12)\n"), "{run}");
+    assert!(run.contains("  p.q.Shop.main(String[]) (Shop.java:7)\n"), "{run}");
+    assert!(!dir.line("xtree a.iprof").expect(0).stdout.contains("Shop.java"));
+    for command in ["xprof", "xtree", "xarc", "stats", "diff -r calls a.iprof"] {
+        let text = dir.line(&format!("{command} --json a.iprof")).stdout;
+        assert!(
+            command.starts_with("diff") || text.contains("\"file\":\"p/q/Shop.java\","),
+            "{command}: {text}"
+        );
+        assert!(command.starts_with("diff") || text.contains("\"line\":12"), "{command}: {text}");
+    }
+    let json = |format: &str| dir.line(&format!("export -f {format} a.iprof")).expect(0).json();
+    let frames = json("speedscope")["shared"]["frames"].as_array().unwrap().clone();
+    let frame = frames.iter().find(|frame| frame["name"] == name).unwrap();
+    assert_eq!((&frame["file"], &frame["line"]), (&"p/q/Shop.java".into(), &12.into()));
+    let firefox = &json("firefox")["threads"][0];
+    let strings = firefox["stringArray"].as_array().unwrap();
+    let function = strings.iter().position(|string| string == name).unwrap();
+    let file = firefox["funcTable"]["fileName"][function].as_u64().unwrap() as usize;
+    assert_eq!(
+        (&strings[file], &firefox["funcTable"]["lineNumber"][function]),
+        (&"p/q/Shop.java".into(), &12.into())
+    );
+    let chrome = json("chrome")["traceEvents"].as_array().unwrap().clone();
+    let event = chrome.iter().find(|event| event["name"] == name).unwrap();
+    assert_eq!(event["args"], serde_json::json!({"file": "p/q/Shop.java", "line": 12}));
+    let tree = json("call-tree").to_string();
+    assert!(tree.contains("\"file\":\"p/q/Shop.java\""), "{tree}");
+    for (format, out) in [("perfetto", "a.perfetto"), ("pprof", "a.pprof")] {
+        dir.line(&format!("export -f {format} -o {out} a.iprof")).expect(0);
+        let bytes = std::fs::read(dir.path(out)).unwrap();
+        let bytes = if format == "pprof" { gz::decompress(&bytes, 1 << 20).unwrap() } else { bytes };
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(text.contains("p/q/Shop.java"), "{format}");
+    }
+}
+
+#[test]
+fn the_first_routine_of_tau_is_the_thread_with_its_life() {
+    let dir = Dir::new();
+    dir.write("a.iprof", shop());
+    dir.line("export -f tau --flat -o tau a.iprof").expect(0);
+    let text = dir.text("tau/MULTI__WALL_TIME/profile.0.0.0");
+    let rows: Vec<_> = text.lines().skip(2).collect();
+    assert_eq!(rows[0], "\".TAU application\" 1 2 966 1000 0 GROUP=\"TAU_DEFAULT\"");
+    assert!(
+        text.contains("\"p.q.Shop.get()Ljava/lang/String; [{p/q/Shop.java} {12,0}]\" 2 0 13 13 0"),
+        "{text}"
+    );
 }

@@ -197,6 +197,7 @@ fn threads_and_monitors_are_told() -> Result<()> {
         );
         assert_eq!((&thread["stack"][0]["file"], &thread["name"]), (&"Asked.java".into(), &"blocked".into()));
         ensure!(thread["stack"][0]["line"].as_u64() > Some(0), "{case}: {thread}");
+        assert_eq!(program.ask(&["thread", "blocked"])?["id"], blocked["id"], "{case}");
         let shallow = program.ask(&["threads", "--stacks", "--depth", "1"])?;
         ensure!(
             named(&shallow["threads"], "main")["stack"].as_array().map(Vec::len) == Some(1),
@@ -282,6 +283,7 @@ fn classes_are_told() -> Result<()> {
             (&["class", "7"], "no object has the id 7"),
             (&["object", "0"], "no object has the id 0"),
             (&["thread", "123456"], "no platform thread has the id 123456"),
+            (&["thread", "nobody"], "no platform thread is called `nobody`"),
             (&["classes", "a b"], "bad pattern `a b`"),
             (&["snapshot", "/"], "a snapshot needs the absolute path of a file"),
             (&["snapshot", "/nowhere/x"], "No such file"),
@@ -367,6 +369,56 @@ fn iprof(program: &Program) -> Result<Vec<PathBuf>> {
     Ok(entries.filter(|path| path.extension().is_some_and(|e| e == "iprof")).collect())
 }
 
+/// What was before a reset is in no figure, whatever is recorded; calls that were open count as begun then.
+#[test]
+fn a_reset_counts_from_now_on() -> Result<()> {
+    let jre = jre();
+    for record in ["counts", "tree", "trace"] {
+        let mut program = Program::start(&jre, &format!("record={record}"), &[])?;
+        program.run("call 100")?;
+        let said = program.text(&["reset"])?;
+        ensure!(said.contains("figures count from now on"), "{record}: {said}");
+        program.run("call 7")?;
+        let [profile] = &iprof(&program)?[..] else { anyhow::bail!("{record}: not one profile") };
+        let marker = PathBuf::from(format!("{}.reset", profile.display()));
+        assert_eq!(fs::metadata(&marker)?.permissions().mode() & 0o777, 0o600, "{record}");
+        let report = |file: &Path, options: &[&str]| -> Result<String> {
+            let output = subject::call()?.arg("report").args(options).arg(file).run_quietly()?;
+            Ok(String::from_utf8(output.stdout)?)
+        };
+        let entries = |file: &Path, options: &[&str]| -> Result<[Option<u64>; 3]> {
+            let report: Value = serde_json::from_str(&report(file, &[options, &["--json"]].concat())?)?;
+            assert_eq!(report["law"]["holds"], true, "{record}");
+            let of = |method: &str| {
+                let rows = report["methods"].as_array()?;
+                rows.iter().find(|row| row["name"].as_str().is_some_and(|n| n.starts_with(method)))?["entries"].as_u64()
+            };
+            Ok(["Asked.leaf(", "Asked.answer(", "Asked.call("].map(of))
+        };
+        assert_eq!(entries(profile, &[])?, [Some(7), Some(1), Some(1)], "{record}");
+        assert_eq!(entries(profile, &["--since", "start"])?, [Some(107), Some(1), Some(2)], "{record}");
+        program.text(&["reset"])?;
+        program.run("recurse 3")?;
+        let copy = program.folder.path().join("copy.iprof");
+        program.text(&["snapshot", &copy.display().to_string()])?;
+        program.run("call 2")?;
+        assert_eq!(
+            entries(&copy, &[])?,
+            [Some(1), Some(1), None],
+            "{record}: a snapshot counts from there, too"
+        );
+        if record != "counts" {
+            let said = report(&copy, &[])?;
+            ensure!(said.contains("\nwindow      "), "{record}: {said}");
+        }
+        program.end()?;
+        assert_eq!(entries(profile, &[])?, [Some(3), Some(1), Some(1)], "{record}");
+        let since = copy.display().to_string();
+        assert_eq!(entries(profile, &["--since", &since])?, [Some(2), Some(1), Some(1)], "{record}");
+    }
+    Ok(())
+}
+
 #[test]
 fn the_heap_is_dumped_on_request() -> Result<()> {
     for jre in jres() {
@@ -417,6 +469,8 @@ fn snapshots_are_whole_while_threads_write() -> Result<()> {
                 let copy = program.folder.path().join("copy.iprof");
                 let bytes = fs::read(&copy)?;
                 assert_eq!(bytes[88], 1, "{case}: it does not say that it is a snapshot");
+                let mode = fs::metadata(&copy)?.permissions().mode();
+                assert_eq!(mode & 0o777, 0o600, "{case}: others may read it");
                 let copied = Profile::parse(&bytes)?;
                 assert_eq!(copied.damage, [], "{case}");
                 let report = subject::call()?.args(["report", "--json"]).arg(&copy).run_quietly()?;

@@ -35,6 +35,8 @@ pub struct Profile {
     pub beat_clock: u64,
     /// The clock when the virtual machine began to shut down.
     pub shutdown_clock: u64,
+    /// The clock from which on the figures count, where an earlier snapshot was taken from them; 0: from the start.
+    pub window_clock: u64,
     /// Events dropped by threads that have no region.
     pub dropped: u64,
     /// Copies of the runtime, by their numbers.

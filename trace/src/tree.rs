@@ -60,6 +60,8 @@ pub struct TreeNode {
     /// Time of frames that were open when their thread ended, up to its last event. That of frames on the shadow stack
     /// is added by [`crate::Thread::measure_open`].
     pub open_ns: u64,
+    /// Calls that ended before the window that is looked at; 0 where that is everything.
+    pub ended_before: u64,
 }
 
 /// A calling context tree. Nodes are numbered from 1: node *n* is at index *n* - 1.
@@ -91,6 +93,7 @@ impl TreeNode {
             cpu_ns: 0,
             head_ns: 0,
             open_ns: 0,
+            ended_before: 0,
         }
     }
 
@@ -117,6 +120,7 @@ impl TreeNode {
             cpu_ns: self.cpu_ns.saturating_add(other.cpu_ns),
             head_ns: self.head_ns.saturating_add(other.head_ns),
             open_ns: self.open_ns.saturating_add(other.open_ns),
+            ended_before: self.ended_before.saturating_add(other.ended_before),
             ..*self
         };
     }

@@ -207,6 +207,7 @@ fn node(consumer: TreeConsumer, parent: u32, word: &[u64; 16], folding: bool) ->
         cpu_ns: word[13],
         head_ns: word[14],
         open_ns: word[15],
+        ended_before: 0,
     }
 }
 

@@ -33,7 +33,9 @@ impl<'a> Asked<'a> {
         match request {
             Request::Status {} => self.status(),
             Request::Threads { stacks } => self.threads(stacks),
-            Request::Thread { id } => self.thread(id),
+            Request::Thread { id: Some(id), name: None } => self.thread(id),
+            Request::Thread { id: None, name: Some(name) } => self.thread_by_name(&name),
+            Request::Thread { .. } => Err("a thread has an id or a name".to_owned()),
             Request::Classes { pattern, instances } => self.classes(pattern.as_deref(), instances),
             Request::Class { name: Some(name), id: None } => self.class_by_name(&name),
             Request::Class { name: None, id: Some(id) } => self.class_by_id(id),
@@ -42,6 +44,7 @@ impl<'a> Asked<'a> {
             Request::Monitors {} => self.monitors(),
             Request::Monitor { id } => self.monitor(id),
             Request::Snapshot { file } => self.snapshot(&file),
+            Request::Reset {} => self.reset(),
             Request::HeapDump { file } => self.heap_dump(&file),
             Request::Pause {} => self.pause(true),
             Request::Resume {} => self.pause(false),

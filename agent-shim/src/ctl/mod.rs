@@ -19,13 +19,14 @@
 //! |---|---|---|
 //! | `status` | | the process, its virtual machine, what is recorded and where |
 //! | `threads` | `stacks`: frames of each, 0: none | `threads`: platform threads, all at one moment |
-//! | `thread` | `id` | one of them, with its stack |
+//! | `thread` | `id`, or `name` if it is the only one | one of them, with its stack |
 //! | `classes` | `pattern`; `instances`: count them | `classes` |
 //! | `class` | `name`, or `id` of the object | `classes`: all of this name, with fields and methods, and their ids in the profile |
 //! | `object` | `id` | class, size, monitor; `made`: ordinal of the thread, number of the context in the profile and its methods, if `heap=objects` follows it |
 //! | `monitors` | | `monitors`: those that a thread has (`only_contended`: it is not told which) or waits to enter; before Java 23 also those that one waits in |
 //! | `monitor` | `id` of the object | who has it, who waits |
 //! | `snapshot` | `file`, an absolute path | the profile is copied there as it is at one moment |
+//! | `reset` | | the figures of the profile count from now on: readers take from them what it is now, of which a snapshot is put beside it (`.reset`) |
 //! | `heap-dump` | `file`, an absolute path | the heap is written there as HPROF |
 //! | `pause`, `resume` | | recording stands still, or goes on |
 //! | `gc` | | garbage is collected |

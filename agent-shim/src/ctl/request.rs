@@ -13,7 +13,10 @@ pub(super) enum Request {
         stacks: usize,
     },
     Thread {
-        id: i64,
+        #[serde(default)]
+        id: Option<i64>,
+        #[serde(default)]
+        name: Option<String>,
     },
     Classes {
         #[serde(default)]
@@ -37,6 +40,7 @@ pub(super) enum Request {
     Snapshot {
         file: PathBuf,
     },
+    Reset {},
     HeapDump {
         file: PathBuf,
     },
@@ -56,7 +60,7 @@ mod tests {
         assert!(matches!(parse(r#"{"request":"gc"}"#), Ok(Request::Gc {})));
         for (text, reason) in [
             (r#"{"request":"dump"}"#, "unknown variant `dump`"),
-            (r#"{"request":"thread"}"#, "missing field `id`"),
+            (r#"{"request":"monitor"}"#, "missing field `id`"),
             (r#"{"request":"gc","now":1}"#, "unknown field `now`"),
             (r#"{"id":1}"#, "missing field `request`"),
         ] {

@@ -7,7 +7,7 @@ use super::answer::{Asked, reason};
 use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,16 +15,39 @@ use std::time::Instant;
 const IS_SNAPSHOT: u64 = 88;
 
 impl Asked<'_> {
+    /// Readers of the profile count from now on: they take from it what this snapshot beside it has.
+    pub(super) fn reset(self) -> Result<Value, String> {
+        let from = self.profile()?;
+        self.copy(&from, &of_reset(&from))
+    }
+
     pub(super) fn snapshot(self, to: &Path) -> Result<Value, String> {
+        let from = self.profile()?;
+        let answer = self.copy(&from, to)?;
+        // What the profile counts from, its snapshot counts from as well.
+        let (marker, copy) = (of_reset(&from), of_reset(to));
+        let _ = fs::remove_file(&copy);
+        if let Ok(mut marker) = File::open(&marker) {
+            let copied = create(&copy).and_then(|mut copy| io::copy(&mut marker, &mut copy));
+            copied.map_err(|error| format!("{}: {error}", copy.display()))?;
+        }
+        Ok(answer)
+    }
+
+    /// Where the profile is.
+    fn profile(self) -> Result<PathBuf, String> {
         let status = self.recording()?;
         let profile = status.get("file").and_then(Value::as_str);
-        let from = PathBuf::from(profile.ok_or("nothing has been recorded so far, so there is no profile")?);
+        Ok(PathBuf::from(profile.ok_or("nothing has been recorded so far, so there is no profile")?))
+    }
+
+    fn copy(self, from: &Path, to: &Path) -> Result<Value, String> {
         let (Some(folder), Some(name), true) = (to.parent(), to.file_name(), to.is_absolute()) else {
             return Err("a snapshot needs the absolute path of a file".to_owned());
         };
         let named = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-        let mut source = File::open(&from).map_err(|error| named(&from, error))?;
-        let itself = source.metadata().map_err(|error| named(&from, error))?;
+        let mut source = File::open(from).map_err(|error| named(from, error))?;
+        let itself = source.metadata().map_err(|error| named(from, error))?;
         if let Ok(there) = fs::metadata(to) {
             if !there.is_file() {
                 return Err(format!("{}: it is not a file", to.display()));
@@ -38,8 +61,7 @@ impl Asked<'_> {
         beside.push(format!(".{}", std::process::id()));
         let beside = folder.join(beside);
         let _ = fs::remove_file(&beside);
-        let open = OpenOptions::new().write(true).create_new(true).open(&beside);
-        let mut copy = open.map_err(|error| named(&beside, error))?;
+        let mut copy = create(&beside).map_err(|error| named(&beside, error))?;
         // The clock of the copy's end.
         self.jni.call(&self.methods.beat, &[]);
         let mut copied = Err(io::Error::other("the virtual machine did not stop"));
@@ -60,4 +82,16 @@ impl Asked<'_> {
         }
         finish
     }
+}
+
+/// A new file that only its user may read, as the profile is.
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Where the snapshot is that a profile counts from: beside it.
+fn of_reset(profile: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(profile);
+    name.push(".reset");
+    PathBuf::from(name)
 }

@@ -61,6 +61,23 @@ impl<'a> Asked<'a> {
         Ok(self.one_thread(stack, true, &mut HashMap::new()))
     }
 
+    /// The one thread of a name.
+    pub(super) fn thread_by_name(self, name: &str) -> Result<Value, String> {
+        let stacks = self.jvmti.all_stacks(DEEPEST, self.jni).map_err(reason)?;
+        let has_name = |stack: &&Stack<'a>| {
+            self.jvmti.thread_info(&stack.thread, self.jni).is_ok_and(|info| info.name == name)
+        };
+        match &stacks.iter().filter(has_name).collect::<Vec<_>>()[..] {
+            [] => Err(format!("no platform thread is called `{name}`; `threads` lists them")),
+            [stack] => Ok(self.one_thread(stack, true, &mut HashMap::new())),
+            several => {
+                let ids = several.iter().filter_map(|stack| self.thread_id(&stack.thread));
+                let ids: Vec<String> = ids.map(|id| id.to_string()).collect();
+                Err(format!("{} threads are called `{name}`: give an id: {}", several.len(), ids.join(", ")))
+            }
+        }
+    }
+
     fn one_thread(
         self,
         stack: &Stack<'a>,

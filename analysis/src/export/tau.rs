@@ -1,7 +1,7 @@
 //! TAU profiles, as ParaProf, pprof of TAU and Hatchet read them: a file `profile.NODE.CONTEXT.THREAD` for each thread, in a
 //! directory `MULTI__METRIC` for each resource if there are several.
 //!
-//! Processes are nodes, the context is 0. Each file has a row for the whole thread, which TAU calls `.TAU application`, one for
+//! Processes are nodes, the context is 0. Each file has a row for the whole thread, its life if the model has it, which TAU calls `.TAU application`; one for
 //! each consumer, and, unless they are not wanted, one for each context, named by its path. Times are µs there. A consumer's
 //! inclusive figure counts its outermost calls only. The thread's own row is rounded to whole numbers, because readers expect
 //! them there. A name can hold neither `"` nor a line end: `'` and a blank stand for them.

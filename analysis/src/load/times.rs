@@ -264,7 +264,8 @@ fn estimate(node: &TreeNode, sampled: bool, sampling: Sampling) -> Estimate {
     }
     let closed = node.closes.total();
     let head = match sampling.ended {
-        None => closed.min(sampling.head),
+        // The first ones may have been before the window.
+        None => closed.min(sampling.head.saturating_sub(node.ended_before)),
         // Which threads came past their heads is not known: what the timed calls cannot account for is head.
         Some(threads) => closed
             .saturating_sub(node.timed.saturating_mul(sampling.rate))

@@ -55,6 +55,7 @@ impl Arcflow {
             occurrences: self.occurrences.clone(),
             origins: self.origins.clone(),
             correction: self.correction.clone(),
+            window: self.window,
             resources: keep.iter().map(|&r| self.resources[r].clone()).collect(),
             names: self.names.clone(),
             by_name: self.by_name.clone(),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::labels::Labels;
 use super::text::{percent, printable, quantity, quantity_width, shortened};
 use super::{Options, Show};
-use crate::model::Arcflow;
+use crate::model::{Arcflow, Window};
 use crate::uncertainty::{Error, Uncertainty};
 
 /// Headers of the first and the last column, as in the paper.
@@ -82,6 +82,13 @@ fn error_percent(error: f64, value: f64) -> String {
     }
 }
 
+/// The time that the figures are of, where that is not everything.
+fn window(model: &Arcflow) -> Option<String> {
+    let Window { begin, length } = model.window?;
+    let time = |ns: u64| quantity(ns as f64, "ns");
+    Some(format!("in {} from {} after the start", time(length), time(begin)))
+}
+
 impl Columns {
     /// For the resources `shown`, where everything together is `total`, and no line has more than `calls`. `before` columns are
     /// taken by the caller.
@@ -138,7 +145,7 @@ impl Columns {
             total: total.to_vec(),
             labels: Labels::new(model, options),
             name: options.width.map(|width| width.saturating_sub(used).max(NARROWEST_NAME)),
-            heading: heading.chain(labels(model)).collect::<Vec<_>>().join(", "),
+            heading: heading.chain(labels(model)).chain(window(model)).collect::<Vec<_>>().join(", "),
         }
     }
 

@@ -43,6 +43,9 @@ pub(crate) fn opening(
         resources.collect::<Value>(),
         list(total, shown)
     )?;
+    if let Some(window) = model.window {
+        write!(out, ",\"window\":{{\"begin_ns\":{},\"ns\":{}}}", window.begin, window.length)?;
+    }
     correction(out, &model.correction)
 }
 

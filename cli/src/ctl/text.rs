@@ -108,6 +108,13 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
             scaled(answer, "bytes", "bytes"),
             scaled(answer, "stopped_ns", "ns")
         ),
+        Request::Reset => writeln!(
+            out,
+            "figures count from now on; those up to now are in {}, {}; the program stood still for {}",
+            text(answer, "file"),
+            scaled(answer, "bytes", "bytes"),
+            scaled(answer, "stopped_ns", "ns")
+        ),
         Request::Pause | Request::Resume => {
             let already = if answer["changed"] == false { " already" } else { "" };
             let state = if answer["recording"] == "paused" { "paused" } else { "going on" };

@@ -1,0 +1,58 @@
+//! Reports of what happened since a snapshot: `--since SNAPSHOT`, and what `instrument ctl PID reset` left beside the profile.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::exit::usage;
+use crate::subject::ProfileFile;
+use anyhow::{Context, Result};
+use instrument_analysis::window::{self, Mismatch};
+
+/// What `--since` is told to leave a reset out.
+const START: &str = "start";
+
+/// The snapshot that a reset left beside a profile.
+pub(crate) fn of_reset(profile: &Path) -> PathBuf {
+    let mut name = OsString::from(profile);
+    name.push(".reset");
+    PathBuf::from(name)
+}
+
+/// Takes from every profile what the snapshot of its process has: one of those given, or that of its last reset.
+///
+/// # Errors
+/// A snapshot that cannot be read, or belongs to none of the profiles.
+pub(crate) fn cut(profiles: &mut [ProfileFile], snapshots: &[PathBuf]) -> Result<()> {
+    if snapshots == [PathBuf::from(START)] {
+        return Ok(());
+    }
+    for path in snapshots {
+        let name = path.display();
+        let snapshot = ProfileFile::open(path, 0, false).with_context(|| format!("--since {name}"))?.profile;
+        let mut mismatch = Mismatch::OtherProcess;
+        let mut is_used = false;
+        for file in profiles.iter_mut() {
+            match window::since(&mut file.profile, snapshot.clone()) {
+                Ok(()) => is_used = true,
+                Err(Mismatch::Later) => mismatch = Mismatch::Later,
+                Err(Mismatch::OtherProcess) => {}
+            }
+        }
+        if !is_used {
+            return Err(usage(format!("--since {name}: {mismatch}")));
+        }
+    }
+    for file in profiles.iter_mut().filter(|file| file.profile.window_clock == 0) {
+        let path = of_reset(&file.path);
+        if path.exists() {
+            let snapshot = ProfileFile::open(&path, 0, false)?.profile;
+            // One of an older process of this name says nothing.
+            let _ = window::since(&mut file.profile, snapshot);
+        }
+    }
+    // Objects are known one by one; which of them are of the window is not.
+    for file in profiles.iter_mut().filter(|file| file.profile.window_clock != 0) {
+        file.biographies = None;
+    }
+    Ok(())
+}
