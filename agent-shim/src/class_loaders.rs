@@ -28,6 +28,8 @@ pub(crate) struct ClassLoaders {
     reach: Reach,
     find_loaded: Method,
     for_name: StaticMethod,
+    /// java.lang.VirtualMachineError: what a loader throws then is no refusal.
+    fatal: Global,
     /// Some that have answered, the last ones: they need not be asked where there is little stack.
     answered: Mutex<Vec<Weak>>,
     refused: Mutex<Vec<Weak>>,
@@ -75,6 +77,7 @@ impl ClassLoaders {
         jni.forget(class_loader);
         let descriptor = "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
         let for_name = jni.static_method("java/lang/Class", "forName", descriptor)?;
+        let fatal = jni.find_class("java/lang/VirtualMachineError").and_then(|error| jni.promote(error))?;
         let app = loader("getSystemClassLoader").filter(|system| {
             let class = jni.class_of(&jni.object(system));
             jvmti.signature(&class).as_deref() == Some(APP_LOADER)
@@ -90,6 +93,7 @@ impl ClassLoaders {
             reach,
             find_loaded,
             for_name,
+            fatal,
             answered: Mutex::default(),
             refused: Mutex::default(),
         })
@@ -122,7 +126,7 @@ impl ClassLoaders {
         }
         let Some(asked) = jni.global(loader) else { return Err(Unreachable::Unknown) };
         ASKING.with_borrow_mut(|asking| asking.push(asked));
-        let answer = jni.ask(&self.for_name, &self.name, loader);
+        let answer = jni.ask(&self.for_name, &self.name, loader, &self.fatal);
         if let Some(asked) = ASKING.with_borrow_mut(Vec::pop) {
             jni.forget_global(asked);
         }

@@ -479,8 +479,11 @@ unsafe extern "system" fn class_file_load_hook(
     if data.is_null() || length <= 0 || (jni.is_null() && !is_early) || INSIDE.replace(true) {
         return;
     }
-    // SAFETY: there are `length` bytes; all of what was passed in is valid during this call.
-    let (jvmti, jni, loader, class) = unsafe {
+    // SAFETY:
+    // - `data` points to `length` bytes, which nobody changes during this call.
+    // - `jvmti` and `jni` are the environments of this call and this thread; JNI is used only once the virtual machine has it.
+    // - `loader` is a local reference of this call, or null.
+    let (jvmti, env, loader, class) = unsafe {
         let class = std::slice::from_raw_parts(data, length as usize);
         (Jvmti::new(jvmti), Jni::new(jni), Object::new(loader), class)
     };
@@ -491,9 +494,9 @@ unsafe extern "system" fn class_file_load_hook(
         // SAFETY: a C string.
         unsafe { CStr::from_ptr(name) }.to_bytes()
     };
-    let rewritten = contained(&String::from_utf8_lossy(name), || {
+    let rewrite = || {
         if let (true, Some(early)) = (is_early, &agent.early) {
-            match early.rewrite(&agent.hook, jvmti, jni, &loader, name, class) {
+            match early.rewrite(&agent.hook, jvmti, env, &loader, name, class) {
                 Rewritten::Live => {}
                 Rewritten::Left => return None,
                 Rewritten::Early(out) => {
@@ -502,19 +505,23 @@ unsafe extern "system" fn class_file_load_hook(
             }
         }
         let live = agent.live.get()?;
-        let origin = live.origin(jni, &loader, name);
+        let origin = live.origin(env, &loader, name);
         if !agent.hook.wants(origin, name) {
             return None;
         }
         let start = Instant::now();
-        let reach = live.reach(agent, jni, &loader, name)?;
-        let out = agent.hook.rewrite(origin, name, class, reach, |news| live.recorder.tell(jni, news));
+        let reach = live.reach(agent, env, &loader, name)?;
+        let out = agent.hook.rewrite(origin, name, class, reach, |news| live.recorder.tell(env, news));
         agent.hook.spent(start.elapsed());
         let out = out?;
         Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
-    });
+    };
+    let contained = || contained(&String::from_utf8_lossy(name), rewrite);
+    let rewritten = if jni.is_null() { contained() } else { env.setting_thrown_aside(contained) };
     if let Some((bytes, length)) = rewritten.flatten() {
-        // SAFETY: both may be written to; the virtual machine frees the bytes.
+        // SAFETY:
+        // - Both point to places that the virtual machine lets be written to during this call.
+        // - `bytes` came from Allocate, so that the virtual machine can free it.
         unsafe {
             *new_data = bytes;
             *new_length = length;

@@ -250,7 +250,8 @@ fn is_number(number: u32) -> bool {
     (1..ENDED).contains(&number)
 }
 
-/// Calls `told` unless this thread is in here already, in the load hook, or has hardly any stack left.
+/// Calls `told` unless this thread is in here already, in the load hook, or has hardly any stack left. An exception of the program that is
+/// pending stays pending.
 ///
 /// # Safety
 /// The environments are those of a callback, valid during this call.
@@ -268,7 +269,7 @@ unsafe fn hear(
         contained(what, || {
             // SAFETY: see above.
             let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
-            told(monitors, jvmti, jni);
+            jni.setting_thrown_aside(|| told(monitors, jvmti, jni));
         });
     } else {
         monitors.missed.fetch_add(1, Relaxed);

@@ -268,10 +268,8 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
     contained("an object of the virtual machine", || {
         // SAFETY: both are valid during this call.
         let (jni, object) = unsafe { (Jni::new(jni), Object::new(object)) };
-        if let Some(java) = HEAP.get().and_then(|heap| heap.java.get())
-            && !jni.has_thrown()
-        {
-            jni.call(&java.made, &[Value::Object(&object)]);
+        if let Some(java) = HEAP.get().and_then(|heap| heap.java.get()) {
+            jni.setting_thrown_aside(|| jni.call(&java.made, &[Value::Object(&object)]));
         }
     });
 }

@@ -32,7 +32,8 @@ pub(crate) enum Answer {
 }
 
 impl<'a> Jni<'a> {
-    /// A class that the loader of the native code that calls finds: the boot loader or, for ours, the system loader.
+    /// A class of the boot loader that FindClass finds. It asks the loader of the topmost Java code of this thread, or the system loader if
+    /// there is none: so only where no code of the program runs, or for a class that every loader has asked for by then.
     pub(crate) fn find_class(&self, name: &str) -> Option<Object<'a>> {
         let name = c_string(name.as_bytes());
         // SAFETY: the name is a C string; the result is checked before it is used.
@@ -82,26 +83,31 @@ impl<'a> Jni<'a> {
         }
     }
 
-    /// `Class.forName(name, false, loader)`. The virtual machine notes that the loader found it.
-    pub(crate) fn ask(&self, for_name: &StaticMethod, name: &Global, loader: &Object<'a>) -> Answer {
+    /// `Class.forName(name, false, loader)`. The virtual machine notes that the loader found it. `fatal`: java.lang.VirtualMachineError. It is
+    /// looked up beforehand: FindClass asks the loader of the code that runs now, which may be the program's.
+    pub(crate) fn ask(
+        &self,
+        for_name: &StaticMethod,
+        name: &Global,
+        loader: &Object<'a>,
+        fatal: &Global,
+    ) -> Answer {
         if for_name.descriptor != "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;" {
             return Answer::Failed;
         }
         let arguments = [name.0 as i64, 0, loader.reference as i64];
-        // SAFETY: the method takes a string, a boolean (0 is false) and a loader.
+        // SAFETY:
+        // - The method takes a string, a boolean (0 is false) and a loader, as its descriptor says.
+        // - No exception is pending when it is called; what it throws is taken before anything else is called.
+        // - `fatal` is a class, and the local references are deleted once.
         unsafe {
             let local = self.raw_call_static_object_method(for_name.class.0, for_name.id, arguments.as_ptr());
             let thrown = self.raw_exception_occurred();
             self.raw_exception_clear();
             if !thrown.is_null() {
-                let error = self.find_class("java/lang/VirtualMachineError");
-                let fatal = error.is_none_or(|error| {
-                    let fatal = self.raw_is_instance_of(thrown, error.reference) != 0;
-                    self.forget(error);
-                    fatal
-                });
+                let is_fatal = self.raw_is_instance_of(thrown, fatal.0) != 0;
                 self.raw_delete_local_ref(thrown);
-                return if fatal { Answer::Failed } else { Answer::Refused };
+                return if is_fatal { Answer::Failed } else { Answer::Refused };
             }
             if local.is_null() {
                 return Answer::Failed;

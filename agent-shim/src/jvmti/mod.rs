@@ -130,6 +130,7 @@ functions! { Jni, JNI_FUNCTIONS;
     5 DefineClass raw_define_class(name: *const c_char, loader: *mut c_void, bytes: *const u8, length: c_int) -> *mut c_void;
     6 FindClass raw_find_class(name: *const c_char) -> *mut c_void;
     10 GetSuperclass raw_get_superclass(class: *mut c_void) -> *mut c_void;
+    13 Throw raw_throw(throwable: *mut c_void) -> c_int;
     15 ExceptionOccurred raw_exception_occurred() -> *mut c_void;
     17 ExceptionClear raw_exception_clear();
     19 PushLocalFrame raw_push_local_frame(capacity: c_int) -> c_int;
@@ -382,10 +383,32 @@ impl<'a> Jni<'a> {
         (result == 0 && !environment.is_null()).then_some(Jni { environment, scope: PhantomData })
     }
 
-    /// Whether something was thrown: then hardly anything may be called.
-    pub(crate) fn has_thrown(&self) -> bool {
-        // SAFETY: may be called at any time.
-        unsafe { self.raw_exception_check() != 0 }
+    /// Runs `body` with no exception pending. One that the program has thrown is pending again afterwards: it is the program's, and with it
+    /// pending hardly any function may be called.
+    pub(crate) fn setting_thrown_aside<T>(&self, body: impl FnOnce() -> T) -> T {
+        // SAFETY: ExceptionCheck, ExceptionOccurred and ExceptionClear may be called whether an exception is pending or not.
+        let thrown = unsafe {
+            match self.raw_exception_check() {
+                0 => null_mut(),
+                _ => {
+                    let thrown = self.raw_exception_occurred();
+                    self.raw_exception_clear();
+                    thrown
+                }
+            }
+        };
+        let result = body();
+        if !thrown.is_null() {
+            // SAFETY:
+            // - `thrown` is a local reference to a Throwable, of this thread and this call.
+            // - Nothing else is pending: what `body` has called drops what it throws.
+            // - The reference is not used after it was deleted, which is allowed with an exception pending.
+            unsafe {
+                self.raw_throw(thrown);
+                self.raw_delete_local_ref(thrown);
+            }
+        }
+        result
     }
 
     /// A string as Modified UTF-8.

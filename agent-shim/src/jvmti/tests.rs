@@ -1,6 +1,7 @@
 //! Positions and numbers, compared with the headers of every JDK that is installed.
 
 use super::*;
+use std::cell::Cell;
 use std::path::PathBuf;
 
 /// The headers of every JDK that is installed.
@@ -89,5 +90,65 @@ fn every_position_is_that_of_the_headers() {
         assert_eq!(size_of::<heap::HeapCallbacks>(), heap_callbacks * size_of::<usize>());
         assert!(jvmti.contains("JVMTI_VERSION_9   = 0x30090000"));
         assert!(jvmti.contains("JVMTI_ENABLE = 1"));
+    }
+}
+
+/// What a JNI environment would have: an exception that is pending, and how often references were deleted.
+#[derive(Default)]
+struct Thrown {
+    pending: Cell<usize>,
+    deleted: Cell<usize>,
+}
+
+thread_local! {
+    static THROWN: Thrown = Thrown::default();
+}
+
+unsafe extern "system" fn exception_check(_: Environment) -> u8 {
+    THROWN.with(|thrown| u8::from(thrown.pending.get() != 0))
+}
+
+unsafe extern "system" fn exception_occurred(_: Environment) -> *mut c_void {
+    THROWN.with(|thrown| thrown.pending.get() as *mut c_void)
+}
+
+unsafe extern "system" fn exception_clear(_: Environment) {
+    THROWN.with(|thrown| thrown.pending.set(0));
+}
+
+unsafe extern "system" fn throw(_: Environment, throwable: *mut c_void) -> c_int {
+    THROWN.with(|thrown| thrown.pending.set(throwable as usize));
+    0
+}
+
+unsafe extern "system" fn delete_local_ref(_: Environment, reference: *mut c_void) {
+    THROWN.with(|thrown| thrown.deleted.set(thrown.deleted.get() + reference as usize));
+}
+
+#[test]
+fn what_the_program_has_thrown_is_thrown_again() {
+    let mut table = [std::ptr::null::<c_void>(); 235];
+    table[13] = throw as *const c_void;
+    table[15] = exception_occurred as *const c_void;
+    table[17] = exception_clear as *const c_void;
+    table[23] = delete_local_ref as *const c_void;
+    table[228] = exception_check as *const c_void;
+    let mut functions = table.as_ptr();
+    // SAFETY: the table has the functions that are called, of their types, and outlives the environment.
+    let jni = unsafe { Jni::new(&mut functions) };
+    for pending in [0, 7] {
+        THROWN.with(|thrown| {
+            thrown.pending.set(pending);
+            thrown.deleted.set(0);
+        });
+        let seen = jni.setting_thrown_aside(|| {
+            let before = jni.failed();
+            // Something that is called throws, and it is dropped.
+            THROWN.with(|thrown| thrown.pending.set(9));
+            (before, jni.failed())
+        });
+        assert_eq!(seen, (false, true));
+        let after = THROWN.with(|thrown| (thrown.pending.get(), thrown.deleted.get()));
+        assert_eq!(after, (pending, pending));
     }
 }
