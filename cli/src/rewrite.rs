@@ -101,6 +101,7 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
     };
     let known_ids = ids.len();
     engine::restrict_to_subclasses(&units, &mut settings)?;
+    engine::resolve_roots(&units, &mut settings)?;
 
     let mut staging = Staging::new(&jobs, &units, &settings, talk)?;
     staging.record_what_is_not_followed(&trees)?;

@@ -33,8 +33,8 @@ pub(crate) fn properties(name: &str, settings: &Settings) -> NewEntry {
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
     let mut text = format!("name={name}\nrecord={record}\ntiming={}\n", settings.timing);
-    if !settings.roots.is_empty() {
-        text += &format!("roots={}\n", escape(&settings.roots.join(",")));
+    if !settings.recorded_roots.is_empty() {
+        text += &format!("roots={}\n", escape(&settings.recorded_roots.join(",")));
     }
     for region in &settings.regions {
         text += &format!("region.{}={}\n", region.number, escape(&region.name));

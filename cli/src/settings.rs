@@ -250,6 +250,9 @@ pub(crate) struct Settings {
     pub(crate) timing: Timing,
     #[serde(rename = "root")]
     pub(crate) roots: Vec<String>,
+    /// The same as the recorder reads them, see [`crate::engine::resolve_roots`].
+    #[serde(skip)]
+    pub(crate) recorded_roots: Vec<String>,
     #[serde(rename = "region", serialize_with = "names")]
     pub(crate) regions: Vec<Region>,
     #[serde(rename = "account")]
@@ -293,6 +296,7 @@ impl Settings {
             record: opts.record.or(config.record).unwrap_or(Record::Tree),
             timing: opts.timing.or(config.timing).unwrap_or(Timing::All),
             roots,
+            recorded_roots: Vec::new(),
             regions,
             report: opts.report.or(report),
             strict: opts.strict.or(config.strict).unwrap_or(false),

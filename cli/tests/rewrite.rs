@@ -358,3 +358,24 @@ fn recording_off_is_about_a_run() {
     };
     assert!(run(Some("off"), "b.jar") == run(None, "c.jar"), "the program records unless it is told not to");
 }
+
+/// The recorder reads globs and descriptors; other forms are resolved when the archive is rewritten.
+#[test]
+fn roots_in_every_form_are_the_methods_that_they_name() {
+    let dir = Dir::new();
+    dir.jar("a.jar", &[("Old.class", include_bytes!("../../fuzz/corpus/class_scan/Old.class"))]);
+    for (root, written) in [
+        ("Old.wide(int)", "roots=Old#wide(I)I\n"),
+        ("Old.wide", "roots=Old#wide(I)I\n"),
+        ("Old#wide(int)", "roots=Old#wide(I)I\n"),
+        ("Old#wi*", "roots=Old#wi*\n"),
+        ("Old#*:Old.wide(\u{2026})", "roots=Old#*,Old#wide(I)I\n"),
+    ] {
+        dir.run(&["a.jar", "-o", "b.jar", "--root", root]).expect(0);
+        let mut jar = zip::ZipArchive::new(std::io::Cursor::new(dir.read("b.jar"))).unwrap();
+        let mut text = String::new();
+        let mut entry = jar.by_name("META-INF/instrument/runtime.properties").unwrap();
+        std::io::Read::read_to_string(&mut entry, &mut text).unwrap();
+        assert!(text.contains(written), "{root}: {text}");
+    }
+}
