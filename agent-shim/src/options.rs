@@ -3,7 +3,7 @@
 //! | key | value |
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
-//! | `transform` | what to insert: `method-events`, `thread-links`, `hand-over`, `allocation`, `rmi`, joined with `:`; default: the first two |
+//! | `transform` | what to insert: `method-events`, `thread-links`, `waits`, `hand-over`, `allocation`, `rmi`, joined with `:`; default: the first three |
 //! | `library-calls` | `top-level`: calls of what is not rewritten are recorded where they are made; `all`: everything is rewritten but for `exclude`, the JDK's classes, too, and the rest recorded so; `none` (default) |
 //! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
 //! | `region` | times a code region, as `--region` does; may be repeated. Without `transform` nothing else is inserted |
@@ -228,7 +228,10 @@ impl Options {
         let heap = heap(&recorder, &heap_include, &heap_exclude)?;
         // A region costs next to nothing, unless everything around it is recorded.
         let events = regions.is_empty();
-        let usual = Transforms { method_events: events, thread_links: events, ..Transforms::default() };
+        // Without times there is no time to tell apart.
+        let counts = recorder.iter().any(|(key, value)| *key == "record" && value == "counts");
+        let waits = events && !counts;
+        let usual = Transforms { method_events: events, thread_links: events, waits, ..Transforms::default() };
         let mut transforms = transforms.unwrap_or(usual);
         if heap.is_some() {
             if transforms.allocation {
@@ -238,6 +241,9 @@ impl Options {
         }
         if library_calls != LibraryCalls::None && !transforms.method_events {
             return Err("library-calls is about calls of methods that method-events records, and it is not among the transforms".to_owned());
+        }
+        if transforms.waits && !transforms.method_events {
+            return Err("transform=waits is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }
         Ok(Options {
             filter,
@@ -295,13 +301,14 @@ fn parse_transforms(value: &str) -> Result<Transforms, String> {
         match name {
             "method-events" => transforms.method_events = true,
             "thread-links" => transforms.thread_links = true,
+            "waits" => transforms.waits = true,
             "hand-over" => transforms.hand_over = true,
             "allocation" => transforms.allocation = true,
             "array-allocation" => transforms.array_allocation = true,
             "rmi" => transforms.rmi = true,
             _ => {
                 return Err(format!(
-                    "transform={name}: there are method-events, thread-links, hand-over, allocation, array-allocation and rmi"
+                    "transform={name}: there are method-events, thread-links, waits, hand-over, allocation, array-allocation and rmi"
                 ));
             }
         }
@@ -349,7 +356,7 @@ mod tests {
     #[test]
     fn nothing_means_the_methods_of_the_program() {
         let options = Options::parse("").unwrap();
-        let usual = Transforms { method_events: true, thread_links: true, ..Transforms::NONE };
+        let usual = Transforms { method_events: true, thread_links: true, waits: true, ..Transforms::NONE };
         assert_eq!(options.transforms, usual);
         assert_eq!(options.filter.class(b"com/acme/Foo"), ClassVerdict::All);
         assert!(options.jdk_filter.is_none() && options.recorder.is_empty());

@@ -244,6 +244,7 @@ pub(crate) fn run(
         thread_links: settings.transforms.contains(&Transform::ThreadLinks),
         hand_over: settings.transforms.contains(&Transform::HandOver),
         rmi: settings.transforms.contains(&Transform::Rmi),
+        waits: settings.transforms.contains(&Transform::Waits),
     };
     let records = Records::default();
     let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());

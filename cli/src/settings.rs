@@ -45,7 +45,7 @@ pub(crate) struct Opts {
     )]
     subclasses_of: Option<Vec<String>>,
 
-    /// What to insert [default: method-events,thread-links; with --region nothing else]
+    /// What to insert [default: method-events,thread-links,waits; no waits with --record counts; with --region nothing else]
     #[arg(
         long,
         value_name = "LIST",
@@ -137,6 +137,8 @@ pub(crate) enum Transform {
     ObjectInit,
     /// Which call started a thread.
     ThreadLinks,
+    /// Calls of the JDK's methods that wait (sleep, wait, join, park, take, get, lock, accept, select, ..), so that reports can tell waiting from running time.
+    Waits,
     /// Which call handed a task to an executor or a completable future.
     HandOver,
     /// Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; with `instrument run` all of them.
@@ -276,11 +278,13 @@ impl Settings {
         let regions = regions.or_else(|| config.regions()).unwrap_or_default();
         let (ids, report) = (config.ids(), config.report());
         let strip_signatures = opts.strip_signatures.or(config.strip_signatures()).unwrap_or(false);
-        // A region costs next to nothing, unless everything around it is recorded.
-        let usual = if regions.is_empty() {
-            vec![Transform::MethodEvents, Transform::ThreadLinks]
-        } else {
-            Vec::new()
+        let record = opts.record.or(config.record).unwrap_or(Record::Tree);
+        let usual = match (regions.is_empty(), record) {
+            // A region costs next to nothing, unless everything around it is recorded.
+            (false, _) => Vec::new(),
+            // Without times there is no time to tell apart.
+            (true, Record::Counts) => vec![Transform::MethodEvents, Transform::ThreadLinks],
+            (true, _) => vec![Transform::MethodEvents, Transform::ThreadLinks, Transform::Waits],
         };
         let library_calls = opts.library_calls.or(config.library_calls).unwrap_or(LibraryCalls::None);
         let of_filter = if library_calls == LibraryCalls::All { &[][..] } else { &include[..] };
@@ -293,7 +297,7 @@ impl Settings {
             library_calls,
             ids: opts.ids.or(ids),
             runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
-            record: opts.record.or(config.record).unwrap_or(Record::Tree),
+            record,
             timing: opts.timing.or(config.timing).unwrap_or(Timing::All),
             roots,
             recorded_roots: Vec::new(),
@@ -334,6 +338,12 @@ impl Settings {
                 "--library-calls is about calls that methods make which method-events records, and it is not among the transforms",
             ));
         }
+        let has = |transform| self.transforms.contains(&transform);
+        if has(Transform::Waits) && !has(Transform::MethodEvents) {
+            return Err(usage(
+                "--transform waits is about calls that methods make which method-events records, and it is not among the transforms",
+            ));
+        }
         if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
             return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
         }
@@ -372,7 +382,7 @@ impl Settings {
 
 /// The transforms, for messages.
 const TRANSFORMS: &str =
-    "method-events, allocation, array-allocation, object-init, thread-links, hand-over and rmi";
+    "method-events, allocation, array-allocation, object-init, thread-links, waits, hand-over and rmi";
 
 /// What one `--region` holds.
 #[derive(Debug, Clone)]

@@ -8,7 +8,8 @@
 //!
 //! Fields are separated by one space, lines end in `\n`. Names are escaped to printable ASCII, without loss (`id_map/text.rs`).
 //! A method belongs to the last `class` line before it. One whose flags have bit 16 ([`LIBRARY_CALL`]) is not a method that was rewritten
-//! but one that is called: its id stands for calls of it, as far as they are recorded where they are made. The same method may be there as both. The file is append-only: a class may come again with further methods, and
+//! but one that is called: its id stands for calls of it, as far as they are recorded where they are made; with bit 17 ([`BLOCKING_CALL`])
+//! such a call may block its thread. The same method may be there as both. The file is append-only: a class may come again with further methods, and
 //! a line whose class, name and descriptor are known already replaces what was said of them (line, flags, fingerprint; the source file
 //! likewise), never their id. New ids only ever grow, so the file is sorted by id but for such updates.
 //!
@@ -34,6 +35,8 @@ pub const ENTRY_NAME: &str = "META-INF/instrument/ids.gz";
 pub const MAX_ID: u32 = i32::MAX as u32;
 /// In the flags of an entry, above those of the class file: it is for calls of a method, recorded where they are made.
 pub const LIBRARY_CALL: u32 = 1 << 16;
+/// Beside [`LIBRARY_CALL`]: the method blocks its caller; what the call takes itself is waiting ([`blocking`](crate::library::blocking)).
+pub const BLOCKING_CALL: u32 = 1 << 17;
 /// The longest chain of methods that is searched one by one.
 const CHAINED: u32 = 32;
 
@@ -114,7 +117,7 @@ pub struct MethodInfo<'a> {
     pub descriptor: &'a [u8],
     /// The lowest line of its LineNumberTable; 0 when there is none.
     pub line: u32,
-    /// `access_flags`; or [`LIBRARY_CALL`].
+    /// `access_flags`; or [`LIBRARY_CALL`], alone or with [`BLOCKING_CALL`].
     pub flags: u32,
     /// A hash of its body, to tell whether it has changed between builds.
     pub fingerprint: u64,
@@ -229,7 +232,8 @@ impl IdMap {
         Ok(id)
     }
 
-    /// The id for calls of a method that are recorded where they are made: the one it has, or the next one.
+    /// The id for calls of a method that are recorded where they are made: the one it has, or the next one. `blocks`: see
+    /// [`BLOCKING_CALL`].
     ///
     /// # Errors
     /// [`IdMapFull`].
@@ -238,11 +242,13 @@ impl IdMap {
         class: &[u8],
         name: &[u8],
         descriptor: &[u8],
+        blocks: bool,
     ) -> Result<u32, IdMapFull> {
+        let flags = LIBRARY_CALL | if blocks { BLOCKING_CALL } else { 0 };
         let known = self.find_class(self.class_hash(class), class);
         // Its source file, if it is known, stays known.
         let class = known.map_or_else(|| self.begin_class(class, None), |index| Ok(ClassIds(index)))?;
-        self.assign(class, &MethodInfo { name, descriptor, line: 0, flags: LIBRARY_CALL, fingerprint: 0 })
+        self.assign(class, &MethodInfo { name, descriptor, line: 0, flags, fingerprint: 0 })
     }
 
     /// The method with this id.
@@ -390,6 +396,11 @@ impl MethodInfo<'_> {
     /// Whether the entry is for calls of the method, recorded where they are made.
     pub fn is_library_call(&self) -> bool {
         self.flags & LIBRARY_CALL != 0
+    }
+
+    /// Whether it is for such calls of a method that blocks its caller.
+    pub fn is_blocking_call(&self) -> bool {
+        self.is_library_call() && self.flags & BLOCKING_CALL != 0
     }
 }
 

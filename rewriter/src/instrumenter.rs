@@ -8,7 +8,7 @@ use crate::class_file::{ClassFile, mutf8};
 use crate::error::ClassError;
 use crate::filter::{self, ClassVerdict, Filter};
 use crate::id_map::{self, IdMap, MethodInfo};
-use crate::library::{Boundary, Callee, Own};
+use crate::library::{self, Boundary, Callee, Own};
 use crate::region::{Region, RegionFault};
 use crate::remote_methods::RemoteMethods;
 use crate::rewrite::{
@@ -170,12 +170,23 @@ pub struct Plan {
     reach: Reach,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
-    /// The methods of libraries that it calls: pool index and, once it is admitted, id.
-    library_calls: Vec<(u16, u32)>,
+    /// The methods whose calls are recorded where it makes them.
+    library_calls: Vec<RecordedCall>,
     result: OnceLock<(Outcome, Vec<MethodReport>)>,
     regions: OnceLock<Vec<RegionReport>>,
     /// For the observer. Made while the bytes of the class are there; [`done`](ArchiveClassRewriter::done) has none.
     record: OnceLock<ClassRecord>,
+}
+
+/// A method whose calls are recorded where they are made.
+#[derive(Debug, Clone, Copy)]
+struct RecordedCall {
+    /// In the constant pool.
+    index: u16,
+    /// See [`id_map::BLOCKING_CALL`].
+    blocks: bool,
+    /// [`LEFT`], until the class is admitted.
+    id: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -347,14 +358,16 @@ impl<'a> Instrumenter<'a> {
         }
     }
 
-    /// The methods of libraries that the methods of a class call which the filter lets through, without ids.
-    fn library_calls(&self, own: &dyn Own, class: &[u8]) -> Vec<(u16, u32)> {
-        let boundary = Boundary { own, filter: self.filter };
+    /// What the methods of a class call which the filter lets through, as far as it is recorded there, without ids.
+    fn library_calls(&self, class: &[u8]) -> Vec<RecordedCall> {
+        let boundary = self.own.as_deref().map(|own| Boundary { own, filter: self.filter });
         let callees = ClassFile::parse(class).and_then(|file| {
             let name = file.name()?;
-            boundary.callees(&file, |method, descriptor| self.filter.method(name, method, descriptor).is_ok())
+            let wanted = |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
+            library::recorded_callees(&file, boundary.as_ref(), self.transforms.waits, wanted)
         });
-        callees.unwrap_or_default().iter().map(|callee| (callee.index, LEFT)).collect()
+        let recorded = |callee: &Callee<'_>| RecordedCall { index: callee.index, blocks: callee.blocks, id: LEFT };
+        callees.unwrap_or_default().iter().map(recorded).collect()
     }
 
     fn account(&mut self, at: &Location<'_>, mut plan: Plan, rewritten: bool) {
@@ -419,7 +432,7 @@ impl<'a> Instrumenter<'a> {
             .pop()
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
         rewriter.call(plan.reach);
-        rewriter.record_library_calls(plan.library_calls.iter().copied().filter(|call| call.1 != LEFT));
+        rewriter.record_library_calls(plan.library_calls.iter().filter(|call| call.id != LEFT).map(|call| (call.index, call.id)));
         rewriter.set_remote_methods(self.remote_methods.clone());
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let choose = |_: &MethodRef<'_>| match ids.next() {
@@ -545,8 +558,9 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 _ => Verdict::Rewrite,
             },
         };
-        let library_calls = match (&self.own, verdict) {
-            (Some(own), Verdict::Rewrite) => self.library_calls(&**own, class),
+        let records_calls = self.own.is_some() || self.transforms.waits;
+        let library_calls = match verdict {
+            Verdict::Rewrite if records_calls => self.library_calls(class),
             _ => Vec::new(),
         };
         Plan {
@@ -590,10 +604,10 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         }
         // The survey has read the same bytes without an error.
         let Ok(file) = ClassFile::parse(class) else { return };
-        for (index, id) in &mut plan.library_calls {
+        for RecordedCall { index, blocks, id } in &mut plan.library_calls {
             let Ok(callee) = Callee::at(&file.pool, *index) else { continue };
             let Callee { class, name, descriptor, .. } = callee;
-            *id = self.ids.assign_library_call(class, name, descriptor).unwrap_or(LEFT);
+            *id = self.ids.assign_library_call(class, name, descriptor, *blocks).unwrap_or(LEFT);
             self.use_id(*id, class, name, descriptor);
         }
     }

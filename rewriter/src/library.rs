@@ -11,6 +11,7 @@
 //! `java.lang.Object.<init>`, which every object has, our own runtime, and what is called by no such instruction: `invokedynamic`,
 //! and whatever a library calls itself.
 
+pub mod blocking;
 mod inputs;
 pub mod jdk;
 
@@ -78,6 +79,8 @@ pub struct Callee<'a> {
     pub name: &'a [u8],
     /// Its descriptor.
     pub descriptor: &'a [u8],
+    /// It may block its caller; only [`recorded_callees`] says so.
+    pub blocks: bool,
 }
 
 impl<'a> Callee<'a> {
@@ -88,12 +91,57 @@ impl<'a> Callee<'a> {
     pub fn at(pool: &ConstantPool<'a>, index: u16) -> Result<Callee<'a>, ClassError> {
         let MemberRef { class, name, descriptor, .. } = pool.member_ref(index)?;
         let class = if class.starts_with(b"[") { OBJECT } else { class };
-        Ok(Callee { index, class, name, descriptor })
+        Ok(Callee { index, class, name, descriptor, blocks: false })
     }
 
     fn is_noise(&self) -> bool {
         (self.class == OBJECT && self.name == b"<init>") || hooks::is_owner(self.class)
     }
+}
+
+/// By pool index: whether an instruction calls this method. Methods that `wanted` (name and descriptor) refuses are not looked at.
+fn called(class: &ClassFile<'_>, wanted: impl Fn(&[u8], &[u8]) -> bool) -> Result<Vec<bool>, ClassError> {
+    let mut called = vec![false; usize::from(class.pool.count())];
+    let mut methods = class.methods();
+    while let Some(method) = methods.next()? {
+        if !may_have_code(method.access_flags)
+            || !wanted(method.name(&class.pool)?, method.descriptor(&class.pool)?)
+        {
+            continue;
+        }
+        let Ok(Some(code)) = method.code(&class.pool) else { continue };
+        for instruction in Instructions::new(code.code).map_while(Result::ok) {
+            if matches!(instruction.opcode, opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE)
+                && let Some(called) = called.get_mut(usize::from(u2(instruction.bytes, 1)))
+            {
+                *called = true;
+            }
+        }
+    }
+    Ok(called)
+}
+
+/// The methods whose calls a class records where it makes them, by ascending pool index: those of libraries, if `boundary` tells them, and
+/// if `waits` is set those that [block](blocking). Methods that `wanted` (name and descriptor) refuses are not looked at.
+///
+/// # Errors
+/// The bytes are no complete class file.
+pub fn recorded_callees<'a>(
+    class: &ClassFile<'a>,
+    boundary: Option<&Boundary<'_>>,
+    waits: bool,
+    wanted: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<Vec<Callee<'a>>, ClassError> {
+    let mut callees = boundary.map_or(Ok(Vec::new()), |boundary| boundary.callees(class, &wanted))?;
+    if waits {
+        callees.extend(blocking::callees(class, &wanted)?);
+        callees.sort_unstable_by_key(|callee| callee.index);
+        callees.dedup_by_key(|callee| callee.index);
+    }
+    for callee in &mut callees {
+        callee.blocks = blocking::is_wait(class, callee);
+    }
+    Ok(callees)
 }
 
 /// Tells the two kinds of calls apart.
@@ -115,23 +163,7 @@ impl Boundary<'_> {
         class: &ClassFile<'a>,
         wanted: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Result<Vec<Callee<'a>>, ClassError> {
-        let mut called = vec![false; usize::from(class.pool.count())];
-        let mut methods = class.methods();
-        while let Some(method) = methods.next()? {
-            if !may_have_code(method.access_flags)
-                || !wanted(method.name(&class.pool)?, method.descriptor(&class.pool)?)
-            {
-                continue;
-            }
-            let Ok(Some(code)) = method.code(&class.pool) else { continue };
-            for instruction in Instructions::new(code.code).map_while(Result::ok) {
-                if matches!(instruction.opcode, opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE)
-                    && let Some(called) = called.get_mut(usize::from(u2(instruction.bytes, 1)))
-                {
-                    *called = true;
-                }
-            }
-        }
+        let called = called(class, wanted)?;
         let indices = (0..=u16::MAX).zip(&called).filter(|(_, called)| **called).map(|(index, _)| index);
         let callees = indices.filter_map(|index| Callee::at(&class.pool, index).ok());
         Ok(callees.filter(|callee| !callee.is_noise() && self.is_library(class, callee)).collect())

@@ -50,12 +50,12 @@ fn two() -> IdMap {
 #[test]
 fn a_method_and_calls_of_it_have_ids_of_their_own() {
     let mut map = two();
-    assert_eq!(map.assign_library_call(b"a/Bar", b"run", b"(I)V"), Ok(4));
-    assert_eq!(map.assign_library_call(b"java/util/List", b"size", b"()I"), Ok(5));
-    assert_eq!(map.assign_library_call(b"a/Foo", b"new", b"()V"), Ok(6));
+    assert_eq!(map.assign_library_call(b"a/Bar", b"run", b"(I)V", false), Ok(4));
+    assert_eq!(map.assign_library_call(b"java/util/List", b"size", b"()I", true), Ok(5));
+    assert_eq!(map.assign_library_call(b"a/Foo", b"new", b"()V", false), Ok(6));
     let foo = class(&mut map, "a/Foo");
     assert_eq!(map.assign(foo, &method("new", "()V", 1)), Ok(7));
-    assert_eq!(map.assign_library_call(b"a/Bar", b"run", b"(I)V"), Ok(4));
+    assert_eq!(map.assign_library_call(b"a/Bar", b"run", b"(I)V", false), Ok(4));
     let text = all(&map);
     let new = "class a/Bar -\n\
         3 run (I)V 7 1009 ffffffffffffffff\n\

@@ -64,6 +64,9 @@ pub struct Transforms {
     pub hand_over: bool,
     /// [`rmi`].
     pub rmi: bool,
+    /// Calls of methods that [block](crate::library::blocking) are among the [library calls](ClassRewriter::record_library_calls); by itself
+    /// it inserts nothing.
+    pub waits: bool,
 }
 
 impl Transforms {
@@ -76,6 +79,7 @@ impl Transforms {
         thread_links: false,
         hand_over: false,
         rmi: false,
+        waits: false,
     };
     /// All of them.
     pub const ALL: Self = Self {
@@ -86,6 +90,7 @@ impl Transforms {
         thread_links: true,
         hand_over: true,
         rmi: true,
+        waits: true,
     };
 
     /// Whether arrays and copies are told of.

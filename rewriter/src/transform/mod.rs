@@ -6,7 +6,7 @@
 //! | [`allocation`] | every array and object that a method creates |
 //! | [`thread_links`] | which call started a thread |
 //! | [`hand_over`] | which call handed a task to another thread |
-//! | [`library_calls`] | every call into a class that is not rewritten |
+//! | [`library_calls`] | every call into a class that is not rewritten; `waits`: calls of methods that [block](crate::library::blocking) |
 //! | [`rmi`] | which remote calls are made and served |
 //! | [`regions`] | how long control stays in a code region |
 //!

@@ -76,6 +76,9 @@ pub struct Case {
     /// The diff with calls into libraries is printed.
     #[serde(default)]
     pub library_calls: bool,
+    /// With `waits`, the calls that are recorded, and their counts; nothing is said of them if there are none here.
+    #[serde(default)]
+    pub waits: BTreeMap<String, Counts>,
     /// What calls into libraries make too large, on top of the others.
     #[serde(default)]
     pub library_skips: BTreeMap<String, String>,

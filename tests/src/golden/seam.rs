@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::Filter;
-use instrument_rewriter::library::{Boundary, Inputs};
+use instrument_rewriter::library::{Boundary, Inputs, recorded_callees};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::{self, Choice, ClassRewriter, MethodEvent, MethodRef, SkipReason};
@@ -27,7 +27,7 @@ const NONE: rewrite::Transforms = rewrite::Transforms::NONE;
 const METHOD_EVENTS: rewrite::Transforms = rewrite::Transforms { method_events: true, ..NONE };
 
 /// The combinations that every case is tried with, by the name of their printed diff.
-pub const COMBINATIONS: [(&str, Transforms); 11] = [
+pub const COMBINATIONS: [(&str, Transforms); 12] = [
     ("method-events", Transforms { of: METHOD_EVENTS, regions: false, library: false }),
     (
         "allocation",
@@ -59,6 +59,10 @@ pub const COMBINATIONS: [(&str, Transforms); 11] = [
     ),
     ("rmi", Transforms { of: rewrite::Transforms { rmi: true, ..NONE }, regions: false, library: false }),
     ("regions", Transforms { of: NONE, regions: true, library: false }),
+    (
+        "waits",
+        Transforms { of: rewrite::Transforms { waits: true, ..METHOD_EVENTS }, regions: false, library: false },
+    ),
     ("library-calls", Transforms { of: METHOD_EVENTS, regions: false, library: true }),
     ("all", Transforms { of: rewrite::Transforms::ALL, regions: true, library: false }),
     ("all with library-calls", Transforms { of: rewrite::Transforms::ALL, regions: true, library: true }),
@@ -139,9 +143,10 @@ pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Id
             index += 1;
         }
     }
-    if let (true, Ok(parsed)) = (transforms.library, ClassFile::parse(class)) {
+    if let Ok(parsed) = ClassFile::parse(class) {
         let boundary = Boundary { own: &*known.inputs, filter: &Filter::default() };
-        let calls = boundary.callees(&parsed, |_, _| true)?;
+        let boundary = transforms.library.then_some(boundary);
+        let calls = recorded_callees(&parsed, boundary.as_ref(), transforms.of.waits, |_, _| true)?;
         let calls = calls.iter().map(|callee| {
             let part = mutf8::escape;
             let (class, name, descriptor) = (part(callee.class), part(callee.name), part(callee.descriptor));
