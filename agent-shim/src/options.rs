@@ -231,7 +231,8 @@ impl Options {
         // Without times there is no time to tell apart.
         let counts = recorder.iter().any(|(key, value)| *key == "record" && value == "counts");
         let waits = events && !counts;
-        let usual = Transforms { method_events: events, thread_links: events, waits, ..Transforms::default() };
+        let usual =
+            Transforms { method_events: events, thread_links: events, waits, ..Transforms::default() };
         let mut transforms = transforms.unwrap_or(usual);
         if heap.is_some() {
             if transforms.allocation {

@@ -18,6 +18,7 @@
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
 //! | [`export`] | the model, and timelines, as other tools read them |
 //! | [`uncertainty`] | how sure a figure is |
+//! | [`thread_time`] | which resources are thread time, and its running and waiting parts |
 //!
 //! It depends on the profile format and on nothing else of the project: names of methods are given by the caller.
 
@@ -38,6 +39,7 @@ pub mod replay;
 pub mod report;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod thread_time;
 pub mod uncertainty;
 pub mod waits;
 pub mod window;

@@ -8,6 +8,7 @@
 //! | `X cum variance` | the same for cum: a context's cum is measured as one, so its base here is its own variance less its callees' |
 
 use crate::model::{Arcflow, Resource};
+use crate::thread_time::whole_of;
 
 /// Suffixes of the accompanying resources' names.
 const SUFFIXES: [&str; 4] = [" noise", " cum noise", " variance", " cum variance"];
@@ -66,7 +67,9 @@ impl Error {
 impl Uncertainty {
     /// Of a resource of the model.
     pub fn of(model: &Arcflow, resource: usize) -> Uncertainty {
-        let name = &model.resources()[resource].name;
+        let name = model.resources()[resource].name.as_str();
+        // Its parts are off by no more than the whole is.
+        let name = whole_of(name).unwrap_or(name);
         let [noise, cum_noise, base_variance, cum_variance] =
             SUFFIXES.map(|suffix| model.resource(&format!("{name}{suffix}")));
         Uncertainty { noise, cum_noise, base_variance, cum_variance }

@@ -417,8 +417,8 @@ fn statistics_are_of_single_calls() {
     let csv = report::Options { format: Format::Csv, ..report::Options::default() };
     let mut out = Vec::new();
     report::stats::write(&mut out, &result.model, &result.calls, &csv).unwrap();
-    let expected = "function,calls,ended,total,min,max,average,deviation,exact,error\n\
-                    m1,2,2,50,20,30,25,5,,\nm2,2,2,14,5,9,7,2,,\n";
+    let expected = "function,calls,ended,total,min,max,average,deviation,exact,error,waiting\n\
+                    m1,2,2,50,20,30,25,5,,,\nm2,2,2,14,5,9,7,2,,,\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
     let mut out = Vec::new();
     report::stats::write(&mut out, &result.model, &result.calls, &report::Options::default()).unwrap();

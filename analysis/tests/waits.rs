@@ -109,7 +109,7 @@ fn waits_are_resources_of_their_contexts() {
         let process = Process { waits: Some(&waits), ..Process::new(&mut profile, "p".into(), &names) };
         let model = load(&mut [process], &Options::default()).model;
         assert_eq!(invariants::check(&model, &Arcs::new(&model)).violations, []);
-        let [contended, waiting] = ["contended", "waiting"].map(|name| model.resource(name).unwrap());
+        let [contended, waiting] = ["contended", "object-wait"].map(|name| model.resource(name).unwrap());
         let mut found = Vec::new();
         for id in model.ids() {
             let figures = [model.base(id)[contended], model.base(id)[waiting]];
@@ -133,6 +133,101 @@ fn waits_are_resources_of_their_contexts() {
         let expected = expected.map(|(path, contended, waiting)| (path.to_owned(), contended, waiting));
         assert_eq!(found, expected, "trace: {trace}");
     }
+}
+
+/// Bases of some resources by context, without those of which all are 0.
+fn bases(model: &instrument_analysis::Arcflow, resources: [&str; 3]) -> Vec<(String, [f64; 3])> {
+    let indices = resources.map(|name| model.resource(name).unwrap_or_else(|| panic!("no {name}")));
+    let mut paths = vec![String::new()];
+    let mut found = Vec::new();
+    for (id, node) in model.ids().zip(model.nodes()).skip(1) {
+        let path = format!("{} {}", paths[node.parent.0 as usize], model.name(node.consumer));
+        let figures = indices.map(|r| model.base(id)[r]);
+        if figures != [0.0; 3] {
+            found.push((path.trim().to_owned(), figures));
+        }
+        paths.push(path);
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+/// m1 runs 10 ns, calls m2 (100 ns), which blocks but for m3 (30 ns), which it calls back.
+fn blocking() -> Script {
+    let callback = |s: Script| s.wait(70).call(3, |s| s.wait(30));
+    Script::new(1000).enter(1).wait(10).call(2, callback).wait(5).exit(1)
+}
+
+#[test]
+fn the_base_of_calls_that_block_is_waiting_and_all_else_is_running() {
+    for trace in [false, true] {
+        let mut writer = Writer::new();
+        match trace {
+            false => writer.tree("main", &blocking()),
+            true => writer.trace("main", &blocking(), 100),
+        };
+        let data = writer.finish();
+        let mut profile = Profile::parse(&data).unwrap();
+        instrument_analysis::replay::profile(&data, &mut profile).unwrap();
+        let names = |_: u32, id: u32| format!("m{id}");
+        let blocks = |copy: u32, id: u32| (copy, id) == (1, 2);
+        let process = Process { blocks: Some(&blocks), ..Process::new(&mut profile, "p".into(), &names) };
+        let loaded = load(&mut [process], &Options { lifetimes: true, ..Options::default() });
+        let model = loaded.model;
+        assert_eq!(invariants::check(&model, &Arcs::new(&model)).violations, []);
+        let expected = [
+            ("p main m1", [15.0, 15.0, 0.0]),
+            ("p main m1 m2", [70.0, 0.0, 70.0]),
+            ("p main m1 m2 m3", [30.0, 30.0, 0.0]),
+        ];
+        let expected = expected.map(|(path, figures)| (path.to_owned(), figures));
+        assert_eq!(bases(&model, ["wall", "running", "waiting"]), expected, "trace: {trace}");
+        let written = |format, resources: &[String]| {
+            let mut out = Vec::new();
+            let options = report::Options { format, resources, ..report::Options::default() };
+            report::xprof::write(&mut out, &model, &Arcs::new(&model), &options).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(written(Format::Text, &[]).starts_with("running 45 ns\n"), "by default");
+        assert!(written(Format::Text, &["wall".into()]).starts_with("wall 115 ns\n"));
+        let json: Value = serde_json::from_str(&written(Format::Json, &[])).unwrap();
+        assert_eq!(json["resources"][0]["name"], "wall", "machines get all");
+        let mut out = Vec::new();
+        report::stats::write(&mut out, &model, &loaded.calls, &report::Options::default()).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        let [header, first] = [&rows[0], &rows[1]];
+        assert_eq!(header[header.len() - 2..], ["waiting", "function"], "{text}");
+        assert_eq!(
+            (&first[1..3], &first[first.len() - 3..]),
+            (&["115", "ns"][..], &["70", "ns", "m1"][..]),
+            "{text}"
+        );
+        assert_eq!(rows[2].last(), Some(&"m2"), "the rest of its total decides, and then its name\n{text}");
+    }
+}
+
+/// What monitors say is not added to what calls that block say of the same time, and a thread without methods has no part of it.
+#[test]
+fn no_wait_counts_twice() {
+    let data = file(false);
+    let (mut profile, waits) = read(&data, &|_| true);
+    let names = |_: u32, id: u32| format!("m{id}");
+    let bases_with = |profile: &mut Profile, blocks: Option<&dyn Fn(u32, u32) -> bool>| {
+        let process = Process { waits: Some(&waits), blocks, ..Process::new(profile, "p".into(), &names) };
+        let model = load(&mut [process], &Options::default()).model;
+        bases(&model, ["wall", "running", "waiting"])
+    };
+    let expected = |rows: &[(&str, [f64; 3])]| -> Vec<(String, [f64; 3])> {
+        rows.iter().map(|(path, figures)| ((*path).to_owned(), *figures)).collect()
+    };
+    // It was open to the end.
+    let m1 = ("p main m1", [3800.0, 3800.0, 0.0]);
+    let of_monitors = [("p main m1 m2", [100.0, 35.0, 65.0]), ("p main m1 m3 m2", [100.0, 80.0, 20.0])];
+    let of_both = of_monitors.map(|(path, _)| (path, [100.0, 0.0, 100.0]));
+    assert_eq!(bases_with(&mut profile, None), expected(&[&[m1], &of_monitors[..]].concat()));
+    let found = bases_with(&mut profile, Some(&|_, id| id == 2));
+    assert_eq!(found, expected(&[&[m1], &of_both[..]].concat()));
 }
 
 fn report(format: Format, table: Table) -> String {
@@ -169,7 +264,7 @@ fn the_report_names_who_had_what() {
     let process = &json["processes"][0];
     assert_eq!(process["monitors"][0]["owners"][1]["threads"], 2);
     assert_eq!(process["threads"].as_array().map(Vec::len), Some(3));
-    assert_eq!(json["contexts"]["resources"][1]["name"], "waiting");
+    assert_eq!(json["contexts"]["resources"][1]["name"], "object-wait");
     let csv = report(Format::Csv, Table::Threads);
     assert_eq!(
         csv.lines().last(),

@@ -20,6 +20,7 @@ use instrument_analysis::merge::view::{client, tree};
 use instrument_analysis::merge::{Numbers, View, fuller_copies};
 use instrument_analysis::origin::Origins;
 use instrument_analysis::report::{Format, matching, stats, xarc, xprof, xtree};
+use instrument_analysis::thread_time::ThreadTime;
 
 /// Merge profiles of programs that call each other by RMI: one execution tree over all of them
 ///
@@ -151,7 +152,15 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         out.flush()?;
         return Ok(Exit::Done);
     }
-    view::print(&opts.print, opts.depth, &subject, talk, |out, subject, arcs, options| {
+    let mut print = opts.print.clone();
+    if let Some(time) = ThreadTime::of(&subject.model)
+        && print.format() == Format::Text
+        && print.resource.is_empty()
+    {
+        // Who waits for a call waits for the other process: it is the whole time that matters here.
+        print.resource.push(subject.model.resources()[time.whole].name.clone());
+    }
+    view::print(&print, opts.depth, &subject, talk, |out, subject, arcs, options| {
         let model = &subject.model;
         match opts.report {
             Some(Report::Xprof) => xprof::write(out, model, arcs, options),

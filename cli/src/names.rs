@@ -9,8 +9,18 @@ use instrument_names::signature::java_class;
 use instrument_rewriter::id_map::{Entry, IdMap, gz};
 use instrument_trace::Profile;
 
-/// By method id: the name, whether it is for calls of the method that are recorded where they are made, and where it comes from.
-type Ids = HashMap<u32, (String, bool, Origin)>;
+/// What an id stands for.
+struct Meaning {
+    name: String,
+    /// It is for calls of the method that are recorded where they are made.
+    is_call: bool,
+    /// Such a call may block its thread.
+    blocks: bool,
+    origin: Origin,
+}
+
+/// By method id.
+type Ids = HashMap<u32, Meaning>;
 
 /// In front of the name of such calls, if the method itself is in the same profile: what is called was rewritten, too.
 const CALL: &str = "call ";
@@ -35,7 +45,8 @@ fn parse_ids(data: &[u8]) -> Result<Ids> {
             is_bridge: flag(ACC_BRIDGE),
             is_synthetic: flag(ACC_SYNTHETIC),
         };
-        (entry.id, (format!("{class}.{name}{descriptor}"), entry.method.is_library_call(), origin))
+        let (is_call, blocks) = (entry.method.is_library_call(), entry.method.is_blocking_call());
+        (entry.id, Meaning { name: format!("{class}.{name}{descriptor}"), is_call, blocks, origin })
     };
     Ok(map.iter().map(name).collect())
 }
@@ -45,6 +56,8 @@ pub(crate) struct Names {
     by_id: HashMap<(u32, u32), String>,
     origins: HashMap<String, Origin>,
     classes: HashMap<(u32, u32), String>,
+    /// Ids, by copy, of calls that may block their thread.
+    blocking: HashSet<(u32, u32)>,
     /// Added to names made from an id, where several files could mean different methods.
     suffix: String,
     /// What could not be read, or means two things.
@@ -59,6 +72,7 @@ impl Names {
             by_id: HashMap::new(),
             origins: HashMap::new(),
             classes: HashMap::new(),
+            blocking: HashSet::new(),
             suffix,
             remarks: Vec::new(),
         };
@@ -67,17 +81,20 @@ impl Names {
             let maps: Vec<Result<Ids>> = data.id_maps.iter().map(|map| parse_ids(map)).collect();
             // Nothing is called by a name that it has itself, if nothing is recorded where it is called.
             let all = || maps.iter().flatten().flat_map(Ids::values);
-            let calls: HashSet<&str> = all().filter(|name| name.1).map(|name| &*name.0).collect();
+            let calls: HashSet<&str> = all().filter(|id| id.is_call).map(|id| &*id.name).collect();
             let both: HashSet<&str> = all()
-                .filter(|name| !name.1)
-                .map(|name| &*name.0)
+                .filter(|id| !id.is_call)
+                .map(|id| &*id.name)
                 .filter(|name| calls.contains(name))
                 .collect();
             for map in &maps {
                 match map {
                     Ok(ids) => {
-                        for (&id, (name, is_call, origin)) in ids {
+                        for (&id, Meaning { name, is_call, blocks, origin }) in ids {
                             let mark = if *is_call && both.contains(&**name) { CALL } else { "" };
+                            if *blocks {
+                                names.blocking.insert((copy, id));
+                            }
                             let name = format!("{mark}{name}");
                             if !is_call {
                                 names.origins.entry(name.clone()).or_insert_with(|| origin.clone());
@@ -87,6 +104,7 @@ impl Names {
                                 // Which of the two it was cannot be told.
                                 clashes.insert(id);
                                 *known = format!("#{id}");
+                                names.blocking.remove(&(copy, id));
                             }
                         }
                     }
@@ -115,6 +133,16 @@ impl Names {
     /// Where the methods come from, by name.
     pub(crate) fn origins(&self) -> impl Iterator<Item = (String, Origin)> {
         self.origins.iter().map(|(name, origin)| (name.clone(), origin.clone()))
+    }
+
+    /// Whether calls that may block were looked for, so that it is known which time is waiting.
+    pub(crate) fn knows_waits(&self) -> bool {
+        !self.blocking.is_empty()
+    }
+
+    /// Whether an id is of calls that may block their thread.
+    pub(crate) fn blocks(&self, copy: u32, id: u32) -> bool {
+        self.blocking.contains(&(copy, id))
     }
 
     /// As `Class.getName()` gives it.

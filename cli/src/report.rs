@@ -20,12 +20,18 @@ use instrument_analysis::correction::Correction;
 use instrument_analysis::invariants::{self, Checked};
 use instrument_analysis::report::text::{printable, quantity};
 use instrument_analysis::report::{Options, xprof};
+use instrument_analysis::thread_time::ThreadTime;
 use instrument_analysis::uncertainty::accompanies;
 use instrument_analysis::{Kind, Window};
 use instrument_trace::{NO_MIN, Pause, ThreadKind};
 
 /// Methods that are printed unless --top says otherwise.
 const TOP: usize = 20;
+
+/// Of thread time, if it is not known which part was waiting.
+const WAITS_UNKNOWN: &str = ", waits included: none were recorded";
+/// Of running time: what else is in it.
+const WAITS_NOT_SEEN: &str = "; waits inside calls into libraries count as running";
 
 /// Print what profiles tell: which program, how long, where the time went, and whether everything adds up
 ///
@@ -121,19 +127,19 @@ fn about(out: &mut dyn Write, file: &ProfileFile, correction: &Correction) -> Re
         fact(out, "on", &words.join(", "))?;
     }
     let start = UNIX_EPOCH.checked_add(Duration::from_millis(profile.start_ms));
-    let mut when =
-        start.map_or_else(String::new, |start| humantime::format_rfc3339_seconds(start).to_string());
+    let when = start.map_or_else(String::new, |start| humantime::format_rfc3339_seconds(start).to_string());
     let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
     let end = last.max(profile.beat_clock).max(profile.shutdown_clock);
+    fact(out, "when", &when)?;
     if profile.start_clock > 0 && end > profile.start_clock {
-        when += &format!(", {}", quantity((end - profile.start_clock) as f64, "ns"));
-        when += match (file.is_live, profile.shutdown_clock) {
+        let how = match (file.is_live, profile.shutdown_clock) {
             (true, _) => " so far",
             (_, 0) => " to its last event; it did not shut down",
             _ => "",
         };
+        let elapsed = quantity((end - profile.start_clock) as f64, "ns");
+        fact(out, "elapsed", &format!("{elapsed}{how}"))?;
     }
-    fact(out, "when", &when)?;
     if let Some(Window { begin, length }) = file.window() {
         let time = |ns: u64| quantity(ns as f64, "ns");
         let window =
@@ -187,10 +193,27 @@ fn summary(
         &model.occurrences,
         &format!("{calls} in {contexts} contexts of {methods} {}", model.consumers),
     )?;
+    let time = ThreadTime::of(model);
     for (r, resource) in model.resources().iter().enumerate() {
         let is_told = r == 0 || arcs.total()[r] != 0.0;
         if is_told && !accompanies(resource) {
-            fact(out, &resource.name, &quantity(arcs.total()[r], &resource.unit))?;
+            let total = quantity(arcs.total()[r], &resource.unit);
+            let whole = time.map_or(0.0, |time| arcs.total()[time.whole]);
+            let share = percent(arcs.total()[r], whole);
+            match resource.name.as_str() {
+                name if time.is_some_and(|time| time.running == r) => {
+                    fact(out, name, &format!("{total}, {share} % of thread time{WAITS_NOT_SEEN}"))?;
+                }
+                name if time.is_some_and(|time| time.waiting == r) => {
+                    let hint = format!("`instrument xprof --resource {name}` shows where");
+                    fact(out, name, &format!("{total}, {share} % of thread time; {hint}"))?;
+                }
+                "wall" if !subject.profiles.is_empty() => {
+                    let unknown = if time.is_some() { "" } else { WAITS_UNKNOWN };
+                    fact(out, "thread time", &format!("{total} over all threads{unknown}"))?;
+                }
+                name => fact(out, name, &total)?,
+            }
         }
     }
     let measured = model.resource("wall-raw").map_or(0.0, |r| arcs.total()[r]);

@@ -425,15 +425,17 @@ fn load(profiles: &mut [ProfileFile], labels: Vec<String>, options: &load::Optio
         .map(|(file, name)| {
             let names = &file.names;
             let methods = move |copy: u32, id: u32| names.method(copy, id);
-            (&mut file.profile, name, methods, file.biographies.as_ref(), file.waits.as_ref())
+            let blocks = names.knows_waits().then_some(move |copy: u32, id: u32| names.blocks(copy, id));
+            (&mut file.profile, name, methods, blocks, file.biographies.as_ref(), file.waits.as_ref())
         })
         .collect();
     let mut methods = methods;
     let mut processes: Vec<_> = methods
         .iter_mut()
-        .map(|(profile, name, methods, biographies, waits)| Process {
+        .map(|(profile, name, methods, blocks, biographies, waits)| Process {
             biographies: *biographies,
             waits: *waits,
+            blocks: blocks.as_ref().map(|blocks| blocks as _),
             ..Process::new(profile, std::mem::take(name), methods)
         })
         .collect();

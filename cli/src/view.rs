@@ -33,8 +33,8 @@ pub(crate) struct Opts {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Print {
-    /// What to look at: wall (corrected for the cost of recording), wall-raw (as measured), cpu, allocations, bytes, live, live-bytes, unwinds, or what the text has. By default the first that is there,
-    /// for --json and --csv all
+    /// What to look at: running, waiting, wall (both, over all threads; corrected for the cost of recording), wall-raw (as measured), cpu, allocations, bytes,
+    /// live, live-bytes, unwinds, contended, object-wait, or what the text has. By default running, where waits were recorded, or else the first that is there; for --json and --csv all
     #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) resource: Vec<String>,
     /// Print percentages of the whole only

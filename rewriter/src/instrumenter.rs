@@ -363,10 +363,12 @@ impl<'a> Instrumenter<'a> {
         let boundary = self.own.as_deref().map(|own| Boundary { own, filter: self.filter });
         let callees = ClassFile::parse(class).and_then(|file| {
             let name = file.name()?;
-            let wanted = |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
+            let wanted =
+                |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
             library::recorded_callees(&file, boundary.as_ref(), self.transforms.waits, wanted)
         });
-        let recorded = |callee: &Callee<'_>| RecordedCall { index: callee.index, blocks: callee.blocks, id: LEFT };
+        let recorded =
+            |callee: &Callee<'_>| RecordedCall { index: callee.index, blocks: callee.blocks, id: LEFT };
         callees.unwrap_or_default().iter().map(recorded).collect()
     }
 
@@ -432,7 +434,9 @@ impl<'a> Instrumenter<'a> {
             .pop()
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
         rewriter.call(plan.reach);
-        rewriter.record_library_calls(plan.library_calls.iter().filter(|call| call.id != LEFT).map(|call| (call.index, call.id)));
+        rewriter.record_library_calls(
+            plan.library_calls.iter().filter(|call| call.id != LEFT).map(|call| (call.index, call.id)),
+        );
         rewriter.set_remote_methods(self.remote_methods.clone());
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let choose = |_: &MethodRef<'_>| match ids.next() {

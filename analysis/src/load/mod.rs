@@ -2,14 +2,20 @@
 //!
 //! | resource | unit | |
 //! |---|---|---|
-//! | `wall` | ns | without the cost of probes; only if that is known ([`crate::correction`]) |
+//! | `wall` | ns | thread time: a sum over threads, whatever they did in it; without the cost of probes; only if that is known ([`crate::correction`]) |
+//! | `running`, `waiting` | ns | its two parts, where it is known when threads waited; see below. `running-raw`, `waiting-raw`: those of `wall-raw`, without a `wall` |
 //! | `wall-raw` | ns | as measured |
 //! | `cpu` | ns | CPU time without the cost of probes, if it was recorded and that is known |
 //! | `cpu-raw` | ns | CPU time as measured |
 //! | `allocations`, `bytes` | | objects and arrays made, and their size if it was recorded |
 //! | `live`, `live-bytes` | | objects that were there to the end, where objects were followed; then `allocations` and `bytes` are theirs if nothing was counted |
 //! | `unwinds` | | calls that an exception left, or whose end was not seen |
-//! | `contended`, `waiting` | ns | waited to enter a monitor, and in `Object.wait`, where threads were recorded |
+//! | `contended`, `object-wait` | ns | waited to enter a monitor, and in `Object.wait`, where threads were recorded |
+//!
+//! `waiting` is the base of calls that may block their thread ([`Process::blocks`]), and what a context was `contended` or in
+//! `object-wait` besides, as far as its `wall` goes: threads of which no method was recorded have none, and neither part. `running` is
+//! the rest. It may hold waits that nobody recorded, such as those within a library. What a thread did in no recorded method
+//! ([`Options::lifetimes`]) is in neither: whether it ran is not known.
 //!
 //! Profiles of counts have no contexts: their methods stand below their thread. Frames that were open count up to the last moment
 //! at which they are known to have been so: the thread's last event if it ended; else the shutdown of the virtual machine; else
@@ -28,6 +34,7 @@ use crate::disturbance;
 use crate::heap::biographies::Biographies;
 use crate::in_place;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
+use crate::thread_time;
 use crate::uncertainty::companions;
 use crate::waits::Waits;
 use place::{Places, Placing, place};
@@ -48,12 +55,14 @@ pub struct Process<'a> {
     pub biographies: Option<&'a Biographies>,
     /// What its threads waited for, if that was recorded.
     pub waits: Option<&'a Waits>,
+    /// Which ids, by copy, are of calls that may block their thread, if such calls were recorded.
+    pub blocks: Option<&'a (dyn Fn(u32, u32) -> bool + 'a)>,
 }
 
 impl<'a> Process<'a> {
     /// A profile of which nothing is known but what the model is made of.
     pub fn new(profile: &'a mut Profile, name: String, methods: MethodNames<'a>) -> Process<'a> {
-        Process { profile, name, methods, biographies: None, waits: None }
+        Process { profile, name, methods, biographies: None, waits: None, blocks: None }
     }
 }
 
@@ -149,6 +158,9 @@ struct Columns {
     bytes: Option<usize>,
     live: Option<(usize, usize)>,
     unwinds: usize,
+    /// Of `running` and `waiting`.
+    parts: Option<(usize, usize)>,
+    /// Of `contended` and `object-wait`.
     waits: Option<(usize, usize)>,
     /// Of base, and of cum.
     noise: Option<(usize, usize)>,
@@ -229,6 +241,9 @@ fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resourc
         })
     };
     let wall = add("wall", "ns", corrected);
+    let has_waits = processes.iter().any(|process| process.waits.is_some());
+    let has_parts = has_times && (has_waits || processes.iter().any(|process| process.blocks.is_some()));
+    let [running, waiting] = thread_time::parts(corrected).map(|name| add(name, "ns", has_parts));
     let raw = add("wall-raw", "ns", has_times);
     let has_cpu = trees().any(|tree| tree.cpu);
     let cpu_corrected = corrected && has_cpu && processes.iter().all(|p| cpu_is_known(p.profile));
@@ -239,8 +254,7 @@ fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resourc
     let bytes = add("bytes", "bytes", has_times || is_followed);
     let live = add("live", "", is_followed).zip(add("live-bytes", "bytes", is_followed));
     let unwinds = add("unwinds", "", true).unwrap_or_default();
-    let has_waits = processes.iter().any(|process| process.waits.is_some());
-    let waits = add("contended", "ns", has_waits).zip(add("waiting", "ns", has_waits));
+    let waits = add("contended", "ns", has_waits).zip(add("object-wait", "ns", has_waits));
     let [noise, cum_noise, variance, cum_variance] =
         companions(if corrected { "wall" } else { "wall-raw" }, "ns");
     let noise = add(&noise.name, &noise.unit, corrected);
@@ -248,15 +262,14 @@ fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resourc
     let sampled = trees().any(|tree| tree.sampled);
     let variance = add(&variance.name, &variance.unit, sampled);
     let cum_variance = add(&cum_variance.name, &cum_variance.unit, sampled);
-    let variance = variance.zip(cum_variance);
+    let (variance, parts) = (variance.zip(cum_variance), running.zip(waiting));
     let noise = noise.zip(cum_noise);
     let [base, cum, ..] = companions("cpu", "ns");
     let (base, cum) = (add(&base.name, &base.unit, cpu_corrected), add(&cum.name, &cum.unit, cpu_corrected));
     let cpu = cpu.zip(base).zip(cum).map(|((cpu, base), cum)| [cpu, base, cum]);
-    (
-        resources,
-        Columns { wall, raw, cpu, cpu_raw, allocations, bytes, live, unwinds, waits, noise, variance },
-    )
+    let columns =
+        Columns { wall, raw, cpu, cpu_raw, allocations, bytes, live, unwinds, parts, waits, noise, variance };
+    (resources, columns)
 }
 
 /// What had to be clamped, over all threads.
@@ -328,7 +341,7 @@ impl Loading<'_, '_> {
             let at = places.threads[i];
             self.loaded.model.meet(at, if let ThreadKind::Ended(count) = thread.kind { count } else { 1 });
             match &thread.tree {
-                Some(tree) => self.tree(profile, thread, tree, &places, i, &ends[i]),
+                Some(tree) => self.tree(profile, process.blocks, tree, &places, i, &ends[i]),
                 None => self.counts(thread, at, process.methods),
             }
         }
@@ -353,7 +366,7 @@ impl Loading<'_, '_> {
             let method = process.methods;
             let placing =
                 waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
-            waiting::add(&mut self.loaded.model, columns, &placing, waits);
+            waiting::add(&mut self.loaded.model, columns, self.columns.parts, &placing, waits);
         }
         if self.options.apart {
             self.loaded.places.push(places);
@@ -369,12 +382,13 @@ impl Loading<'_, '_> {
     fn tree(
         &mut self,
         profile: &Profile,
-        thread: &Thread,
+        blocks: Option<&dyn Fn(u32, u32) -> bool>,
         tree: &Tree,
         places: &Places,
         index: usize,
         end: &End,
     ) {
+        let thread = &profile.threads[index];
         let cost = correction::cost(profile, thread)
             .filter(|_| self.columns.wall.is_some())
             .map(|cost| in_place::bounded(cost, tree));
@@ -404,6 +418,12 @@ impl Loading<'_, '_> {
             self.loaded.model.meet(place, node.entries);
             self.add(place, self.columns.wall, of.exact);
             self.add(place, self.columns.raw, of.raw);
+            if let Some((running, waiting)) = self.columns.parts {
+                let method = node.consumer.method();
+                let is_wait = blocks.zip(method).is_some_and(|(blocks, id)| blocks(thread.copy, id));
+                let time = if self.columns.wall.is_some() { of.exact } else { of.raw };
+                self.add(place, Some(if is_wait { waiting } else { running }), time);
+            }
             self.add(place, self.columns.cpu_raw, cpu.raw[i]);
             if let (Some(columns), Some(figures)) = (self.columns.cpu, &cpu.exact) {
                 for (column, figures) in columns.into_iter().zip(figures) {

@@ -18,10 +18,12 @@ pub(crate) struct Placing<'a> {
     pub(crate) method: MethodNames<'a>,
 }
 
-/// Adds ns contended and waiting, to the resources of these indices.
+/// Adds ns contended and in `Object.wait`, to the resources of these indices. `parts`: `running` and `waiting`; what is running is waiting as far
+/// as it was spent there.
 pub(crate) fn add(
     model: &mut Arcflow,
-    (contended, waiting): (usize, usize),
+    (contended, object_wait): (usize, usize),
+    parts: Option<(usize, usize)>,
     placing: &Placing<'_>,
     waits: &Waits,
 ) {
@@ -54,7 +56,13 @@ pub(crate) fn add(
         };
         let base = model.base_mut(place);
         base[contended] += contended_ns as f64;
-        base[waiting] += waiting_ns as f64;
+        base[object_wait] += waiting_ns as f64;
+        if let Some((running, waiting)) = parts {
+            // The calls that block are no running time already.
+            let waited = (contended_ns as f64 + waiting_ns as f64).min(base[running]);
+            base[running] -= waited;
+            base[waiting] += waited;
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::calls::NONE;
 use super::paths::{Path, Paths, Stages, Way};
 use super::view::View;
 use crate::model::{Arcflow, Children, HashMap, Kind, NodeId, Resource};
+use crate::thread_time::ThreadTime;
 
 /// Nodes of a merged tree, beyond which what was served is one node each.
 const MOST_NODES: usize = 1 << 23;
@@ -399,6 +400,15 @@ impl Emitter<'_> {
         }
     }
 
+    /// What is left of a node's thread time is waiting as far as it was, and else running.
+    fn split(&mut self, node: NodeId) {
+        if let Some(time) = ThreadTime::of(&self.tree) {
+            let base = self.tree.base_mut(node);
+            base[time.waiting] = base[time.waiting].min(base[time.whole]);
+            base[time.running] = base[time.whole] - base[time.waiting];
+        }
+    }
+
     /// What was done for several paths is one process, and an estimate if it is one for any of them.
     fn mark(&mut self, process: NodeId, part: Part) {
         if !part.is_all() {
@@ -456,6 +466,8 @@ impl Emitter<'_> {
                 self.tree.base_mut(site)[wall] -= moved;
                 self.tree.base_mut(at)[wall] += moved;
             }
+            self.split(site);
+            self.split(at);
         }
         if short > 0 {
             let ns = crate::report::text::quantity(missing, "ns");

@@ -37,6 +37,7 @@ pub mod xprof;
 pub mod xtree;
 
 use crate::model::{Arcflow, Kind};
+use crate::thread_time::ThreadTime;
 use crate::uncertainty::accompanies;
 
 /// How a report is written.
@@ -84,7 +85,7 @@ pub type Select<'a> = &'a (dyn Fn(Kind, &str) -> bool + Sync);
 pub struct Options<'a> {
     /// The form.
     pub format: Format,
-    /// Names of the resources; none: the first for text, all for machines.
+    /// Names of the resources; none: for text running time if it is there, else the first; for machines all.
     pub resources: &'a [String],
     /// Figures of text.
     pub show: Show,
@@ -144,8 +145,13 @@ impl Options<'_> {
         let all = model.resources();
         let shown: Vec<usize> = (0..all.len()).filter(|&i| !accompanies(&all[i])).collect();
         if self.resources.is_empty() {
-            let first = if self.format == Format::Text { 1 } else { shown.len() };
-            return Ok(shown.into_iter().take(first).collect());
+            return Ok(match self.format {
+                Format::Text => {
+                    let running = ThreadTime::of(model).map(|time| time.running);
+                    running.or(shown.first().copied()).into_iter().collect()
+                }
+                _ => shown,
+            });
         }
         let find = |name: &String| {
             shown.iter().copied().find(|&i| all[i].name == *name).ok_or_else(|| {

@@ -19,7 +19,7 @@ const TOP: usize = 20;
 /// Names of threads in a line of text.
 const NAMED: usize = 4;
 /// The resources of the model that are shown.
-const RESOURCES: [&str; 2] = ["contended", "waiting"];
+const RESOURCES: [&str; 2] = ["contended", "object-wait"];
 
 /// The waits of a process.
 pub struct Process<'a> {

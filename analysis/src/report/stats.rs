@@ -2,7 +2,8 @@
 //! contexts. Times are as measured, callees included; a call within a call of the same method counts for itself, as in JaViz.
 //!
 //! Shortest, longest and deviation are of calls that ended and were timed. The total has open calls, too, so far as they came. Where the
-//! probes were calibrated, `exact` is the average without their cost. An input without times of single calls has total and
+//! probes were calibrated, `exact` is the average without their cost. Where it is known when threads waited, `waiting` is how much of the
+//! total was that, and rows are sorted by the rest. An input without times of single calls has total and
 //! average of its first resource.
 
 use std::collections::HashMap;
@@ -17,9 +18,12 @@ use super::{Error, Format, Options, Sort, machine};
 use crate::correction::Correction;
 use crate::load::CallTimes;
 use crate::model::{Arcflow, Kind, NodeId};
+use crate::thread_time::ThreadTime;
 
 /// Headers, which are keys as well.
-const FIGURES: [&str; 7] = ["total", "min", "max", "average", "deviation", "exact", "error"];
+const FIGURES: [&str; 8] = ["total", "min", "max", "average", "deviation", "exact", "error", "waiting"];
+/// Where `waiting` is in them.
+const WAITING: usize = FIGURES.len() - 1;
 
 struct Row<'a> {
     name: &'a str,
@@ -44,14 +48,18 @@ pub fn write(
         let unit = shown.first().map_or("", |&r| model.resources()[r].unit.as_str());
         (of_model(model, shown.first().copied()), unit)
     } else {
-        (calls.iter().map(|(name, times)| of_calls(name, times, is_corrected)).collect(), "ns")
+        let waiting = waiting(model);
+        let rows = calls.iter().map(|(name, times)| of_calls(name, times, is_corrected, waiting.as_ref()));
+        (rows.collect(), "ns")
     };
     rows.retain(|row: &Row<'_>| options.wants(Kind::Method, row.name));
     let key = |row: &Row<'_>| match options.sort {
         Some(Sort::Name) => 0.0,
         Some(Sort::Calls) => row.calls as f64,
         // Of figures that are not known (counts have no times) calls decide.
-        _ => row.figures[0].unwrap_or(-1.0 / (1.0 + row.calls as f64)),
+        _ => row.figures[0].map_or(-1.0 / (1.0 + row.calls as f64), |total| {
+            (total - row.figures[WAITING].unwrap_or(0.0)).max(0.0)
+        }),
     };
     rows.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| a.name.cmp(b.name)));
     let all = rows.len();
@@ -63,7 +71,23 @@ pub fn write(
     }
 }
 
-fn of_calls<'a>(name: &'a str, times: &CallTimes, is_corrected: bool) -> Row<'a> {
+/// By name of a method: how much of its calls was waiting, callees included; a call within a call of the same method counts for itself.
+fn waiting(model: &Arcflow) -> Option<HashMap<&str, f64>> {
+    let waiting = ThreadTime::of(model)?.waiting;
+    let (cum, width) = (model.cum(), model.resources().len());
+    let mut sums = HashMap::new();
+    for (i, node) in model.nodes().iter().enumerate().filter(|(_, node)| node.kind == Kind::Method) {
+        *sums.entry(model.name(node.consumer)).or_default() += cum[i * width + waiting];
+    }
+    Some(sums)
+}
+
+fn of_calls<'a>(
+    name: &'a str,
+    times: &CallTimes,
+    is_corrected: bool,
+    waiting: Option<&HashMap<&str, f64>>,
+) -> Row<'a> {
     let has_times = times.ended_ns + times.open_ns > 0.0 || times.timed > 0;
     let total = has_times.then_some(times.ended_ns + times.open_ns);
     let timed = |value: f64| (times.timed > 0 && value.is_finite()).then_some(value);
@@ -79,7 +103,16 @@ fn of_calls<'a>(name: &'a str, times: &CallTimes, is_corrected: bool) -> Row<'a>
         name,
         calls: times.calls,
         ended: times.ended,
-        figures: [total, min, max, average, deviation, exact, error],
+        figures: [
+            total,
+            min,
+            max,
+            average,
+            deviation,
+            exact,
+            error,
+            waiting.filter(|_| has_times).map(|waiting| waiting.get(name).copied().unwrap_or(0.0)),
+        ],
     }
 }
 
@@ -100,7 +133,7 @@ fn of_model(model: &Arcflow, resource: Option<usize>) -> Vec<Row<'_>> {
             name: model.name(consumer),
             calls,
             ended: calls,
-            figures: [total, None, None, average, None, None, None],
+            figures: [total, None, None, average, None, None, None, None],
         }
     };
     sums.into_iter().map(row).collect()

@@ -139,7 +139,8 @@ impl Owner {
 }
 
 fn fits(descriptor: &[u8], known: &str) -> bool {
-    let parameters = descriptor.iter().rposition(|&b| b == b')').map_or(descriptor, |end| &descriptor[..=end]);
+    let parameters =
+        descriptor.iter().rposition(|&b| b == b')').map_or(descriptor, |end| &descriptor[..=end]);
     match known {
         TIMED => parameters.ends_with(TIMED.as_bytes()),
         _ if known.ends_with(')') => parameters == known.as_bytes(),

@@ -61,7 +61,11 @@ pub const COMBINATIONS: [(&str, Transforms); 12] = [
     ("regions", Transforms { of: NONE, regions: true, library: false }),
     (
         "waits",
-        Transforms { of: rewrite::Transforms { waits: true, ..METHOD_EVENTS }, regions: false, library: false },
+        Transforms {
+            of: rewrite::Transforms { waits: true, ..METHOD_EVENTS },
+            regions: false,
+            library: false,
+        },
     ),
     ("library-calls", Transforms { of: METHOD_EVENTS, regions: false, library: true }),
     ("all", Transforms { of: rewrite::Transforms::ALL, regions: true, library: false }),
