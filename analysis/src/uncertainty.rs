@@ -32,6 +32,8 @@ pub struct Uncertainty {
     cum_noise: Option<usize>,
     base_variance: Option<usize>,
     cum_variance: Option<usize>,
+    /// The resource, if it is a part of `wall`: nothing of it is nothing for sure.
+    part: Option<usize>,
 }
 
 /// What a figure may be off by.
@@ -69,10 +71,11 @@ impl Uncertainty {
     pub fn of(model: &Arcflow, resource: usize) -> Uncertainty {
         let name = model.resources()[resource].name.as_str();
         // Its parts are off by no more than the whole is.
-        let name = whole_of(name).unwrap_or(name);
+        let whole = whole_of(name);
+        let (part, name) = (whole.map(|_| resource), whole.unwrap_or(name));
         let [noise, cum_noise, base_variance, cum_variance] =
             SUFFIXES.map(|suffix| model.resource(&format!("{name}{suffix}")));
-        Uncertainty { noise, cum_noise, base_variance, cum_variance }
+        Uncertainty { noise, cum_noise, base_variance, cum_variance, part }
     }
 
     /// Whether only some calls were timed.
@@ -87,16 +90,17 @@ impl Uncertainty {
 
     /// Of a base; `figures` are the bases of all resources.
     pub fn base(self, figures: &[f64]) -> Option<Error> {
-        Self::error(figures, self.noise, self.base_variance)
+        self.error(figures, self.noise, self.base_variance)
     }
 
     /// Of a cum; `figures` are the cums of all resources.
     pub fn cum(self, figures: &[f64]) -> Option<Error> {
-        Self::error(figures, self.cum_noise, self.cum_variance)
+        self.error(figures, self.cum_noise, self.cum_variance)
     }
 
-    fn error(figures: &[f64], noise: Option<usize>, variance: Option<usize>) -> Option<Error> {
-        if noise.is_none() && variance.is_none() {
+    fn error(self, figures: &[f64], noise: Option<usize>, variance: Option<usize>) -> Option<Error> {
+        let is_nothing = self.part.is_some_and(|part| figures[part] == 0.0);
+        if is_nothing || (noise.is_none() && variance.is_none()) {
             return None;
         }
         let noise = noise.map_or(0.0, |i| figures[i].max(0.0));

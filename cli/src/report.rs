@@ -208,9 +208,10 @@ fn summary(
                     let hint = format!("`instrument xprof --resource {name}` shows where");
                     fact(out, name, &format!("{total}, {share} % of thread time; {hint}"))?;
                 }
-                "wall" if !subject.profiles.is_empty() => {
+                name if !subject.profiles.is_empty() && (name == "wall" || r == 0 && name == "wall-raw") => {
                     let unknown = if time.is_some() { "" } else { WAITS_UNKNOWN };
-                    fact(out, "thread time", &format!("{total} over all threads{unknown}"))?;
+                    let label = if name == "wall" { "thread time" } else { name };
+                    fact(out, label, &format!("{total} over all threads{unknown}"))?;
                 }
                 name => fact(out, name, &total)?,
             }

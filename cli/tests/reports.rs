@@ -200,12 +200,13 @@ fn report_tells_a_newcomer() {
     let out = dir.line("report b.iprof").expect(0).stdout;
     for line in [
         "program     /srv/shop.jar --port 80 (pid 1)\n",
-        "when        1970-01-01T00:00:00Z, 4.000 us\n",
+        "when        1970-01-01T00:00:00Z\n",
+        "elapsed     4.000 us\n",
         "recorded    tree, 0.0 + 0.0 ns a call taken out\n",
         "threads     1\n",
         "dropped     0 events\n",
         "calls       4 in 2 contexts of 2 methods\n",
-        "wall        800 ns\n",
+        "thread time 800 ns over all threads, waits included: none were recorded\n",
         "law holds for 2 methods\n",
         "invariants hold: 69 equations of 5 consumers\n",
         "\n    3     300 ns     -    37.5     300 ns     -   37.5  #2\n",
@@ -344,7 +345,9 @@ fn a_refused_correction_is_what_a_report_says_first() {
             assert!(!run.stdout[line.len()..].contains(word), "{command}: {word}: {}", run.stdout);
         }
     }
-    assert!(dir.line("report a.iprof").expect(0).stdout.contains("\nwall-raw    2.000 us\n"));
+    assert!(
+        dir.line("report a.iprof").expect(0).stdout.contains("\nwall-raw    2.000 us over all threads, ")
+    );
     for command in ["report", "xprof", "xtree", "xarc", "stats"] {
         let json = dir.line(&format!("{command} --json a.iprof")).expect(0).json();
         assert_eq!(json["correction"]["state"], "refused", "{command}");

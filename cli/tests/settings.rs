@@ -28,7 +28,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
         ),
         (
             "transform",
-            json!(["method-events", "thread-links"]),
+            json!(["method-events", "thread-links", "waits"]),
             ["[\"allocation\"]", "method-events,allocation", "allocation,method-events"],
             [
                 json!(["allocation"]),

@@ -240,11 +240,13 @@ fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resourc
             resources.len() - 1
         })
     };
+    // The whole stands in front of its parts.
     let wall = add("wall", "ns", corrected);
+    let uncorrected = add("wall-raw", "ns", has_times && !corrected);
     let has_waits = processes.iter().any(|process| process.waits.is_some());
     let has_parts = has_times && (has_waits || processes.iter().any(|process| process.blocks.is_some()));
     let [running, waiting] = thread_time::parts(corrected).map(|name| add(name, "ns", has_parts));
-    let raw = add("wall-raw", "ns", has_times);
+    let raw = uncorrected.or_else(|| add("wall-raw", "ns", has_times));
     let has_cpu = trees().any(|tree| tree.cpu);
     let cpu_corrected = corrected && has_cpu && processes.iter().all(|p| cpu_is_known(p.profile));
     let cpu = add("cpu", "ns", cpu_corrected);
