@@ -51,9 +51,9 @@ impl Program {
     }
 
     /// Runs it under the agent.
-    fn under_the_agent(&self, jdk: &Jdk) -> Result<PathBuf> {
+    fn under_the_agent(&self, jdk: &Jdk, options: &str) -> Result<PathBuf> {
         let mut java = jdk.java();
-        java.arg(agent::option("")?).arg("-cp").arg(self.folder.path().join("classes"));
+        java.arg(agent::option(options)?).arg("-cp").arg(self.folder.path().join("classes"));
         self.run(java)
     }
 
@@ -127,7 +127,7 @@ fn a_program_that_waits_does_not_run() -> Result<()> {
     for jdk in &program.jdks {
         let plain = report(&program.rewritten(jdk, &["--transform", "method-events,thread-links"])?)?;
         for (door, profile) in
-            [("rewritten", program.rewritten(jdk, &[])?), ("agent", program.under_the_agent(jdk)?)]
+            [("rewritten", program.rewritten(jdk, &[])?), ("agent", program.under_the_agent(jdk, "")?)]
         {
             let what = format!("{door}, Java {}", jdk.release()?);
             let report = report(&profile)?;
@@ -175,6 +175,23 @@ fn what_was_not_recorded_is_said() -> Result<()> {
     Ok(())
 }
 
+/// The probe of a synchronized method runs when the lock is taken: the wait for it is its caller's, and known where monitors are recorded.
+#[test]
+fn the_wait_to_enter_a_synchronized_method_is_waiting_of_its_caller() -> Result<()> {
+    let program = Program::new("SynchronizedWait", 8)?;
+    for jdk in &program.jdks {
+        let what = jdk.release()?;
+        let report = report(&program.under_the_agent(jdk, "threads=on")?)?;
+        let of = |resource, method| figure(&report, resource, Some(method));
+        for resource in ["contended", "waiting"] {
+            let found = of(resource, "SynchronizedWait.asks(")?;
+            ensure!(found >= WAIT, "{what}: {found} ns {resource}");
+        }
+        ensure!(of("waiting", "SynchronizedWait.answer(")? == 0.0, "{what}: the callee");
+    }
+    Ok(())
+}
+
 #[test]
 fn a_thousand_virtual_threads_wait() -> Result<()> {
     let program = Program::new("VirtualWaiting", 21)?;
@@ -183,7 +200,7 @@ fn a_thousand_virtual_threads_wait() -> Result<()> {
     }
     for jdk in &program.jdks {
         for (door, profile) in
-            [("rewritten", program.rewritten(jdk, &[])?), ("agent", program.under_the_agent(jdk)?)]
+            [("rewritten", program.rewritten(jdk, &[])?), ("agent", program.under_the_agent(jdk, "")?)]
         {
             is_told_apart(&report(&profile)?, 1000.0 * 0.99 * 100e6, &format!("{door}, {}", jdk.release()?))?;
         }
