@@ -12,7 +12,9 @@ use instrument_analysis::waits;
 /// Print what threads waited for: by monitor, with who had it; by thread; and where in the program
 ///
 /// Of programs that ran under `instrument run --monitors`, or with the agent's option threads=on. Contended is the time to enter a
-/// monitor that another thread had, waiting the time in Object.wait. What had not ended counts up to the end.
+/// monitor that another thread had, waiting the time in Object.wait. What had not ended counts up to the end. The time to enter a
+/// synchronized method is that of the method that calls it: a method is recorded from when it has the monitor. In other reports these
+/// times are the resources `contended` and `object-wait`, and part of `waiting`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Opts {
     #[command(flatten)]
