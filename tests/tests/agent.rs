@@ -203,7 +203,7 @@ fn a_jar_that_was_rewritten_before_is_left_alone_and_counted_once() -> Result<()
     subject::rewrite::<&str>(&plain, &rewritten, &[])?;
     for jre in jres() {
         let alone = run(&jre, &["-cp", &rewritten.display().to_string(), "Program"])?;
-        let alone = counts(&alone.methods()?);
+        let mut alone = counts(&alone.methods()?);
         let expected = |outcome: &Outcome, what: &str| -> Result<BTreeMap<String, [u64; 5]>> {
             ensure!(outcome.code == Some(0) && outcome.stderr.is_empty(), "{what}: {}", outcome.stderr);
             assert_eq!(outcome.profiles(), 1, "{what}");
@@ -220,6 +220,8 @@ fn a_jar_that_was_rewritten_before_is_left_alone_and_counted_once() -> Result<()
         let agent = option("")?;
         let words: Vec<&str> =
             [agent.as_str()].into_iter().chain(arguments).chain([program[0].as_str()]).collect();
+        // Methods of the JDK that wait are called by Loaders as well.
+        alone.retain(|name, _| name.starts_with("Program"));
         let mut methods = expected(&run(&jre, &words)?, "child first, rewritten")?;
         methods.retain(|name, _| name.starts_with("Program"));
         assert_eq!(methods, alone, "Java {}", jre.version);
