@@ -156,7 +156,8 @@ fn waits_have_contexts() -> Result<()> {
         let measured = said(&outcome);
         let path = profile(outcome.folder.path())?;
         let mut xtree = subject::call()?;
-        let output = xtree.args(["xtree", "--json", "-r", "contended,waiting"]).arg(&path).run_quietly()?;
+        let output =
+            xtree.args(["xtree", "--json", "-r", "contended,object-wait"]).arg(&path).run_quietly()?;
         let tree: Value = serde_json::from_slice(&output.stdout)?;
         let mut found = BTreeMap::new();
         collect(&tree, &mut Vec::new(), &mut found);
@@ -170,7 +171,7 @@ fn waits_have_contexts() -> Result<()> {
         let [contended, waiting] = base("Contention.enter()J")?;
         let entered = agrees(&(contended as u64).into(), measured["contended"], 5, "contended");
         assert_eq!(waiting, 0.0);
-        let [contended, waiting] = base("Contention.pause(J)J")?;
+        let [contended, waiting] = base("Contention.pause(J)J/java.lang.Object.wait(J)V")?;
         let all = measured["timedOut"] + measured["notified"] + measured["interrupted"];
         let waited = agrees(&(waiting as u64).into(), all, 8, "waiting");
         assert_eq!(contended, 0.0);
