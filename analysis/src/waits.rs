@@ -158,7 +158,7 @@ pub fn gather(
 /// Names of the Java threads of a profile, by copy and number: those by which the threads that have recorded something can be told
 /// apart, and for others the plain ones.
 pub fn names(profile: &Profile) -> HashMap<(u32, u32), String> {
-    let recorded = profile.threads.iter().zip(crate::load::thread_names(profile));
+    let recorded = profile.threads.iter().zip(crate::load::thread_rows::single(profile));
     let recorded = recorded.filter(|(thread, _)| thread.kind == ThreadKind::Thread);
     let recorded: HashMap<_, _> =
         recorded.map(|(thread, name)| ((thread.copy, thread.ordinal), name)).collect();

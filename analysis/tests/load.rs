@@ -343,16 +343,55 @@ fn threads_are_told_apart_filtered_and_merged() {
     let tree = Tree { nodes: vec![node], ..Tree::default() };
     writer.ended(3, &Recorded { tree, ..Recorded::default() });
     let data = writer.finish();
-    let model = loaded(&data, &Options::default()).model;
+    let split = Options { split_threads: true, ..Options::default() };
+    let model = loaded(&data, &split).model;
     let wall = contexts(&model, "wall-raw");
     assert_eq!(wall["p pool #1 m1"], (1, 10.0));
     assert_eq!(wall["p pool #2 m1"], (1, 20.0));
-    assert_eq!(wall["p (3 ended threads) m1"], (3, 30.0));
-    assert_eq!(wall["p (3 ended threads)"].0, 3);
+    assert_eq!(wall["p (ended threads) m1"], (3, 30.0));
+    assert_eq!(wall["p (ended threads)"].0, 3);
     expect(&model.merged(Kind::Thread).merged(Kind::Process), "wall-raw", &[("m1", 5, 60.0)]);
     let second = |name: &str| name.ends_with("#2");
-    let model = loaded(&data, &Options { thread: Some(&second), ..Options::default() }).model;
+    let model = loaded(&data, &Options { thread: Some(&second), ..split }).model;
     expect(&model, "wall-raw", &[("p", 1, 0.0), ("p pool #2", 1, 0.0), ("p pool #2 m1", 1, 20.0)]);
+}
+
+#[test]
+fn threads_of_a_pool_are_one_row() {
+    let mut writer = Writer::new();
+    let recorded = |wait| Script::new(1000).enter(1).wait(wait).exit(1);
+    writer.tree("main", &recorded(1));
+    for number in 1..=200 {
+        writer.tree(&format!("http-nio-8080-exec-{number}"), &recorded(10));
+    }
+    writer.tree("http-nio-8080-Poller", &recorded(2));
+    for _ in 0..3 {
+        writer.tree("", &recorded(5));
+    }
+    let data = writer.finish();
+    let check = |options: &Options<'_>, expected: &[(&str, u64, f64)]| {
+        expect(&loaded(&data, options).model, "wall-raw", expected);
+    };
+    let rows = [
+        ("p", 1, 0.0),
+        ("p (no name)", 3, 0.0),
+        ("p (no name) m1", 3, 15.0),
+        ("p http-nio-8080-Poller", 1, 0.0),
+        ("p http-nio-8080-Poller m1", 1, 2.0),
+        ("p http-nio-8080-exec-*", 200, 0.0),
+        ("p http-nio-8080-exec-* m1", 200, 2000.0),
+        ("p main", 1, 0.0),
+        ("p main m1", 1, 1.0),
+    ];
+    check(&Options::default(), &rows);
+    let split = Options { split_threads: true, ..Options::default() };
+    assert_eq!(loaded(&data, &split).model.nodes().len(), 2 + 2 * 205);
+    // Of a pool of which one thread is wanted that thread is the row; a pool has a name, too.
+    let seventh = |name: &str| name == "http-nio-8080-exec-7";
+    let row = [("p", 1, 0.0), ("p http-nio-8080-exec-7", 1, 0.0), ("p http-nio-8080-exec-7 m1", 1, 10.0)];
+    check(&Options { thread: Some(&seventh), ..Options::default() }, &row);
+    let pool = |name: &str| name == "http-nio-8080-exec-*";
+    check(&Options { thread: Some(&pool), ..Options::default() }, &[rows[0], rows[5], rows[6]]);
 }
 
 #[test]

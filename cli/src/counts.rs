@@ -11,6 +11,7 @@ use crate::subject::ProfileFile;
 use anyhow::Result;
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
+use instrument_analysis::load;
 use instrument_analysis::report::text::printable;
 use instrument_trace::{Closes, Imbalance, Method, Profile, ThreadKind, TreeConsumer};
 use serde::Serialize;
@@ -25,7 +26,7 @@ pub(crate) struct Opts {
     /// Print only the first N rows of each table
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
-    /// Print counts, one row for each method and thread
+    /// Print counts, one row for each method and thread, or pool of threads
     #[arg(long)]
     pub(crate) threads: bool,
     /// Print the objects and arrays made, by method and class
@@ -47,11 +48,11 @@ pub(crate) enum Sort {
 }
 
 /// Adds up the counts of all files.
-pub(crate) fn gather(profiles: &[ProfileFile], options: &Opts) -> Report {
+pub(crate) fn gather(profiles: &[ProfileFile], options: &Opts, split_threads: bool) -> Report {
     let mut report = Report::default();
     let several = profiles.len() > 1;
     for file in profiles {
-        report.add(file, options, several);
+        report.add(file, options, several, split_threads);
         report.files.push(File::new(file));
     }
     report.sort(options);
@@ -159,7 +160,7 @@ impl File {
 }
 
 impl Report {
-    fn add(&mut self, file: &ProfileFile, options: &Opts, several: bool) {
+    fn add(&mut self, file: &ProfileFile, options: &Opts, several: bool, split_threads: bool) {
         let (profile, names, path) = (&file.profile, &file.names, file.path.display().to_string());
         let of = if several { path.as_str() } else { "" };
         // What earlier files gave is taken up again: rows of one name become one row.
@@ -172,9 +173,15 @@ impl Report {
             made.insert((row.method, row.class), row.count);
         }
         let mut checked = BTreeSet::new();
-        for thread in &profile.threads {
+        let method = |copy: u32, id: u32| names.method(copy, id);
+        let pools = if split_threads { Vec::new() } else { load::pools(profile, &method) };
+        for (i, thread) in profile.threads.iter().enumerate() {
+            let label = options.threads.then(|| match pools.get(i) {
+                Some(pool) => within(of, printable(pool).into_owned()),
+                None => within(of, label(thread)),
+            });
             for (&id, method) in &thread.methods {
-                let label = options.threads.then(|| label(of, thread));
+                let label = label.clone();
                 rows.entry((names.method(thread.copy, id), label)).or_default().add(method);
                 if !thread.in_transition {
                     checked.insert((thread.copy, id));
@@ -337,7 +344,7 @@ fn violation(profile: &Profile, names: &Names, imbalance: &Imbalance) -> String 
     let context = if imbalance.node > 0 { format!(" (context {})", imbalance.node) } else { String::new() };
     format!(
         "{consumer}{context} in {}: {} entries, but {} exits + {} unwinds + {} orphans + {} lost + {} open",
-        label("", thread),
+        label(thread),
         m.entries,
         m.closes.exits,
         m.closes.unwinds,
@@ -347,13 +354,17 @@ fn violation(profile: &Profile, names: &Names, imbalance: &Imbalance) -> String 
     )
 }
 
-fn label(path: &str, thread: &instrument_trace::Thread) -> String {
+fn label(thread: &instrument_trace::Thread) -> String {
     let name = match thread.kind {
         ThreadKind::Ended(count) => format!("({count} ended)"),
         ThreadKind::Thread => format!("{} {}", thread.ordinal, printable(&thread.name)),
     };
     let copy = if thread.copy > 1 { format!(" (copy {})", thread.copy) } else { String::new() };
-    if path.is_empty() { format!("{name}{copy}") } else { format!("{path}: {name}{copy}") }
+    format!("{name}{copy}")
+}
+
+fn within(path: &str, name: String) -> String {
+    if path.is_empty() { name } else { format!("{path}: {name}") }
 }
 
 fn table(headers: &[&str], figures: usize) -> Table {

@@ -63,7 +63,7 @@ pub(crate) struct Opts {
 /// A file that cannot be read or understood.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let subject = Subject::read(&opts.subject, false, talk)?;
-    let counts = counts::gather(&subject.profiles, &opts.table);
+    let counts = counts::gather(&subject.profiles, &opts.table, opts.subject.splits_threads());
     let arcs = Arcs::new(&subject.model);
     let checked = invariants::check(&subject.model, &arcs);
     let wants_table = opts.counts || opts.csv || opts.table.threads || opts.table.allocations;

@@ -34,7 +34,7 @@ pub(crate) struct Opts {
     /// Profiles (`*.iprof`), or texts: start and end events, folded stacks, call trees as JSON
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Only threads of these names (`*` and `?` stand for others)
+    /// Only threads, or pools of threads, of these names (`*` and `?` stand for others)
     #[arg(long, value_name = "NAME")]
     pub(crate) thread: Vec<String>,
     /// Add up what threads, or processes, did: one level less
@@ -44,6 +44,9 @@ pub(crate) struct Opts {
     /// `instrument ctl PID reset`
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) since: Vec<PathBuf>,
+    /// Show each thread of a pool, not the pool as one: http-nio-8080-exec-1, not http-nio-8080-exec-*
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) split: Vec<Split>,
     /// Let started threads and tasks stand below the context that caused them
     #[arg(long)]
     pub(crate) links: bool,
@@ -59,6 +62,13 @@ pub(crate) enum Level {
     Threads,
     /// Processes
     Processes,
+}
+
+/// A level of consumers that is told apart only when this is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Split {
+    /// Threads
+    Threads,
 }
 
 /// A profile that was read.
@@ -138,6 +148,19 @@ pub(crate) fn thread_filter(opts: &Opts) -> impl Fn(&str) -> bool + use<> {
 pub(crate) fn thread_patterns(patterns: &[String]) -> impl Fn(&str) -> bool + use<> {
     let patterns: Vec<_> = patterns.iter().map(|pattern| Glob::of_words(pattern)).collect();
     move |name| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches_text(name))
+}
+
+impl Opts {
+    /// Whether each thread is a row of its own.
+    pub(crate) fn splits_threads(&self) -> bool {
+        self.split.contains(&Split::Threads)
+    }
+
+    /// How profiles are loaded.
+    fn load<'a>(&self, thread: &'a dyn Fn(&str) -> bool) -> load::Options<'a> {
+        let split_threads = self.splits_threads();
+        load::Options { links: self.links, split_threads, thread: Some(thread), ..Default::default() }
+    }
 }
 
 impl ProfileFile {
@@ -298,7 +321,12 @@ impl Subject {
         let thread = thread_filter(opts);
         let mut subject = Subject { strict: opts.strict, ..Subject::empty() };
         if !opts.thread.is_empty() {
+            let pools = profiles
+                .iter()
+                .flat_map(|file| load::pools(&file.profile, &|copy, id| file.names.method(copy, id)));
+            let pools: Vec<_> = pools.collect();
             let mut names = thread_names(&profiles);
+            names.extend(pools.iter().map(String::as_str));
             for text in &texts {
                 let threads = text.nodes().iter().filter(|node| node.kind == Kind::Thread);
                 names.extend(threads.map(|node| text.name(node.consumer)));
@@ -314,8 +342,7 @@ impl Subject {
             subject.model = texts.next().context("nothing to report on")?;
         } else {
             let labels = profiles.iter().map(ProfileFile::label).collect();
-            let options =
-                load::Options { links: opts.links, lifetimes, thread: Some(&thread), ..Default::default() };
+            let options = load::Options { lifetimes, ..opts.load(&thread) };
             let loaded = load(&mut profiles, labels, &options);
             loaded.remarks.iter().for_each(|remark| talk.note(format_args!("note: {remark}")));
             subject.take(profiles, loaded);
@@ -412,8 +439,7 @@ pub(crate) fn load_apart(
     opts: &Opts,
 ) -> (Vec<ProfileFile>, Loaded) {
     let thread = thread_filter(opts);
-    let options =
-        load::Options { links: opts.links, apart: true, thread: Some(&thread), ..Default::default() };
+    let options = load::Options { apart: true, ..opts.load(&thread) };
     let loaded = load(&mut profiles, labels, &options);
     (profiles, loaded)
 }
@@ -503,7 +529,7 @@ mod tests {
             threads: false,
             allocations: false,
         };
-        let law = |file: &ProfileFile| crate::counts::gather(std::slice::from_ref(file), &options).law;
+        let law = |file: &ProfileFile| crate::counts::gather(std::slice::from_ref(file), &options, false).law;
         assert!(!law(&file).holds);
         file.is_live = true;
         assert!(law(&file).holds);

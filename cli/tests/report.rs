@@ -50,8 +50,10 @@ fn sort_and_top() {
 
 #[test]
 fn threads_have_rows() {
-    let (_, out, _) = run(&["v1-calls.iprof", "--csv", "--threads"]);
+    let (_, out, _) = run(&["v1-calls.iprof", "--csv", "--threads", "--split", "threads"]);
     assert!(out.contains("\nVictim.leaf(I)I,1 main,1000,1000,0,0,0,0,0\n"), "{out}");
+    let (_, out, _) = run(&["v1-calls.iprof", "--csv", "--threads"]);
+    assert!(out.contains("\nVictim.leaf(I)I,main,1000,1000,0,0,0,0,0\n"), "{out}");
 }
 
 #[test]

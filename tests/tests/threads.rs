@@ -1,11 +1,16 @@
-//! Threads: each is recorded once.
+//! Threads: each is recorded once, and those of a pool are one row.
 
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
-use instrument_tests::{jre, spring};
+use instrument_tests::jre::{self, Jre};
+use instrument_tests::machine::{Jdk, Run, java_source};
+use instrument_tests::{spring, subject};
 use instrument_trace::Profile;
+use serde_json::Value;
 
 fn profile(outcome: &Outcome) -> Result<Profile> {
     ensure!(outcome.code == Some(0), "{}", outcome.stderr);
@@ -33,5 +38,64 @@ fn a_thread_that_forgets_its_thread_locals_is_one_thread() -> Result<()> {
             assert_eq!((methods["Forgetful.clean"].entries, methods["Forgetful.work"].entries), (50, 300));
         }
     }
+    Ok(())
+}
+
+/// The threads of the tree: names, and how many each row stands for.
+fn rows(folder: &Path, options: &[&str]) -> Result<BTreeMap<String, u64>> {
+    let mut command = subject::call()?;
+    command.args(["xtree", "--json"]).args(options).arg(spring::profile(folder)?);
+    let tree: Value = serde_json::from_slice(&command.run_quietly()?.stdout)?;
+    let (mut rows, mut nodes) = (BTreeMap::new(), vec![&tree["tree"]]);
+    while let Some(node) = nodes.pop() {
+        if node["kind"] == "thread" {
+            let name = node["name"].as_str().context("a name")?.to_owned();
+            *rows.entry(name).or_default() += node["n"].as_u64().context("a number")?;
+        }
+        nodes.extend(node["children"].as_array().into_iter().flatten());
+    }
+    Ok(rows)
+}
+
+#[test]
+fn pools_are_one_row_unless_threads_are_split() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = agent::compile(&["Pools.java"], 11, folder.path())?.display().to_string();
+    for jre in jre::ends()? {
+        let outcome = run(&jre, &[&option("record=tree")?, "-cp", &path, "Pools"])?;
+        ensure!(outcome.code == Some(0), "{}", outcome.stderr);
+        let pooled = rows(outcome.folder.path(), &[])?;
+        let expected =
+            [("ForkJoinPool-1-worker-*", 8), ("main", 1), ("pool-1-thread-*", 200), ("pool-2-thread-*", 200)];
+        let expected = expected.map(|(name, threads)| (name.to_owned(), threads)).into();
+        assert_eq!(pooled, expected, "Java {}", jre.version);
+        let split = rows(outcome.folder.path(), &["--split", "threads"])?;
+        ensure!(
+            split.len() > 200 && split.contains_key("pool-2-thread-200"),
+            "Java {}: {split:?}",
+            jre.version
+        );
+        let one = rows(outcome.folder.path(), &["--thread", "pool-2-thread-17"])?;
+        assert_eq!(one, BTreeMap::from([("pool-2-thread-17".to_owned(), 1)]));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_hundred_thousand_virtual_threads_are_few_rows() -> Result<()> {
+    let Some(kit) = Jdk::at_least(21)? else { return Ok(println!("not run: no Java 21")) };
+    let folder = tempfile::tempdir()?;
+    let mut javac = kit.tool("javac");
+    javac.args(["--release", "21", "-d"]).arg(folder.path()).arg(java_source("agent/Spawner.java"));
+    javac.run_quietly()?;
+    let jre = Jre { home: kit.home.clone(), version: kit.version };
+    let path = folder.path().display().to_string();
+    let outcome = run(&jre, &[&option("")?, "-cp", &path, "Spawner", "100000"])?;
+    ensure!(outcome.stdout.starts_with("100000 "), "{}", outcome.stderr);
+    let rows = rows(outcome.folder.path(), &[])?;
+    ensure!(rows.len() <= 3 && rows["main"] == 1, "{rows:?}");
+    assert_eq!(rows.values().sum::<u64>(), 100_001, "{rows:?}");
+    ensure!(rows.contains_key("(threads started by Spawner.spawn)"), "{rows:?}");
+    assert_eq!(outcome.methods()?["Spawner.task"].entries, 100_000);
     Ok(())
 }

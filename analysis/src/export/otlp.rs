@@ -6,7 +6,7 @@
 
 use super::remote::{Remote, connections, fate_word, full_name, object};
 use super::trace::Error;
-use crate::load::thread_names;
+use crate::load::thread_rows;
 use crate::merge::calls::{Fate, is_internal};
 use crate::model::HashMap;
 use instrument_names::signature::readable;
@@ -172,7 +172,7 @@ struct Process<'a, S> {
 impl<'a, S: Source> Process<'a, S> {
     fn new(remote: &'a Remote<'a, S>, seeds: &'a Vec<u64>, party: usize, internals: bool) -> Self {
         let profile = remote.parties[party].profile;
-        let threads = profile.threads.iter().zip(thread_names(profile));
+        let threads = profile.threads.iter().zip(thread_rows::single(profile));
         let threads = threads.filter(|(thread, _)| thread.kind == ThreadKind::Thread);
         Process {
             remote,

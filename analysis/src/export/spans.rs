@@ -5,7 +5,7 @@
 
 use super::timeline::{Thread, Timeline};
 use super::trace::{Error, since};
-use crate::load::thread_names;
+use crate::load::thread_rows;
 use crate::model::HashMap;
 use crate::waits::{self, plain_name};
 use instrument_trace::{Profile, Source, ThreadKind, Wait, WaitKind};
@@ -186,7 +186,7 @@ pub fn tell<S: Source>(
     timeline: &mut dyn Timeline,
 ) -> Result<(), Error> {
     let mut spans = Spans::new(source, profile, classes)?;
-    for (thread, name) in profile.threads.iter().zip(thread_names(profile)) {
+    for (thread, name) in profile.threads.iter().zip(thread_rows::single(profile)) {
         let waits = spans.of_recorded(thread)?;
         if !waits.is_empty() && wanted(&name) {
             timeline.thread(Thread { process, process_name, name: &name })?;

@@ -7,7 +7,7 @@
 use super::remote::{self, Calls, Remote};
 use super::spans::{ClassNames, Span, Spans};
 use super::timeline::{Details, Flow, Thread, Timeline};
-use crate::load::{MethodNames, thread_names};
+use crate::load::{MethodNames, thread_rows};
 use crate::replay::{How, Visitor, replay};
 use instrument_trace::{LinkKind, Profile, Source, TreeConsumer};
 use std::collections::HashMap;
@@ -70,7 +70,7 @@ impl<S: Source> Trace<'_, S> {
         let mut remote = self.remote.map(|remote| remote.of_party(self.process)).transpose()?;
         let (process, process_name) = (self.process, self.process_name);
         let links = self.profile.links.iter().map(|link| ((link.copy, link.number), link.kind)).collect();
-        for (thread, name) in self.profile.threads.iter().zip(thread_names(self.profile)) {
+        for (thread, name) in self.profile.threads.iter().zip(thread_rows::single(self.profile)) {
             let waits = spans.of_recorded(thread)?;
             let calls = remote.as_mut().map(|remote| remote.of_recorded(thread)).unwrap_or_default();
             if !wanted(&name) || thread.pieces.is_empty() && waits.is_empty() && calls.is_empty() {

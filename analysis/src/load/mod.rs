@@ -23,6 +23,7 @@
 
 mod objects;
 pub(crate) mod place;
+pub(crate) mod thread_rows;
 mod times;
 mod waiting;
 
@@ -38,6 +39,7 @@ use crate::thread_time;
 use crate::uncertainty::companions;
 use crate::waits::Waits;
 use place::{Places, Placing, place};
+pub use thread_rows::pools;
 use times::{Cost, CpuTimes, Sampling, TreeTimes, cpu_times, times};
 
 /// Name of a method by copy of the runtime and id.
@@ -71,11 +73,13 @@ impl<'a> Process<'a> {
 pub struct Options<'a> {
     /// Started threads and tasks stand below the context that caused them.
     pub links: bool,
-    /// What was served under different links is not added up.
+    /// What was served under different links, or by different threads, is not added up.
     pub apart: bool,
     /// Threads have the time in which they were in no recorded method as their base.
     pub lifetimes: bool,
-    /// Only threads of these names.
+    /// Each thread is a row of its own, those of pools as well.
+    pub split_threads: bool,
+    /// Only threads of these names, or of pools of these names.
     pub thread: Option<&'a dyn Fn(&str) -> bool>,
 }
 
@@ -322,8 +326,13 @@ impl Loading<'_, '_> {
     fn process(&mut self, process: &mut Process<'_>, node: NodeId) {
         let profile = &*process.profile;
         let ends = ends(profile);
-        let wanted = |name: &String| self.options.thread.is_none_or(|wants| wants(name));
-        let names: Vec<_> = thread_names(profile).into_iter().map(|name| Some(name).filter(wanted)).collect();
+        let wanted = |name: &str| self.options.thread.is_none_or(|wants| wants(name));
+        let names = thread_rows::rows(
+            profile,
+            process.methods,
+            self.options.split_threads || self.options.apart,
+            &wanted,
+        );
         let mut known = HashMap::default();
         let mut places = place(Placing {
             profile,
@@ -364,7 +373,6 @@ impl Loading<'_, '_> {
         if let (Some(columns), Some(waits)) = (self.columns.waits, process.waits) {
             let threads = names.iter().zip(&places.threads);
             let threads: Vec<_> = threads.map(|(name, &at)| name.is_some().then_some(at)).collect();
-            let wanted = |name: &str| self.options.thread.is_none_or(|wants| wants(name));
             let method = process.methods;
             let placing =
                 waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
@@ -569,30 +577,6 @@ fn ends(profile: &Profile) -> Vec<End> {
         End { open, lifetime: lived as f64 }
     };
     profile.threads.iter().map(end).collect()
-}
-
-/// Threads of one name are told apart by their ordinals.
-/// Names by which the threads of a profile can be told apart.
-pub(crate) fn thread_names(profile: &Profile) -> Vec<String> {
-    let plain = |thread: &Thread| match thread.kind {
-        ThreadKind::Thread if thread.name.is_empty() => "(no name)".to_owned(),
-        ThreadKind::Thread => thread.name.clone(),
-        ThreadKind::Ended(1) => "(1 ended thread)".to_owned(),
-        ThreadKind::Ended(count) => format!("({count} ended threads)"),
-    };
-    let names: Vec<_> = profile.threads.iter().map(plain).collect();
-    let mut met = HashMap::default();
-    for name in &names {
-        *met.entry(name.as_str()).or_insert(0) += 1;
-    }
-    let unique = profile.threads.iter().zip(&names).map(|(thread, name)| {
-        if met[name.as_str()] == 1 {
-            return name.clone();
-        }
-        let copy = if thread.copy > 1 { format!(" of copy {}", thread.copy) } else { String::new() };
-        format!("{name} #{}{copy}", thread.ordinal)
-    });
-    unique.collect()
 }
 
 /// How the calls to be timed were chosen: `timing` and `timing.head` of the copy that recorded the thread.
