@@ -19,7 +19,7 @@ use instrument_analysis::arcs::Arcs;
 use instrument_analysis::correction::Correction;
 use instrument_analysis::invariants::{self, Checked};
 use instrument_analysis::report::text::{printable, quantity};
-use instrument_analysis::report::{Options, xprof};
+use instrument_analysis::report::{Options, Sort, xprof};
 use instrument_analysis::thread_time::ThreadTime;
 use instrument_analysis::uncertainty::accompanies;
 use instrument_analysis::{Kind, Window};
@@ -27,6 +27,8 @@ use instrument_trace::{NO_MIN, Pause, ThreadKind};
 
 /// Methods that are printed unless --top says otherwise.
 const TOP: usize = 20;
+/// Of the program's own methods.
+const OWN_TOP: usize = 12;
 
 /// Of thread time, if it is not known which part was waiting.
 const WAITS_UNKNOWN: &str = ", waits included: none were recorded";
@@ -46,6 +48,10 @@ pub(crate) struct Opts {
     counts: bool,
     #[command(flatten)]
     table: counts::Opts,
+    /// The program's own methods, which get a table of their own before that of all methods [default: of a Spring Boot archive, the
+    /// package of its Start-Class]
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<String>,
     /// Columns to print in; 0: as many as it takes [default: those of the terminal]
     #[arg(long, value_name = "N")]
     width: Option<usize>,
@@ -70,10 +76,11 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if subject.profiles.is_empty() && wants_table {
         return Err(usage("only profiles have counts"));
     }
+    let own = Own::new(opts, &subject, talk)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let holds = (subject.profiles.is_empty() || counts.law.holds) && checked.violations.is_empty();
     if opts.json {
-        document(&mut out, opts, &subject, &arcs, &counts, &checked)?;
+        document(&mut out, opts, &subject, own.as_ref(), &arcs, &counts, &checked)?;
     } else if opts.csv {
         counts.csv(&opts.table, &mut out)?;
         talk.note(format_args!("{}", counts.law.line()));
@@ -93,7 +100,13 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         for file in &subject.profiles {
             regions(&mut out, file)?;
         }
-        writeln!(out)?;
+        if let Some(own) = &own {
+            writeln!(out, "\nthe program's own methods: {}", printable(&own.patterns.join(" ")))?;
+            own.write(&mut out, opts, &subject, &arcs)?;
+            writeln!(out, "\nall methods")?;
+        } else {
+            writeln!(out)?;
+        }
         print(opts).with(None, &Methods::default(), |options| {
             xprof::write(&mut out, &subject.model, &arcs, options)
         })?;
@@ -106,6 +119,44 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
 
 fn print(opts: &Opts) -> Print {
     Print { top: Some(opts.table.top.unwrap_or(TOP)), width: opts.width, ..Print::default() }
+}
+
+/// The program's own methods among those of the libraries that are recorded as well: by cum, for their work is done by what they call.
+struct Own {
+    patterns: Vec<String>,
+    methods: Methods,
+}
+
+impl Own {
+    /// None: it is not known which they are, or there is none.
+    fn new(opts: &Opts, subject: &Subject, talk: &Talk) -> Result<Option<Own>> {
+        let mut patterns = opts.own.clone();
+        if patterns.is_empty() {
+            let start = subject.profiles.iter().filter_map(|file| file.property("start-class"));
+            let packages = start.filter_map(|class| class.rsplit_once('.'));
+            patterns = packages.map(|(package, _)| format!("{package}.**")).collect();
+            patterns.sort();
+            patterns.dedup();
+        }
+        let methods = Methods::new("--own", &patterns, &lookup::method_names(&subject.model))?;
+        if !opts.own.is_empty() {
+            lookup::say(&methods.warnings, false, Exit::Done, talk);
+        }
+        let is_there = !methods.is_empty() && !methods.fit_nothing();
+        Ok(is_there.then_some(Own { patterns, methods }))
+    }
+
+    fn write(&self, out: &mut dyn Write, opts: &Opts, subject: &Subject, arcs: &Arcs) -> Result<()> {
+        // Classes that were generated for the program's have `$$` in their names.
+        let is_generated = |name: &str| name.split('(').next().is_some_and(|name| name.contains("$$"));
+        let select =
+            |kind: Kind, name: &str| kind == Kind::Method && self.methods.fits(name) && !is_generated(name);
+        print(opts).with(None, &Methods::default(), |options| {
+            let top = Some(opts.table.top.unwrap_or(OWN_TOP));
+            let (sort, select) = (Some(Sort::Cum), Some(&select as _));
+            xprof::write(out, &subject.model, arcs, &Options { top, sort, select, prune: 0.0, ..*options })
+        })
+    }
 }
 
 /// A line of the summary.
@@ -265,6 +316,7 @@ fn document(
     out: &mut dyn Write,
     opts: &Opts,
     subject: &Subject,
+    own: Option<&Own>,
     arcs: &Arcs,
     counts: &Report,
     checked: &Checked,
@@ -281,6 +333,9 @@ fn document(
     document["overhead_ns"] = serde_json::json!(subject.overhead.round() as u64);
     if let Some(correction) = subject.model.correction.json() {
         document["correction"] = correction;
+    }
+    if let Some(own) = own {
+        document["own"] = serde_json::json!(own.patterns);
     }
     let mut profile = Vec::new();
     let print = Print { json: true, top: opts.table.top, ..Print::default() };

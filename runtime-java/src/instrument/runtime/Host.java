@@ -11,6 +11,8 @@ import java.util.Enumeration;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
 
 /** What a profile says about the process it comes from, and the id maps it carries. */
 final class Host {
@@ -53,6 +55,7 @@ final class Host {
         line(text, "directory", property("user.dir"));
         line(text, "name", settings.called);
         line(text, "command", property("sun.java.command"));
+        line(text, "start-class", startClass());
         line(text, "host", hostName());
         line(text, "record", settings.recorded());
         if (settings.record == Settings.TREE) {
@@ -72,6 +75,25 @@ final class Host {
             line(text, region.getKey(), region.getValue());
         }
         return text.toString();
+    }
+
+    /** What a Spring Boot archive starts: the program's own class, among the libraries that it carries; null: it is none. */
+    private static String startClass() {
+        String path = property("java.class.path");
+        if (path == null || !path.endsWith("ar") || path.contains(File.pathSeparator)) {
+            return null;
+        }
+        try {
+            JarFile jar = new JarFile(path);
+            try {
+                Manifest manifest = jar.getManifest();
+                return manifest == null ? null : manifest.getMainAttributes().getValue("Start-Class");
+            } finally {
+                jar.close();
+            }
+        } catch (Exception e) {
+            return null;
+        }
     }
 
     /** The names of the code regions of every program on the class path that was instrumented. */
