@@ -18,7 +18,7 @@ use anyhow::Result;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::correction::Correction;
 use instrument_analysis::invariants::{self, Checked};
-use instrument_analysis::report::text::{printable, quantity};
+use instrument_analysis::report::text::{percent, printable, quantity};
 use instrument_analysis::report::{Options, Sort, xprof};
 use instrument_analysis::thread_time::ThreadTime;
 use instrument_analysis::uncertainty::accompanies;

@@ -83,7 +83,10 @@ fn pools_are_one_row_unless_threads_are_split() -> Result<()> {
 
 #[test]
 fn a_hundred_thousand_virtual_threads_are_few_rows() -> Result<()> {
-    let Some(kit) = Jdk::at_least(21)? else { return Ok(println!("not run: no Java 21")) };
+    let Some(kit) = Jdk::at_least(21)? else {
+        println!("not run: no Java 21");
+        return Ok(());
+    };
     let folder = tempfile::tempdir()?;
     let mut javac = kit.tool("javac");
     javac.args(["--release", "21", "-d"]).arg(folder.path()).arg(java_source("agent/Spawner.java"));

@@ -492,7 +492,7 @@ impl Loading<'_, '_> {
         };
         if cpu > wall * (1.0 + CLOCKS_APART) {
             let time = |ns: f64| crate::report::text::quantity(ns, "ns");
-            let thread = &thread_names(profile)[index];
+            let thread = &thread_rows::single(profile)[index];
             let [cpu_name, wall_name] = names;
             self.loaded.remarks.push(format!(
                 "{cpu_name} of thread {thread} is {}, more than its {wall_name} of {}: one of the two is off by the difference at least",
