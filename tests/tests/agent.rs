@@ -409,7 +409,7 @@ fn wrong_options_are_said_and_the_program_runs_as_it_is() -> Result<()> {
         ("transform=everything", "transform=everything"),
         ("ids=/nowhere/ids", "ids=/nowhere/ids: No such file"),
         ("ids=/", "ids=/: "),
-        ("report=/nowhere/x", "report=/nowhere/x: No such file"),
+        ("account=/nowhere/x", "account=/nowhere/x: No such file"),
         ("dump=/dev/null/x", "dump=/dev/null/x: Not a directory"),
     ] {
         let outcome = run(&jre, &[&option(options)?, "-cp", &class_path(), "Program"])?;
