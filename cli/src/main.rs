@@ -34,6 +34,7 @@ mod rewrite;
 #[cfg(unix)]
 mod run;
 #[cfg(unix)]
+mod run_profiles;
 mod run_recording;
 mod run_report;
 mod runtime;

@@ -7,25 +7,25 @@
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 use crate::exit::{Exit, usage};
+use crate::run_profiles::{Replaced, directory_of, profiles_since};
 use crate::run_recording;
 use crate::run_report::Report;
 use crate::settings::{self, LibraryCalls, Settings};
 use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
+use instrument_analysis::report::text::quantity;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::{Origin, WithOrigin};
 use signal_hook::low_level::siginfo::{Cause, Sent};
-use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// Run a program and rewrite its classes as they load
 ///
@@ -33,7 +33,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// INSTRUMENT_* in the environment, from instrument.toml, in this order. The exit code is the program's; 128 + N after signal N.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Opts {
-    /// Where the profile goes: a file, or a directory
+    /// Where the profile goes: a file, or a directory. The profile of a program that has ended is replaced
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
@@ -104,14 +104,28 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let started = SystemTime::now();
     // Before the child is there: no signal may come between.
     let signals = SignalsInfo::<WithOrigin>::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?;
-    let child = command.spawn().with_context(|| opts.command[0].display().to_string())?;
+    let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
+    let child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            if let Some(replaced) = replaced {
+                replaced.restore();
+            }
+            return Err(error).with_context(|| opts.command[0].display().to_string());
+        }
+    };
+    if let Some(replaced) = replaced {
+        replaced.remove();
+    }
     let pid = child.id();
     let status = wait(child, signals)?;
 
     let mut profiles = profiles_since(&directory, started, is_java.then_some(pid));
     profiles.sort();
     for profile in &profiles {
-        talk.note(format_args!("profile: {}", profile.strip_prefix(".").unwrap_or(profile).display()));
+        let size = fs::metadata(profile).map(|file| quantity(file.len() as f64, "bytes"));
+        let path = profile.strip_prefix(".").unwrap_or(profile).display();
+        talk.note(format_args!("profile: {path}, {}", size.as_deref().unwrap_or("no longer there")));
     }
     if profiles.is_empty() {
         talk.warn(format_args!("no profile was written to {}", directory.display()));
@@ -250,65 +264,9 @@ fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<ExitSt
     Ok(status?)
 }
 
-/// The folder that profiles go to.
-fn directory_of(out: Option<&Path>) -> PathBuf {
-    match out {
-        None => PathBuf::from("."),
-        Some(path) if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") => path.to_owned(),
-        Some(path) => {
-            path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
-        }
-    }
-}
-
-/// Profiles that were begun since `started`: those of one process, or of any. Of a profile and its snapshots, the profile.
-fn profiles_since(directory: &Path, started: SystemTime, pid: Option<u32>) -> Vec<PathBuf> {
-    // The clocks of two processes may differ by a tick.
-    let since =
-        started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
-    let mut profiles: HashMap<u64, (Head, PathBuf)> = HashMap::new();
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        let path = entry.path();
-        // Nothing else is opened: to open a pipe may take for ever.
-        if path.extension() != Some(OsStr::new("iprof"))
-            || !entry.file_type().is_ok_and(|kind| kind.is_file())
-        {
-            continue;
-        }
-        let Some(head) = head(&path) else { continue };
-        let ours = u128::from(head.start) >= since.as_millis()
-            && pid.is_none_or(|pid| u64::from(pid) == head.process);
-        let is_later = |(known, _): &(Head, PathBuf)| head.progress > known.progress;
-        if ours && profiles.get(&head.nonce).is_none_or(is_later) {
-            profiles.insert(head.nonce, (head, path));
-        }
-    }
-    profiles.into_values().map(|(_, path)| path).collect()
-}
-
-/// The first words of a profile.
-struct Head {
-    /// The same in every copy.
-    nonce: u64,
-    process: u64,
-    start: u64,
-    /// Whether it is no snapshot, when the virtual machine shut down, and how long the file is: a snapshot was made before.
-    progress: (bool, u64, u64),
-}
-
-fn head(path: &Path) -> Option<Head> {
-    let mut words = [0u8; 96];
-    File::open(path).ok()?.read_exact(&mut words).ok()?;
-    let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().unwrap_or_default());
-    let progress = (word(88) == 0, word(80), word(40));
-    let head = Head { nonce: word(16), process: word(24), start: word(32), progress };
-    words.starts_with(b"\x89IPROF\r\n").then_some(head)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{sync::mpsc, thread};
 
     fn words(command: &Command) -> Vec<&str> {
         command.get_args().map(|word| word.to_str().unwrap()).collect()
@@ -333,73 +291,5 @@ mod tests {
         let both = tool_options(Some("-Xmx1g".into()), OsStr::new("-agentpath:it's")).unwrap();
         assert_eq!(both, "-Xmx1g \"-agentpath:it's\"");
         assert!(tool_options(None, OsStr::new("'\"")).is_err());
-    }
-
-    #[test]
-    fn only_profiles_of_this_run_are_found() {
-        let directory = tempfile::tempdir().unwrap();
-        let write = |name: &str, pid: u64, start: u64| {
-            let mut bytes = b"\x89IPROF\r\n".to_vec();
-            // As many names, as many profiles.
-            bytes.extend([0, u64::from(name.as_bytes()[0]), pid, start].map(u64::to_le_bytes).concat());
-            bytes.extend([0; 56]);
-            fs::write(directory.path().join(name), bytes).unwrap();
-        };
-        write("a.iprof", 7, 2_000);
-        write("b.iprof", 8, 2_000);
-        write("old.iprof", 7, 1_000);
-        write("c.txt", 7, 2_000);
-        fs::write(directory.path().join("short.iprof"), "x").unwrap();
-        // Nobody writes into these: to open one would take for ever.
-        let pipes = ["pipe", "x.iprof"].map(|name| directory.path().join(name));
-        assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
-        std::os::unix::fs::symlink(&pipes[0], directory.path().join("link.iprof")).unwrap();
-        let started = UNIX_EPOCH + Duration::from_millis(1_900);
-        let since = |pid| {
-            let (found, folder) = (mpsc::channel(), directory.path().to_path_buf());
-            thread::spawn(move || found.0.send(profiles_since(&folder, started, pid)));
-            found.1.recv_timeout(Duration::from_secs(60)).expect("a pipe was opened")
-        };
-        assert_eq!(since(Some(7)), [directory.path().join("a.iprof")]);
-        assert_eq!(since(None).len(), 2);
-        assert_eq!(directory_of(Some(Path::new("x/y.iprof"))), Path::new("x"));
-        assert_eq!(directory_of(Some(Path::new("y.iprof"))), Path::new("."));
-        assert_eq!(directory_of(Some(directory.path())), directory.path());
-    }
-
-    #[test]
-    fn a_snapshot_is_not_taken_for_a_profile() {
-        let folder = tempfile::tempdir().unwrap();
-        let snapshot = |name: &str, words: [u64; 5]| {
-            let [nonce, process, end, shutdown, is_snapshot] = words;
-            let mut all =
-                [u64::from_le_bytes(*b"\x89IPROF\r\n"), 0, nonce, process, 5000, end, 0, 0, 0, 0, 0, 0];
-            (all[10], all[11]) = (shutdown, is_snapshot);
-            let bytes: Vec<u8> = all.into_iter().flat_map(u64::to_le_bytes).collect();
-            fs::write(folder.path().join(name), bytes).unwrap();
-        };
-        let profile = |name: &str, [nonce, process, end, shutdown]: [u64; 4]| {
-            snapshot(name, [nonce, process, end, shutdown, 0]);
-        };
-        profile("copy.iprof", [1, 7, 8192, 0]);
-        profile("p-7.iprof", [1, 7, 8192, 99]);
-        profile("p-7-2.iprof", [2, 7, 4096, 0]);
-        profile("a-copy.iprof", [3, 8, 4096, 0]);
-        profile("p-8.iprof", [3, 8, 8192, 0]);
-        // Killed before the file had to grow.
-        for (number, name) in [(4, "a"), (5, "z")] {
-            snapshot(&format!("{name}-copy.iprof"), [number, 9, 8192, 0, 1]);
-            profile(&format!("p-{number}.iprof"), [number, 9, 8192, 0]);
-        }
-        let names = |pid| {
-            let mut names: Vec<_> = profiles_since(folder.path(), UNIX_EPOCH, pid)
-                .into_iter()
-                .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
-                .collect();
-            names.sort();
-            names
-        };
-        assert_eq!(names(Some(7)), ["p-7-2.iprof", "p-7.iprof"]);
-        assert_eq!(names(None), ["p-4.iprof", "p-5.iprof", "p-7-2.iprof", "p-7.iprof", "p-8.iprof"]);
     }
 }

@@ -43,6 +43,10 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "FILE")]
     heap_dump: Option<PathBuf>,
 
+    /// The profile grows no larger than this: bytes, or a number with k, m or g. What is not recorded then is counted and reported
+    #[arg(long, value_name = "SIZE", env = "INSTRUMENT_LIMIT", hide_env_values = true, value_parser = size)]
+    limit: Option<String>,
+
     /// Where `instrument ctl` finds the program: a path for its socket; or off
     #[arg(long, value_name = "PATH", env = "INSTRUMENT_CTL", hide_env_values = true)]
     ctl: Option<PathBuf>,
@@ -136,6 +140,7 @@ impl Opts {
             let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
             options.push((key, text.to_owned()));
         }
+        options.extend(self.limit.iter().map(|size| ("limit", size.clone())));
         options.extend(self.clock.iter().map(|clock| ("clock", word(clock))));
         Ok(options)
     }
@@ -144,4 +149,29 @@ impl Opts {
 /// A value as it is written.
 fn word(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+/// A size as the recorder reads it.
+fn size(text: &str) -> Result<String, &'static str> {
+    let number = text.strip_suffix(['k', 'K', 'm', 'M', 'g', 'G']).unwrap_or(text);
+    // The recorder multiplies by 2^30 at most.
+    match number.parse::<u64>() {
+        Ok(number) if number <= (i64::MAX >> 30) as u64 => Ok(text.to_owned()),
+        _ => Err("a size is a number of bytes, or a number with k, m or g: 500m"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_the_recorder() {
+        for text in ["0", "1048576", "500m", "2G"] {
+            assert_eq!(size(text).as_deref(), Ok(text));
+        }
+        for text in ["", "m", "5mb", "-1", "1.5g", "99999999999999g"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
 }

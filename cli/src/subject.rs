@@ -490,7 +490,7 @@ fn now(profile: &Profile) -> u64 {
 }
 
 /// Whether a process of this machine has the file mapped, as the recorder has until it ends. Only Linux tells.
-fn maps(pid: u64, path: &Path) -> bool {
+pub(crate) fn maps(pid: u64, path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
     let Ok(maps) = std::fs::read_to_string(format!("/proc/{pid}/maps")) else { return false };
     pid != 0 && path.to_str().is_some_and(|path| maps.lines().any(|line| line.ends_with(path)))

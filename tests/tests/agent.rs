@@ -451,7 +451,7 @@ fn the_command_starts_a_program_and_ends_as_it_does() -> Result<()> {
             .stderr
             .strip_prefix("profile: profiles/given-")
             .unwrap_or_else(|| panic!("{}", outcome.stderr));
-        ensure!(said.ends_with(".iprof\n"), "{}", outcome.stderr);
+        ensure!(said.contains(".iprof, ") && said.ends_with("B\n"), "{}", outcome.stderr);
         let methods = subject::profile(&outcome.folder.path().join("profiles"))?;
         ensure!(methods.iter().any(|method| method.name == "Program.fibonacci"), "{methods:?}");
 

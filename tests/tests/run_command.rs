@@ -99,6 +99,34 @@ fn a_process_is_called_what_the_user_says() -> Result<()> {
 }
 
 #[test]
+fn a_second_run_replaces_the_profile_of_the_first() -> Result<()> {
+    let (_folder, path) = program()?;
+    let folder = tempfile::tempdir()?;
+    let profile = folder.path().join("shop.iprof");
+    let out = profile.display().to_string();
+    for _ in 0..2 {
+        let words = ["--out", &out, "--limit", "64m", "--report", "report"];
+        let outcome = finish(instrument_run(&words, &["-cp", &path, "Program"])?)?;
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let size = fs::metadata(&profile)?.len();
+        ensure!(
+            size < 64 << 20 && outcome.stderr.contains(&format!("profile: {out}, ")),
+            "{}",
+            outcome.stderr
+        );
+    }
+    let names: Vec<_> =
+        fs::read_dir(folder.path())?.map(|file| Ok(file?.file_name())).collect::<Result<_>>()?;
+    assert_eq!(names, ["shop.iprof"]);
+    fs::write(&profile, "something else")?;
+    let outcome = finish(instrument_run(&["--out", &out], &["-cp", &path, "Program"])?)?;
+    ensure!(outcome.code == Some(2) && outcome.stdout.is_empty(), "the program ran: {}", outcome.stderr);
+    ensure!(outcome.stderr.contains("is no profile"), "{}", outcome.stderr);
+    assert_eq!(fs::read(&profile)?, b"something else");
+    Ok(())
+}
+
+#[test]
 fn a_script_may_change_the_folder() -> Result<()> {
     let (_folder, path) = program()?;
     let java = Jdk::default_kit()?.home.join("bin/java").display().to_string();
