@@ -18,11 +18,6 @@ impl<'a> Reader<'a> {
         self.position
     }
 
-    /// What is left.
-    pub(crate) fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.position..).unwrap_or_default()
-    }
-
     #[cold]
     pub(crate) fn error(&self, kind: ClassErrorKind) -> ClassError {
         ClassError::new(kind, self.position, self.structure)

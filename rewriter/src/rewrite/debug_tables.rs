@@ -1,20 +1,11 @@
 //! LineNumberTable (JVMS 4.7.12), LocalVariableTable (4.7.13), LocalVariableTypeTable (4.7.14).
 //!
-//! A table that contradicts its own count is copied as it was: the JVM judges it as before. So it does a row that leads out of the code: it
-//! gets a pc that no code array has, for the new code is longer.
+//! A table that contradicts its own count is copied as it was: the JVM judges it as before.
 
 use super::relocation::Relocation;
 
-/// A pc that lies in no code array: none is longer (JVMS 4.7.3).
-const NOWHERE: u16 = u16::MAX;
-
 /// Appends a LineNumberTable's `info`.
-pub(crate) fn write_line_numbers(
-    info: &[u8],
-    code_length: usize,
-    relocation: &Relocation,
-    out: &mut Vec<u8>,
-) {
+pub(crate) fn write_line_numbers(info: &[u8], relocation: &Relocation, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(info);
     let rows = &mut out[start..];
@@ -24,18 +15,12 @@ pub(crate) fn write_line_numbers(
     let mut cursor = relocation.cursor();
     for row in rows[2..].chunks_exact_mut(4) {
         let pc = usize::from(u16::from_be_bytes([row[0], row[1]]));
-        let moved = if pc < code_length { cursor.source(pc) as u16 } else { NOWHERE };
-        row[..2].copy_from_slice(&moved.to_be_bytes());
+        row[..2].copy_from_slice(&(cursor.source(pc) as u16).to_be_bytes());
     }
 }
 
 /// Appends the `info` of a LocalVariableTable or LocalVariableTypeTable: both have the same shape.
-pub(crate) fn write_local_variables(
-    info: &[u8],
-    code_length: usize,
-    relocation: &Relocation,
-    out: &mut Vec<u8>,
-) {
+pub(crate) fn write_local_variables(info: &[u8], relocation: &Relocation, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(info);
     let rows = &mut out[start..];
@@ -43,12 +28,7 @@ pub(crate) fn write_local_variables(
         return;
     }
     for row in rows[2..].chunks_exact_mut(10) {
-        let [start, length] = [0, 2].map(|at| usize::from(u16::from_be_bytes([row[at], row[at + 1]])));
-        if start < code_length && start + length <= code_length {
-            write_range(row, relocation);
-        } else {
-            row[..2].copy_from_slice(&NOWHERE.to_be_bytes());
-        }
+        write_range(row, relocation);
     }
 }
 

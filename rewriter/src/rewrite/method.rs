@@ -4,7 +4,6 @@ use super::code_scan::CodeScan;
 use super::constant_pool_appender::ConstantPoolAppender;
 use super::edits::Edits;
 use super::relocation::Relocation;
-use super::stack_depth::StackDepth;
 use super::stack_map_table::AppendedFrames;
 use super::{
     MethodEvent, MethodRef, MethodReport, SkipReason, Transforms, debug_tables, exception_table,
@@ -39,7 +38,6 @@ pub(crate) struct Request<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct MethodRewriter {
     scan: CodeScan,
-    depth: StackDepth,
     edits: Edits,
     relocation: Relocation,
     /// New pcs of the handlers behind the code: those of the code regions, then the one for unwinding.
@@ -159,9 +157,6 @@ impl MethodRewriter {
             return Ok(false);
         }
         self.edits.sort();
-        if self.edits.extra_stack > 0 && self.depth.exceeds_max(&code, &self.scan, frames, has_frames, pool) {
-            return Err(SkipReason::BadMaxStack);
-        }
 
         let start = out.len();
         out.extend_from_slice(&attribute.name_index.to_be_bytes());
@@ -239,11 +234,9 @@ impl MethodRewriter {
             out.extend_from_slice(&attribute.name_index.to_be_bytes());
             out.extend_from_slice(&[0; 4]);
             match pool.utf8_or_empty(attribute.name_index) {
-                b"LineNumberTable" => {
-                    debug_tables::write_line_numbers(attribute.info, code.code.len(), relocation, out)
-                }
+                b"LineNumberTable" => debug_tables::write_line_numbers(attribute.info, relocation, out),
                 b"LocalVariableTable" | b"LocalVariableTypeTable" => {
-                    debug_tables::write_local_variables(attribute.info, code.code.len(), relocation, out);
+                    debug_tables::write_local_variables(attribute.info, relocation, out);
                 }
                 b"StackMapTable" if frames.is_some() => {
                     if relocation.trampolines().is_empty() {

@@ -15,12 +15,10 @@ pub(crate) mod constant_pool_appender;
 mod debug_tables;
 pub(crate) mod edits;
 mod exception_table;
-mod index_check;
 mod method;
 pub mod module_info;
 mod relocation;
 mod skip;
-mod stack_depth;
 mod stack_map_table;
 mod type_annotations;
 pub(crate) mod uninitialized;
@@ -274,6 +272,7 @@ impl ClassRewriter {
         if self.transforms.rmi && !rmi::fits(class, class.name()?) {
             return Ok(Outcome::Skipped(SkipReason::UnknownInternals));
         }
+        // An index behind the pool's end would name what is appended there.
         let mut wanted = self.locate_regions(class.name()?, class);
         let (bytes, pool) = (class.bytes, &class.pool);
         let served = match &self.remote_methods {
@@ -354,10 +353,6 @@ impl ClassRewriter {
         class.finish_check(end)?;
         if rewritten == 0 {
             return Ok(Outcome::Unchanged);
-        }
-        if self.appender.count() > pool.count() && index_check::leads_out(class, end)? {
-            self.reports.clear();
-            return Ok(Outcome::Skipped(SkipReason::BadConstantIndex));
         }
         let new = self.appender.bytes();
         out.reserve(bytes.len() + new.len() + self.methods.len());

@@ -9,12 +9,8 @@ pub enum SkipReason {
     AlreadyInstrumented,
     /// The code array holds an unknown opcode, a cut-off instruction, or a branch into the middle of one.
     BadCode,
-    /// A constant behind the end of the constant pool is named; what is appended there would make the class valid.
-    BadConstantIndex,
     /// A range of the exception table is empty or does not lie on instructions.
     BadExceptionTable,
-    /// The code puts more onto the operand stack than `max_stack` says; a larger one would make the method valid.
-    BadMaxStack,
     /// The StackMapTable cannot be read or does not fit the code.
     BadStackMap,
     /// More than 65,535 constant-pool entries would be needed.
@@ -56,9 +52,7 @@ impl SkipReason {
         match self {
             Self::AlreadyInstrumented => "already-instrumented",
             Self::BadCode => "bad-code",
-            Self::BadConstantIndex => "bad-constant-index",
             Self::BadExceptionTable => "bad-exception-table",
-            Self::BadMaxStack => "bad-max-stack",
             Self::BadStackMap => "bad-stack-map",
             Self::ConstantPoolFull => "constant-pool-full",
             Self::EmptyFinalizer => "empty-finalizer",
@@ -83,8 +77,6 @@ impl SkipReason {
         match self {
             Self::AlreadyInstrumented => "the class already calls the instrument runtime",
             Self::BadCode => "the code array cannot be decoded",
-            Self::BadConstantIndex => "a constant behind the end of the constant pool is named",
-            Self::BadMaxStack => "the operand stack gets deeper than max_stack says",
             Self::BadExceptionTable => {
                 "the exception table has an empty range or one that cuts an instruction"
             }

@@ -100,8 +100,6 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
             match (outcome, survey.refusal) {
                 // It is about one transform only.
                 (Outcome::Skipped(SkipReason::UnknownInternals), None) if transforms.rmi => {}
-                // It is looked for when something has been appended to the pool.
-                (Outcome::Skipped(SkipReason::BadConstantIndex), None) => {}
                 (Outcome::Skipped(reason), refusal) => assert_eq!(Some(*reason), refusal),
                 (_, refusal) => {
                     assert_eq!(refusal, None);

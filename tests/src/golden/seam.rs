@@ -176,10 +176,7 @@ pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Id
             ids.0.truncate(first);
             whole(SkipReason::NotAClass)
         }
-        Ok(rewrite::Outcome::Skipped(reason)) => {
-            ids.0.truncate(first);
-            whole(reason)
-        }
+        Ok(rewrite::Outcome::Skipped(reason)) => whole(reason),
         Ok(_) => {
             let skipped = rewriter.reports().iter().filter_map(|report| match report.event {
                 MethodEvent::Skipped(reason) => {
