@@ -61,7 +61,7 @@ fn a_method_and_calls_of_it_have_ids_of_their_own() {
         3 run (I)V 7 1009 ffffffffffffffff\n\
         4 run (I)V 0 10000 0000000000000000\n\
         class java/util/List -\n\
-        5 size ()I 0 10000 0000000000000000\n\
+        5 size ()I 0 30000 0000000000000000\n\
         class a/Foo Foo.java\n\
         6 new ()V 0 10000 0000000000000000\n\
         7 new ()V 7 1009 0000000000000001\n";
