@@ -105,8 +105,7 @@ impl<S: Source> Trace<'_, S> {
             TreeConsumer::Link(number) => match links.get(&(copy, number)) {
                 Some(LinkKind::Start) => "(started thread)".into(),
                 Some(LinkKind::Served) => "(remote call)".into(),
-                Some(kind) => kind.machine_work().unwrap_or("(task)").into(),
-                None => "(task)".into(),
+                _ => "(task)".into(),
             },
         }
     }

@@ -2,7 +2,7 @@ package instrument.runtime;
 
 /**
  * How long code regions take: two readings of the clock for each passage, a sum and the last passages in the file. Events of
- * a thread find its timer of the region. Numbers from {@link MachineWork#FIRST} on are no regions of the user. Like entry probes, {@link #begin} lets StackOverflowError through, having recorded nothing.
+ * a thread find its timer of the region. Like entry probes, {@link #begin} lets StackOverflowError through, having recorded nothing.
  */
 public final class Regions {
     private Regions() {}
@@ -11,10 +11,6 @@ public final class Regions {
     public static void begin(int number) {
         ThreadState state = null;
         try {
-            if (number >= MachineWork.FIRST) {
-                MachineWork.begin(number);
-                return;
-            }
             state = ProfilerRuntime.current();
             if (state == null) {
                 state = ProfilerRuntime.newState();
@@ -27,10 +23,7 @@ public final class Regions {
                 timer.begin();
             }
         } catch (StackOverflowError e) {
-            // What the virtual machine does goes on: it is only not recorded.
-            if (number < MachineWork.FIRST) {
-                throw e;
-            }
+            throw e;
         } catch (Throwable e) {
             ProfilerRuntime.failed(state, e);
         }
@@ -40,10 +33,6 @@ public final class Regions {
     public static void end(int number) {
         ThreadState state = null;
         try {
-            if (number >= MachineWork.FIRST) {
-                MachineWork.end(number);
-                return;
-            }
             long now = Clock.now();
             state = ProfilerRuntime.current();
             RegionTimer timer = state == null ? null : find(state, number);
@@ -61,10 +50,6 @@ public final class Regions {
     public static void left(int number) {
         ThreadState state = null;
         try {
-            if (number >= MachineWork.FIRST) {
-                MachineWork.end(number);
-                return;
-            }
             state = ProfilerRuntime.current();
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer != null) {
