@@ -40,6 +40,9 @@ final class Mapper {
         nonce = value;
     }
 
+    /** Maps for a thread that is interrupted, which waits for it and may hold the lock of all threads; null: there was none. */
+    static volatile Thread helper;
+
     /** Creates {@code stem.suffix}, or {@code stem-2.suffix} and so on, and maps its first bytes. Never follows a link. */
     MappedByteBuffer create(String stem, String suffix, int length) throws IOException {
         Operation operation = new Operation(this);
@@ -109,6 +112,7 @@ final class Mapper {
                 detached = true;
                 Thread helper = Lifetime.thread(this);
                 helper.setDaemon(true);
+                Mapper.helper = helper;
                 helper.start();
                 // join() would throw at once, and take the program's interrupt with it.
                 // Not for its end: on the way out it may need the lock that we hold.
