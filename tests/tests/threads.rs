@@ -1,21 +1,14 @@
 //! Threads: each is recorded once, and those of a pool are one row.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use instrument_tests::agent::{self, Outcome, option, run};
+use instrument_tests::agent::{self, option, run};
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::{spring, subject};
-use instrument_trace::Profile;
 use serde_json::Value;
-
-fn profile(outcome: &Outcome) -> Result<Profile> {
-    ensure!(outcome.code == Some(0), "{}", outcome.stderr);
-    Ok(Profile::open(&File::open(spring::profile(outcome.folder.path())?)?)?)
-}
 
 /// The threads of the tree: names, and how many each row stands for.
 fn rows(folder: &Path, options: &[&str]) -> Result<BTreeMap<String, u64>> {
