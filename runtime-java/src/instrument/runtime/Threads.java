@@ -75,6 +75,16 @@ final class Threads {
 
     /** The state of the current thread, which has none in its thread locals; a new one unless it has lost them. */
     static ThreadState stateOf(Thread thread) {
+        if (thread == Mapper.helper) {
+            // Who holds the lock may be waiting for it.
+            return newState(thread);
+        }
+        synchronized (LOCK) {
+            ThreadState known = TABLE.find(thread);
+            if (known != null) {
+                return known;
+            }
+        }
         return newState(thread);
     }
 
