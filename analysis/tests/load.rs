@@ -264,7 +264,7 @@ fn what_is_below_the_noise_is_marked() {
     }
     let result = loaded(&writer.finish(), &Options::default());
     assert_eq!(contexts(&result.model, "wall")["p main m1 m2"].1, 0.0);
-    let remark = "1 of 2 contexts took less than their probes should have cost, by 100 ns in all; the least certain gave way";
+    let remark = "1 of 2 contexts took less than their probes should have cost, by 100 ns in all; the least certain of these times was reduced";
     assert_eq!(result.remarks, [remark]);
     let mut out = Vec::new();
     report::xprof::write(&mut out, &result.model, &Arcs::new(&result.model), &report::Options::default())

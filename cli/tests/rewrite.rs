@@ -356,7 +356,7 @@ fn recording_off_is_about_a_run() {
         assert!(command.status().unwrap().success());
         dir.read(out)
     };
-    assert!(run(Some("off"), "b.jar") == run(None, "c.jar"), "the program records unless it is told not to");
+    assert!(run(Some("off"), "b.jar") == run(None, "c.jar"), "recording off does not change the archive");
 }
 
 /// The recorder reads globs and descriptors; other forms are resolved when the archive is rewritten.

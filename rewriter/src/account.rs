@@ -168,7 +168,7 @@ pub fn describe(notes: &[Note]) -> Option<String> {
             Note::UnreachedHandOvers(count) => {
                 format!("{count} calls hand over a task that lies too deep in the operand stack to be wrapped")
             }
-            Note::RemoteCalls(count) => format!("tells of remote calls in {count} places"),
+            Note::RemoteCalls(count) => format!("records remote calls at {count} places"),
             Note::LibraryCalls(count) => format!("{count} calls into libraries"),
             Note::Region(number) => format!("holds code region {number}"),
         })

@@ -294,14 +294,14 @@ impl Sums {
         let (contexts, (short, ns)) = (self.contexts, self.short);
         if short > 0 {
             remarks.push(format!(
-                "{short} of {contexts} contexts took less than what they called, by {} in all; the least certain gave way",
+                "{short} of {contexts} contexts took less than what they called, by {} in all; the least certain of these times was reduced",
                 time(ns)
             ));
         }
         let (below, ns) = self.below_zero;
         if below > 0 {
             remarks.push(format!(
-                "{below} of {contexts} contexts took less than their probes should have cost, by {} in all; the least certain gave way",
+                "{below} of {contexts} contexts took less than their probes should have cost, by {} in all; the least certain of these times was reduced",
                 time(ns)
             ));
         }

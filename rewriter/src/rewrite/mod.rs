@@ -159,7 +159,7 @@ pub enum MethodEvent {
     HandOvers(u32),
     /// It was rewritten; this many calls hand over a task that lies too deep in the operand stack to be wrapped.
     UnreachedHandOvers(u32),
-    /// It was rewritten; at this many places it tells of remote calls.
+    /// It was rewritten; at this many places it records remote calls.
     RemoteCalls(u32),
     /// It was rewritten; this many calls into libraries are recorded.
     LibraryCalls(u32),
