@@ -225,7 +225,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
     }
     let early_events = early.is_some();
-    if capabilities.is_empty() && (attached || hook.wants_loaded()) {
+    if capabilities.is_empty() && (attached || hook.wants_loaded() || hook.wants_machine_work()) {
         capabilities.push(Capability::RetransformClasses);
     }
     AGENT
@@ -319,16 +319,18 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if attached || agent.hook.wants_loaded() {
         retransform(agent, jvmti, jni, attached);
     }
+    if agent.hook.wants_machine_work() {
+        let refused =
+            load_hook::MACHINE_CLASSES.iter().filter(|class| !send_again(jvmti, jni, class)).count();
+        if refused > 0 {
+            say(format_args!(
+                "class loading is part of the methods that wait for it: the JDK's code cannot be rewritten"
+            ));
+        }
+    }
     if heap::is_on() {
         let early = agent.early.as_ref().is_some_and(|early| early.has_rewritten(heap::OBJECT));
-        let rewritten = early
-            || jni.find_class("java/lang/Object").and_then(|object| jni.promote(object)).is_some_and(
-                |object| {
-                    let done = jvmti.retransform(std::slice::from_ref(&object)).is_ok();
-                    jni.forget_global(object);
-                    done
-                },
-            );
+        let rewritten = early || send_again(jvmti, jni, "java/lang/Object");
         match rewritten {
             true => heap::begin(jni, kept.as_ref()),
             false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
@@ -337,6 +339,15 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if let Some(kept) = kept {
         jni.forget_global(kept);
     }
+}
+
+/// Sends a class of the boot loader through the hook once more.
+fn send_again(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &str) -> bool {
+    jni.find_class(class).and_then(|class| jni.promote(class)).is_some_and(|class| {
+        let done = jvmti.retransform(std::slice::from_ref(&class)).is_ok();
+        jni.forget_global(class);
+        done
+    })
 }
 
 /// Sends the classes through the hook that were loaded before it was there. One that the virtual machine refuses keeps no other back.

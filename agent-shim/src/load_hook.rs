@@ -48,9 +48,45 @@ pub(crate) struct LoadHook {
     regions_met: Vec<AtomicBool>,
     /// Nothing but regions is asked for.
     only_regions: bool,
+    /// What the virtual machine does in code of the JDK while a method waits for it; none if methods are not timed.
+    machine_work: Arc<[Region]>,
     /// Classes that were looked at to be rewritten, and the ns that it took, over all threads.
     looked_at: AtomicU64,
     ns: AtomicU64,
+}
+
+/// Code of the JDK that the virtual machine runs in the middle of a method, and the number of what it does there (see `MachineWork` in
+/// `runtime-java`): its time is no part of the method's own. The virtual machine calls `loadClass` for a class that is not there yet;
+/// loaders that have one of their own come to `defineClass`, in which the load hook runs.
+const MACHINE_WORK: [(&str, u32); 6] = [
+    ("java.lang.ClassLoader#loadClass(Ljava/lang/String;)Ljava/lang/Class;", CLASS_LOADING),
+    (
+        "java.lang.ClassLoader#defineClass(Ljava/lang/String;[BIILjava/security/ProtectionDomain;)Ljava/lang/Class;",
+        CLASS_LOADING,
+    ),
+    (
+        "java.lang.ClassLoader#defineClass(Ljava/lang/String;Ljava/nio/ByteBuffer;Ljava/security/ProtectionDomain;)Ljava/lang/Class;",
+        CLASS_LOADING,
+    ),
+    ("java.lang.invoke.MethodHandleNatives#linkCallSite", DYNAMIC_LINKING),
+    ("java.lang.invoke.MethodHandleNatives#linkMethodHandleConstant", DYNAMIC_LINKING),
+    ("java.lang.invoke.MethodHandleNatives#linkDynamicConstant", DYNAMIC_LINKING),
+];
+/// Regions that users name have numbers below this one.
+const CLASS_LOADING: u32 = 1 << 31;
+const DYNAMIC_LINKING: u32 = CLASS_LOADING + 1;
+/// The classes of that code.
+pub(crate) const MACHINE_CLASSES: [&str; 2] =
+    ["java/lang/ClassLoader", "java/lang/invoke/MethodHandleNatives"];
+
+/// As regions of code.
+fn machine_work() -> Arc<[Region]> {
+    let region = |&(method, number): &(&str, u32)| {
+        let mut region = Region::parse(method).ok()?;
+        region.number = number;
+        Some(region)
+    };
+    MACHINE_WORK.iter().filter_map(region).collect()
 }
 
 /// What the recorder has to know of a class before it can run.
@@ -88,6 +124,8 @@ impl LoadHook {
         instrumenter.watch(roots.map_err(|error| error.to_string())?);
         let regions: Arc<[Region]> = options.regions.into();
         instrumenter.time(regions.clone());
+        let counts = |(key, value): &(_, String)| *key == "record" && value == "counts";
+        let is_timed = options.transforms.method_events && !options.recorder.iter().any(counts);
         let jdk_filter = options.jdk_filter.map(Arc::new);
         if options.library_calls != LibraryCalls::None {
             instrumenter.record_library_calls(Arc::new(OwnByName { jdk_filter: jdk_filter.clone() }));
@@ -111,6 +149,7 @@ impl LoadHook {
             roots: options.roots,
             regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
             only_regions: options.transforms == Transforms::NONE,
+            machine_work: if is_timed { machine_work() } else { Arc::new([]) },
             regions,
             looked_at: AtomicU64::new(0),
             ns: AtomicU64::new(0),
@@ -142,6 +181,26 @@ impl LoadHook {
         self.wants_jdk() || self.rmi
     }
 
+    /// Whether what the virtual machine does for a method is to be told apart from the method.
+    pub(crate) fn wants_machine_work(&self) -> bool {
+        !self.machine_work.is_empty()
+    }
+
+    fn is_machine_work(&self, origin: Origin, class: &[u8]) -> bool {
+        origin == Origin::Jdk
+            && self.wants_machine_work()
+            && MACHINE_CLASSES.iter().any(|known| known.as_bytes() == class)
+    }
+
+    /// The new bytes of such a class. A method that this JDK does not have is none of the machine's.
+    fn rewrite_machine_work(&self, class: &[u8], reach: Reach) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let mut rewriter = PlainRewriter::with_regions(Transforms::NONE, self.machine_work.clone());
+        rewriter.call(reach);
+        let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
+        matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)
+    }
+
     /// Whether a class is to be looked at.
     pub(crate) fn may_want(&self, origin: Origin, class: &[u8]) -> bool {
         self.considers(origin, class) && left(origin, class).is_none()
@@ -149,7 +208,9 @@ impl LoadHook {
 
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
     pub(crate) fn wants(&self, origin: Origin, class: &[u8]) -> bool {
-        if self.object_init && origin == Origin::Jdk && class == heap::OBJECT {
+        if self.object_init && origin == Origin::Jdk && class == heap::OBJECT
+            || self.is_machine_work(origin, class)
+        {
             return true;
         }
         if !self.considers(origin, class) {
@@ -252,6 +313,11 @@ impl LoadHook {
     ) -> Option<Vec<u8>> {
         if self.object_init && name == heap::OBJECT {
             return rewrite_object(class, reach);
+        }
+        if self.is_machine_work(origin, name) {
+            let out = self.rewrite_machine_work(class, reach)?;
+            self.dump(name, &out);
+            return Some(out);
         }
         if self.is_rmi_only(origin, name) {
             let out = self.rewrite_for_rmi(name, class)?;

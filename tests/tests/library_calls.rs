@@ -177,12 +177,16 @@ fn contexts(profile: &Profile) -> BTreeMap<String, Figures> {
         };
         let mut paths = vec![String::new()];
         for node in &tree.nodes {
+            let above = &paths[node.parent as usize];
             let step = match node.consumer {
                 TreeConsumer::Method(id) => names[&id].0.clone(),
-                TreeConsumer::Link(_) => String::new(),
+                // Class loading is no call.
+                TreeConsumer::Link(_) => {
+                    paths.push(above.clone());
+                    continue;
+                }
                 TreeConsumer::Deeper => "..".to_owned(),
             };
-            let above = &paths[node.parent as usize];
             let path = if above.is_empty() || above == "main" { step } else { format!("{above} > {step}") };
             paths.push(path.clone());
             let counts = node.counts();

@@ -11,6 +11,10 @@ pub enum LinkKind {
     RemoteCall,
     /// Remote calls are served.
     Served,
+    /// The virtual machine loads a class.
+    ClassLoading,
+    /// The virtual machine links an invokedynamic instruction, or a constant that is computed.
+    DynamicLinking,
     /// A kind that this reader does not know.
     Other(u32),
 }
@@ -33,12 +37,23 @@ pub struct Link {
 }
 
 impl LinkKind {
+    /// What reports call its frames, if what they stand for is work of the virtual machine.
+    pub fn machine_work(self) -> Option<&'static str> {
+        match self {
+            LinkKind::ClassLoading => Some("(class loading)"),
+            LinkKind::DynamicLinking => Some("(invokedynamic linking)"),
+            _ => None,
+        }
+    }
+
     pub(crate) fn new(number: u32) -> LinkKind {
         match number {
             1 => LinkKind::Start,
             2 => LinkKind::HandOver,
             3 => LinkKind::RemoteCall,
             4 => LinkKind::Served,
+            5 => LinkKind::ClassLoading,
+            6 => LinkKind::DynamicLinking,
             other => LinkKind::Other(other),
         }
     }
@@ -50,6 +65,8 @@ impl LinkKind {
             LinkKind::HandOver => 2,
             LinkKind::RemoteCall => 3,
             LinkKind::Served => 4,
+            LinkKind::ClassLoading => 5,
+            LinkKind::DynamicLinking => 6,
             LinkKind::Other(other) => other,
         }
     }

@@ -105,7 +105,8 @@ impl<S: Source> Trace<'_, S> {
             TreeConsumer::Link(number) => match links.get(&(copy, number)) {
                 Some(LinkKind::Start) => "(started thread)".into(),
                 Some(LinkKind::Served) => "(remote call)".into(),
-                _ => "(task)".into(),
+                Some(kind) => kind.machine_work().unwrap_or("(task)").into(),
+                None => "(task)".into(),
             },
         }
     }

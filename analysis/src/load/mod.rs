@@ -425,7 +425,11 @@ impl Loading<'_, '_> {
         self.compare_cpu(profile, index, &times, &cpu);
         for (i, node) in tree.nodes.iter().enumerate() {
             let (place, of) = (places.nodes[index][i], &times.nodes[i]);
-            self.loaded.model.meet(place, node.entries);
+            // Work of the virtual machine within the same work is one.
+            let above = (node.parent as usize).checked_sub(1);
+            if above.is_none_or(|above| places.nodes[index][above] != place) {
+                self.loaded.model.meet(place, node.entries);
+            }
             self.add(place, self.columns.wall, of.exact);
             self.add(place, self.columns.raw, of.raw);
             if let Some((running, waiting)) = self.columns.parts {

@@ -8,7 +8,7 @@
 //! 3. place each unit when its cause has a place. One that caused itself over others
 //!    stands below its process, and is counted.
 
-use instrument_trace::{Link, LinkKind, Profile, TreeConsumer};
+use instrument_trace::{Link, LinkKind, Profile, Tree, TreeConsumer};
 
 use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId};
 
@@ -179,6 +179,10 @@ impl Placing<'_> {
                 let index = (made.parent as usize).checked_sub(1);
                 index.map_or(places.threads[thread], |p| places.nodes[thread][p])
             };
+            if self.is_nested_machine_work(units, of.copy, tree, i) {
+                places.nodes[thread][i] = parent;
+                continue;
+            }
             let (kind, consumer) = match made.consumer {
                 TreeConsumer::Method(id) => (Kind::Method, self.consumer(of.copy, id)),
                 TreeConsumer::Deeper => (Kind::Deeper, self.model.consumer("(deeper)")),
@@ -198,9 +202,20 @@ impl Placing<'_> {
         *self.known.entry((copy, id)).or_insert_with(|| model.consumer(&method(copy, id)))
     }
 
+    /// Whether a node is work of the virtual machine within the same work: the superclass of a class that is loaded.
+    fn is_nested_machine_work(&self, units: &Units<'_>, copy: u32, tree: &Tree, index: usize) -> bool {
+        let node = &tree.nodes[index];
+        let TreeConsumer::Link(number) = node.consumer else { return false };
+        tree.node(node.parent).is_some_and(|above| above.consumer == node.consumer)
+            && units.links.get(&(copy, number)).is_some_and(|link| link.kind.machine_work().is_some())
+    }
+
     /// The name of a task that stays with its thread: where it came from.
     fn task(&self, units: &Units<'_>, copy: u32, number: u32) -> String {
         let link = units.links.get(&(copy, number));
+        if let Some(work) = link.and_then(|link| link.kind.machine_work()) {
+            return work.to_owned();
+        }
         let method = link.and_then(|link| {
             let &thread = units.ordinals.get(&(copy, link.thread))?;
             let tree = self.profile.threads[thread].tree.as_ref()?;

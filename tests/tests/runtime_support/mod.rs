@@ -76,12 +76,13 @@ pub(crate) fn for_each_clock(test: impl Fn(&Jvm)) {
     }
 }
 
-/// The agent's library, and what lets it be loaded without rewriting anything. Test classes of the recorder's own package lie beside it,
+/// The agent's library, and what lets it be loaded without rewriting anything: not the JDK's loading of classes either, which it does for
+/// `method-events`. Test classes of the recorder's own package lie beside it,
 /// on the boot path.
 fn agent() -> [String; 2] {
     let library = instrument_tests::agent::library().unwrap();
     [
-        format!("-agentpath:{}=exclude=**,clock=tsc", library.display()),
+        format!("-agentpath:{}=exclude=**,transform=thread-links,clock=tsc", library.display()),
         format!("-Xbootclasspath/a:{}", beside().display()),
     ]
 }

@@ -18,6 +18,10 @@ final class Links {
     static final int REMOTE_CALL = 3;
     /** Remote calls are served. */
     static final int SERVED = 4;
+    /** The virtual machine loads a class. */
+    static final int CLASS_LOADING = 5;
+    /** It links an invokedynamic instruction, or a constant that is computed. */
+    static final int DYNAMIC_LINKING = 6;
 
     /** Most links at one time, and most in a trace, whose events have 26 bits for the number. */
     private static final int MOST = 1 << 16;
@@ -57,11 +61,16 @@ final class Links {
 
     /** The number of a link that calls from other processes are served under; 0: there is no room. */
     static int serve() {
+        return unmade(SERVED);
+    }
+
+    /** The number of a link that no thread makes, kept for ever; 0: there is no room. */
+    static int unmade(int kind) {
         synchronized (LOCK) {
             if (last - freeCount >= MOST) {
                 return none();
             }
-            int number = write(freeCount > 0 ? free[--freeCount] : next(), SERVED, 0, 0, 0);
+            int number = write(freeCount > 0 ? free[--freeCount] : next(), kind, 0, 0, 0);
             if (number != 0) {
                 users[number] = KEPT;
             }

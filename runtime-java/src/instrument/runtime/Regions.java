@@ -2,7 +2,8 @@ package instrument.runtime;
 
 /**
  * How long code regions take: two readings of the clock for each passage, a sum and the last passages in the file. Events of
- * a thread find its timer of the region. Like entry probes, {@link #begin} lets StackOverflowError through, having recorded nothing.
+ * a thread find its timer of the region. A region with a negative number is {@link MachineWork}. Like entry probes, {@link #begin}
+ * lets StackOverflowError through, having recorded nothing.
  */
 public final class Regions {
     private Regions() {}
@@ -11,6 +12,10 @@ public final class Regions {
     public static void begin(int number) {
         ThreadState state = null;
         try {
+            if (MachineWork.is(number)) {
+                MachineWork.begin(number);
+                return;
+            }
             state = ProfilerRuntime.current();
             if (state == null) {
                 state = ProfilerRuntime.newState();
@@ -23,7 +28,10 @@ public final class Regions {
                 timer.begin();
             }
         } catch (StackOverflowError e) {
-            throw e;
+            // What the virtual machine does goes on: it is only not recorded.
+            if (!MachineWork.is(number)) {
+                throw e;
+            }
         } catch (Throwable e) {
             ProfilerRuntime.failed(state, e);
         }
@@ -33,6 +41,10 @@ public final class Regions {
     public static void end(int number) {
         ThreadState state = null;
         try {
+            if (MachineWork.is(number)) {
+                MachineWork.end(number);
+                return;
+            }
             long now = Clock.now();
             state = ProfilerRuntime.current();
             RegionTimer timer = state == null ? null : find(state, number);
@@ -50,6 +62,10 @@ public final class Regions {
     public static void left(int number) {
         ThreadState state = null;
         try {
+            if (MachineWork.is(number)) {
+                MachineWork.end(number);
+                return;
+            }
             state = ProfilerRuntime.current();
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer != null) {
