@@ -1,12 +1,15 @@
 //! What the agent says to people: lines on standard error, which begin as the recorder's do.
 
+use instrument_names::printable::printable_lines;
 use std::fmt;
 use std::io::Write;
 use std::sync::Once;
 
-/// Says one line. Nobody may be listening; that is no reason to fail.
+/// Says one line; names in it may come from the program. Nobody may be listening; that is no reason to fail.
 pub(crate) fn say(message: fmt::Arguments<'_>) {
-    let _ = std::io::stderr().lock().write_all(format!("instrument: {message}\n").as_bytes());
+    let message = message.to_string();
+    let line = format!("instrument: {}\n", printable_lines(&message));
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
 /// Says one line for all of its kind.

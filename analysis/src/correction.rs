@@ -10,7 +10,7 @@
 //! | `scattered-rounds` | the rounds differ by more than [`MOST_SPREAD`] of the cost |
 //! | `implausible` | calls took less time, probes included, than their probes should have cost |
 
-use crate::report::text::printable;
+use instrument_names::printable::printable;
 use instrument_trace::{Calibration, Profile, Thread, Tree, TreeConsumer, TreeNode};
 use serde_json::{Value, json};
 

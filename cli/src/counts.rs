@@ -12,7 +12,8 @@ use anyhow::Result;
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
 use instrument_analysis::load;
-use instrument_analysis::report::text::printable;
+use instrument_analysis::report::field;
+use instrument_names::printable::printable;
 use instrument_trace::{Closes, Imbalance, Method, Profile, ThreadKind, TreeConsumer};
 use serde::Serialize;
 
@@ -256,16 +257,16 @@ impl Report {
             writeln!(out, "class,method,count")?;
             for row in &self.allocations {
                 let method = row.method.as_deref().unwrap_or("");
-                writeln!(out, "{},{},{}", quoted(&row.class), quoted(method), row.count)?;
+                writeln!(out, "{},{},{}", field(&row.class), field(method), row.count)?;
             }
             return Ok(());
         }
         let thread = if options.threads { ",thread" } else { "" };
         writeln!(out, "method{thread},{}", COLUMNS.join(","))?;
         for row in &self.methods {
-            write!(out, "{}", quoted(&row.name))?;
+            write!(out, "{}", field(&row.name))?;
             if let Some(thread) = &row.thread {
-                write!(out, ",{}", quoted(thread))?;
+                write!(out, ",{}", field(thread))?;
             }
             for figure in row.figures() {
                 write!(out, ",{figure}")?;
@@ -377,12 +378,4 @@ fn table(headers: &[&str], figures: usize) -> Table {
         }
     }
     table
-}
-
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

@@ -5,6 +5,7 @@ use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_names::nearest::did_you_mean;
 use instrument_names::pattern::MethodQuery;
+use instrument_names::printable::printable;
 use instrument_rewriter::class_file::mutf8::escape as display;
 use instrument_rewriter::id_map::{ENTRY_NAME, Entry, IdMap, gz};
 use std::io::{BufWriter, Write};
@@ -134,11 +135,13 @@ fn map_in_archive(bytes: &[u8]) -> Result<Vec<u8>> {
 fn write_text(entry: &Entry<'_>, out: &mut impl Write) -> Result<()> {
     let method = &entry.method;
     let (class, name, descriptor) = (display(entry.class), display(method.name), display(method.descriptor));
-    write!(out, "{}\t{class}#{name}{descriptor}", entry.id)?;
+    let place = format!("{class}#{name}{descriptor}");
+    write!(out, "{}\t{}", entry.id, printable(&place))?;
     if method.is_library_call() {
         return writeln!(out, "\tcalls of it").map_err(Into::into);
     }
-    match (entry.source.map(display), method.line) {
+    let source = entry.source.map(|name| printable(&display(name)).into_owned());
+    match (source, method.line) {
         (Some(source), 0) => writeln!(out, "\t{source}")?,
         (Some(source), line) => writeln!(out, "\t{source}:{line}")?,
         (None, _) => writeln!(out)?,

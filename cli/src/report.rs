@@ -18,11 +18,12 @@ use anyhow::Result;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::correction::Correction;
 use instrument_analysis::invariants::{self, Checked};
-use instrument_analysis::report::text::{percent, printable, quantity};
+use instrument_analysis::report::text::{percent, quantity};
 use instrument_analysis::report::{Options, Sort, xprof};
 use instrument_analysis::thread_time::ThreadTime;
 use instrument_analysis::uncertainty::accompanies;
 use instrument_analysis::{Kind, Window};
+use instrument_names::printable::printable;
 use instrument_trace::{NO_MIN, Pause, ThreadKind};
 
 /// Methods that are printed unless --top says otherwise.

@@ -4,6 +4,7 @@
 //! into: `app.jar!BOOT-INF/lib/x.jar!com/acme/Foo.class`. Entries are read one by one.
 
 use anyhow::{Context, Result, bail, ensure};
+use instrument_names::printable::printable_bytes;
 use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
 use std::collections::HashMap;
 use std::io::Read;
@@ -103,7 +104,7 @@ impl Tree {
             let found = found?;
             if found.file_type().is_file() {
                 let relative = found.path().strip_prefix(path)?;
-                let name = printable(relative.as_os_str().as_encoded_bytes());
+                let name = printable_bytes(relative.as_os_str().as_encoded_bytes());
                 entries.push(Entry { name, duplicate: 0, place: Place::File(found.into_path()) });
             }
         }
@@ -135,7 +136,7 @@ impl Tree {
             let duplicate = seen.entry(name.to_vec()).or_default();
             let (method, crc) = (record.compression_method(), record.crc32());
             entries.push(Entry {
-                name: printable(name),
+                name: printable_bytes(name),
                 duplicate: *duplicate,
                 place: Place::Zip { wayfinder: record.wayfinder(), method, crc },
             });
@@ -258,24 +259,6 @@ fn class_path_name(stem: &str) -> &str {
     prefixes.iter().find_map(|prefix| stem.strip_prefix(prefix)).unwrap_or(stem)
 }
 
-/// A file name for people: what is no UTF-8, controls a terminal or reorders a line is escaped.
-fn printable(name: &[u8]) -> String {
-    let mut out = String::new();
-    for chunk in name.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            let reorders = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-            match c.is_control() || reorders {
-                true => out.extend(c.escape_unicode()),
-                false => out.push(c),
-            }
-        }
-        for byte in chunk.invalid() {
-            out.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    out
-}
-
 /// Archives and directories for the tests of `dump` and `diff`.
 #[cfg(test)]
 pub(crate) mod samples {
@@ -348,6 +331,5 @@ mod tests {
         assert_eq!(class_path_name("META-INF/versions/11/a/B"), "a/B");
         assert_eq!(class_path_name("a/B"), "a/B");
         assert!(is_archive_name("x.JAR") && !is_archive_name("jar"));
-        assert_eq!(printable(b"a\x1b[\xff\xe2\x80\xae"), "a\\u{1b}[\\xff\\u{202e}");
     }
 }

@@ -1,5 +1,6 @@
 //! Talk to people: everything that is not a result goes to stderr through here, as loud as asked for.
 
+use instrument_names::printable::printable_lines;
 use std::fmt;
 use std::io::{BufWriter, IsTerminal, Write, stderr};
 
@@ -140,8 +141,8 @@ impl Talk {
     /// Names in messages come from programs and files: control characters must not reach a terminal. Nobody may be listening; that is no
     /// reason to fail.
     fn line(&self, start: &str, message: fmt::Arguments<'_>) {
-        let control = |c: char| c.is_control() && c != '\n' && c != '\t';
-        let message = message.to_string().replace(control, "\u{fffd}");
+        let message = message.to_string();
+        let message = printable_lines(&message);
         let _ = stderr().lock().write_fmt(format_args!("{start}{message}\n"));
     }
 }

@@ -62,7 +62,7 @@ fn control_characters_of_names_reach_no_terminal() {
             run.stdout,
             run.stderr
         );
-        assert!((run.stdout + &run.stderr).contains("\u{fffd}[31m"));
+        assert!((run.stdout + &run.stderr).contains("\\u001b[31m"));
     }
 }
 

@@ -7,11 +7,13 @@
 //! | [`glob`] | wildcards over the names of class files |
 //! | [`nearest`] | what a pattern that fits nothing may have been meant as |
 //! | [`signature`] | names with descriptors as Java writes them |
+//! | [`printable`] | text of programs made safe for a terminal |
 //! | [`mutf8`] | Modified UTF-8, the encoding of names in class files |
 
 pub mod glob;
 pub mod mutf8;
 pub mod nearest;
 pub mod pattern;
+pub mod printable;
 pub mod signature;
 pub mod types;

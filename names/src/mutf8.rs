@@ -1,5 +1,6 @@
 //! Modified UTF-8 (JVMS 4.4.7). Names are compared and copied as bytes; this module only prints them.
 
+use crate::printable::is_unsafe;
 use std::fmt::Write;
 
 /// Decodes to UTF-16 code units; a byte that fits no rule becomes itself (U+0000..U+00FF), so that
@@ -28,7 +29,7 @@ pub fn escape(bytes: &[u8]) -> String {
     for decoded in char::decode_utf16(code_units(bytes)) {
         match decoded {
             Ok('\\') => out.push_str("\\\\"),
-            Ok(c) if !c.is_control() && !is_bidi_or_separator(c) => out.push(c),
+            Ok(c) if !is_unsafe(c) => out.push(c),
             Ok(c) => {
                 let mut units = [0; 2];
                 for unit in c.encode_utf16(&mut units) {
@@ -41,11 +42,6 @@ pub fn escape(bytes: &[u8]) -> String {
         }
     }
     out
-}
-
-/// Characters that would reorder or break a printed line.
-fn is_bidi_or_separator(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 //! each context that consumed something itself.
 //!
 //! The format knows one figure, so it is asked for. A process is a first frame, unless there is only one; threads are in
-//! brackets. A name cannot hold `;` or a line end there: descriptors become types, `Shop.price(java.lang.String)`; else `,` and
-//! a blank stand for them.
+//! brackets. A name cannot hold `;` or a line end there: descriptors become types, `Shop.price(java.lang.String)`; else `,`
+//! stands for `;`. What controls a terminal is escaped ([`printable`]).
 
 use super::Figure;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Kind};
+use instrument_names::printable::printable;
 use instrument_names::signature::readable;
 use std::io::{self, Write};
 
@@ -35,7 +36,7 @@ pub fn write(model: &Arcflow, figure: Figure, out: &mut dyn Write) -> io::Result
             let separator = if stack.is_empty() { "" } else { ";" };
             let name = tree.name(id);
             let name = readable(name).unwrap_or_else(|| name.to_owned());
-            let name = name.replace(';', ",").replace(['\n', '\r'], " ");
+            let name = printable(&name).replace(';', ",");
             match model.node(id).kind {
                 Kind::Thread => stack.extend([separator, "[", &name, "]"]),
                 _ => stack.extend([separator, &name]),

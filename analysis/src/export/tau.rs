@@ -4,11 +4,12 @@
 //! Processes are nodes, the context is 0. Each file has a row for the whole thread, its life if the model has it, which TAU calls `.TAU application`; one for
 //! each consumer, and, unless they are not wanted, one for each context, named by its path. Times are µs there. A consumer's
 //! inclusive figure counts its outermost calls only. The thread's own row is rounded to whole numbers, because readers expect
-//! them there. A name can hold neither `"` nor a line end: `'` and a blank stand for them.
+//! them there. A name cannot hold `"`: `'` stands for it. What ends a line or controls a terminal is escaped ([`printable`]).
 
 use super::timeline::ns_per_unit;
 use super::walk::{Step, Track, Tree};
 use crate::model::{Arcflow, Consumer, NodeId, Resource};
+use instrument_names::printable::printable;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -211,7 +212,7 @@ fn write_row(name: &str, row: Row, group: &str, out: &mut dyn Write) -> io::Resu
 }
 
 fn name(name: &str) -> String {
-    name.replace('"', "'").replace(['\n', '\r'], " ")
+    printable(name).replace('"', "'")
 }
 
 fn xml(text: &str) -> String {

@@ -4,10 +4,11 @@
 use std::io::{self, Write};
 
 use super::labels::Labels;
-use super::text::{percent, printable, quantity, quantity_width, shortened};
+use super::text::{percent, quantity, quantity_width, shortened};
 use super::{Options, Show};
 use crate::model::{Arcflow, Window};
 use crate::uncertainty::{Error, Uncertainty};
+use instrument_names::printable::printable;
 
 /// Headers of the first and the last column, as in the paper.
 const CALLS: &str = "calls";
@@ -68,7 +69,7 @@ pub(crate) struct Columns {
 fn labels(model: &Arcflow) -> impl Iterator<Item = String> {
     let labels = [(CALLS, &model.occurrences, "calls"), (FUNCTION, &model.consumers, "methods")];
     let odd = labels.into_iter().filter(|(_, label, usual)| label != usual);
-    odd.map(|(column, label, _)| format!("{column}: {}", printable(label)))
+    odd.map(|(column, label, _)| format!("{column}: {label}"))
 }
 
 /// An error in percent of its figure, whole ones from 10 on; `>99`: it may be off by all of it.
@@ -104,7 +105,8 @@ impl Columns {
         for &resource in shown {
             let of = &model.resources()[resource];
             for (part, word) in [(Part::Base, "base"), (Part::Cum, "cum")] {
-                let word = if shown.len() > 1 { format!("{} {word}", of.name) } else { word.to_owned() };
+                let word =
+                    if shown.len() > 1 { format!("{} {word}", printable(&of.name)) } else { word.to_owned() };
                 let uncertain = Uncertainty::of(model, resource);
                 let sampled = uncertain.is_sampled();
                 for cell in [Cell::Figure, Cell::Error, Cell::ErrorPercent, Cell::Percent] {
@@ -145,7 +147,10 @@ impl Columns {
             total: total.to_vec(),
             labels: Labels::new(model, options),
             name: options.width.map(|width| width.saturating_sub(used).max(NARROWEST_NAME)),
-            heading: heading.chain(labels(model)).chain(window(model)).collect::<Vec<_>>().join(", "),
+            heading: printable(
+                &heading.chain(labels(model)).chain(window(model)).collect::<Vec<_>>().join(", "),
+            )
+            .into_owned(),
         }
     }
 

@@ -7,6 +7,7 @@
 
 use std::io::Write;
 
+use instrument_names::printable::printable;
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
@@ -274,7 +275,8 @@ impl<'a> Diff<'a> {
             let figures = [found.before, found.after].map(|value| figure(value, &resource.unit));
             let change = relative(found.before, found.after);
             let mark = if found.verdict == Verdict::WithinErrors { ", within the errors" } else { "" };
-            writeln!(out, "{} {} -> {} ({change}{mark})", resource.name, figures[0], figures[1])?;
+            let name = printable(&resource.name);
+            writeln!(out, "{name} {} -> {} ({change}{mark})", figures[0], figures[1])?;
         }
         let [before, after] = self.runs;
         if before + after > 2 {
@@ -329,7 +331,7 @@ impl<'a> Diff<'a> {
         for &r in &self.shown {
             let word = match &self.shown[..] {
                 [_] => String::new(),
-                _ => format!("{} ", self.resources[r].name),
+                _ => format!("{} ", printable(&self.resources[r].name)),
             };
             match r {
                 0 => add(&["calls", "after", "change", "+-", "%"], ""),

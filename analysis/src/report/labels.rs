@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Options;
-use super::text::{printable, shown};
+use super::text::shown;
 use crate::model::Arcflow;
 use crate::origin::{Origin, Origins};
+use instrument_names::printable::printable;
 use instrument_names::signature::{readable, returned};
 
 /// The names of a model's consumers as text shows them.

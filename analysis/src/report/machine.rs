@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use instrument_names::printable::printable;
 use serde_json::{Number, Value, json};
 
 use crate::correction::Correction;
@@ -104,11 +105,8 @@ pub(crate) fn csv_figures(shown: &[usize], base: &[f64], cum: &[f64]) -> String 
     shown.iter().map(|&r| format!(",{},{}", number(base[r]), number(cum[r]))).collect()
 }
 
-/// A field of a CSV table (RFC 4180).
-pub(crate) fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
+/// A field of a CSV table (RFC 4180), safe for a terminal.
+pub fn field(text: &str) -> String {
+    let text = printable(text);
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }
 }

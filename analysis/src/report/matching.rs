@@ -5,8 +5,8 @@ use std::io::Write;
 use serde_json::json;
 
 use super::aligned::Aligned;
-use super::text::printable;
 use super::{Error, Format};
+use instrument_names::printable::printable;
 use std::collections::BTreeMap;
 
 use super::text::quantity;

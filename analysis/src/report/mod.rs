@@ -36,6 +36,8 @@ pub mod xarc;
 pub mod xprof;
 pub mod xtree;
 
+pub use machine::field;
+
 use crate::model::{Arcflow, Kind};
 use crate::thread_time::ThreadTime;
 use crate::uncertainty::accompanies;

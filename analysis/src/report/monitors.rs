@@ -9,10 +9,11 @@ use instrument_trace::{JavaThread, Profile};
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
-use super::text::{percent, printable, quantity};
+use super::text::{percent, quantity};
 use super::{Error, Format, Options, Show, machine, xtree};
 use crate::model::{Arcflow, HashMap};
 use crate::waits::{Both, Monitor, MonitorWaits, OTHERS, Sum, UNKNOWN_THREAD, Waits, plain_name};
+use instrument_names::printable::printable;
 
 /// Rows of text unless asked for otherwise.
 const TOP: usize = 20;

@@ -1,5 +1,6 @@
 //! Figures and names as people read them.
 
+use instrument_names::printable::printable;
 use instrument_names::signature::brief;
 use std::borrow::Cow;
 
@@ -77,15 +78,6 @@ pub fn shown(name: &str) -> Cow<'_, str> {
     match brief(name) {
         Some(brief) => Cow::Owned(printable(&brief).into_owned()),
         None => printable(name),
-    }
-}
-
-/// Names come from the program: control characters must not reach a terminal.
-pub fn printable(name: &str) -> Cow<'_, str> {
-    if name.chars().any(char::is_control) {
-        Cow::Owned(name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect())
-    } else {
-        Cow::Borrowed(name)
     }
 }
 
@@ -238,6 +230,5 @@ mod tests {
         assert_eq!(shortened(path, Some(24)), "p.A.f(\u{2026}) > p.q.B.g(\u{2026})");
         let long = "worker of (some) group with a name";
         assert_eq!(shortened(long, Some(11)), "work\u{2026}a name");
-        assert_eq!(printable("a\x1b[31m"), "a\u{fffd}[31m");
     }
 }

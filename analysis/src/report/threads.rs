@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use instrument_names::printable::printable;
 use serde_json::json;
 
 use super::{Error, Format, Options, machine, xprof};
@@ -41,7 +42,7 @@ pub fn write(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Res
                     writeln!(out)?;
                 }
                 let of = if process.is_empty() { String::new() } else { format!(" of {process}") };
-                writeln!(out, "thread {}{}", super::text::printable(name), super::text::printable(&of))?;
+                writeln!(out, "thread {}{}", printable(name), printable(&of))?;
                 xprof::write(out, &part, &arcs, options)?;
             }
             Format::Json => {

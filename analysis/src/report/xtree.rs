@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use instrument_names::printable::printable;
 use serde_json::{Value, json};
 
 use super::columns::{Columns, Figures};
@@ -55,7 +56,8 @@ pub fn write(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Res
                 let resource = &model.resources()[r];
                 let part = callees.cum(Arcflow::ROOT)[r];
                 let [all, some] = [whole[r], part].map(|value| quantity(value, &resource.unit));
-                writeln!(out, "focus: {} {some}, {} % of {all}", resource.name, percent(part, whole[r]))?;
+                let (name, percent) = (printable(&resource.name), percent(part, whole[r]));
+                writeln!(out, "focus: {name} {some}, {percent} % of {all}")?;
             }
             writeln!(out, "\ncallers, the nearest first")?;
             callers.text(out)?;
@@ -273,7 +275,7 @@ impl<'a> Tree<'a> {
             for &r in self.shown.iter().filter(|_| !self.is_reversed) {
                 let resource = &self.model.resources()[r];
                 let (all, part) = (quantity(base[r], &resource.unit), percent(base[r], total[r]));
-                write!(out, ", {} {all} ({part} %)", resource.name)?;
+                write!(out, ", {} {all} ({part} %)", printable(&resource.name))?;
             }
             writeln!(out, "{}", self.reasons())?;
         }

@@ -1,7 +1,8 @@
 //! Answers as text for people. What the program named is printed without control characters.
 
 use super::Request;
-use instrument_analysis::report::text::{printable, quantity};
+use instrument_analysis::report::text::quantity;
+use instrument_names::printable::printable;
 use serde_json::Value;
 use std::io::{Result, Write};
 
