@@ -33,6 +33,15 @@ pub(crate) fn is_generated(class: &[u8]) -> bool {
         || class.windows(9).any(|part| part == b"$$Lambda$" || part == b"$$Lambda/")
 }
 
+/// The launcher of Spring Boot archives: it loads the classes of the program and of its libraries from jars within the jar, and is neither.
+/// Of the contexts of a start, six in ten were its own.
+pub(crate) const LAUNCHER: &str = "org.springframework.boot.loader.**";
+
+/// Whether a class is part of it.
+pub(crate) fn is_launcher(class: &[u8]) -> bool {
+    class.starts_with(b"org/springframework/boot/loader/")
+}
+
 /// Classes of the JDK whose methods a probe calls before it can know that it is called by itself. Probes in them would never end.
 pub(crate) fn is_needed_by_probes(class: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 7] = [
@@ -74,6 +83,23 @@ mod tests {
             ["com/acme/$Proxy", "com/acme/$ProxyFactory", "com/acme/Foo$Lambda", "jdk/jfr/Event", "A"]
         {
             assert!(!is_generated(class.as_bytes()), "{class}");
+        }
+    }
+
+    #[test]
+    fn the_launcher_is_known_by_its_package() {
+        let pattern = &instrument_names::pattern::Pattern::list(LAUNCHER).unwrap()[0];
+        for (class, is_it) in [
+            ("org/springframework/boot/loader/launch/JarLauncher", true),
+            ("org/springframework/boot/loader/Launcher", true),
+            ("org/springframework/boot/SpringApplication", false),
+        ] {
+            assert_eq!(is_launcher(class.as_bytes()), is_it, "{class}");
+            assert_eq!(
+                pattern.class(class.as_bytes()) == instrument_names::pattern::Fit::All,
+                is_it,
+                "{class}"
+            );
         }
     }
 

@@ -50,6 +50,8 @@ pub(crate) struct LoadHook {
     only_regions: bool,
     /// What the virtual machine does in code of the JDK while a method waits for it; none if methods are not timed.
     machine_work: Arc<[Region]>,
+    /// A class of the launcher of Spring Boot archives was left as it is.
+    launcher_left: AtomicBool,
     /// Classes that were looked at to be rewritten, and the ns that it took, over all threads.
     looked_at: AtomicU64,
     ns: AtomicU64,
@@ -128,7 +130,7 @@ impl LoadHook {
         let is_timed = options.transforms.method_events && !options.recorder.iter().any(counts);
         let jdk_filter = options.jdk_filter.map(Arc::new);
         if options.library_calls != LibraryCalls::None {
-            instrumenter.record_library_calls(Arc::new(OwnByName { jdk_filter: jdk_filter.clone() }));
+            instrumenter.record_library_calls(Arc::new(OwnByName { filter, jdk_filter: jdk_filter.clone() }));
         }
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {
@@ -151,6 +153,7 @@ impl LoadHook {
             only_regions: options.transforms == Transforms::NONE,
             machine_work: if is_timed { machine_work() } else { Arc::new([]) },
             regions,
+            launcher_left: AtomicBool::new(false),
             looked_at: AtomicU64::new(0),
             ns: AtomicU64::new(0),
         })
@@ -162,13 +165,14 @@ impl LoadHook {
         self.ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
     }
 
-    /// The same so far, as properties of the profile.
+    /// The same so far, and which of the program's classes the rules have left, as properties of the profile.
     pub(crate) fn cost(&self) -> String {
-        format!(
-            "rewriting.classes={}\nrewriting.ns={}\n",
-            self.looked_at.load(Relaxed),
-            self.ns.load(Relaxed)
-        )
+        let (classes, ns) = (self.looked_at.load(Relaxed), self.ns.load(Relaxed));
+        let mut text = format!("rewriting.classes={classes}\nrewriting.ns={ns}\n");
+        if self.launcher_left.load(Relaxed) {
+            text += &format!("rewriting.left={}\n", class_rules::LAUNCHER);
+        }
+        text
     }
 
     /// Whether classes of the JDK may be rewritten.
@@ -203,7 +207,7 @@ impl LoadHook {
 
     /// Whether a class is to be looked at.
     pub(crate) fn may_want(&self, origin: Origin, class: &[u8]) -> bool {
-        self.considers(origin, class) && left(origin, class).is_none()
+        self.considers(origin, class) && left(self.filter, origin, class).is_none()
     }
 
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
@@ -216,7 +220,10 @@ impl LoadHook {
         if !self.considers(origin, class) {
             return false;
         }
-        let left = left(origin, class);
+        let left = left(self.filter, origin, class);
+        if left == Some(LAUNCHER) {
+            self.launcher_left.store(true, Relaxed);
+        }
         if let (Some(reason), Some(report)) = (left, &self.report) {
             write(report, |report| report.left(&mutf8::escape(class), reason));
         }
@@ -417,6 +424,7 @@ impl LoadHook {
 
 /// What the agent rewrites, as far as names tell: a class that is called need not be loaded yet.
 struct OwnByName {
+    filter: &'static Filter,
     jdk_filter: Option<Arc<Filter>>,
 }
 
@@ -425,16 +433,25 @@ impl Own for OwnByName {
         let origin = if library::jdk::has(class) { Origin::Jdk } else { Origin::Program };
         let included = |filter: &Filter| filter.method(class, name, descriptor).is_ok();
         let considered = origin == Origin::Program || self.jdk_filter.as_deref().is_some_and(included);
-        if considered && left(origin, class).is_none() { Resolved::Unknown } else { Resolved::Elsewhere }
+        if considered && left(self.filter, origin, class).is_none() {
+            Resolved::Unknown
+        } else {
+            Resolved::Elsewhere
+        }
     }
 }
 
+/// The reason for the launcher of Spring Boot archives.
+const LAUNCHER: &str = "archive-launcher";
+
 /// Why the rules leave a class as it is, if they do.
-fn left(origin: Origin, class: &[u8]) -> Option<&'static str> {
+fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<&'static str> {
     if class_rules::is_generated(class) {
         Some("generated")
     } else if origin == Origin::Jdk && class_rules::is_needed_by_probes(class) {
         Some("needed-by-probes")
+    } else if class_rules::is_launcher(class) && !filter.has_includes() {
+        Some(LAUNCHER)
     } else {
         None
     }

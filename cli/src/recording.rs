@@ -28,6 +28,8 @@ pub(crate) struct Recording {
     rewriting_ns: Option<u64>,
     /// Classes that it looked at then.
     rewriting_classes: Option<u64>,
+    /// Classes of the program that are not recorded unless an include pattern names them.
+    classes_left: Option<String>,
     /// What is not in these.
     left_out: [&'static str; 3],
     /// Methods whose own time cannot be told from the cost of recording; none: times are not corrected.
@@ -53,6 +55,11 @@ impl Recording {
             probes_ns: is_corrected.then(|| subject.overhead.round() as u64),
             rewriting_ns: sum("rewriting.ns"),
             rewriting_classes: sum("rewriting.classes"),
+            classes_left: subject
+                .profiles
+                .iter()
+                .find_map(|file| file.property("rewriting.left"))
+                .map(str::to_owned),
             left_out: LEFT_OUT,
             too_short: subject
                 .model
@@ -64,6 +71,13 @@ impl Recording {
 
     /// `measured`: the time that the probes are a part of, in ns.
     pub(crate) fn print(&self, out: &mut dyn Write, measured: f64) -> Result<()> {
+        if let Some(classes) = &self.classes_left {
+            let text = format!(
+                "{classes}, which loads classes from the archive: its time is in (class loading) and in its callers; \
+                 `--include '**'` records it"
+            );
+            fact(out, "left out", &text)?;
+        }
         let mut parts = Vec::new();
         let mut sum = 0;
         if let Some(ns) = self.probes_ns {

@@ -24,7 +24,7 @@ use instrument_analysis::thread_time::ThreadTime;
 use instrument_analysis::uncertainty::accompanies;
 use instrument_analysis::{Kind, Window};
 use instrument_names::printable::printable;
-use instrument_trace::{NO_MIN, Pause, ThreadKind};
+use instrument_trace::{NO_MIN, Pause, Profile, ThreadKind};
 
 /// Methods that are printed unless --top says otherwise.
 const TOP: usize = 20;
@@ -95,9 +95,12 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             writeln!(out, "{line}\n")?;
         }
         for file in &subject.profiles {
-            about(&mut out, file, &subject.model.correction)?;
+            about(&mut out, file)?;
         }
-        summary(&mut out, &subject, &arcs, &counts, &checked)?;
+        totals(&mut out, &subject, &arcs, Part::First)?;
+        if !subject.profiles.is_empty() && !counts.law.holds {
+            law(&mut out, &counts)?;
+        }
         for file in &subject.profiles {
             regions(&mut out, file)?;
         }
@@ -111,6 +114,11 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         print(opts).with(None, &Methods::default(), |options| {
             xprof::write(&mut out, &subject.model, &arcs, options)
         })?;
+        writeln!(out)?;
+        for file in &subject.profiles {
+            recorded(&mut out, file, &subject)?;
+        }
+        summary(&mut out, &subject, &arcs, &counts, &checked)?;
     }
     out.flush()?;
     view::say(&checked, talk);
@@ -165,14 +173,21 @@ pub(crate) fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<()> {
     Ok(writeln!(out, "{name:<11} {}", printable(value))?)
 }
 
+fn program(out: &mut dyn Write, file: &ProfileFile) -> Result<()> {
+    let command = file.property("command").unwrap_or("unknown");
+    fact(out, "program", &format!("{command} (pid {})", file.profile.pid))
+}
+
+/// The clock at the last that a profile tells of.
+fn end_clock(profile: &Profile) -> u64 {
+    let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
+    last.max(profile.beat_clock).max(profile.shutdown_clock)
+}
+
 /// What a profile says of its process.
-fn about(out: &mut dyn Write, file: &ProfileFile, correction: &Correction) -> Result<()> {
+fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<()> {
     let profile = &file.profile;
-    fact(
-        out,
-        "program",
-        &format!("{} (pid {})", file.property("command").unwrap_or("unknown"), profile.pid),
-    )?;
+    program(out, file)?;
     let words = ["java.vm.name", "java.version", "os", "host"].map(|key| file.property(key));
     let words: Vec<_> = words.into_iter().flatten().collect();
     if !words.is_empty() {
@@ -180,8 +195,7 @@ fn about(out: &mut dyn Write, file: &ProfileFile, correction: &Correction) -> Re
     }
     let start = UNIX_EPOCH.checked_add(Duration::from_millis(profile.start_ms));
     let when = start.map_or_else(String::new, |start| humantime::format_rfc3339_seconds(start).to_string());
-    let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
-    let end = last.max(profile.beat_clock).max(profile.shutdown_clock);
+    let end = end_clock(profile);
     fact(out, "when", &when)?;
     if profile.start_clock > 0 && end > profile.start_clock {
         let how = match (file.is_live, profile.shutdown_clock) {
@@ -198,11 +212,23 @@ fn about(out: &mut dyn Write, file: &ProfileFile, correction: &Correction) -> Re
             format!("{} from {} after the start: all figures below are of it", time(length), time(begin));
         fact(out, "window", &window)?;
     }
+    match file.dropped() {
+        0 => Ok(()),
+        events => fact(out, "dropped", &format!("{events} events: figures are too small by these")),
+    }
+}
+
+/// What it says of its recording.
+fn recorded(out: &mut dyn Write, file: &ProfileFile, subject: &Subject) -> Result<()> {
+    let profile = &file.profile;
+    if subject.profiles.len() > 1 {
+        program(out, file)?;
+    }
     let mut how = file.property("record").unwrap_or("unknown").to_owned();
     if let Some(timing) = file.property("timing") {
         how += &format!(", {timing} calls timed");
     }
-    if let Some(cost) = profile.calibration().filter(|_| *correction == Correction::Applied) {
+    if let Some(cost) = profile.calibration().filter(|_| subject.model.correction == Correction::Applied) {
         how += &format!(", {:.1} + {:.1} ns a call taken out", cost.inner, cost.outer);
     }
     if let Some(clock) = file.property("clock") {
@@ -217,6 +243,7 @@ fn about(out: &mut dyn Write, file: &ProfileFile, correction: &Correction) -> Re
     fact(out, "recorded", &how)?;
     if !profile.pauses.is_empty() {
         // One that did not end goes on to the end.
+        let end = end_clock(profile);
         let length = |pause: &Pause| if pause.end == 0 { end } else { pause.end }.saturating_sub(pause.start);
         let sum = profile.pauses.iter().map(length).fold(0u64, u64::saturating_add);
         let pauses = profile.pauses.len();
@@ -229,25 +256,20 @@ fn about(out: &mut dyn Write, file: &ProfileFile, correction: &Correction) -> Re
     fact(out, "dropped", &format!("{} events", file.dropped()))
 }
 
-fn summary(
-    out: &mut dyn Write,
-    subject: &Subject,
-    arcs: &Arcs,
-    counts: &Report,
-    checked: &Checked,
-) -> Result<()> {
+/// Which totals are printed: the first screen has the times that everybody wants, the end of the report the others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    First,
+    Rest,
+}
+
+/// How much there is of each resource.
+fn totals(out: &mut dyn Write, subject: &Subject, arcs: &Arcs, part: Part) -> Result<()> {
     let model = &subject.model;
-    let methods = arcs.functions().iter().filter(|f| f.kind == Kind::Method).count();
-    let contexts = model.nodes().iter().filter(|node| node.kind == Kind::Method);
-    let (contexts, calls) = contexts.fold((0u64, 0u64), |(c, n), node| (c + 1, n.saturating_add(node.n)));
-    fact(
-        out,
-        &model.occurrences,
-        &format!("{calls} in {contexts} contexts of {methods} {}", model.consumers),
-    )?;
     let time = ThreadTime::of(model);
     for (r, resource) in model.resources().iter().enumerate() {
-        let is_told = r == 0 || arcs.total()[r] != 0.0;
+        let is_first = r == 0 || time.is_some_and(|time| [time.running, time.waiting].contains(&r));
+        let is_told = is_first == (part == Part::First) && (r == 0 || arcs.total()[r] != 0.0);
         if is_told && !accompanies(resource) {
             let total = quantity(arcs.total()[r], &resource.unit);
             let whole = time.map_or(0.0, |time| arcs.total()[time.whole]);
@@ -269,11 +291,37 @@ fn summary(
             }
         }
     }
+    Ok(())
+}
+
+/// Whether the counts add up, and which do not.
+fn law(out: &mut dyn Write, counts: &Report) -> Result<()> {
+    writeln!(out, "{}", counts.law.line())?;
+    counts.law.violations(out)
+}
+
+/// What was counted, what that cost, and whether it adds up.
+fn summary(
+    out: &mut dyn Write,
+    subject: &Subject,
+    arcs: &Arcs,
+    counts: &Report,
+    checked: &Checked,
+) -> Result<()> {
+    let model = &subject.model;
+    let methods = arcs.functions().iter().filter(|f| f.kind == Kind::Method).count();
+    let contexts = model.nodes().iter().filter(|node| node.kind == Kind::Method);
+    let (contexts, calls) = contexts.fold((0u64, 0u64), |(c, n), node| (c + 1, n.saturating_add(node.n)));
+    fact(
+        out,
+        &model.occurrences,
+        &format!("{calls} in {contexts} contexts of {methods} {}", model.consumers),
+    )?;
+    totals(out, subject, arcs, Part::Rest)?;
     let measured = model.resource("wall-raw").map_or(0.0, |r| arcs.total()[r]);
     Recording::of(subject, arcs).print(out, measured)?;
-    if !subject.profiles.is_empty() {
-        writeln!(out, "{}", counts.law.line())?;
-        counts.law.violations(out)?;
+    if !subject.profiles.is_empty() && counts.law.holds {
+        law(out, counts)?;
     }
     writeln!(out, "{}", view::line(checked))?;
     Ok(())

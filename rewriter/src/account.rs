@@ -35,9 +35,8 @@ pub enum Outcome {
 /// How a reason of the rewriter counts: what a filter asked for is no failure, and a module descriptor or an abstract method has no code.
 pub fn outcome_of(reason: &str) -> Outcome {
     match reason {
-        "own-runtime" | "not-included" | "excluded" | "not-a-subclass" | "generated" | "needed-by-probes" => {
-            Outcome::Excluded
-        }
+        "own-runtime" | "not-included" | "excluded" | "not-a-subclass" | "generated" | "needed-by-probes"
+        | "archive-launcher" => Outcome::Excluded,
         "not-code" | "no-code" | "nothing-to-insert" => Outcome::Unchanged,
         _ => Outcome::Skipped,
     }

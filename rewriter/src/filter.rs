@@ -123,6 +123,11 @@ impl Filter {
         self.include.len() > 1 && self.include.iter().any(|p| !p.seen.load(Relaxed))
     }
 
+    /// Whether only what is named is let in.
+    pub fn has_includes(&self) -> bool {
+        !self.include.is_empty()
+    }
+
     /// Leaves out every class that is not in `classes`, on top of the patterns; see [`SubclassIndex::resolve`].
     pub fn restrict_to(&mut self, classes: ClassSet) {
         self.restrict_to = Some(classes);

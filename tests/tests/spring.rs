@@ -1,13 +1,23 @@
 //! A Spring Boot service under `instrument run`, as a new user starts it: REST, Spring JDBC, an embedded database, 200 requests.
 
-use anyhow::{Result, ensure};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::spring::{self, Ended};
 use instrument_tests::subject::{self, entries_of};
-use instrument_tests::{agent, machine::Jdk};
+use instrument_tests::{
+    agent,
+    machine::{Jdk, Run},
+};
 use tempfile::TempDir;
 
 const REQUESTS: usize = 200;
+/// Lines of a terminal.
+const SCREEN: usize = 24;
+/// Bytes.
+const LARGEST_PROFILE: u64 = 150_000_000;
 
 /// The oldest and the newest virtual machine on which it runs.
 fn machines() -> Result<Vec<Jre>> {
@@ -28,14 +38,42 @@ fn serve(jre: &Jre, options: &[&str], words: &[&str]) -> Result<(TempDir, Ended)
     Ok((folder, ended))
 }
 
+/// The first screen of the report shows how long it took and where the time went in the program's own methods; the last lines, what is
+/// not recorded.
+fn check_report(profile: &Path) -> Result<()> {
+    let text = String::from_utf8(subject::call()?.arg("report").arg(profile).run_quietly()?.stdout)?;
+    let screen: Vec<&str> = text.lines().take(SCREEN).collect();
+    for fact in ["elapsed ", "running ", "waiting "] {
+        ensure!(screen.iter().any(|line| line.starts_with(fact)), "no {fact}in {screen:#?}");
+    }
+    let own = screen.iter().skip_while(|line| **line != "the program's own methods: com.acme.shop.**");
+    let own: Vec<_> = own.skip(3).filter_map(|line| line.split_once("com.acme.shop.")).collect();
+    let is_there = |method: &str| own.iter().any(|(_, name)| name.starts_with(method));
+    ensure!(own.len() >= 10, "{screen:#?}");
+    for method in ["ShopController.items(", "ShopController.order(", "ShopController.receipt("] {
+        ensure!(is_there(method), "no {method}) in {screen:#?}");
+    }
+    ensure!(is_there("ItemRepository."), "no method of a repository in {screen:#?}");
+    let left = text.lines().find(|line| line.starts_with("left out ")).context("nothing is left out")?;
+    ensure!(left.contains("org.springframework.boot.loader.**"), "{left}");
+    Ok(())
+}
+
 #[test]
-fn every_request_is_counted() -> Result<()> {
+fn every_request_is_counted_and_the_first_screen_tells_where_time_went() -> Result<()> {
     for jre in machines()? {
         let threads: &[bool] = if jre.version >= 21 { &[false, true] } else { &[false] };
         for is_virtual in threads {
             let option = format!("-Dspring.threads.virtual.enabled={is_virtual}");
             let (folder, _) = serve(&jre, &[], &[&option])?;
+            let profile = spring::profile(folder.path())?;
+            let bytes = fs::metadata(&profile)?.len();
+            // Virtual threads have a tree each.
+            ensure!(*is_virtual || bytes <= LARGEST_PROFILE, "Java {}, {option}: {bytes} bytes", jre.version);
+            check_report(&profile)?;
             let methods = subject::profile(folder.path())?;
+            let launcher = entries_of(&methods, "org.springframework.boot.loader.");
+            ensure!(launcher == 0, "Java {}: {launcher} calls of the launcher", jre.version);
             for (method, calls) in [
                 ("ShopController.items", 50),
                 ("ShopController.order", 100),

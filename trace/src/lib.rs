@@ -363,7 +363,8 @@
 //! (what the user calls the process); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
 //! `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`
 //! (ns that it was ahead of the monotonic clock in the end); under the agent `rewriting.classes` and `rewriting.ns` (classes that it looked
-//! at as they were loaded, and the time for which it held up the threads that loaded them); and what calibration found, in ns as decimal numbers:
+//! at as they were loaded, and the time for which it held up the threads that loaded them), `rewriting.left` (a
+//! pattern of classes of the program that it left as they are unless an include pattern names them); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |
 //! |---|---|
