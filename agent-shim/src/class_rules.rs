@@ -22,7 +22,7 @@ impl Origin {
 }
 
 /// Classes that the JDK makes while the program runs: proxies (`$Proxy7`), accessors, lambdas. They are named after nothing that
-/// anybody wrote, and there may be any number of them. (Hidden classes do not come to an agent.)
+/// anybody wrote, and there may be any number of them. (Hidden classes do not come to the hook; the same rule says which of them are worth a word.)
 pub(crate) fn is_generated(class: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 5] =
         [b"jdk/internal/reflect/", b"sun/reflect/", b"java/lang/invoke/", b"com/sun/proxy/", b"jdk/proxy"];
@@ -31,6 +31,8 @@ pub(crate) fn is_generated(class: &[u8]) -> bool {
     PREFIXES.iter().any(|prefix| class.starts_with(prefix))
         || proxy.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
         || class.windows(9).any(|part| part == b"$$Lambda$" || part == b"$$Lambda/")
+        || class.ends_with(b"$$Lambda")
+        || class.ends_with(b"$$TypeSwitch")
 }
 
 /// The launcher of Spring Boot archives: it loads the classes of the program and of its libraries from jars within the jar, and is neither.

@@ -20,6 +20,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod boot_probes;
+mod children;
 mod class_loaders;
 mod class_rules;
 mod clock;
@@ -28,6 +29,7 @@ mod ctl;
 mod early;
 mod heap;
 mod heap_dump;
+mod hidden;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -90,6 +92,7 @@ static CALLBACKS: Callbacks = Callbacks {
     vm_start: Some(vm_start),
     vm_death: Some(vm_death),
     class_file_load_hook: Some(class_file_load_hook),
+    class_prepare: Some(class_prepare),
     garbage_collection_start: Some(heap::garbage_collection_start),
     garbage_collection_finish: Some(heap::garbage_collection_finish),
     object_free: Some(heap::object_free),
@@ -116,6 +119,8 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
     contained("the start of the agent", || {
         // SAFETY: these are what the virtual machine passed in.
         let (jvmti, options) = unsafe { (Jvmti::of(vm), text(options)) };
+        // SAFETY: the virtual machine has one thread so far.
+        unsafe { children::prepare() };
         if options == "help" {
             // As the agents of the JDK do: there is no program to run.
             let _ = std::io::Write::write_all(&mut std::io::stdout(), options::help().as_bytes());
@@ -147,7 +152,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
             let jni = jni.ok_or("no JNI")?;
             start(jvmti, &options, true)?;
             if let Some(agent) = AGENT.get() {
-                go_live(agent, jvmti, jni, true);
+                go_live(agent, jvmti, jni);
             }
             Ok(())
         };
@@ -225,7 +230,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
     }
     let early_events = early.is_some();
-    if capabilities.is_empty() && (attached || hook.wants_loaded() || hook.wants_machine_work()) {
+    if capabilities.is_empty() {
         capabilities.push(Capability::RetransformClasses);
     }
     AGENT
@@ -277,7 +282,7 @@ fn program_name(command: &str) -> Option<String> {
 }
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
-fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
+fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
     if let Some(dump) = &agent.heap_dump {
         dump.begin();
     }
@@ -316,9 +321,9 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     {
         say(format_args!("classes that were rewritten at start-up are not recorded: the runtime failed"));
     }
-    if attached || agent.hook.wants_loaded() {
-        retransform(agent, jvmti, jni, attached);
-    }
+    // Hidden classes are named in the report; without this event they are not.
+    let _ = jvmti.enable(Event::ClassPrepare);
+    retransform(agent, jvmti, jni);
     if agent.hook.wants_machine_work() {
         let refused =
             load_hook::MACHINE_CLASSES.iter().filter(|class| !send_again(jvmti, jni, class)).count();
@@ -350,8 +355,10 @@ fn send_again(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &str) -> bool {
     })
 }
 
-/// Sends the classes through the hook that were loaded before it was there. One that the virtual machine refuses keeps no other back.
-fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
+/// Sends the classes through the hook that were loaded before it was there: what other agents and the system class loader have brought before
+/// the virtual machine was initialised, or an attached program has; of the JDK what the user asked for. One that the virtual machine
+/// refuses keeps no other back.
+fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
     let Some(live) = agent.live.get() else { return };
     let classes = match jvmti.loaded_classes(jni) {
         Ok(classes) => classes,
@@ -366,8 +373,7 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, program: bool) {
     for class in classes {
         if let (Some(name), Ok(loader)) = (name(&class), jvmti.loader(&class, jni)) {
             let origin = live.origin(jni, &loader, name.as_bytes());
-            if (program || origin == Origin::Jdk)
-                && agent.hook.may_want(origin, name.as_bytes())
+            if agent.hook.may_want(origin, name.as_bytes())
                 && !agent.early.as_ref().is_some_and(|early| early.has_rewritten(name.as_bytes()))
                 && jvmti.is_modifiable(&class)
             {
@@ -424,7 +430,7 @@ unsafe extern "system" fn vm_init(
         // SAFETY: the environments are valid during this call.
         let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
         if let Some(agent) = AGENT.get() {
-            go_live(agent, jvmti, jni, false);
+            go_live(agent, jvmti, jni);
         }
     });
 }
@@ -455,7 +461,8 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
             && let Some(live) = agent.live.get()
         {
             heap::end();
-            live.recorder.finish(jni, &agent.hook.missed(), &agent.hook.cost());
+            let properties = agent.hook.cost() + &hidden::properties();
+            live.recorder.finish(jni, &agent.hook.missed(), &properties);
         }
         // After the recorder: what is collected for it is not the program's doing.
         if let Some(agent) = AGENT.get()
@@ -464,6 +471,23 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
             dump.write(jni, &agent.hook);
         }
         runtime_jar::remove();
+    });
+}
+
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn class_prepare(
+    jvmti: *mut *const *const c_void,
+    jni: *mut *const *const c_void,
+    _: *mut c_void,
+    class: *mut c_void,
+) {
+    contained("a class that is prepared", || {
+        // SAFETY:
+        // - The environments are valid during this call.
+        // - `class` is a local reference of this call.
+        let (jvmti, jni, class) = unsafe { (Jvmti::new(jvmti), Jni::new(jni), Object::new(class)) };
+        hidden::prepared(jvmti, jni, &class);
     });
 }
 

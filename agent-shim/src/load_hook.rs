@@ -180,11 +180,6 @@ impl LoadHook {
         self.jdk_filter.is_some()
     }
 
-    /// Whether classes that are loaded already are to be sent through the hook.
-    pub(crate) fn wants_loaded(&self) -> bool {
-        self.wants_jdk() || self.rmi
-    }
-
     /// Whether what the virtual machine does for a method is to be told apart from the method.
     pub(crate) fn wants_machine_work(&self) -> bool {
         !self.machine_work.is_empty()

@@ -30,6 +30,10 @@ pub(crate) struct Recording {
     rewriting_classes: Option<u64>,
     /// Classes of the program that are not recorded unless an include pattern names them.
     classes_left: Option<String>,
+    /// Hidden classes of the program, which run as they are; none: that is not known.
+    hidden_classes: Option<u64>,
+    /// One of them.
+    hidden_class: Option<String>,
     /// What is not in these.
     left_out: [&'static str; 3],
     /// Methods whose own time cannot be told from the cost of recording; none: times are not corrected.
@@ -60,6 +64,12 @@ impl Recording {
                 .iter()
                 .find_map(|file| file.property("rewriting.left"))
                 .map(str::to_owned),
+            hidden_classes: sum("hidden.classes"),
+            hidden_class: subject
+                .profiles
+                .iter()
+                .find_map(|file| file.property("hidden.first"))
+                .map(str::to_owned),
             left_out: LEFT_OUT,
             too_short: subject
                 .model
@@ -76,6 +86,12 @@ impl Recording {
                 "{classes}, which loads classes from the archive: its time is in (class loading) and in its callers; \
                  `--include '**'` records it"
             );
+            fact(out, "left out", &text)?;
+        }
+        if let (Some(classes), Some(first)) = (self.hidden_classes, &self.hidden_class) {
+            let classes =
+                if classes == 1 { "1 hidden class".to_owned() } else { format!("{classes} hidden classes") };
+            let text = format!("{classes}, the first is {first}: the virtual machine shows them to no agent");
             fact(out, "left out", &text)?;
         }
         let mut parts = Vec::new();

@@ -7,7 +7,7 @@
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 use crate::exit::{Exit, usage};
-use crate::run_profiles::{Replaced, directory_of, profiles_since};
+use crate::run_profiles::{Recorded, Replaced, directory_of, profiles_since};
 use crate::run_recording;
 use crate::run_report::Report;
 use crate::settings::{self, LibraryCalls, Settings};
@@ -60,6 +60,13 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "FILE", env = "INSTRUMENT_AGENT", hide_env_values = true)]
     agent: Option<PathBuf>,
 
+    /// Do not record the Java programs that a recorded program starts itself
+    ///
+    /// Without it they are recorded as well, each with a profile of its own: they find the agent in JAVA_TOOL_OPTIONS, and say so in a
+    /// line on standard error.
+    #[arg(long)]
+    no_children: bool,
+
     #[command(flatten)]
     recording: run_recording::Opts,
 
@@ -78,6 +85,10 @@ pub(crate) const WITHOUT_EFFECT: [&str; 5] =
 const LIBRARY: &str =
     if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+/// What the agent makes of that variable for the virtual machines that its program starts: see `children.rs` of the agent.
+const FOR_CHILDREN: &str = "INSTRUMENT_RUN_TOOL_OPTIONS";
+/// The file that the agent writes the ids of recorded processes to.
+const PROCESSES: &str = "INSTRUMENT_RUN_PROCESSES";
 
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let settings = Settings::resolve(opts.settings, talk)?;
@@ -97,7 +108,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     argument.push(&library);
     argument.push("=");
     argument.push(&options);
-    let (mut command, is_java) = command(&opts.command, &argument)?;
+    let processes = tempfile::NamedTempFile::new().context("a file for the ids of processes")?;
+    let (mut command, is_java) = command(&opts.command, &argument, opts.no_children)?;
+    command.env(PROCESSES, processes.path());
 
     let directory = directory_of(opts.out.as_deref());
     fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
@@ -120,7 +133,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let pid = child.id();
     let status = wait(child, signals)?;
 
-    let mut profiles = profiles_since(&directory, started, is_java.then_some(pid));
+    let recorded = Recorded::read(processes.path(), is_java.then_some(pid));
+    let mut profiles = profiles_since(&directory, started, &recorded);
     profiles.sort();
     for profile in &profiles {
         let size = fs::metadata(profile).map(|file| quantity(file.len() as f64, "bytes"));
@@ -218,15 +232,18 @@ fn agent_options(
 }
 
 /// The command with the agent, and whether it is `java` itself.
-fn command(words: &[OsString], argument: &OsStr) -> Result<(Command, bool)> {
+fn command(words: &[OsString], argument: &OsStr, no_children: bool) -> Result<(Command, bool)> {
     let (program, rest) = words.split_first().ok_or_else(|| usage("there is no command to run"))?;
     let mut command = Command::new(program);
     let is_java = Path::new(program).file_stem() == Some(OsStr::new("java"));
+    let before = std::env::var_os(TOOL_OPTIONS);
     if is_java {
         command.arg(argument);
     } else {
-        command.env(TOOL_OPTIONS, tool_options(std::env::var_os(TOOL_OPTIONS), argument)?);
+        command.env(TOOL_OPTIONS, tool_options(before.clone(), argument)?);
     }
+    let for_children = if no_children { before.unwrap_or_default() } else { tool_options(before, argument)? };
+    command.env(FOR_CHILDREN, for_children);
     command.args(rest);
     Ok((command, is_java))
 }
@@ -275,18 +292,22 @@ mod tests {
     #[test]
     fn the_agent_comes_right_behind_java() {
         let given = ["/jdk/bin/java", "-jar", "a.jar", "-agentpath:x"].map(OsString::from);
-        let (command, is_java) = command(&given, OsStr::new("-agentpath:a=b")).unwrap();
-        assert!(is_java);
-        assert_eq!(words(&command), ["-agentpath:a=b", "-jar", "a.jar", "-agentpath:x"]);
-        assert_eq!(command.get_envs().count(), 0);
+        for (no_children, for_children) in [(false, "'-agentpath:a=b'"), (true, "")] {
+            let (command, is_java) = command(&given, OsStr::new("-agentpath:a=b"), no_children).unwrap();
+            assert!(is_java);
+            assert_eq!(words(&command), ["-agentpath:a=b", "-jar", "a.jar", "-agentpath:x"]);
+            let set: Vec<_> = command.get_envs().collect();
+            assert_eq!(set, [(OsStr::new(FOR_CHILDREN), Some(OsStr::new(for_children)))]);
+        }
     }
 
     #[test]
     fn anything_else_gets_it_from_the_environment() {
-        let (command, is_java) = command(&["./start.sh".into()], OsStr::new("-agentpath:a b=c")).unwrap();
+        let (command, is_java) =
+            command(&["./start.sh".into()], OsStr::new("-agentpath:a b=c"), true).unwrap();
         assert!(!is_java);
         assert_eq!(words(&command), [""; 0]);
-        let (_, value) = command.get_envs().next().unwrap();
+        let value = command.get_envs().find(|(name, _)| *name == TOOL_OPTIONS).unwrap().1;
         assert!(value.unwrap().to_str().unwrap().ends_with("'-agentpath:a b=c'"));
         let both = tool_options(Some("-Xmx1g".into()), OsStr::new("-agentpath:it's")).unwrap();
         assert_eq!(both, "-Xmx1g \"-agentpath:it's\"");

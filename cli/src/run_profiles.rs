@@ -1,6 +1,6 @@
 //! The profiles of a run: where they go, which one is replaced, and which ones the program left.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -78,8 +78,25 @@ pub(crate) fn directory_of(out: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Profiles that were begun since `started`: those of one process, or of any. Of a profile and its snapshots, the profile.
-pub(crate) fn profiles_since(directory: &Path, started: SystemTime, pid: Option<u32>) -> Vec<PathBuf> {
+/// The processes of a run that were recorded, by id; none: that is not known.
+#[derive(Debug)]
+pub(crate) struct Recorded(Option<HashSet<u64>>);
+
+impl Recorded {
+    /// Those that the agent wrote to the file, and `java`, the process that was started itself.
+    pub(crate) fn read(processes: &Path, java: Option<u32>) -> Recorded {
+        let text = fs::read_to_string(processes).unwrap_or_default();
+        let ids = text.lines().filter_map(|line| line.parse().ok()).chain(java.map(u64::from));
+        Recorded(Some(ids.collect()).filter(|ids: &HashSet<u64>| !ids.is_empty()))
+    }
+
+    fn has(&self, process: u64) -> bool {
+        self.0.as_ref().is_none_or(|ids| ids.contains(&process))
+    }
+}
+
+/// Profiles that were begun since `started` by these processes. Of a profile and its snapshots, the profile.
+pub(crate) fn profiles_since(directory: &Path, started: SystemTime, recorded: &Recorded) -> Vec<PathBuf> {
     // The clocks of two processes may differ by a tick.
     let since =
         started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
@@ -93,8 +110,7 @@ pub(crate) fn profiles_since(directory: &Path, started: SystemTime, pid: Option<
             continue;
         }
         let Some(head) = head(&path) else { continue };
-        let ours = u128::from(head.start) >= since.as_millis()
-            && pid.is_none_or(|pid| u64::from(pid) == head.process);
+        let ours = u128::from(head.start) >= since.as_millis() && recorded.has(head.process);
         let is_later = |(known, _): &(Head, PathBuf)| head.progress > known.progress;
         if ours && profiles.get(&head.nonce).is_none_or(is_later) {
             profiles.insert(head.nonce, (head, path));
@@ -172,8 +188,9 @@ mod tests {
         std::os::unix::fs::symlink(&pipes[0], directory.path().join("link.iprof")).unwrap();
         let started = UNIX_EPOCH + Duration::from_millis(1_900);
         let since = |pid| {
+            let recorded = Recorded::read(Path::new("no such file"), pid);
             let (found, folder) = (mpsc::channel(), directory.path().to_path_buf());
-            thread::spawn(move || found.0.send(profiles_since(&folder, started, pid)));
+            thread::spawn(move || found.0.send(profiles_since(&folder, started, &recorded)));
             found.1.recv_timeout(Duration::from_secs(60)).expect("a pipe was opened")
         };
         assert_eq!(since(Some(7)), [directory.path().join("a.iprof")]);
@@ -208,7 +225,8 @@ mod tests {
             profile(&format!("p-{number}.iprof"), [number, 9, 8192, 0]);
         }
         let names = |pid| {
-            let mut names: Vec<_> = profiles_since(folder.path(), UNIX_EPOCH, pid)
+            let recorded = Recorded::read(Path::new("no such file"), pid);
+            let mut names: Vec<_> = profiles_since(folder.path(), UNIX_EPOCH, &recorded)
                 .into_iter()
                 .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
                 .collect();
@@ -216,6 +234,11 @@ mod tests {
             names
         };
         assert_eq!(names(Some(7)), ["p-7-2.iprof", "p-7.iprof"]);
+        // A process that the program started, and one that is none of the run.
+        let processes = folder.path().join("processes");
+        fs::write(&processes, "8\n7\n").unwrap();
+        let recorded = Recorded::read(&processes, Some(7));
+        assert_eq!(profiles_since(folder.path(), UNIX_EPOCH, &recorded).len(), 3);
         assert_eq!(names(None), ["p-4.iprof", "p-5.iprof", "p-7-2.iprof", "p-7.iprof", "p-8.iprof"]);
     }
 }

@@ -58,8 +58,13 @@ impl Outcome {
 
     /// How many profiles it left.
     pub fn profiles(&self) -> usize {
+        self.profile().count()
+    }
+
+    /// The profiles that it left.
+    pub fn profile(&self) -> impl Iterator<Item = PathBuf> {
         let entries = fs::read_dir(self.folder.path()).into_iter().flatten().flatten();
-        entries.filter(|entry| entry.path().extension().is_some_and(|e| e == "iprof")).count()
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "iprof"))
     }
 }
 

@@ -259,12 +259,19 @@ fn a_named_module_is_rewritten() -> Result<()> {
 }
 
 #[test]
-fn hidden_and_generated_classes_stay_as_they_are() -> Result<()> {
+fn hidden_and_generated_classes_stay_as_they_are_and_are_named() -> Result<()> {
     let work = tempfile::tempdir()?;
     let folder = agent::compile(&["Hidden.java"], 17, work.path())?.display().to_string();
     for jre in jres().into_iter().filter(|jre| jre.version >= 17) {
-        let outcome = run(&jre, &[&option("")?, "-cp", &folder, "Hidden"])?;
+        let outcome = run(&jre, &[&option("account=account.jsonl")?, "-cp", &folder, "Hidden"])?;
         assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("true\nfalse\n", ""));
+        let account = fs::read_to_string(outcome.folder.path().join("account.jsonl"))?;
+        let hidden = r#"{"kind":"class","class":"Hidden$Body","outcome":"skipped","reason":"hidden"}"#;
+        ensure!(account.lines().any(|line| line == hidden), "Java {}: {account}", jre.version);
+        let report = subject::call()?.arg("report").args(outcome.profile()).run_quietly()?;
+        let report = String::from_utf8(report.stdout)?;
+        let line = "left out    1 hidden class, the first is Hidden$Body: the virtual machine shows them to no agent\n";
+        ensure!(report.contains(line), "Java {}: {report}", jre.version);
         assert_eq!(outcome.methods()?["Hidden$Body.run"].entries, 1);
     }
     for jre in jres() {
@@ -274,6 +281,34 @@ fn hidden_and_generated_classes_stay_as_they_are() -> Result<()> {
         ensure!(line.contains(r#""outcome":"excluded","reason":"generated""#), "{line}");
         ensure!(report.contains(r#""class":"Program$Item","method":"compareTo""#), "{report}");
         ensure!(!outcome.methods()?.keys().any(|name| name.contains("$Proxy")), "a proxy was counted");
+    }
+    Ok(())
+}
+
+#[test]
+fn classes_that_were_loaded_before_the_agent_was_called_are_recorded() -> Result<()> {
+    let work = tempfile::tempdir()?;
+    agent::compile(&["Before.java"], 8, work.path())?;
+    fs::write(work.path().join("manifest"), "Premain-Class: Before\n")?;
+    let words = ["cfm", "before.jar", "manifest", "Before.class", "Before$Loaded.class"];
+    Jdk::default_kit()?.tool("jar").current_dir(work.path()).args(words).run_quietly()?;
+    let (jar, folder) =
+        (work.path().join("before.jar").display().to_string(), work.path().display().to_string());
+    for jre in jre::ends()? {
+        for first in [format!("-javaagent:{jar}"), "-Djava.system.class.loader=Before".to_owned()] {
+            for options in ["calibrate=off", "calibrate=off,transform=allocation", "calibrate=off,early=on"] {
+                let outcome = run(&jre, &[&first, &option(options)?, "-cp", &folder, "Before"])?;
+                let case = format!("Java {}, {first}, {options}: {}", jre.version, outcome.stderr);
+                assert_eq!((outcome.code, outcome.stdout.lines().last()), (Some(0), Some("90")), "{case}");
+                ensure!(!outcome.stderr.contains("stay"), "{case}");
+                if options.contains("transform") {
+                    continue;
+                }
+                let methods = outcome.methods()?;
+                let entries = |name: &str| methods.get(name).map_or(0, |method| method.entries);
+                assert_eq!((entries("Before.main"), entries("Before$Loaded.twice")), (1, 10), "{case}");
+            }
+        }
     }
     Ok(())
 }

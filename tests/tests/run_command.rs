@@ -245,3 +245,38 @@ fn cpu_time_and_rewriting_are_recorded() -> Result<()> {
     ensure!(recording["rewriting_classes"].as_u64() > Some(0), "{recording}");
     Ok(())
 }
+
+#[test]
+fn programs_that_the_program_starts_are_recorded_unless_that_is_not_wanted() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    agent::compile(&["Parent.java"], 8, folder.path())?;
+    let path = folder.path().display().to_string();
+    let java = Jdk::default_kit()?.home.join("bin/java").display().to_string();
+    let script = format!("{java} -cp {path} Parent");
+    for (words, picked_up) in
+        [(&[java.as_str(), "-cp", &path, "Parent"][..], 1), (&["sh", "-c", script.as_str()], 2)]
+    {
+        for (options, profiles) in [(&[][..], 2), (&["--no-children"], 1)] {
+            let mut command = subject::call()?;
+            command
+                .arg("run")
+                .args(options)
+                .args(["--agent".into(), agent::library()?])
+                .arg("--")
+                .args(words);
+            let outcome = finish(command)?;
+            let case = format!("{options:?} {words:?}: {}", outcome.stderr);
+            assert_eq!((outcome.code, outcome.profiles()), (Some(0), profiles), "{case}");
+            assert_eq!(outcome.stderr.matches("profile: Parent-").count(), profiles, "{case}");
+            // Only the virtual machine says so, of those that did not get the agent from us directly.
+            let lines = outcome.stderr.matches("Picked up JAVA_TOOL_OPTIONS").count();
+            assert_eq!(lines, picked_up - (2 - profiles), "{case}");
+            for profile in outcome.profile() {
+                let report = subject::call()?.args(["report", "--json"]).arg(profile).run_quietly()?;
+                let report: serde_json::Value = serde_json::from_slice(&report.stdout)?;
+                assert_eq!(report["law"]["holds"], true, "{case}");
+            }
+        }
+    }
+    Ok(())
+}

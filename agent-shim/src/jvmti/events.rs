@@ -25,6 +25,7 @@ numbers! {
     ThreadStart = 52 "THREAD_START",
     ThreadEnd = 53 "THREAD_END",
     ClassFileLoadHook = 54 "CLASS_FILE_LOAD_HOOK",
+    ClassPrepare = 56 "CLASS_PREPARE",
     VmStart = 57 "VM_START",
     MonitorWait = 73 "MONITOR_WAIT",
     MonitorWaited = 74 "MONITOR_WAITED",
@@ -83,7 +84,9 @@ pub(crate) struct Callbacks {
     pub(crate) thread_start: Option<ThreadEvent>,
     pub(crate) thread_end: Option<ThreadEvent>,
     pub(crate) class_file_load_hook: Option<ClassFileLoadHook>,
-    pub(crate) unused_55: [usize; 2],
+    pub(crate) unused_55: usize,
+    pub(crate) class_prepare:
+        Option<unsafe extern "system" fn(Environment, Environment, thread: *mut c_void, class: *mut c_void)>,
     pub(crate) vm_start: Option<unsafe extern "system" fn(Environment, Environment)>,
     pub(crate) unused_58: [usize; 15],
     pub(crate) monitor_wait: Option<
@@ -118,7 +121,8 @@ impl Callbacks {
         thread_start: None,
         thread_end: None,
         class_file_load_hook: None,
-        unused_55: [0; 2],
+        unused_55: 0,
+        class_prepare: None,
         vm_start: None,
         unused_58: [0; 15],
         monitor_wait: None,
