@@ -397,3 +397,24 @@ fn classes_are_reproducible() {
     // Major version 52: Java 8.
     assert!(classes.values().all(|c| c[6..8] == [0, 52]));
 }
+
+/// Without permissions of its own the runtime can write neither a profile nor to the real standard error.
+#[test]
+fn a_security_manager_that_refuses_the_profile_is_named() {
+    // Java 24 has none any more.
+    for jvm in jvms().into_iter().filter(|jvm| jvm.version < 24) {
+        for record in MODES {
+            let run =
+                Run::new(&jvm.recording(record), &["calls"]).jvm_args(&["-Djava.security.manager"]).ok();
+            assert_eq!(run.profiles(), 0);
+            // Its properties are hidden as well, so the mode is the default one.
+            for part in [
+                "instrument: cannot create the profile, nothing is recorded: ",
+                "AllPermission",
+                "`instrument run`",
+            ] {
+                assert!(run.stderr.contains(part), "Java {}, {record}: {}", jvm.version, run.stderr);
+            }
+        }
+    }
+}

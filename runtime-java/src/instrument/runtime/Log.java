@@ -10,9 +10,17 @@ final class Log {
 
     @SuppressWarnings("resource") // closing it would close the program's standard error
     static void say(String message) {
+        String line = "instrument: " + message + "\n";
         try {
-            byte[] line = ("instrument: " + message + "\n").getBytes(Charset.defaultCharset());
-            new FileOutputStream(FileDescriptor.err).write(line);
+            new FileOutputStream(FileDescriptor.err).write(line.getBytes(Charset.defaultCharset()));
+        } catch (SecurityException e) {
+            // A security manager allows nothing but the program's own stream.
+            try {
+                System.err.print(line);
+                System.err.flush();
+            } catch (Throwable f) {
+                // There is nobody left to tell.
+            }
         } catch (Throwable e) {
             // There is nobody left to tell.
         }

@@ -19,7 +19,8 @@ final class Privileged {
         }
     }
 
-    private static boolean managed() {
+    /** Whether there is a security manager. */
+    static boolean managed() {
         try {
             return System.getSecurityManager() != null;
         } catch (LinkageError e) {

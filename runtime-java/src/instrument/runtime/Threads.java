@@ -189,7 +189,11 @@ final class Threads {
                         file = Privileged.open(settings);
                         first = true;
                     } catch (Throwable e) {
-                        Log.say("cannot create the profile, nothing is recorded: " + e);
+                        String cure = !Privileged.managed()
+                            ? ""
+                            : ". There is a security manager: grant the program's jar java.security.AllPermission in its policy"
+                                + " file, or start the program as it was with `instrument run`";
+                        Log.say("cannot create the profile, nothing is recorded: " + e + cure);
                     }
                 }
                 started = true;
