@@ -10,19 +10,25 @@ fn main() {
     let mut classes = Vec::new();
     collect(root, &mut classes);
     classes.sort();
-    assert!(!classes.is_empty(), "no compiled runtime classes in {}", root.display());
-    let mut list = String::from("&[\n");
-    for class in classes {
-        let name =
-            class.strip_prefix(root).expect("found below the root").to_string_lossy().replace('\\', "/");
-        let path = format!("/classes/{name}");
-        writeln!(list, "    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),")
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    for (folder, file) in [("runtime", "runtime_classes.rs"), ("launcher", "launcher_classes.rs")] {
+        let of_folder: Vec<_> =
+            classes.iter().filter(|class| class.starts_with(root.join("instrument").join(folder))).collect();
+        assert!(!of_folder.is_empty(), "no compiled classes of instrument/{folder}");
+        let mut list = String::from("&[\n");
+        for class in of_folder {
+            let name =
+                class.strip_prefix(root).expect("found below the root").to_string_lossy().replace('\\', "/");
+            let path = format!("/classes/{name}");
+            writeln!(
+                list,
+                "    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),"
+            )
             .expect("a string grows");
+        }
+        list.push(']');
+        std::fs::write(out.join(file), list).expect("OUT_DIR can be written");
     }
-    list.push(']');
-    let out =
-        PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("runtime_classes.rs");
-    std::fs::write(out, list).expect("OUT_DIR can be written");
 }
 
 fn collect(directory: &Path, classes: &mut Vec<PathBuf>) {

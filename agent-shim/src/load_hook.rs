@@ -267,16 +267,17 @@ impl LoadHook {
             && !self.jdk_filter.as_deref().is_some_and(whole)
     }
 
-    /// The new bytes of a class that is to tell of remote calls and of nothing else: no method of it has an id.
+    /// The new bytes of a class that is to tell of remote calls and of nothing else.
     fn rewrite_for_rmi(&self, name: &[u8], class: &[u8]) -> Option<Vec<u8>> {
-        let mut out = Vec::new();
-        let mut rewriter = PlainRewriter::new(Transforms { rmi: true, ..Transforms::NONE });
-        match rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out) {
-            Ok(Outcome::Rewritten) => return Some(out),
-            Ok(Outcome::Skipped(reason)) => self.rmi_differs(name, reason),
-            Ok(Outcome::Unchanged) | Err(_) => self.rmi_differs(name, SkipReason::UnknownInternals),
+        match rmi::rewrite_internal(class) {
+            Ok(out) => Some(out),
+            // It came so from `instrument jdk-patch`, with the same hooks.
+            Err(SkipReason::AlreadyInstrumented) => None,
+            Err(reason) => {
+                self.rmi_differs(name, reason);
+                None
+            }
         }
-        None
     }
 
     fn rmi_differs(&self, name: &[u8], reason: SkipReason) {

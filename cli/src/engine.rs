@@ -4,6 +4,7 @@
 //! the order of the units and their files, whatever the number of threads. It never writes a file.
 
 use crate::exit::usage;
+use crate::launcher::Launcher;
 use crate::lookup::{Given, nothing_fits};
 use crate::runtime;
 use crate::settings::{LibraryCalls, Record, Runtime as RuntimeOption, Settings, Transform};
@@ -255,9 +256,16 @@ pub(crate) fn run(
         let records = records.clone();
         instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
     }
-    let mut engine = Engine { units, settings, pool, instrumenter, records, sink, modular: None };
+    let mut engine =
+        Engine { units, settings, pool, instrumenter, records, sink, modular: None, launched: 0 };
     for unit in 0..units.len() {
         engine.unit(unit)?;
+    }
+    if settings.launcher.is_some() && engine.launched == 0 {
+        return Err(usage(
+            "--launcher-agent: no input is a jar with a Main-Class, and only java -jar starts a launcher agent; \
+             for other programs use instrument jdk-patch",
+        ));
     }
     if settings.runtime == RuntimeOption::Classpath && !units.is_empty() {
         engine.sink.beside(0, runtime::JAR_NAME, &runtime::jar()?)?;
@@ -340,13 +348,17 @@ struct Engine<'a> {
     sink: &'a mut dyn Sink,
     /// The first modular archive that the runtime was embedded in.
     modular: Option<String>,
+    /// How many archives have got a launcher agent.
+    launched: usize,
 }
 
-impl Engine<'_> {
+impl<'a> Engine<'a> {
     fn unit(&mut self, index: usize) -> Result<()> {
         let unit = &self.units[index];
         let embed = self.settings.runtime == RuntimeOption::Embed;
-        let mut entries = vec![runtime::properties(&unit.profile_name(), self.settings)];
+        let launcher = self.launcher(unit)?;
+        self.launched += usize::from(launcher.is_some());
+        let mut entries = vec![runtime::properties(&unit.profile_name(), self.settings, launcher.is_some())];
         if embed {
             entries.extend(runtime::classes());
         }
@@ -359,22 +371,37 @@ impl Engine<'_> {
         let mut loose = Vec::new();
         for (position, file) in unit.files.iter().enumerate() {
             match file.kind {
-                FileKind::Archive => self.archive(index, position)?,
+                FileKind::Archive => self.archive(index, position, launcher)?,
                 FileKind::ClassFile => loose.push(position),
             }
         }
         self.loose(index, &loose)
     }
 
-    fn archive(&mut self, unit_index: usize, position: usize) -> Result<()> {
+    /// The launcher agent for a unit, if it is to have one and can have one.
+    fn launcher(&self, unit: &Unit) -> Result<Option<&'a Launcher>> {
+        let Some(launcher) = &self.settings.launcher else { return Ok(None) };
+        match (unit.kind, &unit.files[..]) {
+            (UnitKind::Archive, [file]) => {
+                let fits = Launcher::fits(&unit.name_of(file), &read(file)?)?;
+                Ok(fits.then_some(launcher))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn archive(&mut self, unit_index: usize, position: usize, launcher: Option<&Launcher>) -> Result<()> {
         let unit = &self.units[unit_index];
         let file = &unit.files[position];
         let name = unit.name_of(file);
         let bytes = read(file)?;
-        let options = archive::Options {
+        let mut options = archive::Options {
             strip_signatures: self.settings.strip_signatures,
             ..archive::Options::default()
         };
+        if let Some(launcher) = launcher {
+            launcher.add_to(&mut options);
+        }
         let modules = self.instrumenter.modules();
         let (pool, instrumenter) = (&self.pool, &mut self.instrumenter);
         let mut skipped = Vec::new();

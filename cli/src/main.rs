@@ -19,6 +19,9 @@ mod heap;
 mod id_file;
 mod ids;
 mod input;
+mod jdk;
+mod jdk_patch;
+mod launcher;
 mod lookup;
 mod man;
 mod merge;
@@ -75,6 +78,7 @@ enum Command {
     Run(Box<run::Opts>),
     #[cfg(target_os = "linux")]
     Ctl(ctl::Opts),
+    JdkPatch(jdk_patch::Opts),
     Dump(dump::Opts),
     Diff(diff::Opts),
     Ids(ids::Opts),
@@ -114,6 +118,7 @@ fn main() -> ExitCode {
         Command::Run(opts) => run::run(*opts, &talk),
         #[cfg(target_os = "linux")]
         Command::Ctl(opts) => ctl::run(&opts, &talk),
+        Command::JdkPatch(opts) => jdk_patch::run(&opts, &talk),
         Command::Dump(opts) => dump::run(opts, &talk),
         Command::Diff(opts) => diff::run(opts, &talk),
         Command::Ids(opts) => ids::run(&opts, &talk),

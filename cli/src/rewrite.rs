@@ -10,6 +10,7 @@ use crate::engine::{self, FileKind, InputFile, Sink, Unit, UnitKind, WriteConten
 use crate::exit::{Exit, usage};
 use crate::id_file::IdFile;
 use crate::input::{self, Job};
+use crate::launcher::Launcher;
 use crate::output::Outputs;
 use crate::progress::Progress;
 use crate::settings::{self, Record, Settings};
@@ -41,6 +42,15 @@ pub(crate) struct Opts {
     /// Replace the inputs
     #[arg(long, conflicts_with = "output")]
     in_place: bool,
+
+    /// Let `java -jar` record all remote calls (--transform rmi) without the native agent, under the JDK in this directory; repeatable
+    ///
+    /// Stubs are dynamic proxies, which have no class file: only the JDK's own classes can tell of the calls that they make. The jar gets a
+    /// Launcher-Agent-Class, which redefines these classes when the program starts. Their new bytes are made now, for exactly the JDKs (9 or
+    /// later; 11, 17, 21 and 25 are tested) that are named; under any other the program says that calls are missing. `instrument jdk-patch`
+    /// does the same for programs that are not started with -jar.
+    #[arg(long, value_name = "JAVA_HOME")]
+    launcher_agent: Vec<PathBuf>,
 
     /// Print a summary as JSON
     #[arg(long)]
@@ -91,6 +101,12 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         talk.note(format_args!("record=off is about a run: the program will record, unless it is started with INSTRUMENT_RECORD=off"));
         settings.record = Record::Tree;
     }
+    if !opts.launcher_agent.is_empty() && !settings.transforms.contains(&settings::Transform::Rmi) {
+        return Err(usage(
+            "--launcher-agent is for remote calls, and rmi is not among the transforms; add --transform method-events,rmi",
+        ));
+    }
+    settings.launcher = Launcher::of(&opts.launcher_agent)?;
     let jobs = input::plan(&opts.inputs, opts.output.as_deref(), opts.in_place)?;
     check_side_files(&settings, &jobs)?;
     let (units, trees) = find_files(&jobs)?;

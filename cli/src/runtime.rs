@@ -14,16 +14,16 @@ const MANIFEST: &str = "Manifest-Version: 1.0\r\nAutomatic-Module-Name: instrume
 
 /// The classes.
 pub(crate) fn classes() -> Vec<NewEntry> {
-    let entry = |(name, data): &(&str, &[u8])| NewEntry {
-        name: (*name).to_owned(),
-        data: data.to_vec(),
-        stored: false,
-    };
     CLASSES.iter().map(entry).collect()
 }
 
-/// What the program finds about itself at run time. `name` is what its profiles are called.
-pub(crate) fn properties(name: &str, settings: &Settings) -> NewEntry {
+/// A class that the binary carries, by its name and its bytes.
+pub(crate) fn entry((name, data): &(&str, &[u8])) -> NewEntry {
+    NewEntry { name: (*name).to_owned(), data: data.to_vec(), stored: false }
+}
+
+/// What the program finds about itself at run time. `name` is what its profiles are called; `launcher`: it has a launcher agent.
+pub(crate) fn properties(name: &str, settings: &Settings, launcher: bool) -> NewEntry {
     let record = match settings.record {
         Record::Off => "off",
         Record::Counts => "counts",
@@ -33,6 +33,9 @@ pub(crate) fn properties(name: &str, settings: &Settings) -> NewEntry {
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
     let mut text = format!("name={name}\nrecord={record}\ntiming={}\n", settings.timing);
+    if launcher {
+        text += "launcher=true\n";
+    }
     if !settings.recorded_roots.is_empty() {
         text += &format!("roots={}\n", escape(&settings.recorded_roots.join(",")));
     }
@@ -60,11 +63,20 @@ fn escape(value: &str) -> String {
 /// # Errors
 /// None that can be foreseen: the jar is made in memory.
 pub(crate) fn jar() -> Result<Vec<u8>> {
+    jar_with(Vec::new())
+}
+
+/// The same with more entries.
+///
+/// # Errors
+/// As [`jar`].
+pub(crate) fn jar_with(more: Vec<NewEntry>) -> Result<Vec<u8>> {
     let mut entries = vec![NewEntry {
         name: "META-INF/MANIFEST.MF".to_owned(),
         data: MANIFEST.as_bytes().to_vec(),
         stored: false,
     }];
     entries.extend(classes());
+    entries.extend(more);
     Ok(archive::create(entries)?)
 }

@@ -4,6 +4,7 @@
 
 use crate::config::Config;
 use crate::exit::usage;
+use crate::launcher::Launcher;
 use crate::talk::Talk;
 use anyhow::Result;
 use clap::builder::BoolishValueParser;
@@ -141,7 +142,8 @@ pub(crate) enum Transform {
     Waits,
     /// Which call handed a task to an executor or a completable future.
     HandOver,
-    /// Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; with `instrument run` all of them.
+    /// Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`,
+    /// with --launcher-agent, or with `instrument jdk-patch`.
     Rmi,
 }
 
@@ -257,6 +259,9 @@ pub(crate) struct Settings {
     pub(crate) recorded_roots: Vec<String>,
     #[serde(rename = "region", serialize_with = "names")]
     pub(crate) regions: Vec<Region>,
+    /// Of `rewrite`; it is not among the options that can be in a file.
+    #[serde(rename = "launcher-agent", skip_serializing_if = "Option::is_none")]
+    pub(crate) launcher: Option<Launcher>,
     #[serde(rename = "account")]
     pub(crate) report: Option<PathBuf>,
     pub(crate) strict: bool,
@@ -302,6 +307,7 @@ impl Settings {
             roots,
             recorded_roots: Vec::new(),
             regions,
+            launcher: None,
             report: opts.report.or(report),
             strict: opts.strict.or(config.strict).unwrap_or(false),
             strip_signatures,

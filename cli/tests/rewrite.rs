@@ -379,3 +379,21 @@ fn roots_in_every_form_are_the_methods_that_they_name() {
         assert!(text.contains(written), "{root}: {text}");
     }
 }
+
+#[test]
+fn a_launcher_agent_and_a_patch_need_a_jdk_and_say_what_is_none() {
+    let dir = Dir::new();
+    app(&dir, "app.jar");
+    dir.write("java8/lib/rt.jar", "");
+    dir.write("torn/lib/modules", "not an image, but long enough for a header");
+    for (home, parts) in [
+        ("nowhere", ["nowhere/lib/modules", "not the home directory of a JDK"]),
+        ("java8", ["java8/lib/modules", "Java 9 or later is needed"]),
+        ("torn", ["torn/lib/modules", "magic number of a module image"]),
+    ] {
+        dir.line(&format!("app.jar --transform rmi --launcher-agent {home}")).says(1, &parts);
+        dir.line(&format!("jdk-patch --java-home {home} -o patch")).says(1, &parts);
+    }
+    dir.line("app.jar --launcher-agent nowhere").says(2, &["rmi is not among the transforms"]);
+    assert!(!dir.path("patch").exists() && !dir.path("app-instrumented.jar").exists());
+}

@@ -16,7 +16,7 @@ pub(super) fn place(
     directory: &Directory<'_>,
     options: &Options,
 ) -> Result<Vec<NewEntry>, (String, ErrorKind)> {
-    if entries.is_empty() {
+    if entries.is_empty() && options.root_entries.is_empty() {
         return Ok(entries);
     }
     match &layout.library {
@@ -27,6 +27,7 @@ pub(super) fn place(
         None if layout.prefix.is_empty() => {}
         None => entries.iter_mut().for_each(|entry| entry.name.insert_str(0, layout.prefix)),
     }
+    entries.extend(options.root_entries.iter().cloned());
     match entries.iter().find(|new| directory.names().any(|name| name == new.name.as_bytes())) {
         Some(taken) => Err((taken.name.clone(), ErrorKind::NameTaken)),
         None => Ok(entries),

@@ -167,6 +167,12 @@ impl<R: ClassRewriter> Engine<'_, R> {
                 continue;
             }
             if role == Role::Other {
+                // A signed archive's manifest loses its digests at the end.
+                if depth == 0 && pass.signature.is_none() && self.extends_manifest(entry) {
+                    self.batch(&mut pass, std::mem::take(&mut batch))?;
+                    batch_size = 0;
+                    self.extend_manifest(&mut pass, place)?;
+                }
                 continue;
             }
             let reason = if !kind.reaches(role, entry.name) {
@@ -324,6 +330,9 @@ impl<R: ClassRewriter> Engine<'_, R> {
             pass.refuse_signed()?;
             self.strip_signatures(&mut pass)?;
         }
+        if layout.is_some() && !self.options.manifest_attributes.is_empty() && !pass.extended {
+            return Err(fail(ErrorKind::NoManifest));
+        }
         let at_root = layout.is_some_and(|layout| layout.prefix.is_empty());
         if at_root && !new_entries.is_empty() {
             self.extend_index(&mut pass, &new_entries)?;
@@ -364,6 +373,21 @@ impl<R: ClassRewriter> Engine<'_, R> {
         codec::content(directory, entry, self.budget.held).map(Some).map_err(fail)
     }
 
+    /// Whether this is the manifest, and more is to be in it. Of several the virtual machine reads one.
+    fn extends_manifest(&self, entry: &Entry<'_>) -> bool {
+        !self.options.manifest_attributes.is_empty() && manifest::is_manifest(entry.name) && !entry.shadowed
+    }
+
+    fn extend_manifest(&mut self, pass: &mut Pass<'_, '_, '_>, place: usize) -> Result<(), ArchiveError> {
+        let entry = pass.entry(place);
+        let Some(before) = self.read_other(pass.directory, entry, pass.at)? else { return Ok(()) };
+        let after = manifest::with_attributes(&before, &self.options.manifest_attributes)
+            .map_err(|kind| ArchiveError::new(pass.at.entry(entry.name), kind))?;
+        pass.extended = true;
+        self.outcome.copied -= 1;
+        pass.edit(place, Edit::Replace(codec::pack(after, entry.method, self.options.level)))
+    }
+
     fn strip_signatures(&mut self, pass: &mut Pass<'_, '_, '_>) -> Result<(), ArchiveError> {
         let (directory, at) = (pass.directory, pass.at);
         for (place, &index) in directory.order.iter().enumerate() {
@@ -372,7 +396,12 @@ impl<R: ClassRewriter> Engine<'_, R> {
                 Edit::Drop
             } else if manifest::is_manifest(entry.name) {
                 let Some(before) = self.read_other(directory, entry, at)? else { continue };
-                let after = manifest::without_digests(&before);
+                let mut after = manifest::without_digests(&before);
+                if pass.depth == 0 && self.extends_manifest(entry) {
+                    after = manifest::with_attributes(&after, &self.options.manifest_attributes)
+                        .map_err(|kind| ArchiveError::new(at.entry(entry.name), kind))?;
+                    pass.extended = true;
+                }
                 if after == *before {
                     continue;
                 }
@@ -444,6 +473,8 @@ struct Pass<'d, 'a, 'o> {
     unpacked: Vec<(usize, Vec<u8>)>,
     unpacked_size: usize,
     edited: bool,
+    /// The manifest has got its new attributes.
+    extended: bool,
     /// Name of the first signature entry.
     signature: Option<&'a [u8]>,
     strip_signatures: bool,
@@ -468,6 +499,7 @@ impl<'d, 'a, 'o> Pass<'d, 'a, 'o> {
             unpacked: Vec::new(),
             unpacked_size: 0,
             edited: false,
+            extended: false,
             signature,
             strip_signatures: options.strip_signatures,
         }

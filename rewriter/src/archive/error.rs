@@ -81,6 +81,17 @@ pub enum ErrorKind {
     /// A new entry would hide one that the archive has already.
     #[error("the archive already has an entry of this name, which instrumentation would add")]
     NameTaken,
+    /// The manifest says something else than what would be added to it.
+    #[error("its manifest has {name}: {value}, which instrumentation would have to replace")]
+    ManifestAttribute {
+        /// Name of the attribute.
+        name: &'static str,
+        /// Its value in the manifest.
+        value: String,
+    },
+    /// There is no manifest to add an attribute to, or it cannot be read.
+    #[error("it has no manifest that can be read")]
+    NoManifest,
     /// A new name or a new directory does not fit the format.
     #[error("{0}")]
     TooLarge(&'static str),
@@ -103,6 +114,8 @@ impl ErrorKind {
             ErrorKind::Signed { .. } => "signed",
             ErrorKind::AlreadyInstrumented { .. } => "already-instrumented",
             ErrorKind::NameTaken => "name-taken",
+            ErrorKind::ManifestAttribute { .. } => "manifest-attribute",
+            ErrorKind::NoManifest => "no-manifest",
             ErrorKind::TooLarge(_) => "too-large",
             ErrorKind::Write(_) => "write",
         }

@@ -1,5 +1,7 @@
 //! Signatures (the JAR File Specification's "Signed JAR File") and what must go when they go: the digests in
-//! the manifest.
+//! the manifest. Attributes of its main section, read and added.
+
+use super::error::ErrorKind;
 
 const META_INF: &[u8] = b"META-INF/";
 
@@ -52,6 +54,68 @@ pub(super) fn without_digests(manifest: &[u8]) -> Vec<u8> {
     }
     section.flush(is_main, &mut kept);
     kept
+}
+
+/// The value of an attribute of the main section, its continuation lines joined; names differ in more than case.
+pub fn main_attribute(manifest: &[u8], name: &str) -> Option<String> {
+    let mut value: Option<Vec<u8>> = None;
+    for line in lines(manifest) {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        match (&mut value, text.strip_prefix(b" ")) {
+            _ if text.is_empty() => break,
+            (Some(value), Some(more)) => value.extend(more),
+            (Some(_), None) => break,
+            (None, _) => {
+                let colon = text.iter().position(|&byte| byte == b':').unwrap_or(text.len());
+                if text[..colon].eq_ignore_ascii_case(name.as_bytes()) {
+                    let rest = text.get(colon + 1..).unwrap_or_default();
+                    value = Some(rest.strip_prefix(b" ").unwrap_or(rest).to_vec());
+                }
+            }
+        }
+    }
+    value.map(|value| String::from_utf8_lossy(&value).into_owned())
+}
+
+/// The manifest with more attributes at the end of its main section; every line of it keeps its bytes.
+///
+/// # Errors
+/// One of them is there with another value.
+pub(super) fn with_attributes(
+    manifest: &[u8],
+    attributes: &[(&'static str, &'static str)],
+) -> Result<Vec<u8>, ErrorKind> {
+    let mut end = 0;
+    let mut line_end: &[u8] = b"\r\n";
+    let mut is_ended = true;
+    for line in lines(manifest) {
+        let text = line.trim_ascii_end();
+        if text.is_empty() && !line.starts_with(b" ") {
+            break;
+        }
+        end += line.len();
+        let length = line.iter().rev().take_while(|byte| b"\r\n".contains(byte)).count();
+        is_ended = length > 0;
+        if is_ended {
+            line_end = &line[line.len() - length..];
+        }
+    }
+    let mut new = manifest[..end].to_vec();
+    if !is_ended {
+        new.extend(line_end);
+    }
+    for &(name, value) in attributes {
+        match main_attribute(manifest, name) {
+            None => new.extend([name.as_bytes(), b": ", value.as_bytes(), line_end].concat()),
+            Some(there) if there.eq_ignore_ascii_case(value) => {}
+            Some(there) => return Err(ErrorKind::ManifestAttribute { name, value: there }),
+        }
+    }
+    // A section ends with a blank line.
+    let rest = &manifest[end..];
+    new.extend(if rest.is_empty() { line_end } else { rest });
+    Ok(new)
 }
 
 #[derive(Default)]
@@ -120,6 +184,37 @@ mod tests {
             Name: a/very/long\r\n /name.class\r\nSealed: tr\r\n ue\r\n\r\n\
             Name: kept/\r\nSpec: 1\r\n\r\n";
         assert_eq!(String::from_utf8_lossy(&without_digests(before)), String::from_utf8_lossy(after));
+    }
+
+    #[test]
+    fn attributes_of_the_main_section_are_found() {
+        let manifest =
+            b"Manifest-Version: 1.0\r\nmain-class: a.\r\n B\r\n C\r\nX:y\r\n\r\nName: a\r\nOther: no\r\n";
+        for (name, value) in
+            [("Main-Class", Some("a.BC")), ("X", Some("y")), ("Other", None), ("Main", None), ("Name", None)]
+        {
+            assert_eq!(main_attribute(manifest, name).as_deref(), value, "{name}");
+        }
+        assert_eq!(main_attribute(b"\nA: b\n", "A"), None);
+        assert_eq!(main_attribute(b"A: b", "A").as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn attributes_are_added_behind_the_main_section() {
+        let add = |text: &str| with_attributes(text.as_bytes(), &[("L", "x.Y"), ("Can", "true")]);
+        for (before, after) in [
+            ("A: b\r\n c\r\n\r\nName: d\r\n\r\n", "A: b\r\n c\r\nL: x.Y\r\nCan: true\r\n\r\nName: d\r\n\r\n"),
+            ("A: b\n", "A: b\nL: x.Y\nCan: true\n\n"),
+            ("A: b\nC: d", "A: b\nC: d\nL: x.Y\nCan: true\n\n"),
+            ("A: b\r\ncan: TRUE\r\n\r\n", "A: b\r\ncan: TRUE\r\nL: x.Y\r\n\r\n"),
+        ] {
+            let added = add(before).unwrap();
+            assert_eq!(String::from_utf8_lossy(&added), after);
+            assert_eq!(main_attribute(&added, "L").as_deref(), Some("x.Y"));
+        }
+        for taken in ["A: b\nl: other\n", "Can: false\n"] {
+            assert!(matches!(add(taken), Err(ErrorKind::ManifestAttribute { .. })), "{taken}");
+        }
     }
 
     #[test]

@@ -58,8 +58,9 @@ pub use engine::{Outcome, Skipped, rewrite};
 pub use error::{Ambiguity, ArchiveError, ErrorKind, SkipReason};
 pub use layout::{Kind, Layout};
 pub use location::Location;
+pub use manifest::main_attribute;
 pub use options::{Limits, Options};
-pub use read::{Class, read_entry, visit_classes, visit_reached_classes};
+pub use read::{Class, read_entry, read_manifest, visit_classes, visit_reached_classes};
 
 /// What the archive engine asks of whoever rewrites classes.
 ///

@@ -1,5 +1,7 @@
 //! What a caller can choose, and the limits against hostile input.
 
+use super::NewEntry;
+
 /// How [`rewrite`](super::rewrite) treats an archive.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -10,6 +12,11 @@ pub struct Options {
     /// Copy ambiguous entries, and archives with an ambiguous structure, as they are and report them,
     /// instead of refusing the whole input.
     pub copy_ambiguous: bool,
+    /// Name and value of what the main section of the outermost archive's manifest gets: at most 70 bytes together. Another value there, or
+    /// no manifest, is an error.
+    pub manifest_attributes: Vec<(&'static str, &'static str)>,
+    /// Entries for the root of the outermost archive, whatever its [`Layout`](super::Layout).
+    pub root_entries: Vec<NewEntry>,
     /// Uncompressed bytes of classes that are worked on at a time. It decides about memory and balance
     /// between threads, never about the output.
     pub batch: usize,
@@ -23,6 +30,8 @@ impl Default for Options {
             level: 6,
             strip_signatures: false,
             copy_ambiguous: false,
+            manifest_attributes: Vec::new(),
+            root_entries: Vec::new(),
             batch: 8 << 20,
             limits: Limits::default(),
         }

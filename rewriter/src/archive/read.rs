@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::codec;
-use super::directory::Directory;
+use super::directory::{Directory, Entry};
 use super::engine::unreadable;
 use super::error::{ArchiveError, ErrorKind, SkipReason};
 use super::header::STORED;
 use super::layout::{Kind, Role};
 use super::options::{Budget, Limits};
-use super::{Location, Skipped};
+use super::{Location, Skipped, manifest};
 
 /// A class that [`visit_classes`] came by.
 #[derive(Debug)]
@@ -91,6 +91,24 @@ pub fn read_entry(
         bytes = Cow::Owned(found);
     }
     Ok(Some(bytes.into_owned()))
+}
+
+/// The manifest of an archive. `None` if it has none that can be read.
+///
+/// # Errors
+/// The archive cannot be read, or the manifest reaches a limit.
+pub fn read_manifest(name: &str, archive: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>, ArchiveError> {
+    let fail = |kind| ArchiveError::new(name, kind);
+    let directory = Directory::parse(archive, limits.entries).map_err(fail)?;
+    let is_manifest = |entry: &&Entry<'_>| manifest::is_manifest(entry.name) && !entry.shadowed;
+    let Some(entry) = directory.entries.iter().find(is_manifest) else { return Ok(None) };
+    if unreadable(entry).is_some() {
+        return Ok(None);
+    }
+    let mut budget = limits.budget(archive.len());
+    budget.spend(entry.sizes.size).map_err(fail)?;
+    let content = codec::content(&directory, entry, budget.held).map_err(fail)?;
+    Ok(Some(content.into_owned()))
 }
 
 struct Reader<'r> {

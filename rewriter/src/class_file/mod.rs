@@ -19,7 +19,7 @@ pub mod version;
 use crate::error::{ClassError, ClassErrorKind};
 pub use attribute::{Attribute, Attributes, CodeAttribute};
 pub use constant_pool::{ConstantPool, Tag};
-pub use member::{Member, Members};
+pub use member::{Member, Members, find_attribute};
 pub(crate) use reader::Reader;
 
 /// JVMS 4.1 The ClassFile Structure.

@@ -42,8 +42,8 @@ use crate::class_file::opcode::{
 };
 use crate::class_file::opcode::{INVOKEINTERFACE, INVOKEVIRTUAL, LLOAD, POP};
 use crate::class_file::{ClassFile, ConstantPool};
-use crate::rewrite::SkipReason;
 use crate::rewrite::edits::{Edits, Place, RegionHandler, Snippet};
+use crate::rewrite::{Choice, ClassRewriter, Outcome, SkipReason, Transforms};
 
 /// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
@@ -145,10 +145,33 @@ const POINTS: [Point; 22] = [
         At::Before("java/rmi/server/UID.write", "(Ljava/io/DataOutput;)V"), &[DUP2, POP], Hook::RmiAnswering),
 ];
 
+/// The JDK's module of the classes that the transform changes.
+pub const MODULE: &str = "java.rmi";
+
+/// Internal names of the JDK's classes that the transform changes, each once.
+pub fn internals() -> impl Iterator<Item = &'static str> {
+    let is_first = |(at, point): &(usize, &Point)| POINTS[..*at].iter().all(|of| of.class != point.class);
+    let with_points = POINTS.iter().enumerate().filter(is_first).map(|(_, point)| point.class);
+    with_points.chain(OWN_STUBS)
+}
+
 /// Whether this is a class of the JDK that the transform changes.
 pub fn is_internal(class: &[u8]) -> bool {
-    class.starts_with(b"sun/rmi/")
-        && (points(class).next().is_some() || OWN_STUBS.iter().any(|stub| stub.as_bytes() == class))
+    class.starts_with(b"sun/rmi/") && internals().any(|internal| internal.as_bytes() == class)
+}
+
+/// The new bytes of one of [`internals`], which tells of remote calls and of nothing else: no method of it has an id.
+///
+/// # Errors
+/// Why it stays as it is: it is not as expected, or not a class.
+pub fn rewrite_internal(class: &[u8]) -> Result<Vec<u8>, SkipReason> {
+    let mut out = Vec::new();
+    let mut rewriter = ClassRewriter::new(Transforms { rmi: true, ..Transforms::NONE });
+    match rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out) {
+        Ok(Outcome::Rewritten) => Ok(out),
+        Ok(Outcome::Skipped(reason)) => Err(reason),
+        Ok(Outcome::Unchanged) | Err(_) => Err(SkipReason::UnknownInternals),
+    }
 }
 
 fn points(class: &[u8]) -> impl Iterator<Item = &'static Point> {

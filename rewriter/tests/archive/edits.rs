@@ -1,6 +1,6 @@
 //! What changes: touched entries, alignment, new entries, zip64, order and threads.
 
-use instrument_rewriter::archive::{NewEntry, Options, SkipReason};
+use instrument_rewriter::archive::{Limits, NewEntry, Options, SkipReason, main_attribute, read_manifest};
 
 use crate::build::{Entry, Zip, class_bytes, deflated, entry, extra, zip};
 use crate::fake::{MARK, Marker, mark, mark_and_add, run_with, runtime};
@@ -270,4 +270,53 @@ fn bytes_do_not_depend_on_threads_or_batches() {
         assert!(run(threads, batch) == expected, "{threads} threads, batch {batch}");
     }
     assert!(zip_crate_reads(&expected.0) > 400);
+}
+
+const MANIFEST: &str =
+    "Manifest-Version: 1.0\r\nMain-Class: a.A\r\n\r\nName: a/A.class\r\nSHA-256-Digest: x\r\n\r\n";
+
+/// Wherever the manifest lies, and whatever else changes it.
+#[test]
+fn the_manifest_of_the_outermost_archive_gets_attributes() {
+    let options = Options {
+        strip_signatures: true,
+        manifest_attributes: vec![("Launcher-Agent-Class", "l.L")],
+        root_entries: vec![NewEntry { name: "l/L.class".into(), data: b"agent".to_vec(), stored: true }],
+        ..Options::default()
+    };
+    let nested = zip([deflated("META-INF/MANIFEST.MF", MANIFEST), deflated("B.class", class_bytes(2, 100))]);
+    let with = |more: Vec<Entry>| {
+        let first = [deflated("a/A.class", class_bytes(1, 500)), deflated("META-INF/MANIFEST.MF", MANIFEST)];
+        let last = [deflated("c/C.class", class_bytes(3, 500)), entry("lib/n.jar", nested.clone())];
+        zip(first.into_iter().chain(last).chain(more))
+    };
+    let index = "JarIndex-Version: 1.0\n\nx.jar\na\nc\n";
+    for (what, more, has_digest) in [
+        ("plain", vec![], true),
+        ("signed", vec![entry("META-INF/ME.SF", "")], false),
+        ("indexed", vec![entry("META-INF/INDEX.LIST", index)], true),
+        ("executable war", vec![entry("WEB-INF/web.xml", "")], true),
+    ] {
+        let mut marker = Marker { extra: runtime(), ..Marker::default() };
+        let (out, outcome) = run_with("x.jar", &with(more), &mut marker, &options).unwrap();
+        let seen = entries(&out);
+        let manifest = String::from_utf8(find(&seen, "META-INF/MANIFEST.MF").content.clone()).unwrap();
+        let main = "Manifest-Version: 1.0\r\nMain-Class: a.A\r\nLauncher-Agent-Class: l.L\r\n\r\n";
+        assert!(manifest.starts_with(main), "{what}: {manifest}");
+        assert_eq!(manifest.contains("Digest"), has_digest, "{what}");
+        assert_eq!(find(&seen, "l/L.class").content, b"agent", "{what}");
+        let inner = entries(&find(&seen, "lib/n.jar").content);
+        assert_eq!(find(&inner, "META-INF/MANIFEST.MF").content, MANIFEST.as_bytes(), "{what}");
+        assert_eq!(read_manifest("x.jar", &out, &Limits::default()).unwrap().unwrap(), manifest.as_bytes());
+        assert_eq!(main_attribute(manifest.as_bytes(), "launcher-agent-class").as_deref(), Some("l.L"));
+        assert!(outcome.copied < outcome.entries, "{what}");
+    }
+    let fails = |entries: Vec<Entry>| {
+        run_with("x.jar", &zip(entries), &mut Marker::default(), &options).unwrap_err().kind.code()
+    };
+    assert_eq!(fails(vec![deflated("a/A.class", class_bytes(1, 500))]), "no-manifest");
+    let taken = "Manifest-Version: 1.0\nLauncher-Agent-Class: other.L\n";
+    assert_eq!(fails(vec![deflated("META-INF/MANIFEST.MF", taken)]), "manifest-attribute");
+    let manifest = deflated("META-INF/MANIFEST.MF", MANIFEST);
+    assert_eq!(fails(vec![manifest, entry("l/L.class", "")]), "name-taken");
 }

@@ -49,6 +49,8 @@ final class Settings {
     final int ring;
     /** ms that the calibration may take; 0: there is none. */
     final int calibrate;
+    /** The jar has a launcher agent, which should have been started. */
+    final boolean launcher;
     /** Seconds between two beats of the clock in the file; 0: there are none. */
     final int snapshot;
 
@@ -90,6 +92,7 @@ final class Settings {
         calibrate = "off".equals(find("calibrate")) || record == COUNTS ? 0 : readNumber("calibrate", 100, 0, 10000);
         String rootList = find("roots");
         roots = rootList == null || rootList.isEmpty() ? null : rootList;
+        launcher = "true".equals(defaults.getProperty("launcher"));
         ring = readNumber("ring", 1020, 1, 1 << 20);
         snapshot = readNumber("snapshot", 0, 0, 1 << 20);
     }
@@ -101,7 +104,7 @@ final class Settings {
     }
 
     /** What system property or environment say. */
-    private static String outside(String key) {
+    static String outside(String key) {
         try {
             String value = System.getProperty("instrument." + key);
             if (value == null) {

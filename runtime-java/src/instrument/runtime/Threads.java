@@ -207,6 +207,7 @@ final class Threads {
             } catch (Exception e) {
                 Log.say("the profile has no id map: " + e);
             }
+            PatchedJdk.check(settings);
             warmUp();
             if (!Agent.present) {
                 Calibration.start(file, settings);
