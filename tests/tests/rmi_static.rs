@@ -174,5 +174,16 @@ fn a_merge_says_why_such_calls_have_no_other_side() -> Result<()> {
         (&(4 * CALLS + 2).into(), &"connection-unknown".into()),
         "{row:#}"
     );
+    // The profile of their server is here; it only does not say over which connections they came. The registry is the JDK's own.
+    let made = |reason: &str| {
+        let rows = unmatched.iter().filter(|row| row["side"] == "made" && row["reason"] == reason);
+        rows.filter_map(|row| row["calls"].as_u64()).sum::<u64>()
+    };
+    assert_eq!(made("peer-connection-unknown"), 4 * CALLS as u64 + 2, "{unmatched:#?}");
+    let files = ["client", "server"].map(|name| profile(folder.path(), name));
+    let mut text = subject::call()?;
+    text.arg("merge").args(files.into_iter().collect::<Result<Vec<_>>>()?);
+    let text = String::from_utf8(text.capture()?.stdout)?;
+    ensure!(text.contains("--launcher-agent") && text.contains("instrument jdk-patch"), "{text}");
     Ok(())
 }

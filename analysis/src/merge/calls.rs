@@ -57,11 +57,13 @@ pub enum Reason {
     Contradiction,
     /// Neither connection nor return is known: only stub and skeleton were recorded.
     ConnectionUnknown,
+    /// The other process served this method, but its profile does not say over which connections: the JDK's classes were not rewritten there.
+    PeerConnectionUnknown,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 10] = [
+    pub const ALL: [Reason; 11] = [
         Reason::PeerNotRecorded,
         Reason::ProfileTruncated,
         Reason::Paused,
@@ -72,6 +74,7 @@ impl Reason {
         Reason::AmbiguousConnection,
         Reason::Contradiction,
         Reason::ConnectionUnknown,
+        Reason::PeerConnectionUnknown,
     ];
 
     /// Its name.
@@ -87,6 +90,7 @@ impl Reason {
             Reason::AmbiguousConnection => "ambiguous-connection",
             Reason::Contradiction => "contradiction",
             Reason::ConnectionUnknown => "connection-unknown",
+            Reason::PeerConnectionUnknown => "peer-connection-unknown",
         }
     }
 }
@@ -231,6 +235,11 @@ impl Hasher {
 
     pub(crate) fn checks(&self, call: &RemoteCall) -> Checks {
         Checks { object: self.of(call.object), method: self.of((call.hash, call.operation)) }
+    }
+
+    /// Of the name and descriptor of a method.
+    pub(crate) fn method(&self, text: &str) -> u32 {
+        self.of(text)
     }
 }
 

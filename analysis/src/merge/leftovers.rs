@@ -32,6 +32,8 @@ struct Left {
     is_own_object: bool,
     /// Where no connection to could be had, or [`Peer::Unknown`].
     asked: Peer,
+    /// Hash of the method's name and descriptor, if they are known.
+    method: Option<u32>,
 }
 
 impl Left {
@@ -68,6 +70,8 @@ struct Lefts {
     served: Vec<Left>,
     /// Which party a virtual machine is, by what it served.
     machines: HashMap<i32, usize>,
+    /// Methods that were served over connections that are not known.
+    served_somehow: HashMap<u32, ()>,
     addresses: Addresses,
 }
 
@@ -112,19 +116,29 @@ impl Lefts {
     ) -> Result<Lefts, Error> {
         let mut lefts = Lefts::default();
         for (number, party) in parties.iter().enumerate() {
+            let names =
+                |call: &RemoteCall| party.profile.copies.get(&call.copy).map(|copy| &copy.class_names);
+            let method = |call: &RemoteCall| {
+                names(call).and_then(|names| names.get(&call.method)).map(|text| hasher.method(text))
+            };
             party.visit(matching.rows(number), |row, call| match call.kind {
                 RemoteCallKind::Made => {
                     if matching.made.fate[row as usize] == Fate::Open {
-                        let names = party.profile.copies.get(&call.copy).map(|copy| &copy.class_names);
-                        let host = names.and_then(|names| names.get(&call.host));
+                        let host = names(call).and_then(|names| names.get(&call.host));
                         let asked = host.map(|host| lefts.addresses.of(format!("{host}:{}", call.port)));
                         let asked = asked.unwrap_or(Peer::Unknown);
-                        lefts.made.push(Left { asked, ..Left::new(row, call, hasher) });
+                        let method = method(call);
+                        lefts.made.push(Left { asked, method, ..Left::new(row, call, hasher) });
                     }
                 }
                 RemoteCallKind::Served => {
                     if matching.served.fate[row as usize] == Fate::Open {
                         lefts.served.push(Left::new(row, call, hasher));
+                        if matching.served.connection[row as usize] == NONE
+                            && let Some(method) = method(call)
+                        {
+                            lefts.served_somehow.insert(method, ());
+                        }
                     }
                     let machine = call.return_id.map(|uid| uid.unique);
                     let of_object = !call.no_such_object && !is_well_known(&call.object);
@@ -185,6 +199,9 @@ impl Lefts {
                 _ if connection == NONE && !left.returned => Reason::ConnectionUnknown,
                 _ if ambiguous.contains_key(&connection) => Reason::AmbiguousConnection,
                 _ if !left.sent && !left.returned => Reason::InFlight,
+                None if left.method.is_some_and(|method| self.served_somehow.contains_key(&method)) => {
+                    Reason::PeerConnectionUnknown
+                }
                 None => Reason::PeerNotRecorded,
                 Some(peer) if incomplete[peer] => Reason::ProfileTruncated,
                 Some(peer) if parties[peer].was_paused() => Reason::Paused,
@@ -231,6 +248,7 @@ impl Left {
             machine: call.return_id.map(|uid| uid.unique).or(object),
             is_own_object: object.is_some(),
             asked: Peer::Unknown,
+            method: None,
         }
     }
 }

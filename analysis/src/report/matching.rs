@@ -10,7 +10,7 @@ use instrument_names::printable::printable;
 use std::collections::BTreeMap;
 
 use super::text::quantity;
-use crate::merge::{Numbers, Offsets, Peer, Stages};
+use crate::merge::{Numbers, Offsets, Peer, Reason, Stages};
 
 /// The times of the calls between two processes, by client and server.
 pub type AllStages = BTreeMap<(usize, usize), Stages>;
@@ -128,6 +128,14 @@ fn text(
             table.row(cells.into(), &format!("{} ({peer})", names[party]));
         }
         table.print(out, None)?;
+        if numbers.unmatched.keys().any(|&(_, _, reason, _)| reason == Reason::PeerConnectionUnknown) {
+            writeln!(
+                out,
+                "{}: a server that serves these methods does not say over which connections, because the classes of its JDK were not rewritten;\n\
+                 rewrite its jar with --launcher-agent, or start it with the options of instrument jdk-patch, or with instrument run",
+                Reason::PeerConnectionUnknown.word()
+            )?;
+        }
     }
     if !stages.is_empty() {
         let headers =
