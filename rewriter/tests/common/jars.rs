@@ -27,6 +27,7 @@ pub(crate) fn rewrite_jar(archive: &[u8]) -> bool {
             copy_ambiguous: index > 1,
             batch: [8 << 20, 1, 600][index],
             limits,
+            ..Options::default()
         };
         instrument(
             archive,
