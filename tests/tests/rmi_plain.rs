@@ -130,20 +130,20 @@ fn chain(way: Way) -> Result<()> {
     assert_eq!(unmatched(&merged), [], "{way:?}");
     let [by_return, by_place, by_ports] = matched(&merged);
     ensure!(by_return >= 60 && by_place + by_ports == 0, "{way:?}: {}", merged["matching"]);
-    let (foo, remote) = ("BeaconServer.remoteFoo", "remote remoteFoo");
+    let (served, remote) = ("BeaconServer.remoteFoo", "remote remoteFoo");
     let way_down = [
         "client (pid",
         "main",
         "BeaconClient.main",
         remote,
         "s1 (pid",
-        foo,
+        served,
         remote,
         "s2 (pid",
-        foo,
+        served,
         remote,
         "s3 (pid",
-        foo,
+        served,
     ];
     assert_eq!(count(&merged, &way_down), Some(20), "{way:?}");
     Ok(())
