@@ -7,6 +7,8 @@ use crate::transform::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT, Reach};
 
 /// The highest `constant_pool_count` that fits its two bytes.
 const MAX_COUNT: u32 = 65_535;
+/// An index that no constant has: it lies behind every pool.
+pub(crate) const NO_INDEX: u16 = u16::MAX;
 const STACK_MAP_TABLE: &str = "StackMapTable";
 
 /// Entries that exist once per class, by index; 0 where not yet known.

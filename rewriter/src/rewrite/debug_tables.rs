@@ -1,11 +1,21 @@
 //! LineNumberTable (JVMS 4.7.12), LocalVariableTable (4.7.13), LocalVariableTypeTable (4.7.14).
 //!
-//! A table that contradicts its own count is copied as it was: the JVM judges it as before.
+//! A table that contradicts its own count is copied as it was: the JVM judges it as before. So it does a row that leads out of the code or
+//! of the constant pool, both of which are longer now: it gets a pc or an index that neither can have.
 
+use super::constant_pool_appender::NO_INDEX;
 use super::relocation::Relocation;
 
-/// Appends a LineNumberTable's `info`.
-pub(crate) fn write_line_numbers(info: &[u8], relocation: &Relocation, out: &mut Vec<u8>) {
+/// A pc that lies in no code array: none is longer (JVMS 4.7.3).
+const NOWHERE: u16 = u16::MAX;
+
+/// Appends a LineNumberTable's `info`; `code_length` is that of the old code.
+pub(crate) fn write_line_numbers(
+    info: &[u8],
+    code_length: usize,
+    relocation: &Relocation,
+    out: &mut Vec<u8>,
+) {
     let start = out.len();
     out.extend_from_slice(info);
     let rows = &mut out[start..];
@@ -15,12 +25,20 @@ pub(crate) fn write_line_numbers(info: &[u8], relocation: &Relocation, out: &mut
     let mut cursor = relocation.cursor();
     for row in rows[2..].chunks_exact_mut(4) {
         let pc = usize::from(u16::from_be_bytes([row[0], row[1]]));
-        row[..2].copy_from_slice(&(cursor.source(pc) as u16).to_be_bytes());
+        let moved = if pc < code_length { cursor.source(pc) as u16 } else { NOWHERE };
+        row[..2].copy_from_slice(&moved.to_be_bytes());
     }
 }
 
-/// Appends the `info` of a LocalVariableTable or LocalVariableTypeTable: both have the same shape.
-pub(crate) fn write_local_variables(info: &[u8], relocation: &Relocation, out: &mut Vec<u8>) {
+/// Appends the `info` of a LocalVariableTable or LocalVariableTypeTable: both have the same shape. `code_length` and `pool_count` are
+/// those of the old class.
+pub(crate) fn write_local_variables(
+    info: &[u8],
+    code_length: usize,
+    pool_count: u16,
+    relocation: &Relocation,
+    out: &mut Vec<u8>,
+) {
     let start = out.len();
     out.extend_from_slice(info);
     let rows = &mut out[start..];
@@ -28,7 +46,17 @@ pub(crate) fn write_local_variables(info: &[u8], relocation: &Relocation, out: &
         return;
     }
     for row in rows[2..].chunks_exact_mut(10) {
-        write_range(row, relocation);
+        let word = |at: usize| u16::from_be_bytes([row[at], row[at + 1]]);
+        let [start, length, name, descriptor] = [0, 2, 4, 6].map(word);
+        if start as usize >= code_length || start as usize + length as usize > code_length {
+            row[..2].copy_from_slice(&NOWHERE.to_be_bytes());
+        } else {
+            write_range(row, relocation);
+        }
+        // Name and descriptor, or signature.
+        if name >= pool_count || descriptor >= pool_count {
+            row[4..6].copy_from_slice(&NO_INDEX.to_be_bytes());
+        }
     }
 }
 

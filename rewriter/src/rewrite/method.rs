@@ -234,9 +234,12 @@ impl MethodRewriter {
             out.extend_from_slice(&attribute.name_index.to_be_bytes());
             out.extend_from_slice(&[0; 4]);
             match pool.utf8_or_empty(attribute.name_index) {
-                b"LineNumberTable" => debug_tables::write_line_numbers(attribute.info, relocation, out),
+                b"LineNumberTable" => {
+                    debug_tables::write_line_numbers(attribute.info, code.code.len(), relocation, out);
+                }
                 b"LocalVariableTable" | b"LocalVariableTypeTable" => {
-                    debug_tables::write_local_variables(attribute.info, relocation, out);
+                    let (length, count) = (code.code.len(), pool.count());
+                    debug_tables::write_local_variables(attribute.info, length, count, relocation, out);
                 }
                 b"StackMapTable" if frames.is_some() => {
                     if relocation.trampolines().is_empty() {

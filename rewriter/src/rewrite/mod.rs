@@ -23,7 +23,7 @@ mod stack_map_table;
 mod type_annotations;
 pub(crate) mod uninitialized;
 
-use crate::class_file::{ClassFile, ConstantPool, version};
+use crate::class_file::{Attributes, ClassFile, ConstantPool, version};
 use crate::error::ClassError;
 use crate::filter::RUNTIME_PACKAGE;
 use crate::region::{Region, RegionFault};
@@ -32,7 +32,7 @@ use crate::transform::call_sites::CallSites;
 use crate::transform::hooks::Reach;
 use crate::transform::regions::Located;
 use crate::transform::rmi;
-use constant_pool_appender::ConstantPoolAppender;
+use constant_pool_appender::{ConstantPoolAppender, NO_INDEX};
 use method::{MethodRewriter, Request};
 pub use skip::SkipReason;
 use std::collections::BTreeMap;
@@ -44,6 +44,9 @@ const ACC_PUBLIC: u16 = 0x0001;
 const ACC_STATIC: u16 = 0x0008;
 const ACC_NATIVE: u16 = 0x0100;
 const ACC_ABSTRACT: u16 = 0x0400;
+
+/// Attributes of a class that are nothing but the index of a constant (JVMS 4.7).
+const NAMES_ONE: [&[u8]; 3] = [b"SourceFile", b"Signature", b"NestHost"];
 
 /// Which transforms to apply, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -350,7 +353,7 @@ impl ClassRewriter {
         }
         let end = walk.position();
         // The class attributes are walked for the check alone.
-        class.finish_check(end)?;
+        let (attributes, count) = class.finish_check(end)?;
         if rewritten == 0 {
             return Ok(Outcome::Unchanged);
         }
@@ -363,6 +366,17 @@ impl ClassRewriter {
         out.extend_from_slice(&bytes[pool.end()..class.methods_start()]);
         out.extend_from_slice(&self.methods);
         out.extend_from_slice(&bytes[copied..]);
+        let mut attributes = Attributes::new(bytes, attributes, count);
+        while let Some(attribute) = attributes.next()? {
+            // What such an attribute named behind the pool's end must not be what was appended there: the JVM refuses it as before.
+            if let &[high, low] = attribute.info
+                && u16::from_be_bytes([high, low]) >= pool.count()
+                && NAMES_ONE.contains(&pool.utf8_or_empty(attribute.name_index))
+            {
+                let at = out.len() - (bytes.len() - attribute.end()) - 2;
+                out[at..at + 2].copy_from_slice(&NO_INDEX.to_be_bytes());
+            }
+        }
         Ok(Outcome::Rewritten)
     }
 }
