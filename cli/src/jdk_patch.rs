@@ -17,18 +17,21 @@ const MODULE_JAR: &str = "java.rmi.jar";
 /// Where the runtime reads for which JDK the patch was made.
 const FOR_JDK: &str = "META-INF/instrument/jdk-patch.properties";
 
+const EXAMPLE: &str = "\
+Example:
+  export JDK_JAVA_OPTIONS=\"$(instrument --quiet jdk-patch --java-home /usr/lib/jvm/jdk-21 -o patch)\"
+  java -jar app-instrumented.jar";
+
 /// Rewrite the JDK's own classes for remote calls (RMI), for jars that run without the native agent
 ///
 /// Stubs of remote objects are dynamic proxies, which have no class file: only classes of the JDK's module java.rmi can tell of the calls
 /// that they make. `instrument run` rewrites these classes as they load. A jar that was rewritten with --transform rmi and runs under plain
-/// java needs them from here. The command reads them from the JDK and writes two jars. It prints the value of the environment variable
-/// JDK_JAVA_OPTIONS that makes java use them:
-///
-///   export JDK_JAVA_OPTIONS="$(instrument --quiet jdk-patch --java-home "$JAVA_HOME" -o patch)"
+/// java needs them from here: this command reads them from the JDK, writes two jars, and prints the value of the environment variable
+/// JDK_JAVA_OPTIONS that makes java use them.
 ///
 /// The patch is for exactly this version of the JDK. Under another one the program warns on standard error.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLE)]
 pub(crate) struct Opts {
     /// Home directory of the JDK that runs the program, or of a runtime that jlink made
     #[arg(long, value_name = "DIR", env = "JAVA_HOME", hide_env_values = true)]

@@ -47,8 +47,8 @@ pub(crate) struct Opts {
     ///
     /// Stubs are dynamic proxies, which have no class file: only the JDK's own classes can tell of the calls that they make. The jar gets a
     /// Launcher-Agent-Class, which redefines these classes when the program starts. Their new bytes are made now, for exactly the JDKs (9 or
-    /// later; 11, 17, 21 and 25 are tested) that are named; under any other the program says that calls are missing. `instrument jdk-patch`
-    /// does the same for programs that are not started with -jar.
+    /// later; 11, 17, 21 and 25 are tested) that are named; under any other the program says that calls are missing. The JVM may print a
+    /// warning that it shares less class data. `instrument jdk-patch` does the same for programs that are not started with -jar.
     #[arg(long, value_name = "JAVA_HOME")]
     launcher_agent: Vec<PathBuf>,
 

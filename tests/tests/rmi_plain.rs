@@ -181,6 +181,7 @@ fn storm(way: Way) -> Result<()> {
     let cut_off = ["failed-before-sending", "not-dispatched", "in-flight"];
     ensure!(rows.iter().all(|row| cut_off.contains(&row.2.as_str()) && row.4 < 5), "{way:?}: {rows:?}");
     ensure!(matched(&merged)[0] >= calls as u64, "{way:?}: {}", merged["matching"]);
+    println!("{way:?}: {calls} calls by the client alone, {:?} matched, {rows:?}", matched(&merged));
     Ok(())
 }
 

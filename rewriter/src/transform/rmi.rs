@@ -1,6 +1,6 @@
 //! `rmi`: remote calls made and served.
 //!
-//! What the classes of the JDK's module `java.rmi` tell, where they can be rewritten (as they load):
+//! What the classes of the JDK's module `java.rmi` tell, where they can be rewritten (as they load, by `instrument jdk-patch`, or by a launcher agent):
 //!
 //! | class | where | hook |
 //! |---|---|---|

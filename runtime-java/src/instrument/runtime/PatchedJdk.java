@@ -24,7 +24,7 @@ final class PatchedJdk {
             checkVersion();
         } else if (settings.launcher && Settings.outside("launcher") == null) {
             Log.say("the launcher agent of this jar was not started, so remote calls that dynamic proxies make or serve are not recorded;"
-                + " it needs java -jar, and a Java runtime that has the module java.instrument");
+                + " it needs java -jar, and Java 9 or later with the module java.instrument");
         }
     }
 
