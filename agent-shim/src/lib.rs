@@ -97,6 +97,7 @@ static CALLBACKS: Callbacks = Callbacks {
     garbage_collection_finish: Some(heap::garbage_collection_finish),
     object_free: Some(heap::object_free),
     vm_object_alloc: Some(heap::vm_object_alloc),
+    sampled_object_alloc: Some(heap::sampled_object_alloc),
     ..Callbacks::NONE
 };
 
@@ -206,6 +207,8 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     for (key, value) in &options.recorder {
         settings += &format!("{key}={}\n", value.replace('\n', " "));
     }
+    let coverage = heap::Coverage::of(&options, attached);
+    settings += &coverage.as_ref().map(heap::Coverage::settings).unwrap_or_default();
     let command = || jvmti.system_property("sun.java.command");
     let environment = || std::env::var("INSTRUMENT_NAME").ok().filter(|name| !name.trim().is_empty());
     if let Some(name) = effective("name").or_else(environment) {
@@ -224,6 +227,9 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     let wants_early = options.early;
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
     let hook = LoadHook::new(options)?;
+    if let Some(coverage) = coverage {
+        hook.account_line(&coverage.line());
+    }
     let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
     let early = if wants_early { early::claim(jvmti, attached, &jar) } else { None };
     if early.is_none() {
@@ -242,6 +248,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     }
     let hook_up = || {
         jvmti.add_capabilities(&capabilities)?;
+        heap::prepare()?;
         jvmti.set_callbacks(&CALLBACKS)?;
         if early_events {
             jvmti.enable(Event::VmStart)?;
@@ -333,7 +340,9 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
             ));
         }
     }
-    if heap::is_on() {
+    if heap::is_on() && !heap::wants_object_rewritten() {
+        heap::begin(jni, None);
+    } else if heap::is_on() {
         let early = agent.early.as_ref().is_some_and(|early| early.has_rewritten(heap::OBJECT));
         let rewritten = early || send_again(jvmti, jni, "java/lang/Object");
         match rewritten {
@@ -461,7 +470,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
             && let Some(live) = agent.live.get()
         {
             heap::end();
-            let properties = agent.hook.cost() + &hidden::properties();
+            let properties = agent.hook.cost() + &hidden::properties() + &heap::properties();
             live.recorder.finish(jni, &agent.hook.missed(), &properties);
         }
         // After the recorder: what is collected for it is not the program's doing.

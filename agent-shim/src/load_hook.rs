@@ -37,6 +37,10 @@ pub(crate) struct LoadHook {
     rmi_differs: AtomicBool,
     /// The constructor of `java.lang.Object` is rewritten.
     object_init: bool,
+    /// Classes of the program are rewritten for the arrays and copies that they make, whatever the filter says of their methods.
+    arrays_everywhere: bool,
+    /// Excludes the classes that are not rewritten at all.
+    untouched: Filter,
     ids: MethodIds,
     /// Locked after `ids`, by whoever needs both.
     instrumenter: RwLock<Instrumenter<'static>>,
@@ -129,6 +133,10 @@ impl LoadHook {
         let counts = |(key, value): &(_, String)| *key == "record" && value == "counts";
         let is_timed = options.transforms.method_events && !options.recorder.iter().any(counts);
         let jdk_filter = options.jdk_filter.map(Arc::new);
+        let arrays_everywhere = heap::wants_object_rewritten();
+        if arrays_everywhere {
+            instrumenter.record_arrays_everywhere();
+        }
         if options.library_calls != LibraryCalls::None {
             instrumenter.record_library_calls(Arc::new(OwnByName { filter, jdk_filter: jdk_filter.clone() }));
         }
@@ -144,7 +152,9 @@ impl LoadHook {
             report,
             rmi: options.transforms.rmi,
             rmi_differs: AtomicBool::new(false),
-            object_init: heap::is_on(),
+            object_init: arrays_everywhere,
+            arrays_everywhere,
+            untouched: options.untouched,
             ids,
             instrumenter: RwLock::new(instrumenter),
             stopped: AtomicBool::new(false),
@@ -157,6 +167,13 @@ impl LoadHook {
             looked_at: AtomicU64::new(0),
             ns: AtomicU64::new(0),
         })
+    }
+
+    /// Writes a line that is about no class into the account, if there is one.
+    pub(crate) fn account_line(&self, line: &str) {
+        if let Some(report) = &self.report {
+            write(report, |report| report.line(line));
+        }
     }
 
     /// Counts a class, and the time that the thread which loads it had to wait for us.
@@ -202,7 +219,7 @@ impl LoadHook {
 
     /// Whether a class is to be looked at.
     pub(crate) fn may_want(&self, origin: Origin, class: &[u8]) -> bool {
-        self.considers(origin, class) && left(self.filter, origin, class).is_none()
+        self.considers(origin, class) && self.left(origin, class).is_none()
     }
 
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
@@ -215,7 +232,7 @@ impl LoadHook {
         if !self.considers(origin, class) {
             return false;
         }
-        let left = left(self.filter, origin, class);
+        let left = self.left(origin, class);
         if left == Some(LAUNCHER) {
             self.launcher_left.store(true, Relaxed);
         }
@@ -235,9 +252,9 @@ impl LoadHook {
                 && !class_rules::is_waited_in(class))
     }
 
-    /// Whether the filter lets any of its methods through.
+    /// Whether anything of it is recorded: its methods, by the filter, or its arrays.
     pub(crate) fn may_change(&self, class: &[u8]) -> bool {
-        !matches!(self.filter.class(class), ClassVerdict::Skip(_))
+        self.arrays_everywhere || !matches!(self.filter.class(class), ClassVerdict::Skip(_))
     }
 
     /// The class stays as it is because of its loader; its name for people.
@@ -439,6 +456,16 @@ impl Own for OwnByName {
 
 /// The reason for the launcher of Spring Boot archives.
 const LAUNCHER: &str = "archive-launcher";
+
+impl LoadHook {
+    /// Why a class stays as it is, if it does: by the user's `no-rewrite`, or by the rules.
+    fn left(&self, origin: Origin, class: &[u8]) -> Option<&'static str> {
+        match self.untouched.class(class) {
+            ClassVerdict::Skip(reason) => Some(reason.name()),
+            _ => left(self.filter, origin, class),
+        }
+    }
+}
 
 /// Why the rules leave a class as it is, if they do.
 fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<&'static str> {

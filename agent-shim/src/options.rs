@@ -3,6 +3,7 @@
 //! | key | value |
 //! |---|---|
 //! | `include`, `exclude` | patterns as the command line takes them, joined with `:`; the keys may be repeated |
+//! | `no-rewrite` | classes that are not rewritten at all, patterns as for `exclude`; `include` and `exclude` choose methods whose calls are recorded |
 //! | `transform` | what to insert: `method-events`, `thread-links`, `waits`, `hand-over`, `allocation`, `rmi`, joined with `:`; default: the first three |
 //! | `library-calls` | `top-level`: calls of what is not rewritten are recorded where they are made; `all`: everything is rewritten but for `exclude`, the JDK's classes, too, and the rest recorded so; `none` (default) |
 //! | `root` | records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated |
@@ -10,6 +11,7 @@
 //! | `ids` | a file of method ids that several builds and runs share; without it ids are given in the order of loading |
 //! | `heap` | `counts`: every object that is made, by class and context; `objects`: also when and by whom each was made, and when it was gone |
 //! | `heap-include`, `heap-exclude` | which objects: patterns on their classes, arrays as `int[]`, `com.acme.Foo[]` or `com.acme.**` |
+//! | `heap-all` | `on`: every object that the virtual machine makes is recorded, whoever makes it, arrays of JDK classes, reflection and native code included; the virtual machine reports them (JVMTI SampledObjectAlloc), which takes about 0.4 us each |
 //! | `early` | `on`: classes are rewritten from the first one on, before the virtual machine is initialised, which turns class data sharing off |
 //! | `account` | a file for the account of every class and method, as JSON lines |
 //! | `dump` | a directory for the classes as they were rewritten |
@@ -52,9 +54,10 @@ const RECORDER_KEYS: [&str; 12] = [
     "heap",
 ];
 /// The rest.
-const AGENT_KEYS: [&str; 17] = [
+const AGENT_KEYS: [&str; 19] = [
     "include",
     "exclude",
+    "no-rewrite",
     "transform",
     "library-calls",
     "root",
@@ -66,6 +69,7 @@ const AGENT_KEYS: [&str; 17] = [
     "ctl",
     "heap-include",
     "heap-exclude",
+    "heap-all",
     "clock",
     "threads",
     "owners",
@@ -92,6 +96,8 @@ pub(crate) enum Requests {
 pub(crate) struct Options {
     /// For the classes of the program.
     pub(crate) filter: Filter,
+    /// Excludes the classes that are not rewritten at all.
+    pub(crate) untouched: Filter,
     /// For the classes of the JDK; none: they stay as they are.
     pub(crate) jdk_filter: Option<Filter>,
     pub(crate) transforms: Transforms,
@@ -119,8 +125,12 @@ pub(crate) struct Options {
 #[derive(Debug)]
 pub(crate) struct Heap {
     pub(crate) classes: Classes,
+    /// The include and exclude patterns, as they were given.
+    pub(crate) patterns: [Vec<String>; 2],
     /// Each gets a biography.
     pub(crate) biographies: bool,
+    /// The virtual machine reports every object; no class is rewritten for it.
+    pub(crate) all: bool,
 }
 
 /// What `-agentpath:..=help` prints: the table on this page.
@@ -143,13 +153,14 @@ impl Options {
     /// What is wrong with it, in one sentence.
     pub(crate) fn parse(text: &str) -> Result<Options, String> {
         let (mut include, mut exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut untouched: Vec<String> = Vec::new();
         let mut transforms = None;
         let mut clock = Wanted::default();
         let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
         let mut ctl = Requests::default();
         let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
-        let mut early = false;
+        let (mut early, mut heap_all) = (false, false);
         let mut library_calls = LibraryCalls::None;
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
@@ -163,6 +174,7 @@ impl Options {
             match key {
                 "include" => include.push(value.to_owned()),
                 "exclude" => exclude.push(value.to_owned()),
+                "no-rewrite" => untouched.push(value.to_owned()),
                 "transform" => transforms = Some(parse_transforms(value)?),
                 "root" => roots.extend(parse_roots(value)?),
                 "region" => {
@@ -189,6 +201,7 @@ impl Options {
                 }
                 "threads" => threads = choose(key, value, &[("off", false), ("on", true)])?,
                 "early" => early = choose(key, value, &[("off", false), ("on", true)])?,
+                "heap-all" => heap_all = choose(key, value, &[("off", false), ("on", true)])?,
                 "owners" => {
                     let all = [("on", Owners::On), ("all", Owners::All), ("off", Owners::Off)];
                     owners = choose(key, value, &all)?;
@@ -225,7 +238,10 @@ impl Options {
             true => None,
             false => Some(Filter::new(&named, &excluded).map_err(|error| error.to_string())?),
         };
-        let heap = heap(&recorder, &heap_include, &heap_exclude)?;
+        let heap = heap(&recorder, &heap_include, &heap_exclude, heap_all)?;
+        if heap_all && early {
+            return Err("heap-all=on: the virtual machine reports objects from when it is initialised on; leave out early=on".to_owned());
+        }
         // A region costs next to nothing, unless everything around it is recorded.
         let events = regions.is_empty();
         // Without times there is no time to tell apart.
@@ -234,11 +250,11 @@ impl Options {
         let usual =
             Transforms { method_events: events, thread_links: events, waits, ..Transforms::default() };
         let mut transforms = transforms.unwrap_or(usual);
-        if heap.is_some() {
+        if let Some(heap) = &heap {
             if transforms.allocation {
                 return Err("heap sees what transform=allocation sees, and more: one of them".to_owned());
             }
-            transforms.array_allocation = true;
+            transforms.array_allocation = !heap.all;
         }
         if library_calls != LibraryCalls::None && !transforms.method_events {
             return Err("library-calls is about calls of methods that method-events records, and it is not among the transforms".to_owned());
@@ -246,8 +262,13 @@ impl Options {
         if transforms.waits && !transforms.method_events {
             return Err("transform=waits is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }
+        if let Some(pattern) = untouched.iter().find(|pattern| pattern.contains(['#', '('])) {
+            return Err(format!("no-rewrite={pattern}: it names a method, and whole classes are left"));
+        }
+        let untouched = Filter::new(&[], &untouched).map_err(|error| error.to_string())?;
         Ok(Options {
             filter,
+            untouched,
             jdk_filter,
             transforms,
             library_calls,
@@ -279,14 +300,24 @@ fn heap(
     recorder: &[(&'static str, String)],
     include: &[String],
     exclude: &[String],
+    all: bool,
 ) -> Result<Option<Heap>, String> {
     let Some((_, level)) = recorder.iter().find(|(key, _)| *key == "heap") else {
-        return match include.is_empty() && exclude.is_empty() {
+        return match include.is_empty() && exclude.is_empty() && !all {
             true => Ok(None),
-            false => Err("heap-include and heap-exclude go with heap=counts or heap=objects".to_owned()),
+            false => {
+                Err("heap-include and heap-exclude go with heap=counts or heap=objects, and so does heap-all"
+                    .to_owned())
+            }
         };
     };
-    Ok(Some(Heap { classes: Classes::new(include, exclude)?, biographies: level == "objects" }))
+    let patterns = [include.to_vec(), exclude.to_vec()];
+    Ok(Some(Heap {
+        classes: Classes::new(include, exclude)?,
+        patterns,
+        biographies: level == "objects",
+        all,
+    }))
 }
 
 /// Patterns that are joined with `:`, or with `,` as the recorder's setting takes them.
@@ -433,6 +464,9 @@ mod tests {
             ("transform=rim", "transform=rim: there are method-events, thread-links, "),
             ("heap=all", "heap=all: there are counts, objects"),
             ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
+            ("no-rewrite=a.B#c", "whole classes are left"),
+            ("heap-all=on", "so does heap-all"),
+            ("heap-all=on,heap=counts,early=on", "leave out early=on"),
             ("heap=counts,heap-exclude=a.B#c", "objects are chosen by their classes"),
             ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
             ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),

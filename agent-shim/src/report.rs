@@ -24,6 +24,11 @@ impl Report {
         self.0.write_all(&text)
     }
 
+    /// Writes a line as it is.
+    pub(crate) fn line(&mut self, line: &str) -> io::Result<()> {
+        self.0.write_all(line.as_bytes())
+    }
+
     /// Writes that a class was left as it is before it was looked at.
     pub(crate) fn left(&mut self, class: &str, reason: &'static str) -> io::Result<()> {
         let record = ClassRecord {

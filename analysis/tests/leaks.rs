@@ -137,7 +137,13 @@ fn suspects_are_ranked_and_trifles_left_out() {
 fn what_limits_the_answer_is_said() {
     let few = found(7, &[(0..7).map(|born| (born, None, 3)).collect()]);
     assert_eq!(few.suspects, []);
-    assert_eq!(few.remarks, ["7 collections are too few to tell leaks; it takes 8"]);
+    assert!(few.is_undetermined() && few.remarks.is_empty(), "{few:?}");
+    assert!(
+        few.undetermined[0].starts_with("the program had 7 garbage collections, and at least 8"),
+        "{few:?}"
+    );
+    let none = found(8, &[churn(8, 10, 1)]);
+    assert!(none.suspects.is_empty() && !none.is_undetermined(), "{none:?}");
     let leak: Lives = (0..40).map(|born| (born, None, 3)).collect();
     // Nothing old was found gone: it may be garbage.
     let young = found(40, &[leak.clone(), churn(40, 3, 1)]);

@@ -13,7 +13,8 @@ Exit codes:
   0  done
   1  failed, or a difference or fault was found
   2  wrong usage: options, configuration, or a request that makes no sense
-  3  done, but under --strict some input was skipped, or a pattern fitted nothing";
+  3  done, but under --strict some input was skipped, or a pattern fitted nothing
+  4  cannot tell: what was recorded does not answer the question (heap --leaks)";
 
 /// How a command ended that did not fail with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub(crate) enum Exit {
     Negative,
     /// 3: done, but under `--strict` something was skipped, or a pattern fitted nothing.
     Partial,
+    /// 4: what was recorded does not answer the question.
+    Undetermined,
     /// As the program ended that was run.
     #[cfg(unix)]
     Program(u8),
@@ -52,6 +55,7 @@ pub(crate) fn code(result: anyhow::Result<Exit>, talk: &Talk) -> ExitCode {
         Ok(Exit::Done) => return ExitCode::SUCCESS,
         Ok(Exit::Negative) => return ExitCode::from(1),
         Ok(Exit::Partial) => return ExitCode::from(3),
+        Ok(Exit::Undetermined) => return ExitCode::from(4),
         #[cfg(unix)]
         Ok(Exit::Program(code)) => return ExitCode::from(code),
         Err(error) => error,

@@ -40,7 +40,7 @@ pub(crate) struct Opts {
     /// Print how long objects lived, in collections and in time
     #[arg(long)]
     lifetimes: bool,
-    /// Print what grows and grows, and why it is suspected
+    /// List leak suspects, the parts of one leak together, with the evidence for each; exit code 4 if the profile cannot tell
     #[arg(long)]
     leaks: bool,
     /// Print every collection: when, how long, what it left
@@ -177,7 +177,12 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     print.with(None, &Methods::default(), |options| report::write(&mut out, &heap, &view, options))?;
     out.flush()?;
-    Ok(lookup::say(&warnings.concat(), opts.strict, Exit::Done, talk))
+    let undetermined = found.as_ref().filter(|found| opts.leaks && found.is_undetermined());
+    if let (Some(found), true) = (undetermined, opts.csv) {
+        found.undetermined.iter().for_each(|reason| talk.warn(format_args!("leaks: {reason}")));
+    }
+    let exit = if undetermined.is_some() { Exit::Undetermined } else { Exit::Done };
+    Ok(lookup::say(&warnings.concat(), opts.strict, exit, talk))
 }
 
 /// Looks for leaks in all files.
@@ -188,12 +193,16 @@ fn find(files: &[ProfileFile], processes: &[Process<'_>], filter: &Filter<'_>) -
         let source = File::open(&file.path).with_context(name)?;
         let found = leaks::find(process, &source).with_context(name)?;
         all.suspects.extend(found.suspects);
+        let reasons = found.undetermined.into_iter();
+        all.undetermined.extend(
+            reasons.map(|reason| if files.len() > 1 { format!("{}: {reason}", name()) } else { reason }),
+        );
         let remarks = found.remarks.into_iter();
         all.remarks.extend(
             remarks.map(|remark| if files.len() > 1 { format!("{}: {remark}", name()) } else { remark }),
         );
     }
     all.suspects.retain(|suspect| filter.wants(&suspect.class, &suspect.context));
-    all.suspects.sort_by_key(|suspect| std::cmp::Reverse(suspect.growth()));
+    all.group();
     Ok(all)
 }

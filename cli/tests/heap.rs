@@ -208,6 +208,10 @@ objects  bytes      %  class
 
 objects  bytes      %  class in method
       2   64 B  100.0  int[][] in #2
+
+recorded    objects, arrays and clones that the rewritten classes make
+not seen    what all other classes make, those of the JDK among them, by reflection, deserialisation and native code, too; their \
+share is unknown: instrument run --heap counts --heap-all records every allocation
 ";
     prints(&dir, "", expected);
     prints(&dir, "--live", "what is live is not known: objects were counted, and not followed\n");

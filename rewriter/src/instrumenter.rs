@@ -136,6 +136,8 @@ pub struct Instrumenter<'a> {
     observer: Option<Mutex<Observer<'a>>>,
     /// What is not a library, if calls into those are recorded.
     own: Option<Arc<dyn Own>>,
+    /// See [`record_arrays_everywhere`](Self::record_arrays_everywhere).
+    arrays_everywhere: bool,
     regions: Arc<[Region]>,
     remote_methods: Option<Arc<RemoteMethods>>,
     region_records: Vec<RegionRecord>,
@@ -211,6 +213,7 @@ impl<'a> Instrumenter<'a> {
             runtime,
             observer: None,
             own: None,
+            arrays_everywhere: false,
             regions: Arc::default(),
             remote_methods: None,
             region_records: Vec::new(),
@@ -223,6 +226,12 @@ impl<'a> Instrumenter<'a> {
             rewriters: Mutex::default(),
             buffers: Mutex::default(),
         }
+    }
+
+    /// Records the arrays and copies that methods make which the filter leaves out: it chooses events, not what is seen of the heap. For
+    /// transforms with `array_allocation`.
+    pub fn record_arrays_everywhere(&mut self) {
+        self.arrays_everywhere = true;
     }
 
     /// Sends the record of every class to `observer`.
@@ -372,6 +381,11 @@ impl<'a> Instrumenter<'a> {
         callees.unwrap_or_default().iter().map(recorded).collect()
     }
 
+    /// Whether a class that the filter leaves out for this reason is rewritten for the arrays that it makes.
+    fn is_for_arrays(&self, reason: filter::SkipReason) -> bool {
+        self.arrays_everywhere && reason != filter::SkipReason::OwnRuntime
+    }
+
     fn account(&mut self, at: &Location<'_>, mut plan: Plan, rewritten: bool) {
         let totals = &mut self.totals;
         totals.classes += 1;
@@ -439,8 +453,9 @@ impl<'a> Instrumenter<'a> {
         );
         rewriter.set_remote_methods(self.remote_methods.clone());
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
+        let left = if self.arrays_everywhere { Choice::Arrays } else { Choice::Leave };
         let choose = |_: &MethodRef<'_>| match ids.next() {
-            None | Some(&LEFT) => Choice::Leave,
+            None | Some(&LEFT) => left,
             Some(id) => Choice::Rewrite(*id),
         };
         let outcome = rewriter.rewrite(class, choose, out);
@@ -557,7 +572,9 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 }
             }
             Ok(survey) => match (self.filter.class(survey.name(class)), survey.refusal) {
-                (ClassVerdict::Skip(reason), _) => Verdict::Leave(reason.name()),
+                (ClassVerdict::Skip(reason), _) if !self.is_for_arrays(reason) => {
+                    Verdict::Leave(reason.name())
+                }
                 (_, Some(reason)) => Verdict::Leave(reason.as_str()),
                 _ => Verdict::Rewrite,
             },
@@ -582,7 +599,14 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
     fn admit(&mut self, _: &Location<'_>, plan: &mut Plan, class: &[u8]) {
         let (Ok(survey), Verdict::Rewrite) = (&plan.survey, plan.verdict) else { return };
         let name = survey.name(class);
-        let by_method = self.filter.class(name) == ClassVerdict::ByMethod || self.filter.looks_for_methods();
+        let verdict = self.filter.class(name);
+        if matches!(verdict, ClassVerdict::Skip(_)) {
+            // Rewritten for its arrays alone.
+            let id = |has_code: bool| if has_code { LEFT } else { WITHOUT_CODE };
+            plan.ids = survey.methods.iter().map(|method| id(method.has_code)).collect();
+            return;
+        }
+        let by_method = verdict == ClassVerdict::ByMethod || self.filter.looks_for_methods();
         let Ok(class_ids) = self.ids.begin_class(name, survey.source(class)) else { return };
         plan.ids.reserve(survey.methods.len());
         for method in &survey.methods {

@@ -19,6 +19,7 @@ fn class_path() -> String {
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         agent::compile(&["Heap.java"], 8, folder.path()).unwrap();
+        agent::compile(&["HeapAll.java"], 11, folder.path()).unwrap();
         agent::compile(&["HeapRecords.java"], 17, folder.path()).unwrap();
         folder
     });
@@ -273,6 +274,102 @@ fn only_the_wanted_classes_are_recorded() -> Result<()> {
     Ok(())
 }
 
+/// A row of `instrument heap --by context`: class, methods, objects.
+type Row = (String, Vec<String>, u64);
+
+/// The report, and its rows.
+fn contexts(profile: &Path) -> Result<(Value, Vec<Row>)> {
+    let output = subject::call()?.args(["heap", "--by", "context", "--json"]).arg(profile).run_quietly()?;
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    let rows = report["table"]["rows"].as_array().context("no rows")?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let row = |row: &Value| {
+        let methods = row["methods"].as_array().into_iter().flatten().map(text).collect();
+        (text(&row["class"]), methods, row["objects"].as_u64().unwrap_or(0))
+    };
+    let rows = rows.iter().map(row).collect();
+    Ok((report, rows))
+}
+
+/// Arrays made by classes of the JDK, by reflection and the virtual machine, deserialised, cloned, boxed, joined, instances without a
+/// constructor: whatever kind, as many as the program has made.
+#[test]
+fn every_kind_of_allocation_is_exact_with_heap_all() -> Result<()> {
+    for jre in jres() {
+        for (level, flags) in [("counts", &["-Xcheck:jni"][..]), ("counts", &["-Xint"]), ("objects", &[])] {
+            let case = format!("Java {}, {level}, {flags:?}", jre.version);
+            let options = format!("heap={level},heap-all=on,calibrate=off");
+            let outcome = heap(&jre, &options, flags, &["HeapAll"])?;
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{case}");
+            let (report, rows) = contexts(&profile_of(&outcome)?)?;
+            let mut lines = outcome.stdout.lines();
+            let times: u64 = lines.next().context("nothing printed")?.parse()?;
+            let mut kinds = 0;
+            for line in lines {
+                let [method, class, each] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+                let is_made = |methods: &[String]| {
+                    let called = |pair: &[String]| {
+                        pair[0].starts_with(&format!("HeapAll.{method}("))
+                            && pair[1].starts_with("HeapAll.measure(")
+                    };
+                    methods.windows(2).any(called)
+                };
+                let is_class =
+                    |name: &str| name == class || class.ends_with("Lambda") && name.starts_with(class);
+                let made = rows.iter().filter(|(name, methods, _)| is_class(name) && is_made(methods));
+                let made: u64 = made.map(|(_, _, objects)| objects).sum();
+                assert_eq!(made, times * each.parse::<u64>()?, "{case}: {line}");
+                kinds += 1;
+            }
+            ensure!(kinds >= 44, "{case}: {kinds} kinds");
+            let coverage = report["coverage"][0]["recorded"].as_str().unwrap_or_default();
+            ensure!(coverage.starts_with("all allocations of the JVM"), "{case}: {coverage}");
+            let own: Vec<_> = rows.iter().filter(|row| row.0.contains("instrument.runtime")).collect();
+            ensure!(own.is_empty(), "{case}: {own:?}");
+        }
+    }
+    Ok(())
+}
+
+/// `include` and `exclude` choose the methods whose calls are recorded. Arrays and clones are counted all the same, in the context of
+/// those; what is not rewritten at all is `no-rewrite`.
+#[test]
+fn the_choice_of_methods_does_not_narrow_the_heap() -> Result<()> {
+    let jre = jres().into_iter().next().context("no Java")?;
+    let arrays = |options: &str, exact: bool| -> Result<BTreeMap<String, u64>> {
+        let outcome =
+            heap(&jre, &format!("heap=counts,calibrate=off,{options}account=account"), &[], &["Heap"])?;
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), SAID), "{options}: {}", outcome.stderr);
+        let account = fs::read_to_string(outcome.folder.path().join("account"))?;
+        let heap = account
+            .lines()
+            .find(|line| line.starts_with("{\"kind\":\"heap\""))
+            .context("no line of the heap")?;
+        ensure!(heap.contains("\"not_seen\":\"arrays and clones that classes of the JDK"), "{heap}");
+        let (_, rows) = contexts(&profile_of(&outcome)?)?;
+        let mut made = BTreeMap::new();
+        for (class, methods, objects) in rows {
+            if class.ends_with("[]")
+                || ["Heap$Copied", "Heap$Inherits", "Heap$Overrides"].contains(&class.as_str())
+            {
+                ensure!(
+                    !exact || methods.iter().all(|method| method.starts_with("Heap.main(")),
+                    "{methods:?}"
+                );
+                *made.entry(class).or_default() += objects;
+            }
+        }
+        Ok(made)
+    };
+    let all = arrays("", false)?;
+    ensure!(all["int[]"] > 15 && all["Heap$Copied"] == 7, "{all:?}");
+    assert_eq!(arrays("include=Heap#main,", true)?, all);
+    assert_eq!(arrays("exclude=**,", true)?, all);
+    let left = arrays("no-rewrite=Heap:Heap$*,", false)?;
+    ensure!(!left.contains_key("int[]") && left["Heap$Copied"] < 7, "{left:?}");
+    Ok(())
+}
+
 #[test]
 fn exits_and_lack_of_memory_lose_nothing() -> Result<()> {
     for jre in jres() {
@@ -334,6 +431,7 @@ fn wrong_options_are_refused() -> Result<()> {
         ("heap=everything", "heap=everything: there are counts, objects"),
         ("heap-include=a.B", "heap-include and heap-exclude go with heap="),
         ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
+        ("heap=counts,heap-all=on,early=on", "heap-all=on: the virtual machine reports objects from when"),
     ] {
         let outcome = heap(&jre, options, &[], &["HeapRecords"])?;
         ensure!(outcome.code == Some(0) && outcome.profiles() == 0, "{options}");

@@ -59,11 +59,56 @@ fn sites_and_leaks_of_a_real_program_are_found() {
         let mut found: Vec<_> = suspects.iter().filter(ours).map(|s| s["class"].as_str().unwrap()).collect();
         found.sort_unstable();
         assert_eq!(found, ["Leak$Session", "byte[]"], "{leaks:#}");
+        let parts: Vec<_> = suspects.iter().filter(ours).map(|s| (&s["leak"], &s["class"])).collect();
+        assert_eq!(parts, [(&1.into(), &"Leak$Session".into()), (&1.into(), &"byte[]".into())], "one leak");
 
         let collections = json(&["heap", "--json", "--collections"], &profile);
         assert!(collections["collections"].as_array().unwrap().len() >= 20);
         let summary = String::from_utf8(instrument(&["heap"], &profile)).unwrap();
-        assert!(summary.lines().count() <= 40 && summary.contains("2 leak suspects"), "{summary}");
+        assert!(
+            summary.lines().count() <= 40 && summary.contains("1 leak suspect: objects of 2 kinds"),
+            "{summary}"
+        );
+        assert!(summary.contains("recorded    objects by their constructors"), "{summary}");
+        assert!(
+            summary.contains("not seen    arrays and clones that classes of the JDK, hidden"),
+            "{summary}"
+        );
+    }
+}
+
+/// That nothing was found is no answer where nothing can be found.
+#[test]
+fn leaks_that_cannot_be_told_have_an_exit_code_of_their_own() {
+    let jre = jre::all().unwrap().remove(0);
+    let classes = tempfile::tempdir().unwrap();
+    agent::compile(&["Tiny.java"], 8, classes.path()).unwrap();
+    for (options, reason) in [
+        ("heap=counts", "that takes instrument run --heap objects"),
+        ("heap=objects", "garbage collections, and at least 8 are needed"),
+        ("threads=on", "that takes instrument run --heap objects"),
+    ] {
+        let option = agent::option(options).unwrap();
+        let run = agent::run(&jre, &[&option, "-cp", classes.path().to_str().unwrap(), "Tiny"]).unwrap();
+        let entries = std::fs::read_dir(run.folder.path()).unwrap().flatten().map(|entry| entry.path());
+        let profile =
+            entries.into_iter().find(|path| path.extension().is_some_and(|e| e == "iprof")).unwrap();
+        let ask = |arguments: &[&str]| {
+            Command::new(subject::instrument().unwrap()).args(arguments).arg(&profile).output().unwrap()
+        };
+        let done = ask(&["heap", "--leaks"]);
+        let text = String::from_utf8_lossy(&done.stdout);
+        assert_eq!(done.status.code(), Some(4), "{options}: {text}");
+        assert!(text.starts_with("leaks: cannot tell\nnote: ") && text.contains(reason), "{options}: {text}");
+        let done = ask(&["heap", "--leaks", "--json"]);
+        let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!((done.status.code(), &report["leaks"]["verdict"]), (Some(4), &"undetermined".into()));
+        let done = ask(&["heap", "--leaks", "--csv"]);
+        assert_eq!(
+            (done.status.code(), String::from_utf8_lossy(&done.stderr).contains(reason)),
+            (Some(4), true)
+        );
+        assert_eq!(ask(&["heap"]).status.code(), Some(0), "nobody asked about leaks");
     }
 }
 

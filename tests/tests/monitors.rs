@@ -147,6 +147,37 @@ fn measure(jre: &Jre, record: &str, case: &str) -> Result<bool> {
     Ok(contended && waited && known == 5)
 }
 
+/// What objects are recorded says nothing of monitors: each keeps its class.
+#[test]
+fn monitors_have_their_classes_whatever_objects_are_recorded() -> Result<()> {
+    let jre = jres().pop().context("a virtual machine")?;
+    let agent = option("threads=on,heap=counts,heap-include=int[],calibrate=off")?;
+    let outcome = run(&jre, &[&agent, "-cp", &classes(), "Contention", "measure"])?;
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
+    let (report, _) = report(outcome.folder.path())?;
+    assert_eq!(of_class(&report, "Contention$Lock").len(), 1, "{report}");
+    assert_eq!(of_class(&report, "Contention$Gate").len(), 1, "{report}");
+    let nameless: Vec<_> = rows(&report, "monitors")
+        .filter(|row| row["class"].as_str().is_none_or(|class| class.starts_with("class #")))
+        .collect();
+    ensure!(nameless.is_empty(), "{nameless:?}");
+
+    let file = outcome.folder.path().join("trace.xml");
+    let mut export = subject::call()?;
+    export
+        .args(["export", "-f", "xml", "-o"])
+        .arg(&file)
+        .arg(profile(outcome.folder.path())?)
+        .run_quietly()?;
+    let text = fs::read_to_string(&file)?;
+    let of_monitors =
+        || text.lines().filter(|line| line.contains("<monContended") || line.contains("<monWait"));
+    ensure!(of_monitors().count() >= 2 * (5 + 8), "{}", of_monitors().count());
+    let without: Vec<_> = of_monitors().filter(|line| !line.contains("classIdRef=")).collect();
+    ensure!(without.is_empty(), "{without:?}");
+    Ok(())
+}
+
 #[test]
 fn waits_have_contexts() -> Result<()> {
     let jre = jres().pop().context("a virtual machine")?;

@@ -19,16 +19,24 @@
 //! | native code (JNI) without a constructor | no | no |
 //! | start-up, before VM_INIT | with `early=on`: constructors, and arrays as above | the same, as made at VM_INIT |
 //! | a thread of native code, until it has a name; a thread, to get its first state | no | no |
+//!
+//! With `heap-all=on` the virtual machine reports all of it: see [`every_allocation`]. Then no class is rewritten for the heap.
 
 mod classes;
+mod coverage;
+mod every_allocation;
 mod records;
 
 use crate::clock;
 use crate::heap_dump;
-use crate::jvmti::{Capability, Event, Global, Jni, Jvmti, NativeMethod, Object, StaticMethod, Value};
+use crate::jvmti::{
+    Capability, Event, Global, Jni, Jvmti, JvmtiError, NativeMethod, Object, StaticMethod, Value,
+};
 use crate::options;
 use crate::talk::{contained, say};
 pub(crate) use classes::Classes;
+pub(crate) use coverage::Coverage;
+pub(crate) use every_allocation::sampled_object_alloc;
 use records::Records;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -52,6 +60,8 @@ struct Heap {
     jvmti: Jvmti<'static>,
     classes: Classes,
     biographies: bool,
+    /// The virtual machine reports every object.
+    all: bool,
     objects: Records<4>,
     collections: Records<2>,
     /// Number of the collection that is under way; 0: there is no record of it.
@@ -75,22 +85,24 @@ static HEAP: OnceLock<Heap> = OnceLock::new();
 pub(crate) fn capabilities(heap: &options::Heap) -> Vec<Capability> {
     let mut wanted = vec![Capability::RetransformClasses, Capability::GenerateGarbageCollectionEvents];
     if heap.biographies {
-        wanted.extend([
-            Capability::TagObjects,
-            Capability::GenerateObjectFreeEvents,
-            Capability::GenerateVmObjectAllocEvents,
-        ]);
+        wanted.extend([Capability::TagObjects, Capability::GenerateObjectFreeEvents]);
+    }
+    if heap.all {
+        wanted.push(every_allocation::CAPABILITY);
+    } else if heap.biographies {
+        wanted.push(Capability::GenerateVmObjectAllocEvents);
     }
     wanted
 }
 
 /// Takes its options.
 pub(crate) fn claim(jvmti: Jvmti<'static>, heap: options::Heap) {
-    let options::Heap { classes, biographies } = heap;
+    let options::Heap { classes, biographies, all, .. } = heap;
     let heap = Heap {
         jvmti,
         classes,
         biographies,
+        all,
         objects: Records::new(),
         collections: Records::new(),
         current: AtomicU64::new(0),
@@ -107,6 +119,19 @@ pub(crate) fn is_on() -> bool {
     HEAP.get().is_some()
 }
 
+/// Whether the constructor of `java.lang.Object` is rewritten to tell of objects.
+pub(crate) fn wants_object_rewritten() -> bool {
+    HEAP.get().is_some_and(|heap| !heap.all)
+}
+
+/// What the agent has to say of the heap at the end, as properties of the profile.
+pub(crate) fn properties() -> String {
+    match every_allocation::missed() {
+        0 => String::new(),
+        missed => format!("heap.missed={missed}\n"),
+    }
+}
+
 /// Class number, ordinal of the thread and context of an object that has a biography. The number is its tag.
 pub(crate) fn object(number: i64) -> Option<(u32, u32, u32)> {
     let record = HEAP.get()?.objects.get(u64::try_from(number).ok()?)?;
@@ -117,6 +142,14 @@ pub(crate) fn object(number: i64) -> Option<(u32, u32, u32)> {
 /// The environment in which the numbers are tags; none: objects have no biographies.
 pub(crate) fn numbers_in() -> Option<Jvmti<'static>> {
     HEAP.get().filter(|heap| heap.biographies).map(|heap| heap.jvmti)
+}
+
+/// The capabilities are there; called at the start of the agent.
+pub(crate) fn prepare() -> Result<(), JvmtiError> {
+    match HEAP.get() {
+        Some(heap) if heap.all => every_allocation::prepare(heap.jvmti),
+        _ => Ok(()),
+    }
 }
 
 /// Gives the Java side its native methods. False: it cannot be called.
@@ -143,15 +176,23 @@ pub(crate) fn register(jni: Jni<'_>) -> bool {
     java().is_some_and(|java| heap.java.set(java).is_ok())
 }
 
-/// From here on objects are recorded. The load hook is on and rewrites [`OBJECT`]. `kept`: an array of objects that were made before.
+/// From here on objects are recorded. The load hook is on and, where that is wanted, rewrites [`OBJECT`]. `kept`: an array of objects that were made before.
 pub(crate) fn begin(jni: Jni<'_>, kept: Option<&Global>) {
     let Some((heap, java)) = HEAP.get().and_then(|heap| Some((heap, heap.java.get()?))) else { return };
     if !jni.call_with_bytes(&java.begin, &[]) {
         return say(format_args!("objects are not recorded: the runtime failed"));
     }
+    if heap.all
+        && let Err(reason) = every_allocation::begin(heap.jvmti, jni)
+    {
+        say(format_args!("heap-all=on: {reason}; objects are not recorded, or in part"));
+    }
     let mut events = vec![Event::GarbageCollectionStart, Event::GarbageCollectionFinish];
     if heap.biographies {
-        events.extend([Event::ObjectFree, Event::VmObjectAlloc]);
+        events.push(Event::ObjectFree);
+    }
+    if heap.biographies && !heap.all {
+        events.push(Event::VmObjectAlloc);
     }
     for event in events {
         if let Err(error) = heap.jvmti.enable(event) {

@@ -35,6 +35,7 @@ numbers! {
     GarbageCollectionFinish = 82 "GARBAGE_COLLECTION_FINISH",
     ObjectFree = 83 "OBJECT_FREE",
     VmObjectAlloc = 84 "VM_OBJECT_ALLOC",
+    SampledObjectAlloc = 86 "SAMPLED_OBJECT_ALLOC",
 }
 
 numbers! {
@@ -56,6 +57,7 @@ numbers! {
     RetransformClasses = 37 "can_retransform_classes",
     GenerateEarlyVmstart = 41 "can_generate_early_vmstart",
     GenerateEarlyClassHookEvents = 42 "can_generate_early_class_hook_events",
+    GenerateSampledObjectAllocEvents = 43 "can_generate_sampled_object_alloc_events",
     SupportVirtualThreads = 44 "can_support_virtual_threads",
 }
 
@@ -74,6 +76,15 @@ pub(crate) type ClassFileLoadHook = unsafe extern "system" fn(
     data: *const u8,
     new_length: *mut c_int,
     new_data: *mut *mut u8,
+);
+
+type ObjectAllocEvent = unsafe extern "system" fn(
+    Environment,
+    Environment,
+    thread: *mut c_void,
+    object: *mut c_void,
+    class: *mut c_void,
+    size: i64,
 );
 
 /// `jvmtiEventCallbacks`, up to the last event in use: the virtual machine is told how long it is.
@@ -101,16 +112,9 @@ pub(crate) struct Callbacks {
     pub(crate) garbage_collection_start: Option<unsafe extern "system" fn(Environment)>,
     pub(crate) garbage_collection_finish: Option<unsafe extern "system" fn(Environment)>,
     pub(crate) object_free: Option<unsafe extern "system" fn(Environment, tag: i64)>,
-    pub(crate) vm_object_alloc: Option<
-        unsafe extern "system" fn(
-            Environment,
-            Environment,
-            thread: *mut c_void,
-            object: *mut c_void,
-            class: *mut c_void,
-            size: i64,
-        ),
-    >,
+    pub(crate) vm_object_alloc: Option<ObjectAllocEvent>,
+    pub(crate) unused_85: [usize; 1],
+    pub(crate) sampled_object_alloc: Option<ObjectAllocEvent>,
 }
 
 impl Callbacks {
@@ -134,5 +138,7 @@ impl Callbacks {
         garbage_collection_finish: None,
         object_free: None,
         vm_object_alloc: None,
+        unused_85: [0; 1],
+        sampled_object_alloc: None,
     };
 }

@@ -122,6 +122,7 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     148 AddToBootstrapClassLoaderSearch raw_add_to_bootstrap_class_loader_search(path: *const c_char) -> c_int;
     151 RetransformClasses raw_retransform_classes(count: c_int, classes: *const *mut c_void) -> c_int;
     153 GetObjectSize raw_get_object_size(object: *mut c_void, size: *mut i64) -> c_int;
+    155 SetHeapSamplingInterval raw_set_heap_sampling_interval(bytes: c_int) -> c_int;
 }
 /// The one function with a variable number of arguments.
 const SET_EVENT_NOTIFICATION_MODE: (usize, &str) = (1, "SetEventNotificationMode");

@@ -56,6 +56,12 @@ impl<'a> Jvmti<'a> {
         Ok(size)
     }
 
+    /// From a thread's next allocation buffer on, `SampledObjectAlloc` comes for every object and not for one in so many bytes.
+    pub(crate) fn sample_every_object(&self) -> Result<(), JvmtiError> {
+        // SAFETY: zero is an interval (JVMTI, "Set Heap Sampling Interval").
+        checked(unsafe { self.raw_set_heap_sampling_interval(0) })
+    }
+
     /// The objects that have a tag.
     pub(crate) fn objects_with_tag(&self, tag: i64, jni: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
         let (mut count, mut objects) = (0, null_mut());

@@ -72,8 +72,8 @@ fn every_position_is_that_of_the_headers() {
             assert_eq!(names[place].to_uppercase(), name.replace('_', ""), "callback {place}");
             assert!(jvmti.contains(&format!("JVMTI_EVENT_{name} = {},", *event as i32)), "{name}");
         }
-        let member = std::mem::offset_of!(Callbacks, vm_object_alloc) / size_of::<usize>();
-        assert_eq!((member, size_of::<Callbacks>()), (34, 35 * size_of::<usize>()));
+        let member = std::mem::offset_of!(Callbacks, sampled_object_alloc) / size_of::<usize>();
+        assert_eq!((member, size_of::<Callbacks>()), (36, 37 * size_of::<usize>()));
         for (number, name) in heap::KINDS {
             assert!(jvmti.contains(&format!("JVMTI_HEAP_REFERENCE_{name} = {number},")), "{name}");
         }

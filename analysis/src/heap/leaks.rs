@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 
 use instrument_trace::{Error, Object, Source};
 
-use super::Process;
 use super::biographies::{Biographies, Ends};
+use super::{Process, leak_groups};
 use crate::model::HashMap;
 use crate::report::text::quantity;
 
@@ -60,6 +60,8 @@ pub struct Suspect {
     pub grew: usize,
     /// ns of the later half.
     pub ns: u64,
+    /// The leak that it is part of, from 1; [`Found::group`] numbers them.
+    pub leak: usize,
 }
 
 /// What was found.
@@ -69,6 +71,25 @@ pub struct Found {
     pub suspects: Vec<Suspect>,
     /// What limits what was found, in words.
     pub remarks: Vec<String>,
+    /// Why nothing can be said of a process, in words: that it has no suspects means nothing.
+    pub undetermined: Vec<String>,
+}
+
+impl Found {
+    /// Puts suspects together that are parts of one leak: sorts them by leak, that which grew most first, and within it by context.
+    pub fn group(&mut self) {
+        leak_groups::number(&mut self.suspects);
+    }
+
+    /// How many leaks the suspects are.
+    pub fn leaks(&self) -> usize {
+        self.suspects.iter().map(|suspect| suspect.leak).max().unwrap_or(0)
+    }
+
+    /// Whether neither "there are suspects" nor "there are none" would be true.
+    pub fn is_undetermined(&self) -> bool {
+        self.suspects.is_empty() && !self.undetermined.is_empty()
+    }
 }
 
 impl Suspect {
@@ -216,6 +237,7 @@ impl Series {
             windows,
             grew,
             ns: 0,
+            leak: 0,
         })
     }
 }
@@ -227,7 +249,10 @@ impl Series {
 pub fn find(process: &Process<'_>, source: &impl Source) -> Result<Found, Error> {
     let mut found = Found::default();
     let Some(biographies) = process.biographies else {
-        found.remarks.push("leaks can be told only where objects were followed, and there are none".into());
+        found.undetermined.push(
+            "the profile does not say which objects were collected; that takes instrument run --heap objects"
+                .into(),
+        );
         return Ok(found);
     };
     let mut looked = false;
@@ -237,14 +262,20 @@ pub fn find(process: &Process<'_>, source: &impl Source) -> Result<Found, Error>
             looked = true;
             of_copy(process, biographies, source, copy, &ends, &mut found)?;
         } else if biographies.epochs.len() == 1 {
-            let count = ends.len();
-            found.remarks.push(format!("{count} collections are too few to tell leaks; it takes {FEWEST}"));
+            let (count, s) = (ends.len(), if ends.len() == 1 { "" } else { "s" });
+            found.undetermined.push(format!(
+                "the program had {count} garbage collection{s}, and at least {FEWEST} are needed; let it run longer, or with a smaller heap \
+                 (-Xmx)"
+            ));
         }
     }
-    if !looked && found.remarks.is_empty() {
-        found.remarks.push(format!("there were too few collections to tell leaks; it takes {FEWEST}"));
+    if !looked && found.undetermined.is_empty() {
+        found
+            .undetermined
+            .push(format!("there were too few garbage collections; at least {FEWEST} are needed"));
     }
     found.suspects.sort_by(|a, b| b.growth().cmp(&a.growth()).then_with(|| a.class.cmp(&b.class)));
+    found.group();
     Ok(found)
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`biographies`] | the biographies of a profile, added up by thread, context and class |
 //! | [`histogram`] | how long objects lived |
+//! | [`coverage`] | what the recording holds, and what it does not |
 //! | [`table`] | figures by class, by site (a class made in a method), or by context |
 //! | [`leaks`] | what grows and grows |
 //!
@@ -12,7 +13,9 @@
 //! at. So *live* is an upper bound, and what was made after the last collection is told apart.
 
 pub mod biographies;
+pub mod coverage;
 pub mod histogram;
+mod leak_groups;
 pub mod leaks;
 pub mod table;
 

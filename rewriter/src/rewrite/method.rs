@@ -76,6 +76,7 @@ impl MethodRewriter {
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
+        let library_calls = if transforms == Transforms::ARRAYS { &[][..] } else { &calls.library_calls };
         let class_name = class.name().map_err(|_| SkipReason::BadCode)?;
         // The one constructor that calls no other.
         let is_object_init = transforms.object_init && class.super_class == 0 && method.name == b"<init>";
@@ -84,7 +85,7 @@ impl MethodRewriter {
             || (transforms.allocation && !self.scan.news.is_empty())
             || is_object_init
             || !calls.calls.is_empty()
-            || !calls.library_calls.is_empty()
+            || !library_calls.is_empty()
             || (transforms.rmi && rmi::concerns(class_name, method.name))
             || is_remote
             || !regions.is_empty();
@@ -109,7 +110,7 @@ impl MethodRewriter {
             code: &code,
             frames,
             calls: &calls.calls,
-            library_calls: &calls.library_calls,
+            library_calls,
             id,
             is_constructor: method.name == b"<init>" && class.super_class != 0,
             is_static: method.access_flags & ACC_STATIC != 0,

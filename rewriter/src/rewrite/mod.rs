@@ -94,6 +94,9 @@ impl Transforms {
         waits: true,
     };
 
+    /// Arrays and copies alone.
+    pub(crate) const ARRAYS: Self = Self { array_allocation: true, ..Self::NONE };
+
     /// Whether arrays and copies are told of.
     pub(crate) fn makes_arrays_tell(&self) -> bool {
         self.allocation || self.array_allocation
@@ -118,6 +121,8 @@ pub struct MethodRef<'a> {
 pub enum Choice {
     /// Rewrite it; the probes get this id.
     Rewrite(u32),
+    /// No event of it is recorded, but what it makes is: `array_allocation` and nothing else.
+    Arrays,
     /// Leave it: a filter wants so.
     Leave,
 }
@@ -304,16 +309,22 @@ impl ClassRewriter {
                 };
                 chosen = Some(choose(&method));
                 let regions = wanted.remove(&index).unwrap_or_default();
-                let Some(Choice::Rewrite(id)) = chosen else {
-                    let left = RegionFault::MethodLeft(SkipReason::Excluded.as_str());
-                    self.report_regions(&regions, |_| Err(left.clone()));
-                    continue;
+                let (id, transforms, regions) = match chosen {
+                    Some(Choice::Rewrite(id)) => (id, self.transforms, regions),
+                    _ => {
+                        let left = RegionFault::MethodLeft(SkipReason::Excluded.as_str());
+                        self.report_regions(&regions, |_| Err(left.clone()));
+                        if chosen != Some(Choice::Arrays) {
+                            continue;
+                        }
+                        (0, Transforms::ARRAYS, Vec::new())
+                    }
                 };
                 let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
                 let is_remote = !served.is_empty()
                     && method.access_flags & (ACC_PUBLIC | ACC_STATIC) == ACC_PUBLIC
                     && served.contains(&(method.name.into(), method.descriptor.into()));
-                let request = Request { id, transforms: self.transforms, is_remote, regions: &located };
+                let request = Request { id, transforms, is_remote, regions: &located };
                 let (length, mark) = (self.methods.len(), self.appender.mark());
                 self.methods.extend_from_slice(&bytes[copied..attribute.offset]);
                 let result = self.method.rewrite(
@@ -329,7 +340,7 @@ impl ClassRewriter {
                     Ok(changed) => {
                         copied = attribute.end();
                         rewritten += u32::from(changed);
-                        if !changed {
+                        if !changed && chosen != Some(Choice::Arrays) {
                             self.reports.push(MethodReport { index, event: MethodEvent::Unchanged });
                         }
                         self.method.report(index, &mut self.reports);

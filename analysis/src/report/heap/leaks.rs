@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::label;
-use crate::heap::leaks::Found;
+use crate::heap::leaks::{Found, Suspect};
 use crate::heap::table::Row;
 use crate::report::machine::field;
 use crate::report::text::{quantity, shortened};
@@ -18,13 +18,33 @@ pub(super) fn text(
     width: Option<usize>,
 ) -> io::Result<()> {
     let Some(found) = found else { return writeln!(out, "leaks were not looked for") };
-    let total = found.suspects.len();
+    let total = found.leaks();
+    let classes = match found.suspects.len() {
+        1 => String::new(),
+        suspects => format!(": objects of {suspects} kinds"),
+    };
     match total {
+        0 if found.is_undetermined() => writeln!(out, "leaks: cannot tell")?,
         0 => writeln!(out, "no leak suspects")?,
-        1 => writeln!(out, "1 leak suspect")?,
-        _ => writeln!(out, "{total} leak suspects")?,
+        1 => writeln!(out, "1 leak suspect{classes}")?,
+        _ => writeln!(out, "{total} leak suspects{classes}")?,
     }
-    for suspect in found.suspects.iter().take(top.unwrap_or(usize::MAX)) {
+    for reason in &found.undetermined {
+        writeln!(out, "note: {reason}")?;
+    }
+    let mut leak = 0;
+    for suspect in found.suspects.iter().filter(|suspect| suspect.leak <= top.unwrap_or(usize::MAX)) {
+        if total < found.suspects.len() && leak != suspect.leak {
+            leak = suspect.leak;
+            let parts = || found.suspects.iter().filter(|part| part.leak == leak);
+            let bytes: u64 = parts().map(Suspect::growth).sum();
+            writeln!(
+                out,
+                "leak {leak}: +{} in {} kinds of objects",
+                quantity(bytes as f64, "bytes"),
+                parts().count()
+            )?;
+        }
         let row = Row { class: suspect.class.clone(), methods: suspect.context.clone() };
         let growth = format!("+{}", quantity(suspect.growth() as f64, "bytes"));
         let room = width.map(|width| width.saturating_sub(13).max(16));
@@ -46,6 +66,7 @@ pub(super) fn json(found: Option<&Found>, options: &Options<'_>) -> Value {
     let suspects = found.suspects.iter().take(options.top.unwrap_or(usize::MAX));
     let suspects = suspects.map(|s| {
         json!({
+            "leak": s.leak,
             "class": s.class,
             "methods": s.context,
             "growth_bytes": s.growth(),
@@ -60,19 +81,25 @@ pub(super) fn json(found: Option<&Found>, options: &Options<'_>) -> Value {
             "why": s.why(),
         })
     });
-    json!({"suspects": suspects.collect::<Vec<_>>(), "remarks": found.remarks})
+    let verdict = match (found.suspects.is_empty(), found.is_undetermined()) {
+        (false, _) => "suspects",
+        (true, false) => "none",
+        (true, true) => "undetermined",
+    };
+    json!({"verdict": verdict, "leaks": found.leaks(), "suspects": suspects.collect::<Vec<_>>(), "remarks": found.remarks,
+        "undetermined": found.undetermined})
 }
 
 pub(super) fn csv(out: &mut dyn Write, found: Option<&Found>, options: &Options<'_>) -> Result<(), Error> {
     writeln!(
         out,
-        "class,context,growth_bytes,objects_before,bytes_before,objects_after,bytes_after,made,kept,collections,why"
+        "class,context,growth_bytes,objects_before,bytes_before,objects_after,bytes_after,made,kept,collections,why,leak"
     )?;
     let suspects = found.into_iter().flat_map(|found| &found.suspects);
     for s in suspects.take(options.top.unwrap_or(usize::MAX)) {
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{}",
             field(&s.class),
             field(&s.context.join(" < ")),
             s.growth(),
@@ -83,7 +110,8 @@ pub(super) fn csv(out: &mut dyn Write, found: Option<&Found>, options: &Options<
             s.made,
             s.kept,
             s.collections,
-            field(&s.why())
+            field(&s.why()),
+            s.leak
         )?;
     }
     Ok(())

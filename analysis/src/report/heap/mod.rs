@@ -9,12 +9,14 @@ mod rows;
 
 use std::io::Write;
 
+use instrument_names::printable::printable;
 use serde_json::{Map, Value, json};
 
 use super::text::{percent, quantity, shown};
 use super::{Error, Format, Options};
 use crate::heap::Process;
 use crate::heap::biographies::Figures;
+use crate::heap::coverage::{self, Coverage};
 use crate::heap::leaks::Found;
 use crate::heap::table::{By, Filter, Row, Table, table};
 
@@ -79,10 +81,19 @@ pub fn write(
                 }
                 text(out, heap, view, options, *section)?;
             }
+            if view.sections.iter().any(|section| matches!(section, Section::Summary | Section::Table)) {
+                for Coverage { recorded, not_seen } in coverage(heap) {
+                    writeln!(out, "\nrecorded    {}", printable(&recorded))?;
+                    writeln!(out, "not seen    {}", printable(&not_seen))?;
+                }
+            }
         }
         Format::Json => {
             let mut document = Map::new();
             document.insert("report".into(), json!("heap"));
+            let coverage = coverage(heap).into_iter();
+            let coverage = coverage.map(|of| json!({"recorded": of.recorded, "not_seen": of.not_seen}));
+            document.insert("coverage".into(), coverage.collect());
             for section in view.sections {
                 member(&mut document, heap, view, options, *section);
             }
@@ -102,6 +113,10 @@ pub fn write(
         }
     }
     Ok(())
+}
+
+fn coverage(heap: &Heap<'_>) -> Vec<Coverage> {
+    coverage::of_all(heap.processes.iter().map(|process| process.profile))
 }
 
 /// The rows of a section.

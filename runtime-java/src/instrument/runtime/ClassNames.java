@@ -42,6 +42,12 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         return entry;
     }
 
+    /** The number of an object's class, whether or not objects of it are recorded. */
+    static int numberOf(Object object) {
+        Entry entry = INSTANCE.get(object.getClass());
+        return entry.number != 0 ? entry.number : text(object.getClass().getName());
+    }
+
     /** The number of a text that is not the name of a class, from the same numbers. */
     static int text(String text) {
         synchronized (INSTANCE) {

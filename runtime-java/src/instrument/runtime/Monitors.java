@@ -51,6 +51,10 @@ final class Monitors {
             if (kind == Wait.WAITING && !Thread.holdsLock(monitor)) {
                 return;
             }
+            // What the recorder itself waits for, before this thread is BUSY.
+            if (isOwn(monitor instanceof Class ? (Class<?>) monitor : monitor.getClass())) {
+                return;
+            }
             // The end of the process waits for our own hook.
             if (monitor instanceof Thread && Lifetime.isOwn((Thread) monitor)) {
                 return;
@@ -70,6 +74,11 @@ final class Monitors {
         } catch (Throwable e) {
             Threads.file.drop();
         }
+    }
+
+    /** Whether a class is the recorder's. The name of a class is made once, and the classes of the recorder are of few loaders. */
+    private static boolean isOwn(Class<?> type) {
+        return type.getClassLoader() == Monitors.class.getClassLoader() && type.getName().startsWith("instrument.runtime.");
     }
 
     /** The current thread goes on. */

@@ -61,7 +61,7 @@ final class Wait extends Note {
 
     @Override
     boolean write() {
-        int type = ClassNames.of(monitor).number;
+        int type = ClassNames.numberOf(monitor);
         context = chain == null ? 0 : chain.context();
         if (chunk == null || used + WORDS > chunk.length >> 3) {
             Region fresh = Threads.file.allocate(CHUNK);
