@@ -19,6 +19,7 @@
 //! | `ctl` | `off`: requests to the program are not answered; or a path for the socket, else one is in the user's own directory |
 //! | `clock` | `tsc`: the processor's counter, where the system tells the time by it (default); `monotonic`: `System.nanoTime()` |
 //! | `threads` | `on`: threads and their waits for monitors are recorded |
+//! | `keep-threads` | up to this many threads keep rows of their own after they ended; the others are added up by pool (256); of virtual ones 16 at most |
 //! | `owners` | whether the virtual machine is asked who has a monitor: `on` (as long as that takes 2 % of the time or less), `all`, `off` |
 //! | `out`, `name`, `record`, `timing`, .. | for the recorder: system property `instrument.KEY`, unless the program sets that itself |
 //!
@@ -39,7 +40,7 @@ use instrument_rewriter::rewrite::Transforms;
 use std::path::PathBuf;
 
 /// Keys that the recorder knows.
-const RECORDER_KEYS: [&str; 12] = [
+const RECORDER_KEYS: [&str; 13] = [
     "out",
     "name",
     "record",
@@ -47,6 +48,7 @@ const RECORDER_KEYS: [&str; 12] = [
     "limit",
     "depth",
     "contexts",
+    "keep-threads",
     "cpu",
     "sizes",
     "calibrate",

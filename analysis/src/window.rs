@@ -1,11 +1,11 @@
 //! What happened since a snapshot: the figures of a profile less those of an earlier copy of it.
 //!
-//! Contexts of threads are the same if the callers are. A thread that ended in between may have been added to the ended ones of its copy: then
+//! Contexts of threads are the same if the callers are. A thread that ended in between may have been added to a sum of ended ones: then
 //! what it had before is taken from these. A call that was open when the window began counts as begun there, so the law holds as in any
 //! profile, and its time counts from there. The shortest and the longest call of a context are known only where the window has both; else they
 //! are left out. What is recorded event by event (objects, remote calls) is not cut; waits are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use instrument_trace::{
     Allocation, Closes, Method, NO_MIN, Profile, RegionTiming, Thread, ThreadKind, Tree, TreeAllocation,
@@ -49,8 +49,8 @@ pub fn since(profile: &mut Profile, mut snapshot: Profile) -> Result<(), Mismatc
     let own = |thread: &&mut Thread| thread.kind == ThreadKind::Thread;
     let mut now: HashMap<(u32, u32), &mut Thread> =
         profile.threads.iter_mut().filter(own).map(|thread| (key(thread), thread)).collect();
-    // What is to be taken from the ended ones, by copy.
-    let mut ended: BTreeMap<u32, Vec<&mut Thread>> = BTreeMap::new();
+    // What is to be taken from sums of ended ones.
+    let mut ended: Vec<&mut Thread> = Vec::new();
     for before in &mut snapshot.threads {
         let later = if before.kind == ThreadKind::Thread { now.get_mut(&key(before)) } else { None };
         let open = Open::new(before, later.as_deref(), begin);
@@ -66,27 +66,24 @@ pub fn since(profile: &mut Profile, mut snapshot: Profile) -> Result<(), Mismatc
             }
             None => {
                 open.count_as_begun(before);
-                ended.entry(before.copy).or_default().push(before);
+                ended.push(before);
             }
         }
     }
     drop(now);
-    for (copy, before) in ended {
-        let after: Vec<_> = profile
-            .threads
-            .iter_mut()
-            .filter(|thread| thread.copy == copy && matches!(thread.kind, ThreadKind::Ended(_)))
-            .collect();
-        for after in after {
-            for before in &before {
-                subtract(after, before, &Open::default());
-                if let (ThreadKind::Ended(all), ThreadKind::Ended(some)) = (after.kind, before.kind) {
-                    after.kind = ThreadKind::Ended(all.saturating_sub(some));
-                }
-            }
-            sum_up(after);
+    let mut changed = BTreeSet::new();
+    for before in ended {
+        let sums = profile.threads.iter().enumerate();
+        let sums = sums.filter_map(|(i, sum)| sum.adds_up(before).map(|rank| (rank, i)));
+        let Some((_, i)) = sums.min() else { continue };
+        let after = &mut profile.threads[i];
+        subtract(after, before, &Open::default());
+        if let (ThreadKind::Ended(all), ThreadKind::Ended(some)) = (after.kind, before.kind) {
+            after.kind = ThreadKind::Ended(all.saturating_sub(some));
         }
+        changed.insert(i);
     }
+    changed.into_iter().for_each(|i| sum_up(&mut profile.threads[i]));
     profile.dropped = profile.dropped.saturating_sub(snapshot.dropped);
     profile.pauses.retain(|pause| pause.end == 0 || pause.end > begin);
     profile.pauses.iter_mut().for_each(|pause| pause.start = pause.start.max(begin));

@@ -357,7 +357,8 @@ fn violation(profile: &Profile, names: &Names, imbalance: &Imbalance) -> String 
 
 fn label(thread: &instrument_trace::Thread) -> String {
     let name = match thread.kind {
-        ThreadKind::Ended(count) => format!("({count} ended)"),
+        ThreadKind::Ended(count) if thread.name.is_empty() => format!("({count} ended)"),
+        ThreadKind::Ended(count) => format!("{} ({count} ended)", printable(&thread.name)),
         ThreadKind::Thread => format!("{} {}", thread.ordinal, printable(&thread.name)),
     };
     let copy = if thread.copy > 1 { format!(" (copy {})", thread.copy) } else { String::new() };

@@ -252,7 +252,14 @@ fn recorded(out: &mut dyn Write, file: &ProfileFile, subject: &Subject) -> Resul
     }
     let threads = profile.threads.iter().filter(|t| t.kind == ThreadKind::Thread).count();
     let ended = file.ended_threads();
-    fact(out, "threads", &(threads as u64).saturating_add(ended).to_string())?;
+    let mut all = (threads as u64).saturating_add(ended).to_string();
+    if ended > 0 {
+        all += &format!(
+            "; {ended} of them had ended and are added up by pool: --keep-threads was {}, and 16 for virtual threads",
+            file.property("limit.threads").unwrap_or("256")
+        );
+    }
+    fact(out, "threads", &all)?;
     fact(out, "dropped", &format!("{} events", file.dropped()))
 }
 

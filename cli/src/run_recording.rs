@@ -65,6 +65,11 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "SIZE", env = "INSTRUMENT_LIMIT", hide_env_values = true, value_parser = size)]
     limit: Option<String>,
 
+    /// Up to this many threads keep rows of their own after they ended, of virtual ones 16 at most; the others are added up by
+    /// pool, or by the method that started them. A trace has all [default: 256]
+    #[arg(long, value_name = "N", env = "INSTRUMENT_KEEP_THREADS", hide_env_values = true, value_parser = clap::value_parser!(u32).range(..=1 << 20))]
+    keep_threads: Option<u32>,
+
     /// Where `instrument ctl` finds the program: a path for its socket; or off
     #[arg(long, value_name = "PATH", env = "INSTRUMENT_CTL", hide_env_values = true)]
     ctl: Option<PathBuf>,
@@ -169,6 +174,7 @@ impl Opts {
             options.push((key, text.to_owned()));
         }
         options.extend(self.limit.iter().map(|size| ("limit", size.clone())));
+        options.extend(self.keep_threads.map(|threads| ("keep-threads", threads.to_string())));
         options.extend(self.clock.iter().map(|clock| ("clock", word(clock))));
         Ok(options)
     }

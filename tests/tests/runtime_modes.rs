@@ -4,7 +4,7 @@ mod runtime_support;
 
 use std::collections::BTreeMap;
 
-use instrument_trace::{Profile, TreeConsumer, TreeNode};
+use instrument_trace::{Profile, Thread, ThreadKind, TreeConsumer, TreeNode};
 use runtime_support::{Jvm, Run, for_each_clock, jvms};
 
 fn run(jvm: &Jvm, args: &[&str]) -> Run {
@@ -30,6 +30,14 @@ fn contexts(profile: &Profile) -> BTreeMap<Vec<u32>, TreeNode> {
         assert!(contexts.insert(path, *node).is_none(), "a context is there twice");
     }
     contexts
+}
+
+/// The sum of the threads that ended, which are of one pool.
+fn ended(profile: &Profile) -> &Thread {
+    let sums = profile.threads.iter().filter(|thread| thread.kind != ThreadKind::Thread);
+    let sums: Vec<_> = sums.collect();
+    let [sum] = sums[..] else { panic!("{} sums", sums.len()) };
+    sum
 }
 
 fn entries(profile: &Profile) -> BTreeMap<u32, u64> {
@@ -157,7 +165,7 @@ fn samples_leave_counts_exact() {
         let profile = run.profile();
         assert_eq!(profile.imbalances(), []);
         assert_eq!(entries(&profile)[&1], 10_000);
-        let ended = profile.threads.iter().find(|t| t.ordinal == 0).unwrap().tree.as_ref().unwrap();
+        let ended = ended(&profile).tree.as_ref().unwrap();
         assert!(
             !ended.sampled && ended.nodes[0].ns > 0 && ended.nodes[0].head_ns == 0,
             "{:?}",
@@ -171,7 +179,7 @@ fn ended_threads_are_merged_by_path() {
     for_each_tree(|jvm| {
         let profile = Run::new(jvm, &["threads", "2000", "10"]).ok().profile();
         assert_eq!(profile.imbalances(), []);
-        let ended = profile.threads.iter().find(|t| t.ordinal == 0).unwrap().tree.as_ref().unwrap();
+        let ended = ended(&profile).tree.as_ref().unwrap();
         // leaf; inside > through > thrower
         assert_eq!(ended.nodes.len(), 4);
         for node in &ended.nodes {

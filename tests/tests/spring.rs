@@ -68,8 +68,7 @@ fn every_request_is_counted_and_the_first_screen_tells_where_time_went() -> Resu
             let (folder, _) = serve(&jre, &[], &[&option])?;
             let profile = spring::profile(folder.path())?;
             let bytes = fs::metadata(&profile)?.len();
-            // Virtual threads have a tree each.
-            ensure!(*is_virtual || bytes <= LARGEST_PROFILE, "Java {}, {option}: {bytes} bytes", jre.version);
+            ensure!(bytes <= LARGEST_PROFILE, "Java {}, {option}: {bytes} bytes", jre.version);
             check_report(&profile)?;
             let methods = subject::profile(folder.path())?;
             let launcher = entries_of(&methods, "org.springframework.boot.loader.");

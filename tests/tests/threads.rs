@@ -81,6 +81,44 @@ fn pools_are_one_row_unless_threads_are_split() -> Result<()> {
     Ok(())
 }
 
+/// Threads that ended are added up by pool when there are more than are kept: no call is lost, and only single threads cannot be told apart.
+#[test]
+fn ended_threads_are_added_up_by_pool() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = agent::compile(&["Pools.java"], 11, folder.path())?.display().to_string();
+    let jre = jre::ends()?.pop().context("a virtual machine")?;
+    let run_keeping = |threads: &str| {
+        let mut run = subject::call()?;
+        let out = tempfile::tempdir()?;
+        run.current_dir(out.path())
+            .args(["run", "--keep-threads", threads, "--agent"])
+            .arg(agent::library()?);
+        run.arg("--").arg(jre.home.join("bin/java")).args(["-cp", &path, "Pools", "ended"]).run_quietly()?;
+        Ok::<_, anyhow::Error>(out)
+    };
+    let (few, all) = (run_keeping("4")?, run_keeping("1000")?);
+    let pools = ["main", "pool-1-thread-*", "pool-2-thread-*", "pool-3-thread-*"].map(str::to_owned);
+    let expected: BTreeMap<_, _> = pools.into_iter().zip([1, 100, 100, 100]).collect();
+    assert_eq!(rows(few.path(), &[])?, expected);
+    assert_eq!(rows(all.path(), &[])?, expected);
+    let sum = |folder: &Path| -> Result<BTreeMap<String, u64>> {
+        Ok(subject::profile(folder)?.into_iter().map(|method| (method.name, method.entries)).collect())
+    };
+    assert_eq!(sum(few.path())?, sum(all.path())?);
+    let split = rows(few.path(), &["--split", "threads"])?;
+    ensure!(split.len() < 20 && split["pool-1-thread-*"] > 90 && split["pool-3-thread-*"] > 80, "{split:?}");
+    assert_eq!(rows(all.path(), &["--split", "threads"])?.len(), 301);
+    let report = |folder: &Path| -> Result<String> {
+        let text = subject::call()?.arg("report").arg(spring::profile(folder)?).run_quietly()?.stdout;
+        let text = String::from_utf8(text)?;
+        Ok(text.lines().find(|line| line.starts_with("threads ")).context("no threads")?.to_owned())
+    };
+    let said = report(few.path())?;
+    ensure!(said.contains(" 301; ") && said.contains("added up by pool: --keep-threads was 4"), "{said}");
+    ensure!(report(all.path())?.ends_with(" 301"));
+    Ok(())
+}
+
 #[test]
 fn a_hundred_thousand_virtual_threads_are_few_rows() -> Result<()> {
     let Some(kit) = Jdk::at_least(21)? else {

@@ -38,6 +38,11 @@ pub(crate) const FOLDING: u64 = 4;
 
 pub(crate) const THREAD_NAME: u64 = 64;
 pub(crate) const THREAD_NAME_ROOM: u64 = 128;
+/// Of a sum of ended threads.
+pub(crate) const ENDED_NAME: u64 = 96;
+pub(crate) const ENDED_NAME_ROOM: u64 = 96;
+/// Ordinal of the sum that a thread is folded into.
+pub(crate) const FOLDED_INTO: u64 = 224;
 /// Recorders without a clock have more room for the name, and nothing behind it.
 pub(crate) const THREAD_NAME_ROOM_WITHOUT_CLOCK: u64 = 192;
 pub(crate) const THREAD_REGION: u64 = 256;

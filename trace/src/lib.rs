@@ -61,7 +61,9 @@
 //! | 64 | | body |
 //!
 //! ## 1: thread, and 2: ended threads
-//! Figures of a thread; kind 2 sums up threads that ended, whose regions were used again (at most one per copy). A counts
+//! Figures of a thread; kind 2 sums up threads that ended, whose regions were used again. There may be one for each pool, by its name; for threads
+//! without a name one for each link that started them; and one, of ordinal 0, for all others. Recorders before had only that. In the
+//! name of a pool `*` stands for a number: the last one of the thread's name, or every one. A counts
 //! or allocations region that no thread points to is to be ignored: it is a new copy in the making, or an old one.
 //!
 //! | offset | size | |
@@ -69,13 +71,15 @@
 //! | 16 | 8 | file offset of the counts or tree region; 0: none, as for a thread whose events are in trace regions |
 //! | 24 | 8 | file offset of the allocations or tree allocations region; 0: none |
 //! | 32 | 8 | events dropped |
-//! | 40 | 8 | flags: 1 recording stopped early; 2 the shadow stack is being repaired; 4 it is being folded into the ended |
+//! | 40 | 8 | flags: 1 recording stopped early; 2 the shadow stack is being repaired; 4 it is being folded into a sum of ended ones |
 //! | 48 | 8 | kind 1: bytes of the name. Kind 2: number of threads folded |
 //! | 64 | 128 | kind 1: name of the thread at its first event. Recorders without a clock: 192 bytes; if 48 says more than 128, the four words that follow are not there |
-//! | 192 | 8 | kind 1: start: the clock at its first event; 0: unknown |
+//! | 96 | 96 | kind 2: name of the pool |
+//! | 192 | 8 | kind 1: start: the clock at its first event; 0: unknown. Kind 2: bytes of the name |
 //! | 200 | 8 | kind 1: end: the clock when it was first seen to have ended; 0: it was not |
-//! | 208 | 8 | kind 1: number of the link that started it; 0: none |
+//! | 208 | 8 | both: number of the link that started it, or each of them; 0: none, or unknown |
 //! | 216 | 8 | both: ns that the recorder took for itself (growing regions, folding), and in which recording was paused; already left out of every time |
+//! | 224 | 8 | kind 1 with flag 4: ordinal of the sum that it is folded into |
 //! | 64 | 8 | kind 2: 1: the journal is valid |
 //! | 72 | 24 | kind 2: journal: target, value, source |
 //!
@@ -210,11 +214,11 @@
 //!
 //! ## 11: links
 //! Of the copy; there may be several such regions. A number is given again when nothing in the file refers to it any more. 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was
-//! handed over, 3 a remote call was made, 4 remote calls are served (see kind 19), 5 the virtual machine loads a class, 6 it links an invokedynamic instruction: nobody made such a link, its frames take the time of that work out of the method that waits for it, and one within another is part of it; node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; ordinal 0: the ended threads;
+//! handed over, 3 a remote call was made, 4 remote calls are served (see kind 19), 5 the virtual machine loads a class, 6 it links an invokedynamic instruction: nobody made such a link, its frames take the time of that work out of the method that waits for it, and one within another is part of it; node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; that of a sum (kind 2): one of the ended threads;
 //! clock (8) when it was made, 0 if many share this link.
 //!
 //! ## 12: region timings
-//! Of one code region and thread; owner 0: of all ended threads that were folded, without their last passages. A recursive passage
+//! Of one code region and thread; of kind 2: of the ended threads that were folded, without their last passages. A recursive passage
 //! is counted like any other.
 //!
 //! | offset | size | |
@@ -359,7 +363,8 @@
 //! Numbers are what frames, nodes, links and tree allocations call nodes by. They say nothing else: a piece may have lower ones than the piece before it.
 //!
 //! # Properties
-//! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`; `region.N`; `name`
+//! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`, `limit.threads`
+//! (threads that kept figures of their own after they ended); `region.N`; `name`
 //! (what the user calls the process); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
 //! `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`
 //! (ns that it was ahead of the monotonic clock in the end); under the agent `rewriting.classes` and `rewriting.ns` (classes that it looked

@@ -109,8 +109,8 @@ struct Reader<'a, 'b> {
     maps: HashSet<(u32, Vec<u8>)>,
     /// What the numbers of nodes mean, by copy and thread, where they are not those of the tree.
     numbers: HashMap<(u32, u32), Numbers>,
-    /// Threads that were being folded: their figures are partly here and partly in the ended threads of their copy.
-    folding: Vec<Thread>,
+    /// Threads that were being folded: their figures are partly here and partly in a sum of ended threads, with this ordinal.
+    folding: Vec<(Thread, u32)>,
     /// Contexts for which there is room, by copy: bounds what a wrong number can ask for.
     context_room: HashMap<u32, u64>,
     profile: &'b mut Profile,
@@ -252,7 +252,10 @@ impl Reader<'_, '_> {
         let mut last = Vec::new();
         for passage in first..passages.min(first + length) {
             let [clock, ns] = self.bytes.words(region.offset + HEADER + 16 * (passage % length));
-            last.push(Passage { clock, ns });
+            // A sum of ended threads has none.
+            if clock != 0 {
+                last.push(Passage { clock, ns });
+            }
         }
         self.profile.regions.push(RegionTiming {
             copy: region.copy,
@@ -295,6 +298,8 @@ impl Reader<'_, '_> {
         let [start, end, link, pause] = self.bytes.words(at + THREAD_NAME + THREAD_NAME_ROOM);
         if region.kind == ENDED {
             thread.pause = pause;
+            thread.name = self.bytes.text(at + ENDED_NAME, start.min(ENDED_NAME_ROOM));
+            thread.link = u32::try_from(link).unwrap_or(0);
         } else if extra <= THREAD_NAME_ROOM {
             thread.name = self.bytes.text(at + THREAD_NAME, extra);
             (thread.start, thread.end, thread.pause) = (start, end, pause);
@@ -339,7 +344,8 @@ impl Reader<'_, '_> {
             self.numbers.insert((thread.copy, thread.ordinal), numbers);
         }
         if flags & FOLDING != 0 {
-            self.folding.push(thread);
+            let into = u32::try_from(self.bytes.u64(at + FOLDED_INTO)).unwrap_or(0);
+            self.folding.push((thread, into));
         } else {
             self.profile.threads.push(thread);
         }
@@ -357,9 +363,9 @@ impl Reader<'_, '_> {
     fn finish_folding(&mut self) {
         let ended =
             self.profile.threads.iter().enumerate().filter(|(_, t)| matches!(t.kind, ThreadKind::Ended(_)));
-        let ended = ended.map(|(i, t)| (t.copy, i)).collect::<HashMap<_, _>>();
-        for mut thread in std::mem::take(&mut self.folding) {
-            let Some(&sum) = ended.get(&thread.copy) else {
+        let ended = ended.map(|(i, t)| ((t.copy, t.ordinal), i)).collect::<HashMap<_, _>>();
+        for (mut thread, into) in std::mem::take(&mut self.folding) {
+            let Some(&sum) = ended.get(&(thread.copy, into)) else {
                 self.profile.threads.push(Thread { in_transition: true, ..thread });
                 continue;
             };
@@ -367,7 +373,7 @@ impl Reader<'_, '_> {
             let numbers = self.profile.threads[sum].absorb(&thread);
             let links = self.profile.links.iter_mut();
             for link in links.filter(|l| (l.copy, l.thread) == (thread.copy, thread.ordinal)) {
-                link.thread = 0;
+                link.thread = into;
                 link.node = numbers.get(link.node as usize).copied().unwrap_or(0);
             }
         }

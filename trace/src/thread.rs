@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::format::ENDED_NAME_ROOM;
 use crate::tree::Tree;
 
 /// Whose figures a [`Thread`] has.
@@ -18,11 +19,11 @@ pub enum ThreadKind {
 pub struct Thread {
     /// Copy of the runtime that recorded it.
     pub copy: u32,
-    /// Number of the thread among those of its copy, from 1; 0 for ended ones.
+    /// Number of the thread, or of a sum of ended ones, among those of its copy, from 1; 0 for the sum of those that are in no other.
     pub ordinal: u32,
     /// One thread or many.
     pub kind: ThreadKind,
-    /// Name at the first event; empty for ended ones.
+    /// Name at the first event; of a sum of ended ones that of their pool, with `*` in the place of numbers, if it has one.
     pub name: String,
     /// Clock at the first event.
     pub start: u64,
@@ -183,6 +184,39 @@ impl Thread {
     }
 }
 
+impl Thread {
+    /// Whether a recorder adds a thread to this sum of ended ones, if it ends; the smallest number belongs to the sum that it prefers.
+    #[must_use]
+    pub fn adds_up(&self, thread: &Thread) -> Option<usize> {
+        if self.kind == ThreadKind::Thread || self.copy != thread.copy {
+            return None;
+        }
+        let fits = match thread.kind {
+            ThreadKind::Ended(_) => return (self.ordinal == thread.ordinal).then_some(0),
+            ThreadKind::Thread if self.ordinal == 0 => return Some(usize::MAX),
+            ThreadKind::Thread if thread.name.is_empty() => {
+                self.name.is_empty() && self.link != 0 && self.link == thread.link
+            }
+            ThreadKind::Thread => is_in_pool(&self.name, &thread.name),
+        };
+        fits.then(|| self.name.matches('*').count())
+    }
+}
+
+/// Whether the name of a thread is that of a pool, in which `*` stands for a number. What a pool's name has no room for is cut off.
+fn is_in_pool(pool: &str, name: &str) -> bool {
+    let mut rest = name;
+    for c in pool.chars() {
+        let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest = match rest.strip_prefix(c) {
+            Some(same) => same,
+            None if c == '*' && after.len() < rest.len() => after,
+            None => return false,
+        };
+    }
+    rest.is_empty() && !pool.is_empty() || pool.len() == ENDED_NAME_ROOM as usize
+}
+
 impl Closes {
     /// All closed frames.
     pub fn total(&self) -> u64 {
@@ -206,5 +240,46 @@ impl Method {
     /// Entries minus everything that an entry can have become; 0 if the law holds.
     pub fn balance(&self) -> i128 {
         i128::from(self.entries) - i128::from(self.closes.total()) - i128::from(self.open)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(name: &str, link: u32) -> Thread {
+        Thread { name: name.to_owned(), link, ..Thread::new(1, 7, ThreadKind::Thread) }
+    }
+
+    fn sum(ordinal: u32, name: &str, link: u32) -> Thread {
+        Thread { name: name.to_owned(), link, ..Thread::new(1, ordinal, ThreadKind::Ended(3)) }
+    }
+
+    #[test]
+    fn a_thread_belongs_to_the_sum_of_its_pool() {
+        let sums = [
+            sum(0, "", 0),
+            sum(8, "pool-1-thread-*", 0),
+            sum(9, "pool-*-thread-*", 0),
+            sum(10, "worker", 0),
+            sum(11, "", 5),
+        ];
+        for (name, link, ordinal) in [
+            ("pool-1-thread-17", 0, 8),
+            ("pool-2-thread-17", 3, 9),
+            ("pool-2-thread-1a", 0, 0),
+            ("pool-1-thread-", 0, 0),
+            ("worker", 5, 10),
+            ("", 5, 11),
+            ("", 6, 0),
+            ("", 0, 0),
+        ] {
+            let thread = thread(name, link);
+            let found = sums.iter().filter_map(|sum| Some((sum.adds_up(&thread)?, sum.ordinal))).min();
+            assert_eq!(found.map(|(_, ordinal)| ordinal), Some(ordinal), "{name} {link}");
+        }
+        assert_eq!(sums[1].adds_up(&sum(8, "", 0)), Some(0));
+        assert_eq!(sums[1].adds_up(&sum(9, "pool-1-thread-*", 0)), None);
+        assert_eq!(thread("a", 0).adds_up(&thread("a", 0)), None);
     }
 }

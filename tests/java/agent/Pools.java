@@ -4,7 +4,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RecursiveAction;
 
-/** Two pools of 200 threads each, and one of ForkJoin workers. Every thread of them works. */
+/**
+ * Two pools of 200 threads each, and one of ForkJoin workers. Every thread of them works. {@code Pools ended}: instead, threads of three
+ * pools, each of which ends before the next one starts.
+ */
 public class Pools {
     static volatile long sink;
 
@@ -34,7 +37,21 @@ public class Pools {
         }
     }
 
+    private static void ended() throws InterruptedException {
+        for (int pool = 1; pool <= 3; pool++) {
+            for (int i = 1; i <= 100; i++) {
+                Thread thread = new Thread(() -> work(new CountDownLatch(1)), "pool-" + pool + "-thread-" + i);
+                thread.start();
+                thread.join();
+            }
+        }
+    }
+
     public static void main(String[] args) throws Exception {
+        if (args.length > 0) {
+            ended();
+            return;
+        }
         ExecutorService[] pools = {Executors.newFixedThreadPool(200), Executors.newFixedThreadPool(200)};
         for (ExecutorService executor : pools) {
             CountDownLatch all = new CountDownLatch(200);

@@ -69,6 +69,12 @@ final class Format {
     static final int THREAD_LINK = 26;
     /** ns that the recorder took for itself; also of an ENDED region. */
     static final int THREAD_PAUSE = 27;
+    /** Of a thread that is being folded: ordinal of the sum that it is added to. */
+    static final int THREAD_FOLDED_INTO = 28;
+    /** Where the name of an ENDED region begins, in bytes; what it is for, see {@link EndedThreads}. */
+    static final int ENDED_NAME = 96;
+    static final int ENDED_NAME_ROOM = 96;
+    static final int ENDED_NAME_LENGTH = 24;
     // Words of an ENDED region's journal.
     static final int JOURNAL_VALID = 8;
     static final int JOURNAL_TARGET = 9;

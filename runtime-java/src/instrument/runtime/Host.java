@@ -66,6 +66,9 @@ final class Host {
             line(text, "limit.depth", Integer.toString(settings.depth));
             line(text, "limit.contexts", Integer.toString(settings.contexts));
         }
+        if (settings.record != Settings.TRACE) {
+            line(text, "limit.threads", Integer.toString(settings.keptThreads));
+        }
         text.append(Clock.properties());
         line(text, "roots", settings.roots);
         if (Agent.regions != null) {

@@ -163,7 +163,7 @@ final class JavaThreads {
         return chunks[index];
     }
 
-    private static boolean isVirtual(Thread thread) {
+    static boolean isVirtual(Thread thread) {
         for (Class<?> type = thread.getClass(); type != null; type = type.getSuperclass()) {
             if (type.getName().equals("java.lang.BaseVirtualThread")) {
                 return true;

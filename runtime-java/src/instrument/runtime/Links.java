@@ -207,8 +207,8 @@ final class Links {
         }
     }
 
-    /** A thread was folded: its nodes became those of the ended threads, or none if there are no nodes. */
-    static void folded(ThreadState state, IntTable nodes) {
+    /** A thread was folded: its nodes became those of the sum with this ordinal, or none if there are no nodes. */
+    static void folded(ThreadState state, IntTable nodes, int ordinal) {
         Links links = state.links;
         state.links = null;
         if (links != null) {
@@ -216,7 +216,7 @@ final class Links {
                 int number = links.numbers[i];
                 if (number != 0) {
                     synchronized (LOCK) {
-                        place(number, nodes == null ? 0 : nodes.get(links.keys[i] >>> 1), 0);
+                        place(number, nodes == null ? 0 : nodes.get(links.keys[i] >>> 1), ordinal);
                     }
                     disuse(number);
                 }

@@ -37,6 +37,8 @@ final class Settings {
     final int depth;
     /** Contexts that a thread may have. */
     final int contexts;
+    /** Up to so many threads keep rows of their own after they ended. */
+    final int keptThreads;
     /** The agent records every object. */
     final boolean biographies;
     /** Sizes of objects are recorded. */
@@ -86,6 +88,7 @@ final class Settings {
         cpu = record == TREE && "true".equals(find("cpu"));
         depth = readNumber("depth", 2000, 1, 1 << 20);
         contexts = readNumber("contexts", 1000000, 1, 1 << 22);
+        keptThreads = readNumber("keep-threads", 256, 0, 1 << 20);
         biographies = "objects".equals(find("heap"));
         sizes = biographies || record == TREE || record == TRACE;
         allSizes = "all".equals(find("sizes"));
@@ -108,7 +111,7 @@ final class Settings {
         try {
             String value = System.getProperty("instrument." + key);
             if (value == null) {
-                value = System.getenv("INSTRUMENT_" + key.toUpperCase(Locale.ROOT));
+                value = System.getenv("INSTRUMENT_" + key.toUpperCase(Locale.ROOT).replace('-', '_'));
             }
             if (value != null) {
                 return value.trim();

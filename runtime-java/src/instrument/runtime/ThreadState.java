@@ -87,6 +87,8 @@ abstract class ThreadState {
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
+    /** It has a virtual thread. */
+    boolean isVirtual;
     /** Of {@link ThreadTable}. */
     int hash;
     ThreadState next;
@@ -469,7 +471,7 @@ abstract class ThreadState {
     final void folded(ThreadState sum) {
         Journal.move(sum, sum.header, Format.THREAD_DROPPED, dropped, header, Format.THREAD_DROPPED);
         Journal.move(sum, sum.header, Format.THREAD_PAUSE, paused, header, Format.THREAD_PAUSE);
-        Links.folded(this, null);
+        Links.folded(this, null, sum.ordinal);
         Regions.folded(this, sum);
         sum.header.put(Format.THREAD_EXTRA, sum.header.get(Format.THREAD_EXTRA) + 1);
         release();

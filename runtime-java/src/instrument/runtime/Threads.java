@@ -4,12 +4,12 @@ import java.nio.charset.Charset;
 
 /**
  * The threads that have regions in the file, and the start of recording. When there are many threads, those that ended
- * are folded into one accumulator and their regions used again, so that a million short threads need no more room than
+ * are added up by pool ({@link EndedThreads}) and their regions used again, so that a million short threads need no more room than
  * those alive at one time. A trace stays where it is.
  */
 final class Threads {
-    /** Up to this many threads keep a row of their own after they ended. */
-    private static final int KEPT = 256;
+    /** As {@link Settings#keptThreads}, of virtual threads: there is one for each task, often without a name. */
+    private static final int KEPT_VIRTUAL = 16;
     /** Threads looked at for each thread that comes: dead ones cannot pile up. */
     private static final int SWEEP = 4;
     private static final Object LOCK = new Object();
@@ -27,8 +27,11 @@ final class Threads {
     private static final ThreadTable TABLE = new ThreadTable();
     private static int count;
     private static int hand;
+    /** Of these, virtual ones. */
+    private static int virtual;
     private static int ordinals;
-    private static ThreadState ended;
+    /** Threads that have recorded something so far. */
+    private static int attached;
 
     private Threads() {}
 
@@ -93,6 +96,7 @@ final class Threads {
         Thread thread = Thread.currentThread();
         // Only final methods of Thread are called: the others may be the program's.
         byte[] name = utf8(thread.getName(), Format.THREAD_NAME);
+        state.isVirtual = JavaThreads.isVirtual(thread);
         synchronized (LOCK) {
             for (int i = 0; i < SWEEP && count > 0; i++) {
                 sweep();
@@ -106,14 +110,16 @@ final class Threads {
                 state.stop();
                 return false;
             }
+            state.header.put(Format.HEADER, name, name.length);
+            state.header.put(Format.THREAD_EXTRA, name.length);
             ordinals++;
+            attached++;
+            virtual += state.isVirtual ? 1 : 0;
             states[count++] = state;
             TABLE.add(state, thread);
         }
         state.header.put(Format.THREAD_START, Clock.now());
         state.header.put(Format.THREAD_LINK, state.link);
-        state.header.put(Format.HEADER, name, name.length);
-        state.header.put(Format.THREAD_EXTRA, name.length);
         if (JavaThreads.on) {
             JavaThreads.attached(state);
         }
@@ -130,25 +136,31 @@ final class Threads {
         return bytes;
     }
 
+    /** Whether a thread keeps its own row after it ended. */
+    private static boolean isKept(ThreadState state) {
+        // Objects refer to the threads that made them.
+        boolean fits = !state.isVirtual || virtual <= KEPT_VIRTUAL || settings.biographies;
+        return fits && count <= settings.keptThreads;
+    }
+
     /** Looks at one thread; folds it if it ended and there are many. */
     private static void sweep() {
         hand = hand + 1 < count ? hand + 1 : 0;
         ThreadState state = states[hand];
-        if (!seenToEnd(state) || state.folds() && count <= KEPT) {
+        if (!seenToEnd(state) || state.folds() && isKept(state)) {
             return;
         }
-        if (state.folds() && ended == null) {
-            ThreadState sum = newState(null);
-            if (!sum.allocateRegions(Format.ENDED)) {
-                return;
-            }
-            ended = sum;
+        ThreadState sum = state.folds() ? EndedThreads.of(state) : null;
+        if (state.folds() && sum == null) {
+            return;
         }
+        virtual -= state.isVirtual ? 1 : 0;
         states[hand] = states[--count];
         states[count] = null;
         TABLE.remove(state);
         if (state.folds()) {
-            state.foldInto(ended);
+            state.header.put(Format.THREAD_FOLDED_INTO, sum.ordinal);
+            state.foldInto(sum);
         }
     }
 
@@ -166,8 +178,13 @@ final class Threads {
     /** How many threads have recorded something so far. */
     static int attached() {
         synchronized (LOCK) {
-            return ordinals;
+            return attached;
         }
+    }
+
+    /** The number of a sum of ended threads. Under the lock. */
+    static int nextOrdinal() {
+        return ++ordinals;
     }
 
     /** Writes when threads ended. */

@@ -45,7 +45,7 @@ final class TreeFold {
         if (!from.allocations.foldInto(to, to.allocations, nodes)) {
             return false;
         }
-        Links.folded(from, nodes);
+        Links.folded(from, nodes, to.ordinal);
         from.folded(to);
         return true;
     }
