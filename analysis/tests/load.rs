@@ -444,6 +444,36 @@ fn sampled_calls_are_estimated_with_their_error() {
     assert_eq!((calls.min, calls.max, calls.deviation()), (20.0, 40.0, Some(10.0)));
 }
 
+/// Of threads that ended and were added up, the times of sampled calls are estimated as those of a thread that is there.
+#[test]
+fn sampled_calls_of_ended_threads_are_estimated() {
+    let method = |id, parent, entries| TreeNode {
+        entries,
+        closes: Closes { exits: entries, ..Closes::default() },
+        ..TreeNode::new(TreeConsumer::Method(id), parent)
+    };
+    // Of 2 threads each called m1 once, which called m2 104 times: the 8 of the head of each took 80 together, 4 of the other 192 took 120.
+    let caller = TreeNode { head_ns: 20_000, ..method(1, 0, 2) };
+    let callee = TreeNode {
+        head_ns: 80,
+        ns: 120,
+        timed: 4,
+        sum_squares: 4000.0,
+        min: 20,
+        max: 40,
+        ..method(2, 1, 208)
+    };
+    let tree = Tree { sampled: true, nodes: vec![caller, callee], ..Tree::default() };
+    let mut writer = Writer::new();
+    writer.ended(2, &Recorded { tree, ..Recorded::default() });
+    writer.property("timing", "sampled:32").property("timing.head", 8);
+    let wall = contexts(&loaded(&writer.finish(), &Options::default()).model, "wall-raw");
+    let m2 = wall["p (ended threads) m1 m2"].1;
+    let m1 = wall["p (ended threads) m1"].1;
+    assert_eq!((m1 + m2, wall["p (ended threads)"].0), (20_000.0, 2));
+    assert_eq!(m2, 80.0 + 30.0 * 192.0);
+}
+
 /// Per call and over all contexts, nested calls for themselves: as the postprocessor of JaViz.
 #[test]
 fn statistics_are_of_single_calls() {

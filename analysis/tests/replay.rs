@@ -2,7 +2,7 @@
 
 use instrument_analysis::replay::{self, How, Limits, Visitor};
 use instrument_trace::testing::{Recorded, Script, Writer};
-use instrument_trace::{Event, Link, LinkKind, Profile, Thread, TreeConsumer};
+use instrument_trace::{Closes, Event, Link, LinkKind, Profile, Thread, TreeConsumer};
 use proptest::prelude::*;
 
 fn trace(script: &Script, events_per_piece: usize) -> (Vec<u8>, Thread) {
@@ -147,6 +147,32 @@ fn open_calls_count_up_to_the_last_event() {
         tree.nodes.iter().map(|n| (n.open, n.ns, n.open_ns)).collect::<Vec<_>>(),
         [(1, 0, 22), (1, 0, 12), (0, 7, 0)]
     );
+}
+
+/// What an unwind closes on its way has its own columns: the sum of the law would hide a frame in the wrong one.
+#[test]
+fn an_unwind_closes_what_is_above_it_as_lost_or_orphaned() {
+    let script = Script::new(1000).enter(1).enter(2).construct(3).enter(4).wait(5).unwind(1);
+    for events_per_piece in [1, 64] {
+        let (data, thread) = trace(&script, events_per_piece);
+        let tree = replay::tree(&data, &thread).unwrap();
+        let found: Vec<_> = tree
+            .nodes
+            .iter()
+            .map(|node| {
+                let Closes { exits, unwinds, orphans, lost } = node.closes;
+                (node.consumer.method().unwrap(), [exits, unwinds, orphans, lost], node.open, node.ns)
+            })
+            .collect();
+        let expected = [
+            (1, [0, 1, 0, 0], 0, 5),
+            (2, [0, 0, 0, 1], 0, 5),
+            (3, [0, 0, 1, 0], 0, 5),
+            (4, [0, 0, 0, 1], 0, 5),
+        ];
+        assert_eq!(found, expected, "{events_per_piece} events in a piece");
+        assert!(tree.nodes.iter().all(|node| node.counts().balance() == 0));
+    }
 }
 
 #[test]

@@ -224,3 +224,33 @@ pub(crate) fn read_allocations(bytes: &Bytes<'_>, region: &Region, numbers: &Num
         at += 32;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_no_node_of_a_piece_has_is_no_node() {
+        let numbers = Numbers::Pieces(BTreeMap::from([(10, (5, 2)), (40, (0, 5))]));
+        let second = 10 + NODE_UNITS;
+        let all = [9, 10, 10 + 1, second, second + NODE_UNITS, 40, 40 + 5 * NODE_UNITS];
+        assert_eq!(all.map(|number| numbers.of(number)), [0, 6, 0, 7, 0, 1, 0]);
+        assert_eq!(Numbers::Same.of(9), 9);
+    }
+
+    /// The word that leads to the first piece has another meaning there.
+    #[test]
+    fn a_region_of_the_old_kind_has_no_pieces() {
+        let region = |offset| Region { kind: TREE, owner: 1, copy: 1, offset, length: HEADER };
+        for (flags, expected) in [(SAMPLED, 0), (SAMPLED | IN_PIECES, 1)] {
+            let words: [u64; 16] = std::array::from_fn(|at| match at {
+                3 => flags,
+                4 => 64,
+                _ => 0,
+            });
+            let data: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+            let found = pieces(&Bytes::new(&data).unwrap(), &region(0), |at| Some(region(at)));
+            assert_eq!(found.iter().map(|piece| piece.offset).collect::<Vec<_>>(), vec![64; expected]);
+        }
+    }
+}

@@ -267,6 +267,36 @@ fn cut_at_every_byte() {
     }
 }
 
+/// A node of which only a part is in the file is none, and is named; so is the end of a region that is no whole node.
+#[test]
+fn a_tree_that_is_cut_inside_a_node_has_the_nodes_before() {
+    const NODE: usize = 128;
+    let script = Script::new(1000).call(1, |s| s.wait(5).call(2, |s| s.wait(5).call(3, |s| s.wait(5))));
+    let mut writer = Writer::new();
+    // The tree is the last region that is there.
+    let thread = writer.thread("main", &ThreadFacts::default(), 0, 0);
+    let tree = writer.tree_region(1, &script.record().tree, &[], 1015);
+    writer.word(thread + 16, tree);
+    let data = writer.finish();
+    let whole = Profile::parse(&data).unwrap();
+    assert_eq!(whole.damage, []);
+    let nodes = &whole.threads[0].tree.as_ref().unwrap().nodes;
+    // The consumer of the third: its id + 1, called by node 2; then one entry.
+    let third = [2u64 << 32 | 4, 1].map(u64::to_le_bytes).concat();
+    let at = data.windows(16).position(|word| word == third).expect("the third node");
+    for length in at + 8..at + NODE {
+        let cut = Profile::parse(&data[..length]).unwrap();
+        let read = &cut.threads[0].tree.as_ref().unwrap().nodes;
+        assert_eq!(read[..], nodes[..2], "cut at {}", length - at);
+        let named =
+            cut.damage.iter().any(|damage| damage.structure == "node" && damage.reason == "it is cut off");
+        assert!(named, "cut at {}: {:?}", length - at, cut.damage);
+    }
+    // Cut where it begins, nothing of it is there.
+    let cut = Profile::parse(&data[..at]).unwrap();
+    assert_eq!(cut.threads[0].tree.as_ref().unwrap().nodes[..], nodes[..2]);
+}
+
 /// The node on top may be one entry behind its frame; any other node, or any other difference, is a violation.
 #[test]
 fn one_event_in_flight_in_a_tree() {

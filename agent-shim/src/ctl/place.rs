@@ -119,12 +119,18 @@ mod tests {
         private(&path("new")).unwrap();
         symlink(path("new"), path("link")).unwrap();
         fs::write(path("file"), "").unwrap();
-        DirBuilder::new().mode(0o755).create(path("open")).unwrap();
+        for (name, mode) in [("open", 0o755), ("group", 0o740), ("entered", 0o710), ("others", 0o701)] {
+            DirBuilder::new().create(path(name)).unwrap();
+            fs::set_permissions(path(name), Permissions::from_mode(mode)).unwrap();
+        }
         for (name, reason) in [
             ("link", "it is not a directory"),
             ("file", "it is not a directory"),
             ("open", "its mode should be 0700"),
             ("none/new", "No such file"),
+            ("group", "its mode should be 0700"),
+            ("entered", "its mode should be 0700"),
+            ("others", "its mode should be 0700"),
         ] {
             let error = private(&path(name)).unwrap_err();
             assert!(error.contains(reason), "{error}");
