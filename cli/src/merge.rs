@@ -10,6 +10,7 @@ use crate::remote::{Matched, Recordings, labels, parties, sources};
 use crate::subject::{self, ProfileFile, Subject, is_profile, not_a_profile};
 use crate::talk::Talk;
 use crate::view::{self, Print};
+use crate::window;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -94,13 +95,24 @@ enum Whose {
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    if !opts.subject.since.is_empty() {
+    let is_everything = window::is_everything(&opts.subject.since);
+    if !opts.subject.since.is_empty() && !is_everything {
         return Err(usage(
-            "--since: remote calls are known from the start only; use it with the reports of one process",
+            "--since: remote calls are known from the start only; use it with the reports of one process, or give --since start",
         ));
     }
     let wanted = wanted(opts)?;
     let Given { files, sources, copies } = open(opts, talk)?;
+    for file in files.iter().filter(|_| !is_everything) {
+        if window::was_reset(file)? {
+            return Err(usage(format!(
+                "{}: its process was reset by `instrument ctl {} reset`, but remote calls are known from the start only; --since start merges \
+                 everything since the start",
+                file.path.display(),
+                file.profile.pid
+            )));
+        }
+    }
     let asked = asked_root(opts, &files, &copies)?;
     if let Some(wanted) =
         wanted.as_ref().filter(|wanted| !wanted.takes_model(is_timed(wanted.format, &files)))

@@ -8,7 +8,7 @@ use crate::subject::ProfileFile;
 use anyhow::{Context, Result};
 use instrument_analysis::window::{self, Mismatch};
 
-/// What `--since` is told to leave a reset out.
+/// With `--since`: everything, also after a reset.
 const START: &str = "start";
 
 /// The snapshot that a reset left beside a profile.
@@ -18,12 +18,31 @@ pub(crate) fn of_reset(profile: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Whether `--since` asks for everything, resets left out.
+pub(crate) fn is_everything(snapshots: &[PathBuf]) -> bool {
+    snapshots == [PathBuf::from(START)]
+}
+
+/// Whether the process of a profile was reset.
+///
+/// # Errors
+/// What the reset left beside the profile cannot be read.
+pub(crate) fn was_reset(file: &ProfileFile) -> Result<bool> {
+    let path = of_reset(&file.path);
+    if !path.exists() {
+        return Ok(false);
+    }
+    let snapshot = ProfileFile::open(&path, 0, false)?.profile;
+    // One of an older process of this name says nothing.
+    Ok(!matches!(window::since(&mut file.profile.clone(), snapshot), Err(Mismatch::OtherProcess)))
+}
+
 /// Takes from every profile what the snapshot of its process has: one of those given, or that of its last reset.
 ///
 /// # Errors
 /// A snapshot that cannot be read, or belongs to none of the profiles.
 pub(crate) fn cut(profiles: &mut [ProfileFile], snapshots: &[PathBuf]) -> Result<()> {
-    if snapshots == [PathBuf::from(START)] {
+    if is_everything(snapshots) {
         return Ok(());
     }
     for path in snapshots {

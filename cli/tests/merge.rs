@@ -129,3 +129,21 @@ fn what_makes_no_sense_is_refused() {
     let run = dir.line("merge client.iprof again.iprof server.iprof").says(0, &parts);
     assert!(run.stdout.contains("1 made, 1 served, 1 matched"), "{}", run.stdout);
 }
+
+/// Remote calls are not cut: figures of a part of the run with calls of all of it would be wrong.
+#[test]
+fn a_process_that_was_reset_is_merged_only_as_a_whole() {
+    let dir = dir();
+    let whole = dir.line("merge client.iprof server.iprof").expect(0).stdout;
+    dir.write("server.iprof.reset", profile(RemoteCallKind::Served, 72));
+    let said = "server.iprof: its process was reset by `instrument ctl 72 reset`, but remote calls are known from the start only; --since start";
+    for more in ["", "--report xprof", "--to otlp -o out"] {
+        dir.line(&format!("merge client.iprof server.iprof {more}")).says(2, &[said]);
+    }
+    assert_eq!(dir.line("merge client.iprof server.iprof --since start").expect(0).stdout, whole);
+    dir.line("merge client.iprof server.iprof --since server.iprof.reset")
+        .says(2, &["or give --since start"]);
+    // That of an older process of this name says nothing.
+    dir.write("server.iprof.reset", profile(RemoteCallKind::Served, 70));
+    assert_eq!(dir.line("merge client.iprof server.iprof").expect(0).stdout, whole);
+}
