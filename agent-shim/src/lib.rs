@@ -320,6 +320,11 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
     }
     if let Some(owners) = agent.threads {
         monitors::start(jni, owners);
+        if !send_again(jvmti, jni, "java/util/concurrent/locks/LockSupport") {
+            say(format_args!(
+                "locks of java.util.concurrent are not recorded: LockSupport cannot be rewritten"
+            ));
+        }
     }
     #[cfg(target_os = "linux")]
     ctl::start(jvmti, jni, &agent.ctl);

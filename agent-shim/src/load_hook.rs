@@ -16,6 +16,7 @@ use instrument_rewriter::library::{self, LibraryCalls, Own, Resolved};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
+use instrument_rewriter::transform::parks::LOCK_SUPPORT;
 use instrument_rewriter::transform::rmi;
 use std::fs;
 use std::io;
@@ -39,6 +40,8 @@ pub(crate) struct LoadHook {
     object_init: bool,
     /// Classes of the program are rewritten for the arrays and copies that they make, whatever the filter says of their methods.
     arrays_everywhere: bool,
+    /// `LockSupport` tells who waits for what.
+    parks: bool,
     /// Excludes the classes that are not rewritten at all.
     untouched: Filter,
     ids: MethodIds,
@@ -154,6 +157,7 @@ impl LoadHook {
             rmi_differs: AtomicBool::new(false),
             object_init: arrays_everywhere,
             arrays_everywhere,
+            parks: options.threads.is_some(),
             untouched: options.untouched,
             ids,
             instrumenter: RwLock::new(instrumenter),
@@ -202,6 +206,10 @@ impl LoadHook {
         !self.machine_work.is_empty()
     }
 
+    fn is_for_parks(&self, origin: Origin, class: &[u8]) -> bool {
+        self.parks && origin == Origin::Jdk && class == LOCK_SUPPORT
+    }
+
     fn is_machine_work(&self, origin: Origin, class: &[u8]) -> bool {
         origin == Origin::Jdk
             && self.wants_machine_work()
@@ -226,6 +234,7 @@ impl LoadHook {
     pub(crate) fn wants(&self, origin: Origin, class: &[u8]) -> bool {
         if self.object_init && origin == Origin::Jdk && class == heap::OBJECT
             || self.is_machine_work(origin, class)
+            || self.is_for_parks(origin, class)
         {
             return true;
         }
@@ -334,6 +343,11 @@ impl LoadHook {
         if self.object_init && name == heap::OBJECT {
             return rewrite_object(class, reach);
         }
+        if self.is_for_parks(origin, name) {
+            let out = rewrite_with(Transforms { parks: true, ..Transforms::NONE }, class, reach)?;
+            self.dump(name, &out);
+            return Some(out);
+        }
         if self.is_machine_work(origin, name) {
             let out = self.rewrite_machine_work(class, reach)?;
             self.dump(name, &out);
@@ -404,8 +418,13 @@ impl LoadHook {
 
 /// No method of `java.lang.Object` has an id: none tells when it is called.
 fn rewrite_object(class: &[u8], reach: Reach) -> Option<Vec<u8>> {
+    rewrite_with(Transforms { object_init: true, ..Transforms::NONE }, class, reach)
+}
+
+/// The new bytes of a class of the JDK whose methods have no ids.
+fn rewrite_with(transforms: Transforms, class: &[u8], reach: Reach) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let mut rewriter = PlainRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
+    let mut rewriter = PlainRewriter::new(transforms);
     rewriter.call(reach);
     let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
     matches!(outcome, Ok(Outcome::Rewritten)).then_some(out)

@@ -7,7 +7,9 @@
 //! The thread that is called here may have monitors of the program, even of the JDK. So nothing here or on the Java side waits for another
 //! thread; the one lock is held for two calls that do not wait for anybody. Who has a monitor is asked on a thread of the recorder.
 
-use crate::jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object, StaticMethod, Value};
+use crate::jvmti::{
+    Callbacks, Capability, Event, Field, Jni, Jvmti, NativeMethod, Object, StaticMethod, Value,
+};
 use crate::recorder;
 use crate::talk::{contained, say};
 use std::cell::Cell;
@@ -52,6 +54,8 @@ struct Monitors {
     started: StaticMethod,
     ended: StaticMethod,
     finish: StaticMethod,
+    /// `AbstractOwnableSynchronizer.exclusiveOwnerThread`: who has a lock of java.util.concurrent.
+    lock_owner: Option<Field>,
     /// Held while a number is given.
     numbering: Mutex<()>,
     last_thread: AtomicU32,
@@ -108,9 +112,25 @@ fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
     }
     // Before 21 there are none.
     let _ = jvmti.add_capabilities(&[Capability::SupportVirtualThreads]);
+    let now = method(MONITORS_CLASS, "now", "()J")?;
+    // SAFETY: each function takes and returns what the descriptor says.
+    let natives = unsafe {
+        [
+            NativeMethod::new(
+                c"numbers",
+                c"(Ljava/lang/Thread;Ljava/lang/Object;)J",
+                numbers as *const c_void,
+            ),
+            NativeMethod::new(c"lockOwner", c"(Ljava/lang/Object;)I", lock_owner as *const c_void),
+        ]
+    };
+    if !jni.register_natives(&now, &natives) {
+        return Err("no natives of Monitors".to_owned());
+    }
     let monitors = Monitors {
         jvmti,
-        now: method(MONITORS_CLASS, "now", "()J")?,
+        lock_owner: owner_field(jvmti, jni),
+        now,
         begin: method(MONITORS_CLASS, "begin", "(ILjava/lang/Object;IIJJ)V")?,
         end: method(MONITORS_CLASS, "end", "(IZ)V")?,
         finish: method(MONITORS_CLASS, "finish", "(I)V")?,
@@ -220,6 +240,54 @@ impl Monitors {
         ];
         jni.call(&self.begin, &values);
     }
+}
+
+fn owner_field(jvmti: Jvmti<'_>, jni: Jni<'_>) -> Option<Field> {
+    let class = jni.find_class("java/util/concurrent/locks/AbstractOwnableSynchronizer")?;
+    let fields = jvmti.declared_fields(&class).ok()?;
+    jni.forget(class);
+    fields.into_iter().find(|field| field.name == b"exclusiveOwnerThread").map(|field| field.id)
+}
+
+/// `static native long numbers(Thread thread, Object monitor)`: that of the thread in the upper half; 0: it is none of the program's.
+///
+/// # Safety
+/// Called by the virtual machine, with objects that are not null.
+unsafe extern "system" fn numbers(
+    _: *mut *const *const c_void,
+    _: *mut c_void,
+    thread: *mut c_void,
+    monitor: *mut c_void,
+) -> i64 {
+    let Some(monitors) = MONITORS.get() else { return 0 };
+    let numbers = contained("a lock", || {
+        // SAFETY: all of what was passed in is valid during this call.
+        let (thread, monitor) = unsafe { (Object::new(thread), Object::new(monitor)) };
+        let thread = monitors.number(monitors.jvmti, &thread, Half::Thread);
+        let monitor = || monitors.number(monitors.jvmti, &monitor, Half::Monitor);
+        if is_number(thread) { i64::from(thread) << 32 | i64::from(monitor()) } else { 0 }
+    });
+    numbers.unwrap_or(0)
+}
+
+/// `static native int lockOwner(Object synchronizer)`: the number of the thread that has an `AbstractOwnableSynchronizer`; 0: nobody has it.
+///
+/// # Safety
+/// Called by the virtual machine, with an object of that class.
+unsafe extern "system" fn lock_owner(
+    jni: *mut *const *const c_void,
+    _: *mut c_void,
+    synchronizer: *mut c_void,
+) -> c_int {
+    let Some(monitors) = MONITORS.get() else { return 0 };
+    let number = contained("who has a lock", || {
+        // SAFETY: all of what was passed in is valid during this call.
+        let (jni, synchronizer) = unsafe { (Jni::new(jni), Object::new(synchronizer)) };
+        let owner = jni.object_field(&synchronizer, monitors.lock_owner?);
+        (!owner.is_null()).then(|| monitors.number(monitors.jvmti, &owner, Half::Thread))
+    });
+    let number = number.flatten().unwrap_or(0);
+    if is_number(number) { number as c_int } else { 0 }
 }
 
 /// The number of the thread that has a monitor; 0: nobody has it, or none of the program's threads.

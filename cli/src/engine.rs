@@ -244,6 +244,7 @@ pub(crate) fn run(
         object_init: settings.transforms.contains(&Transform::ObjectInit),
         thread_links: settings.transforms.contains(&Transform::ThreadLinks),
         hand_over: settings.transforms.contains(&Transform::HandOver),
+        parks: false,
         rmi: settings.transforms.contains(&Transform::Rmi),
         waits: settings.transforms.contains(&Transform::Waits),
     };

@@ -11,6 +11,8 @@ use instrument_analysis::waits;
 
 /// Print what threads waited for: by monitor, with who had it; by thread; and where in the program
 ///
+/// Locks of java.util.concurrent are listed like monitors, by the class of their synchronizer: contended is a thread that parks for a
+/// lock, waiting one that parks for a condition, semaphore, queue or anything else; each park counts once.
 /// Of programs that ran under `instrument run --monitors`, or with the agent's option threads=on. Contended is the time to enter a
 /// monitor that another thread had, waiting the time in Object.wait. What had not ended counts up to the end. The time to enter a
 /// synchronized method is that of the method that calls it: a method is recorded from when it has the monitor. In other reports these

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 pub(crate) struct Opts {
-    /// Record threads, and what they wait for: monitors that others have, and Object.wait. Without it the wait to enter a monitor is running time
+    /// Record threads, and what they wait for: monitors and java.util.concurrent locks that others have, Object.wait, and parking. Without it the wait to enter a monitor is running time
     #[arg(long, env = "INSTRUMENT_MONITORS", hide_env_values = true)]
     monitors: bool,
 

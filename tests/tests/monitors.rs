@@ -20,7 +20,7 @@ fn classes() -> String {
     static CLASSES: OnceLock<TempDir> = OnceLock::new();
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Contention.java"], 8, folder.path()).unwrap();
+        agent::compile(&["Contention.java", "Locks.java"], 8, folder.path()).unwrap();
         if let Some(kit) = Jdk::at_least(21).unwrap() {
             let source = instrument_tests::machine::java_source("agent/Virtual.java");
             let mut javac = kit.tool("javac");
@@ -145,6 +145,48 @@ fn measure(jre: &Jre, record: &str, case: &str) -> Result<bool> {
     ensure!(notifiers.len() == 3 && notifiers.iter().all(|t| t["daemon"] == true), "{case}");
     ensure!(named(&report, "instrument").is_empty(), "{case}: a thread of the recorder");
     Ok(contended && waited && known == 5)
+}
+
+/// Locks, conditions and semaphores of java.util.concurrent, on which threads park.
+#[test]
+fn locks_of_java_util_concurrent_are_recorded_like_monitors() -> Result<()> {
+    for jre in jres() {
+        let case = format!("Java {}", jre.version);
+        until_it_agrees(&case, || {
+            let agent = option("threads=on,clock=monotonic,calibrate=off")?;
+            let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", &classes(), "Locks"])?;
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{case}");
+            let measured = said(&outcome);
+            let (report, remarks) = report(outcome.folder.path())?;
+            assert_eq!(remarks, "", "{case}");
+            let locks = of_class(&report, "java.util.concurrent.locks.ReentrantLock$NonfairSync");
+            let [lock] = locks[..] else { panic!("{case}: {report}") };
+            assert_eq!(lock["contended_by"][0]["thread"], "main", "{case}");
+            let [owner] = rows(lock, "owners").collect::<Vec<_>>()[..] else { panic!("{case}: {lock}") };
+            assert_eq!((&owner["thread"], &owner["times"]), (&"holder".into(), &5.into()), "{case}: {lock}");
+            let contended = agrees(&lock["contended"]["total"], measured["contended"], 5, &case);
+            let conditions =
+                of_class(&report, "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject");
+            let [condition] = conditions[..] else { panic!("{case}: {report}") };
+            assert_eq!(
+                (&condition["waiting"]["times"], &condition["contended"]["times"]),
+                (&2.into(), &0.into())
+            );
+            let waited = agrees(&condition["waiting"]["total"], measured["waited"], 2, &case);
+            let [semaphore] = of_class(&report, "java.util.concurrent.Semaphore$NonfairSync")[..] else {
+                panic!("{case}: {report}")
+            };
+            assert_eq!(
+                (&semaphore["waiting"]["times"], &semaphore["contended"]["times"]),
+                (&1.into(), &0.into())
+            );
+            let acquired = agrees(&semaphore["waiting"]["total"], measured["acquired"], 1, &case);
+            let own = |row: &&Value| row["class"].as_str().unwrap_or_default().starts_with("instrument.");
+            ensure!(rows(&report, "monitors").find(own).is_none(), "{case}: {report}");
+            Ok(contended && waited && acquired)
+        })?;
+    }
+    Ok(())
 }
 
 /// What objects are recorded says nothing of monitors: each keeps its class.

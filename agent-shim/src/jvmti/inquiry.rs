@@ -57,6 +57,11 @@ pub(crate) struct MethodId(pub(super) *mut c_void);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field(pub(super) *mut c_void);
 
+// SAFETY: an id, the same for all threads.
+unsafe impl Send for Field {}
+// SAFETY: as above.
+unsafe impl Sync for Field {}
+
 /// A place in a method.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {

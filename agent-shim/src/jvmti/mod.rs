@@ -21,7 +21,7 @@ mod values;
 
 pub(crate) use calls::StaticMethod;
 pub(crate) use events::{Callbacks, Capability, Event};
-pub(crate) use inquiry::{Frame, MethodId, Stack};
+pub(crate) use inquiry::{Field, Frame, MethodId, Stack};
 pub(crate) use loading::{Answer, Method, Weak};
 use monitors::MonitorUsage;
 pub(crate) use natives::NativeMethod;

@@ -182,6 +182,13 @@ impl Process<'_> {
         if contended.times > 0 {
             writeln!(out, "owner      known {} of {} times", self.waits.owned, contended.times)?;
         }
+        let is_virtual = |thread: &JavaThread| thread.virtual_thread;
+        if self.waits.owned < contended.times && self.profile.java_threads.iter().any(is_virtual) {
+            writeln!(
+                out,
+                "note       the JVM does not say which virtual thread has a monitor: such owners are unknown"
+            )?;
+        }
         if self.waits.unknown > 0 {
             writeln!(out, "unknown    {} waits of other kinds", self.waits.unknown)?;
         }

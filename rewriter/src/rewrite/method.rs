@@ -16,6 +16,7 @@ use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
 use crate::transform::library_calls::{LibraryEntries, LibraryExits};
 use crate::transform::method_events::MethodEvents;
+use crate::transform::parks::{self, Parks};
 use crate::transform::regions::{self, Located};
 use crate::transform::rmi::{self, Rmi};
 use crate::transform::thread_links::ThreadLinks;
@@ -86,6 +87,7 @@ impl MethodRewriter {
             || is_object_init
             || !calls.calls.is_empty()
             || !library_calls.is_empty()
+            || (transforms.parks && parks::concerns(class_name, method.name, method.descriptor))
             || (transforms.rmi && rmi::concerns(class_name, method.name))
             || is_remote
             || !regions.is_empty();
@@ -128,6 +130,9 @@ impl MethodRewriter {
             let sound = regions.iter().zip(&self.region_faults).filter(|(_, fault)| fault.is_none());
             let sound: Vec<Located> = sound.map(|(region, _)| *region).collect();
             regions::plan(&mut site, &sound, &mut self.edits)?;
+        }
+        if transforms.parks {
+            Parks.plan(&mut site, &mut self.edits)?;
         }
         if transforms.rmi {
             // So that what a method serves ends in front of its own end.

@@ -63,6 +63,8 @@ pub struct Transforms {
     pub thread_links: bool,
     /// [`hand_over`](crate::transform::hand_over).
     pub hand_over: bool,
+    /// [`parks`](crate::transform::parks).
+    pub parks: bool,
     /// [`rmi`].
     pub rmi: bool,
     /// Calls of methods that [block](crate::library::blocking) are among the [library calls](ClassRewriter::record_library_calls); by itself
@@ -79,6 +81,7 @@ impl Transforms {
         object_init: false,
         thread_links: false,
         hand_over: false,
+        parks: false,
         rmi: false,
         waits: false,
     };
@@ -90,6 +93,7 @@ impl Transforms {
         object_init: true,
         thread_links: true,
         hand_over: true,
+        parks: true,
         rmi: true,
         waits: true,
     };

@@ -36,6 +36,10 @@ pub enum Hook {
     EarlyObjectAlloc,
     /// In front of every call of a method `start()V`.
     Starting,
+    /// First instruction of a `park` method of `LockSupport`.
+    Parking,
+    /// In front of every return of it.
+    Parked,
     /// In front of a call that hands over a `Runnable`.
     WrapRunnable,
     /// In front of a call that hands over a `Callable`.
@@ -126,6 +130,8 @@ pub const PROFILER_RUNTIME: &str = "instrument/runtime/ProfilerRuntime";
 pub const HEAP_PROXY: &str = "instrument/runtime/HeapProxy";
 /// Internal name of the class that is told of threads that start.
 pub const THREAD_LINKS: &str = "instrument/runtime/ThreadLinks";
+/// Internal name of the class that is told of threads that park.
+pub const PARKS: &str = "instrument/runtime/Parks";
 /// Internal name of the class that wraps tasks.
 pub const HAND_OVER: &str = "instrument/runtime/HandOver";
 /// Internal name of the class that times code regions.
@@ -160,7 +166,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 57] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -175,6 +181,8 @@ impl Hook {
         Self::CloneAlloc,
         Self::EarlyObjectAlloc,
         Self::Starting,
+        Self::Parking,
+        Self::Parked,
         Self::WrapRunnable,
         Self::WrapCallable,
         Self::WrapSupplier,
@@ -239,6 +247,8 @@ impl Hook {
             Self::CloneAlloc => (HEAP_PROXY, "CloneAlloc", OBJECT_EVENT),
             Self::EarlyObjectAlloc => (HEAP_PROXY, "EarlyObjectAlloc", OBJECT_EVENT),
             Self::Starting => (THREAD_LINKS, "starting", OBJECT_EVENT),
+            Self::Parking => (PARKS, "parking", OBJECT_EVENT),
+            Self::Parked => (PARKS, "parked", "()V"),
             Self::WrapRunnable => wrap!("java/lang/Runnable"),
             Self::WrapCallable => wrap!("java/util/concurrent/Callable"),
             Self::WrapSupplier => wrap!("java/util/function/Supplier"),

@@ -7,6 +7,7 @@
 //! | [`thread_links`] | which call started a thread |
 //! | [`hand_over`] | which call handed a task to another thread |
 //! | [`library_calls`] | every call into a class that is not rewritten; `waits`: calls of methods that [block](crate::library::blocking) |
+//! | [`parks`] | which locks of `java.util.concurrent` threads wait for |
 //! | [`rmi`] | which remote calls are made and served |
 //! | [`regions`] | how long control stays in a code region |
 //!
@@ -19,6 +20,7 @@ pub mod hand_over;
 pub mod hooks;
 pub mod library_calls;
 pub mod method_events;
+pub mod parks;
 pub mod regions;
 pub mod rmi;
 pub mod thread_links;

@@ -1,10 +1,15 @@
 package instrument.runtime;
 
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+
 /**
  * What the agent calls when a thread cannot go on because of a monitor, and when it goes on. The thread may have monitors of the
  * program: nothing here takes a lock, waits, or loads a class. What the recorder waits for itself is not recorded.
  */
 final class Monitors {
+    /** Locks of the JDK, which wait for whoever has them; other synchronizers without an owner are no locks. */
+    private static final String LOCKS = "java.util.concurrent.locks.Reentrant";
+
     private Monitors() {}
 
     /** Begins, once; the recorder has begun. Owners: see {@link Owners}. False: nothing is recorded. */
@@ -17,11 +22,19 @@ final class Monitors {
         JavaThreads.on = true;
         // Loads and links now what a callback needs.
         int[] none = new int[0];
-        Wait wait = new Wait(Wait.WAITING, 0, 0, 0, none, 0, new Chain(0, none));
+        Wait wait = new Wait(Wait.WAITING, 0, 0, 0, none, 0, new Chain(0, none), Wait.NOT_PARKED);
         wait.cancel();
         Scribe.leave(wait);
         begin(Wait.WAITING, none, 0, 0, 0, now());
         end(Wait.WAITING, false);
+        Parks.parking(null);
+        Parks.parked();
+        parking(none);
+        ThreadState state = ProfilerRuntime.current();
+        if (state != null && state.wait != null) {
+            state.wait.cancel();
+            state.wait = null;
+        }
         return true;
     }
 
@@ -33,6 +46,53 @@ final class Monitors {
     /** The number of the thread that has a monitor; 0: nobody has it. Stops all threads to tell. */
     static native int owner(Object monitor);
 
+    /** Numbers of a thread (upper half) and a monitor, as the agent gives them; 0: the thread is the recorder's. */
+    private static native long numbers(Thread thread, Object monitor);
+
+    /** The number of the thread that has a lock; 0: nobody has it. */
+    private static native int lockOwner(Object synchronizer);
+
+    /** The current thread is about to park because of this. */
+    static void parking(Object blocker) {
+        try {
+            ThreadState state = ProfilerRuntime.current();
+            if (state == null) {
+                state = ProfilerRuntime.newState();
+            }
+            if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF || state.isPaused()) {
+                return;
+            }
+            long clock = now();
+            long numbers = numbers(Thread.currentThread(), blocker);
+            int thread = (int) (numbers >>> 32);
+            if (thread == 0 || isOwn(blocker.getClass())) {
+                return;
+            }
+            boolean ownable = blocker instanceof AbstractOwnableSynchronizer;
+            int owner = ownable ? lockOwner(blocker) : 0;
+            // A lock that readers have, or that was given back just now, has no owner.
+            boolean contended = owner != 0 || ownable && blocker.getClass().getName().startsWith(LOCKS);
+            record(state, contended ? Wait.CONTENDED : Wait.WAITING, blocker, (int) numbers, thread, 0, clock, owner);
+        } catch (Throwable e) {
+            Threads.file.drop();
+        }
+    }
+
+    /** It goes on. */
+    static void parked() {
+        long clock = now();
+        try {
+            ThreadState state = ProfilerRuntime.current();
+            Wait wait = state == null || state.mode == ThreadState.BUSY ? null : state.wait;
+            if (wait != null && wait.parks()) {
+                state.wait = null;
+                wait.end(clock, false);
+            }
+        } catch (Throwable e) {
+            Threads.complain(e);
+        }
+    }
+
     /** The current thread is about to wait. Monitor and thread have the numbers that the agent gave them. */
     static void begin(int kind, Object monitor, int number, int thread, long timeout, long clock) {
         try {
@@ -42,10 +102,6 @@ final class Monitors {
             }
             if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF || state.isPaused()) {
                 return;
-            }
-            if (state.wait != null) {
-                state.wait.cancel();
-                state.wait = null;
             }
             // Without the monitor Object.wait throws, and does not say so to the agent.
             if (kind == Wait.WAITING && !Thread.holdsLock(monitor)) {
@@ -59,20 +115,30 @@ final class Monitors {
             if (monitor instanceof Thread && Lifetime.isOwn((Thread) monitor)) {
                 return;
             }
-            int mode = state.mode;
-            state.mode = ThreadState.BUSY;
-            try {
-                JavaThreads.met(state, thread, clock);
-                Chain chain = mode == state.live ? state.chain() : null;
-                Wait wait = new Wait(kind, thread, clock, number, monitor, timeout, chain);
-                if (Scribe.leave(wait)) {
-                    state.wait = wait;
-                }
-            } finally {
-                state.mode = mode;
-            }
+            record(state, kind, monitor, number, thread, timeout, clock, Wait.NOT_PARKED);
         } catch (Throwable e) {
             Threads.file.drop();
+        }
+    }
+
+    private static void record(
+        ThreadState state, int kind, Object monitor, int number, int thread, long timeout, long clock, int owner) {
+        if (state.wait != null) {
+            // Its end did not come.
+            state.wait.cancel();
+            state.wait = null;
+        }
+        int mode = state.mode;
+        state.mode = ThreadState.BUSY;
+        try {
+            JavaThreads.met(state, thread, clock);
+            Chain chain = mode == state.live ? state.chain() : null;
+            Wait wait = new Wait(kind, thread, clock, number, monitor, timeout, chain, owner);
+            if (Scribe.leave(wait)) {
+                state.wait = wait;
+            }
+        } finally {
+            state.mode = mode;
         }
     }
 
@@ -87,7 +153,7 @@ final class Monitors {
         try {
             ThreadState state = ProfilerRuntime.current();
             Wait wait = state == null || state.mode == ThreadState.BUSY ? null : state.wait;
-            if (wait != null && wait.kind == kind) {
+            if (wait != null && wait.kind == kind && !wait.parks()) {
                 state.wait = null;
                 wait.end(clock, timedOut);
             }

@@ -9,6 +9,9 @@ final class Wait extends Note {
     static final int CONTENDED = 1;
     static final int WAITING = 2;
 
+    /** In the place of the owner: the thread waits for a monitor and does not park. */
+    static final int NOT_PARKED = -1;
+
     private static final int TIMED_OUT = 1;
     /** In the place of the clock at the end: it did not take place. */
     private static final long CANCELLED = -1;
@@ -25,6 +28,8 @@ final class Wait extends Note {
     final int number;
     private final long timeout;
     private final Chain chain;
+    /** Of a thread that parks: the number of the thread that had the lock; 0: nobody. */
+    private final int owner;
     /** The monitor; null when it is needed no more. Whoever waits has it as well. */
     private Object monitor;
     private int context;
@@ -36,7 +41,7 @@ final class Wait extends Note {
     private volatile long end;
     private int flags;
 
-    Wait(int kind, int thread, long clock, int number, Object monitor, long timeout, Chain chain) {
+    Wait(int kind, int thread, long clock, int number, Object monitor, long timeout, Chain chain, int owner) {
         this.kind = kind;
         this.thread = thread;
         this.clock = clock;
@@ -44,6 +49,7 @@ final class Wait extends Note {
         this.monitor = monitor;
         this.timeout = timeout;
         this.chain = chain;
+        this.owner = owner;
     }
 
     /** It is over. */
@@ -76,15 +82,20 @@ final class Wait extends Note {
         used += WORDS;
         chunk.put(at + 1, clock);
         chunk.put(at + 3, (long) type << 32 | number & 0xffffffffL);
-        chunk.put(at + 4, context);
+        chunk.put(at + 4, parks() ? (long) owner << 32 | context & 0xffffffffL : context);
         chunk.put(at + 5, timeout);
         chunk.put(at, (long) thread << 32 | kind);
         region = chunk;
         putEnd();
-        if (kind != CONTENDED || !Owners.ask(this)) {
+        if (kind != CONTENDED || parks() || !Owners.ask(this)) {
             monitor = null;
         }
         return true;
+    }
+
+    /** Whether it is not a monitor that the thread waits for, but a lock or condition of java.util.concurrent. */
+    boolean parks() {
+        return owner != NOT_PARKED;
     }
 
     boolean isOver() {
