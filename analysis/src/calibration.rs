@@ -47,8 +47,10 @@ pub fn exact(cost: &Calibration, measured: f64, own: Calls, made: Calls, allocat
 /// How far the cost of a call's probes may be from what the calibration says, in ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Doubt {
-    /// Of every call.
+    /// Of every call that is timed.
     each: f64,
+    /// Of every call that is not.
+    untimed: f64,
     /// Of the first [`COLD_CALLS`] of a context besides.
     cold: f64,
 }
@@ -56,6 +58,8 @@ pub struct Doubt {
 /// Part of the probes' cost that loops do not show: a method that would be inlined without probes is called with them, and what the
 /// processor does at the same time differs from place to place. On the programs of `bench/truth` it is 4 to 7 ns of some 50.
 const IN_PLACE: f64 = 0.15;
+/// The same of calls that are not timed: no reading of the clock hides what the processor does at the same time.
+const IN_PLACE_UNTIMED: f64 = 1.0;
 /// Calls that a virtual machine interprets before it compiles a method: Tier3InvocationThreshold of HotSpot.
 const COLD_CALLS: f64 = 200.0;
 /// How many times as much probes cost in a method that is interpreted.
@@ -70,18 +74,21 @@ impl Doubt {
         let phases = || cost.phases().filter(|phase| phase.rounds >= least);
         let apart = phases().map(|phase| (phase.inner + phase.outer - pair).abs()).fold(0.0, f64::max);
         let spread = phases().map(|phase| phase.spread).fold(cost.spread, f64::max);
-        Doubt { each: apart + spread + IN_PLACE * pair, cold: COLD * pair }
+        let measured = if pair > 0.0 { (apart + spread) / pair } else { 0.0 };
+        // The time of such a call is that of timed ones, whose part of the cost is taken out of it.
+        let untimed = (measured + IN_PLACE) * cost.inner + (measured + IN_PLACE_UNTIMED) * untimed(cost);
+        Doubt { each: apart + spread + IN_PLACE * pair, untimed, cold: COLD * pair }
     }
 
     /// The same for readings of the thread's CPU time.
     pub(crate) fn of_cpu(cost: &CpuCost) -> Doubt {
         let pair = cost.inner + cost.outer;
-        Doubt { each: IN_PLACE * pair, cold: COLD * pair }
+        Doubt { each: IN_PLACE * pair, untimed: IN_PLACE * pair, cold: COLD * pair }
     }
 
     /// Of all calls of a context.
     pub fn sum(self, calls: Calls) -> f64 {
-        calls.all() * self.each + calls.all().min(COLD_CALLS) * self.cold
+        calls.timed * self.each + calls.untimed * self.untimed + calls.timed.min(COLD_CALLS) * self.cold
     }
 }
 

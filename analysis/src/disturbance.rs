@@ -19,7 +19,6 @@ const LEAST_CALLS: f64 = 0.1;
 
 /// The part of the measured time of these trees, from 0 to 1, that other programs may have taken.
 pub(crate) fn share<'a>(trees: impl Iterator<Item = &'a Tree>) -> f64 {
-    let trees = trees.filter(|tree| !tree.sampled);
     let mut shares: Vec<(f64, f64)> = trees.flat_map(|tree| &tree.nodes).filter_map(of).collect();
     shares.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all: f64 = shares.iter().map(|(_, calls)| calls).sum();

@@ -230,9 +230,8 @@ fn subtract_node(later: &mut TreeNode, before: &TreeNode, open: u64, ns: u64) {
         sum_squares: (later.sum_squares - before.sum_squares).max(0.0),
         timed: later.timed.saturating_sub(before.timed),
         cpu_ns: later.cpu_ns.saturating_sub(before.cpu_ns),
-        head_ns: later.head_ns.saturating_sub(before.head_ns),
+        variance: (later.variance - before.variance).max(0.0),
         open_ns: later.open_ns.saturating_sub(before.open_ns.saturating_add(left)),
-        ended_before: before.closes.total(),
         ..*later
     };
 }

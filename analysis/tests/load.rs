@@ -398,13 +398,14 @@ fn threads_of_a_pool_are_one_row() {
 fn sampled_calls_are_estimated_with_their_error() {
     let closes = Closes { exits: 108, ..Closes::default() };
     let method = |id, parent| TreeNode::new(TreeConsumer::Method(id), parent);
+    let variance = 100.0 * 100.0 * (400.0 / 3.0) / 4.0;
     let callee = TreeNode {
         entries: 108,
         closes,
-        head_ns: 80,
-        ns: 120,
-        timed: 4,
-        sum_squares: 4000.0,
+        ns: 3080,
+        timed: 12,
+        sum_squares: 100_000.0,
+        variance,
         min: 20,
         max: 40,
         ..method(2, 1)
@@ -412,13 +413,14 @@ fn sampled_calls_are_estimated_with_their_error() {
     let caller = TreeNode {
         entries: 1,
         closes: Closes { exits: 1, ..Closes::default() },
-        head_ns: 10_000,
+        ns: 10_000,
+        timed: 1,
         ..method(1, 0)
     };
     let tree = Tree { sampled: true, nodes: vec![caller, callee], ..Tree::default() };
     let mut writer = Writer::new();
     writer.recorded("main", &ThreadFacts::default(), &Recorded { tree, ..Recorded::default() });
-    writer.property("timing", "sampled:32").property("timing.head", 8);
+    writer.property("timing", "auto");
     let result = loaded(&writer.finish(), &Options::default());
     let wall = contexts(&result.model, "wall-raw");
     assert_eq!((wall["p main m1"].1, wall["p main m1 m2"].1), (10_000.0 - 3080.0, 3080.0));
@@ -426,8 +428,7 @@ fn sampled_calls_are_estimated_with_their_error() {
     let width = result.model.resources().len();
     let cum = result.model.cum();
     let of = |path: usize| &cum[path * width..][..width];
-    // 100 calls from 4 draws of variance 400/3, without putting back.
-    let expected = (100.0f64 * 100.0 * (400.0 / 3.0) / 4.0 * 0.96).sqrt();
+    let expected = variance.sqrt();
     let near = |error: f64| (error - expected).abs() < 1e-6;
     assert!(near(uncertain.cum(of(4)).unwrap().standard));
     assert_eq!(uncertain.cum(of(3)).unwrap().standard, 0.0, "m1 was timed itself");
@@ -437,11 +438,14 @@ fn sampled_calls_are_estimated_with_their_error() {
     report::xtree::write(&mut out, &result.model, &absolute).unwrap();
     let text = String::from_utf8(out).unwrap();
     let lines: Vec<Vec<_>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[1], ["calls", "base", "+-", "cum", "+-", "function"]);
-    assert_eq!(lines[5], ["108", "3.080", "us", "566", "ns", "3.080", "us", "566", "ns", "m2"]);
+    assert_eq!(lines[1], ["calls", "base", "+-", "%", "cum", "+-", "%", "function"]);
+    assert_eq!(lines[5], ["108", "3.080", "us", "19", "3.080", "us", "19", "m2"]);
     let calls = &result.calls["m2"];
-    assert_eq!((calls.calls, calls.timed, calls.average()), (108, 4, Some(3080.0 / 108.0)));
-    assert_eq!((calls.min, calls.max, calls.deviation()), (20.0, 40.0, Some(10.0)));
+    assert_eq!((calls.calls, calls.timed, calls.average()), (108, 12, Some(3080.0 / 108.0)));
+    assert_eq!(
+        (calls.min, calls.max, calls.deviation()),
+        (20.0, 40.0, Some((100_000.0 / 108.0 - (3080.0f64 / 108.0).powi(2)).sqrt()))
+    );
 }
 
 /// Of threads that ended and were added up, the times of sampled calls are estimated as those of a thread that is there.
@@ -452,26 +456,20 @@ fn sampled_calls_of_ended_threads_are_estimated() {
         closes: Closes { exits: entries, ..Closes::default() },
         ..TreeNode::new(TreeConsumer::Method(id), parent)
     };
-    // Of 2 threads each called m1 once, which called m2 104 times: the 8 of the head of each took 80 together, 4 of the other 192 took 120.
-    let caller = TreeNode { head_ns: 20_000, ..method(1, 0, 2) };
-    let callee = TreeNode {
-        head_ns: 80,
-        ns: 120,
-        timed: 4,
-        sum_squares: 4000.0,
-        min: 20,
-        max: 40,
-        ..method(2, 1, 208)
-    };
+    // Of 2 threads each called m1 once, which called m2 104 times.
+    let caller = TreeNode { ns: 20_000, timed: 2, ..method(1, 0, 2) };
+    let callee = TreeNode { ns: 5840, timed: 40, variance: 900.0, min: 20, max: 40, ..method(2, 1, 208) };
     let tree = Tree { sampled: true, nodes: vec![caller, callee], ..Tree::default() };
     let mut writer = Writer::new();
     writer.ended(2, &Recorded { tree, ..Recorded::default() });
-    writer.property("timing", "sampled:32").property("timing.head", 8);
-    let wall = contexts(&loaded(&writer.finish(), &Options::default()).model, "wall-raw");
+    writer.property("timing", "auto");
+    let result = loaded(&writer.finish(), &Options::default());
+    let wall = contexts(&result.model, "wall-raw");
     let m2 = wall["p (ended threads) m1 m2"].1;
     let m1 = wall["p (ended threads) m1"].1;
     assert_eq!((m1 + m2, wall["p (ended threads)"].0), (20_000.0, 2));
-    assert_eq!(m2, 80.0 + 30.0 * 192.0);
+    assert_eq!((m2, result.calls["m2"].timed), (5840.0, 40));
+    assert_eq!(result.calls["m2"].variance, 900.0);
 }
 
 /// Per call and over all contexts, nested calls for themselves: as the postprocessor of JaViz.

@@ -221,7 +221,7 @@ mod tests {
             ("transform = [\"method-event\"]\n", "x.toml:1:14", "method-events"),
             ("root = [\"a..B\"]\n", "x.toml:1:9", "bad pattern `a..B`"),
             ("region = [\"B\"]\n", "x.toml:1:11", "neither a method nor a line"),
-            ("timing = \"some\"\n", "x.toml:1:10", "neither `all` nor `sampled:N`"),
+            ("timing = \"some\"\n", "x.toml:1:10", "is not `auto`, `all` or `sampled:N`"),
             ("threads = 0\n", "x.toml:1:11", "nonzero"),
             ("strict = \n", "x.toml:1:10", ""),
             ("strict = true\nstrict = true\n", "x.toml:2:1", "duplicate"),

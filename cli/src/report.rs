@@ -184,6 +184,15 @@ fn end_clock(profile: &Profile) -> u64 {
     last.max(profile.beat_clock).max(profile.shutdown_clock)
 }
 
+/// Percent of the calls that were timed, if not all of them were.
+fn timed_share(profile: &Profile) -> Option<f64> {
+    let trees = profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).filter(|tree| tree.sampled);
+    let calls = trees.flat_map(|tree| &tree.nodes).filter(|node| node.consumer.method().is_some());
+    let (timed, all) =
+        calls.fold((0, 0), |(timed, all), node| (timed + node.timed, all + node.closes.total()));
+    (all > 0).then(|| 100.0 * timed as f64 / all as f64)
+}
+
 /// What a profile says of its process.
 fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<()> {
     let profile = &file.profile;
@@ -226,7 +235,10 @@ fn recorded(out: &mut dyn Write, file: &ProfileFile, subject: &Subject) -> Resul
     }
     let mut how = file.property("record").unwrap_or("unknown").to_owned();
     if let Some(timing) = file.property("timing") {
-        how += &format!(", {timing} calls timed");
+        how += &format!(", timing {timing}");
+        if let Some(share) = timed_share(profile) {
+            how += &format!(" ({share:.1} % of the calls)");
+        }
     }
     if let Some(cost) = profile.calibration().filter(|_| subject.model.correction == Correction::Applied) {
         how += &format!(", {:.1} + {:.1} ns a call taken out", cost.inner, cost.outer);

@@ -132,7 +132,7 @@ impl Opts {
         if ![Record::Tree, Record::Off].contains(&settings.record) {
             return Err(usage("--cpu: CPU time is recorded with --record tree, not with counts or trace"));
         }
-        if settings.timing != Timing::All {
+        if matches!(settings.timing, Timing::Sampled(_)) {
             return Err(usage(
                 "--cpu: CPU time is read at every call; leave out --timing sampled:N, or --cpu",
             ));

@@ -74,7 +74,7 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "MODE", env = "INSTRUMENT_RECORD", hide_env_values = true)]
     record: Option<Record>,
 
-    /// Which calls of a tree are timed: all, or sampled:N for one in N after the first ones of each context [default: all]
+    /// Which calls of a tree are timed: auto (long calls all, of short ones up to one in 64, so that the clock costs a few percent), all, or sampled:N for one in N after the first 16 of each context; counts are exact in each [default: auto]
     #[arg(long, value_name = "HOW", env = "INSTRUMENT_TIMING", hide_env_values = true)]
     timing: Option<Timing>,
 
@@ -189,6 +189,8 @@ pub(crate) enum Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) enum Timing {
+    /// As many as their length allows: long ones all, short ones seldom.
+    Auto,
     /// All.
     All,
     /// One in so many, on average.
@@ -202,13 +204,15 @@ impl FromStr for Timing {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        if word == "all" {
-            return Ok(Self::All);
+        match word {
+            "auto" => return Ok(Self::Auto),
+            "all" => return Ok(Self::All),
+            _ => {}
         }
         let number = word.strip_prefix("sampled:").and_then(|number| number.parse().ok());
         let number = number.filter(|number| (1..=MOST_SAMPLED).contains(number));
         number.map(Self::Sampled).ok_or_else(|| {
-            format!("`{word}` is neither `all` nor `sampled:N` with N from 1 to {MOST_SAMPLED}")
+            format!("`{word}` is not `auto`, `all` or `sampled:N` with N from 1 to {MOST_SAMPLED}")
         })
     }
 }
@@ -230,6 +234,7 @@ impl From<Timing> for String {
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Auto => f.write_str("auto"),
             Self::All => f.write_str("all"),
             Self::Sampled(number) => write!(f, "sampled:{number}"),
         }
@@ -303,7 +308,7 @@ impl Settings {
             ids: opts.ids.or(ids),
             runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
             record,
-            timing: opts.timing.or(config.timing).unwrap_or(Timing::All),
+            timing: opts.timing.or(config.timing).unwrap_or(Timing::Auto),
             roots,
             recorded_roots: Vec::new(),
             regions,
@@ -353,7 +358,7 @@ impl Settings {
         if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
             return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
         }
-        if self.timing != Timing::All && ![Record::Tree, Record::Off].contains(&self.record) {
+        if self.timing != Timing::Auto && ![Record::Tree, Record::Off].contains(&self.record) {
             return Err(usage(format!("--timing {} is for --record tree", self.timing)));
         }
         for root in &self.roots {

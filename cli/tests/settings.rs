@@ -57,7 +57,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
         ),
         (
             "timing",
-            json!("all"),
+            json!("auto"),
             ["\"sampled:64\"", "sampled:8", "all"],
             [json!("sampled:64"), json!("sampled:8"), json!("all")],
         ),
@@ -205,7 +205,7 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--subclasses-of=a.*"], vec![], "names of classes, not `a.*`"),
         (vec!["--transform=bogus"], vec![], "method-events"),
         (vec!["--record=bogus"], vec![], "trace"),
-        (vec!["--timing=sampled:0"], vec![], "`sampled:0` is neither `all` nor `sampled:N`"),
+        (vec!["--timing=sampled:0"], vec![], "`sampled:0` is not `auto`, `all` or `sampled:N`"),
         (vec!["--timing=sampled:4", "--record=trace"], vec![], "--timing sampled:4 is for --record tree"),
         (vec!["--root=a.B#"], vec![], "--root: bad pattern `a.B#`"),
         (vec!["--region=B"], vec![], "neither a method nor a line"),

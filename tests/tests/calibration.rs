@@ -16,7 +16,8 @@ use runtime_support::{Jvm, Run, for_each_clock, jvms};
 const CALLS: u64 = 200_000;
 
 fn tiny(jvm: &Jvm, how: &str, flags: &[&str]) -> Profile {
-    Run::new(jvm, &["tiny", &CALLS.to_string(), how]).class("Modes").jvm_args(flags).ok().profile()
+    let flags = [&["-Dinstrument.timing=all"], flags].concat();
+    Run::new(jvm, &["tiny", &CALLS.to_string(), how]).class("Modes").jvm_args(&flags).ok().profile()
 }
 
 /// The calibration, which must say so if it is insufficient, and must not take more out of the program than there is: method 1 does

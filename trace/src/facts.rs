@@ -45,7 +45,7 @@ impl Copy {
         }
     }
 
-    /// A property that is a number, such as `limit.depth` or `timing.head`.
+    /// A property that is a number, such as `limit.depth`.
     pub fn number<N: FromStr>(&self, key: &str) -> Option<N> {
         self.properties.get(key)?.trim().parse().ok()
     }

@@ -2,7 +2,10 @@
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x89IPROF\r\n";
 /// The version that is written.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
+/// The first one whose nodes lie in pieces.
+#[cfg(feature = "testing")]
+pub(crate) const PIECES_VERSION: u32 = 2;
 /// The oldest one that is read.
 pub(crate) const OLDEST_VERSION: u32 = 1;
 pub(crate) const FILE_HEADER: u64 = 4096;
@@ -69,6 +72,10 @@ pub(crate) const RECORDS_AT_ONCE: u64 = 1 << 13;
 pub(crate) const SAMPLED: u64 = 1;
 pub(crate) const CPU: u64 = 2;
 pub(crate) const IN_PIECES: u64 = 4;
+/// Times are estimates, in the tree of ended threads.
+pub(crate) const ESTIMATED: u64 = 8;
+/// Calls of a context that are all timed, if not all calls are.
+pub(crate) const HEAD: u64 = 16;
 pub(crate) const NODE: u64 = 128;
 /// From the number of a node in a piece to that of the next one.
 pub(crate) const NODE_UNITS: u32 = 2;

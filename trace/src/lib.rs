@@ -9,12 +9,13 @@
 //! of the file. Bytes not named here are 0 and are to be ignored. Text is UTF-8.
 //!
 //! # Version
-//! A reader accepts versions 1 and 2. Anything that an old reader can ignore is added without a new version: new region
-//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 3.
+//! A reader accepts versions 1 to 3. Anything that an old reader can ignore is added without a new version: new region
+//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 4.
 //!
 //! | version | what is new |
 //! |---|---|
 //! | 2 | the nodes of a tree lie in pieces (kind 8, flag 4; kind 21) |
+//! | 3 | where only some calls are timed, each stands for others, and some words of a node are others (kind 8, flags 1 and 8) |
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
@@ -126,7 +127,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 16 | 8 | n: words of the shadow stack, even |
-//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded; 4 the nodes are in pieces (kind 21), as they always are since version 2 |
+//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded; 4 the nodes are in pieces (kind 21), as they always are since version 2; 8 only some calls were timed, and the nodes have estimates |
 //! | 32 | 8 | if flag 4 is set: file offset of the first piece; 0: there are no nodes |
 //! | 64 | 8 n | shadow stack, outermost frame first, two words each, up to the first frame that is 0: frame; clock at its entry, or 0 if this call is not timed |
 //! | 64 + 8 n | 128 each | without flag 4: nodes, numbered from 1, up to the first whose word at 0 is 0 |
@@ -142,18 +143,18 @@
 //! | 4 | 4 | number of the node that called it, which is in front of it; 0: nothing instrumented did |
 //! | 8 | 8 | entries |
 //! | 16 | 8 | exits |
-//! | 24 | 8 | ns: sum over the timed calls that ended, callees included |
+//! | 24 | 8 | ns: sum over the calls that ended, callees included |
 //! | 32 | 8 | the shortest of them, ns; 2^63-1 if there is none |
 //! | 40 | 8 | the longest of them, ns |
 //! | 48 | 8 | sum of their squares, ns², an IEEE 754 double |
-//! | 56 | 8 | timed calls that ended, if flag 1 is set; without it every call is timed, and this is 0 |
+//! | 56 | 8 | 0 if every call is timed |
 //! | 64 | 8 | unwinds |
 //! | 72 | 8 | orphans |
 //! | 80 | 8 | lost |
 //! | 88 | 8 | stray |
 //! | 96 | 8 | open: 0 but for ended threads |
 //! | 104 | 8 | ns of CPU time of the calls that ended, callees included, if flag 2 is set |
-//! | 112 | 8 | if flag 1 is set: ns of the first calls, which are all timed and are not in 24 to 56; their number is property `timing.head` |
+//! | 112 | 8 | 0 if every call is timed |
 //! | 120 | 8 | ns of the frames that were open when their thread ended, up to its last event |
 //!
 //! An entry writes its frame, then its count, then the clock into the frame; a close writes its times, then its count, then
@@ -164,8 +165,24 @@
 //! caller is the one *deeper* node, which itself has no counts and no caller. They have no times; theirs are part of the last
 //! context above the limit. What such a call calls is deeper, too.
 //!
-//! With flag 1 the total of a context is estimated: head + (closed - number of head calls) x (24) / (56). The tree of ended
-//! threads has no flag 1: it has the estimates themselves at 24; its shortest, longest and squares are those of sampled calls.
+//! With flag 1 some calls are timed, and each of them stands for those since the one before it, too. Of each context the first 16 calls, the
+//! *head*, are all timed. There is no CPU time and no ended thread in such a tree; some words of a node are others (the version that wrote flag 1 before
+//! version 3 had others again, which are not read):
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 24 | 8 | sum over the timed calls behind the head of ns, times the calls that it stands for |
+//! | 32, 40 | 16 | the shortest and the longest of all timed calls |
+//! | 48 | 8 | sum of the squares of all timed calls, ns², times the calls that each stands for: an IEEE 754 double |
+//! | 56 | 8 | number of the call, from 0, from which on the next one is timed |
+//! | 96 | 8 | timed calls that ended, the head included |
+//! | 104 | 8 | calls that the sums stand for, the head included |
+//! | 112 | 8 | ns of the head |
+//! | 120 | 8 | variance of the sum at 24, ns², a double: for a call of d ns that stands for k, k (k - 1) (d - mean)² |
+//!
+//! The total of a context is (112) + (24), and for the calls that have ended since, closed - (104), the mean of those behind the head, or of
+//! the head if there are no others. With flag 8, which the tree of ended threads has instead of flag 1, nodes have these totals
+//! at 24, the squares in the same way, timed calls at 56 and the variance at 104.
 //!
 //! Orphans that are closed only because they pile up (no one instrumented lies beneath them), and the library calls right above them, are
 //! counted and not timed: when they failed is not known.
@@ -363,7 +380,7 @@
 //! Numbers are what frames, nodes, links and tree allocations call nodes by. They say nothing else: a piece may have lower ones than the piece before it.
 //!
 //! # Properties
-//! `record` (counts, tree, trace); `timing` (all, sampled:N); `timing.head`; `roots`; `limit.depth`, `limit.contexts`, `limit.threads`
+//! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots`; `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended); `region.N`; `name`
 //! (what the user calls the process); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
 //! `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`

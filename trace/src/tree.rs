@@ -43,31 +43,29 @@ pub struct TreeNode {
     pub stray: u64,
     /// Frames still open: on the shadow stack, or when their thread ended.
     pub open: u64,
-    /// Sum over the timed calls that ended, without those that [`TreeNode::head_ns`] has.
+    /// Sum over the calls that ended; an estimate if not all of them were timed.
     pub ns: u64,
-    /// The shortest of them; [`NO_MIN`] if there is none.
+    /// The shortest that was timed; [`NO_MIN`] if there is none.
     pub min: u64,
-    /// The longest of them.
+    /// The longest that was timed.
     pub max: u64,
-    /// Sum of their squares, ns².
+    /// Sum of the squares of the calls that ended, ns²; an estimate as `ns` is.
     pub sum_squares: f64,
-    /// If only some calls are timed: timed calls that ended, without the head; else 0.
+    /// If only some calls are timed: those that were, and ended; else 0.
     pub timed: u64,
     /// CPU time of the calls that ended, if it is recorded.
     pub cpu_ns: u64,
-    /// If only some calls are timed: time of the first ones, the head, which are all timed.
-    pub head_ns: u64,
+    /// Variance of `ns`, ns²: 0 if all calls were timed.
+    pub variance: f64,
     /// Time of frames that were open when their thread ended, up to its last event. That of frames on the shadow stack
     /// is added by [`crate::Thread::measure_open`].
     pub open_ns: u64,
-    /// Calls that ended before the window that is looked at; 0 where that is everything.
-    pub ended_before: u64,
 }
 
 /// A calling context tree. Nodes are numbered from 1: node *n* is at index *n* - 1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tree {
-    /// Only some calls are timed.
+    /// Only some calls are timed: times are estimates, with a variance.
     pub sampled: bool,
     /// CPU time is recorded.
     pub cpu: bool,
@@ -91,9 +89,8 @@ impl TreeNode {
             sum_squares: 0.0,
             timed: 0,
             cpu_ns: 0,
-            head_ns: 0,
+            variance: 0.0,
             open_ns: 0,
-            ended_before: 0,
         }
     }
 
@@ -118,9 +115,8 @@ impl TreeNode {
             sum_squares: self.sum_squares + other.sum_squares,
             timed: self.timed.saturating_add(other.timed),
             cpu_ns: self.cpu_ns.saturating_add(other.cpu_ns),
-            head_ns: self.head_ns.saturating_add(other.head_ns),
+            variance: self.variance + other.variance,
             open_ns: self.open_ns.saturating_add(other.open_ns),
-            ended_before: self.ended_before.saturating_add(other.ended_before),
             ..*self
         };
     }

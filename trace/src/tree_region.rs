@@ -47,10 +47,22 @@ pub(crate) fn pieces(
     pieces
 }
 
+/// Which calls are timed, and so what some words of a node are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Timing {
+    All,
+    Sampled,
+    /// As in `Sampled`, but the words are what a reader estimates.
+    Estimated,
+    /// As in `Sampled`, of a version that wrote other words.
+    Old,
+}
+
 /// The nodes of a tree region, or of its pieces.
 struct Nodes<'a, 'b> {
     bytes: &'a Bytes<'b>,
     folding: bool,
+    timing: Timing,
     tree: Tree,
     numbers: Numbers,
     /// Nodes whose callers are not in front of them, and where the first one is.
@@ -85,7 +97,16 @@ impl Nodes<'_, '_> {
                 self.wild += 1;
                 parent = 0;
             }
-            self.tree.nodes.push(node(consumer, parent, &word, self.folding));
+            let mut node = node(consumer, parent, &word, self.folding);
+            match self.timing {
+                Timing::All => {}
+                Timing::Sampled => estimate(&mut node, &word),
+                Timing::Old => (node.ns, node.min, node.sum_squares) = (0, NO_MIN, 0.0),
+                Timing::Estimated => {
+                    (node.timed, node.variance, node.cpu_ns) = (word[7], number_of(word[13]), 0)
+                }
+            }
+            self.tree.nodes.push(node);
             at += NODE;
         }
         // Regions are not always as long as whole nodes.
@@ -126,10 +147,23 @@ pub(crate) fn read(
         note(region.offset, "tree", "the shadow stack is cut off".into());
         return Numbers::Same;
     }
-    let tree = Tree { sampled: flags & SAMPLED != 0, cpu: flags & CPU != 0, nodes: Vec::new() };
+    let timing = match flags {
+        flags if flags & ESTIMATED != 0 => Timing::Estimated,
+        flags if flags & SAMPLED != 0 && bytes.u32(8) < VERSION => Timing::Old,
+        flags if flags & SAMPLED != 0 => Timing::Sampled,
+        _ => Timing::All,
+    };
+    let tree = Tree { sampled: timing != Timing::All, cpu: flags & CPU != 0, nodes: Vec::new() };
+    if timing == Timing::Old {
+        note(
+            region.offset,
+            "tree",
+            "not all calls are timed, in a way that only the version that wrote it can read".into(),
+        );
+    }
     let in_pieces = flags & IN_PIECES != 0;
     let numbers = if in_pieces { Numbers::Pieces(BTreeMap::new()) } else { Numbers::Same };
-    let mut nodes = Nodes { bytes, folding, tree, numbers, wild: 0, first_wild: 0 };
+    let mut nodes = Nodes { bytes, folding, timing, tree, numbers, wild: 0, first_wild: 0 };
     let results = match in_pieces {
         true => pieces.iter().map(|piece| nodes.read_piece(piece)).collect(),
         false => vec![nodes.read(body + 8 * words, region.end(), 0)],
@@ -190,7 +224,6 @@ fn consumer(word: u32) -> Option<TreeConsumer> {
 }
 
 fn node(consumer: TreeConsumer, parent: u32, word: &[u64; 16], folding: bool) -> TreeNode {
-    let sum_squares = f64::from_bits(word[6]);
     TreeNode {
         consumer,
         parent,
@@ -202,13 +235,38 @@ fn node(consumer: TreeConsumer, parent: u32, word: &[u64; 16], folding: bool) ->
         // One that has been moved to the ended threads is 0.
         min: if folding && word[4] == 0 { NO_MIN } else { word[4] },
         max: word[5],
-        sum_squares: if sum_squares.is_finite() { sum_squares } else { 0.0 },
-        timed: word[7],
+        sum_squares: number_of(word[6]),
+        timed: 0,
         cpu_ns: word[13],
-        head_ns: word[14],
+        variance: 0.0,
         open_ns: word[15],
-        ended_before: 0,
     }
+}
+
+/// A sum of squares; damaged ones count as none.
+fn number_of(word: u64) -> f64 {
+    let number = f64::from_bits(word);
+    if number.is_finite() && number >= 0.0 { number } else { 0.0 }
+}
+
+/// The times of a node of a thread that times some calls: the head, what the timed calls stand for, and those since the last of
+/// these, which are taken to be like them.
+fn estimate(node: &mut TreeNode, word: &[u64; 16]) {
+    let [timed, covered, head, variance] = [word[12], word[13], word[14], word[15]];
+    (node.open, node.open_ns, node.cpu_ns) = (0, 0, 0);
+    (node.timed, node.variance) = (timed, number_of(variance));
+    let calls = covered as f64;
+    let mut rest = node.ns as f64;
+    let since = node.closes.total().saturating_sub(covered) as f64;
+    if since > 0.0 && covered > 0 {
+        let mean = if covered > HEAD { rest / (calls - HEAD as f64) } else { head as f64 / calls };
+        let all = (rest + head as f64) / calls;
+        let spread = (node.sum_squares / calls - all * all).max(0.0);
+        rest += since * mean;
+        node.sum_squares += since * (mean * mean + spread);
+        node.variance += spread * since * (1.0 + since / (timed as f64).max(1.0));
+    }
+    node.ns = head.saturating_add(rest.round() as u64);
 }
 
 /// Reads the allocations of a thread whose tree has been read.
@@ -252,5 +310,22 @@ mod tests {
             let found = pieces(&Bytes::new(&data).unwrap(), &region(0), |at| Some(region(at)));
             assert_eq!(found.iter().map(|piece| piece.offset).collect::<Vec<_>>(), vec![64; expected]);
         }
+    }
+
+    #[test]
+    fn calls_since_the_last_timed_one_are_like_those_before() {
+        // The head: 16 calls of 100 ns. Then 2 timed calls of 20 and 30 ns, which stand for 10 each; 4 more calls have ended.
+        let squares = 16.0 * 100.0 * 100.0 + 10.0 * (400.0 + 900.0);
+        let mut word = [0; 16];
+        (word[1], word[2], word[3], word[6]) = (40, 40, 500, f64::to_bits(squares));
+        (word[7], word[12], word[13], word[14], word[15]) = (50, 18, 36, 1600, f64::to_bits(90.0));
+        let mut node = node(TreeConsumer::Method(1), 0, &word, false);
+        estimate(&mut node, &word);
+        assert_eq!((node.ns, node.timed, node.open), (1600 + 500 + 4 * 25, 18, 0));
+        assert!(node.variance > 90.0 && node.sum_squares > squares);
+        word[2] = 36;
+        let mut node = super::node(TreeConsumer::Method(1), 0, &word, false);
+        estimate(&mut node, &word);
+        assert_eq!((node.ns, node.variance, node.sum_squares), (2100, 90.0, squares));
     }
 }

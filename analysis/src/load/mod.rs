@@ -40,7 +40,7 @@ use crate::uncertainty::companions;
 use crate::waits::Waits;
 use place::{Places, Placing, place};
 pub use thread_rows::pools;
-use times::{Cost, CpuTimes, Sampling, TreeTimes, cpu_times, times};
+use times::{Cost, CpuTimes, TreeTimes, cpu_times, times};
 
 /// Name of a method by copy of the runtime and id.
 pub type MethodNames<'a> = &'a (dyn Fn(u32, u32) -> String + 'a);
@@ -98,7 +98,7 @@ pub struct CallTimes {
     /// Calls that the four figures below are of.
     pub timed: u64,
     /// Their time.
-    pub timed_ns: f64,
+    pub closed_ns: f64,
     /// The shortest.
     pub min: f64,
     /// The longest.
@@ -119,7 +119,7 @@ impl Default for CallTimes {
             ended_ns: 0.0,
             open_ns: 0.0,
             timed: 0,
-            timed_ns: 0.0,
+            closed_ns: 0.0,
             min: f64::INFINITY,
             max: 0.0,
             sum_squares: 0.0,
@@ -414,7 +414,7 @@ impl Loading<'_, '_> {
             self.add(place, self.columns.bytes, made.bytes as f64);
         }
         let known = cost.map(|calibration| Cost { calibration, disturbed: self.disturbed });
-        let times = times(tree, sampling(profile, thread), known.as_ref(), &allocations);
+        let times = times(tree, known.as_ref(), &allocations);
         self.sums.add(&times);
         self.loaded.recorded.add(times.calls);
         if let Some(cost) = &cost {
@@ -540,7 +540,7 @@ impl CallTimes {
         self.open_ns += node.open_ns as f64;
         self.ended_ns += times.inclusive - node.open_ns as f64;
         self.timed = self.timed.saturating_add(if sampled { node.timed } else { closed });
-        self.timed_ns += node.ns as f64;
+        self.closed_ns += node.ns as f64;
         self.min = self.min.min(if node.min <= node.max { node.min as f64 } else { f64::INFINITY });
         self.max = self.max.max(node.max as f64);
         self.sum_squares += node.sum_squares;
@@ -555,8 +555,8 @@ impl CallTimes {
 
     /// Standard deviation of the timed calls, these being the whole population.
     pub fn deviation(&self) -> Option<f64> {
-        let mean = (self.timed > 0).then(|| self.timed_ns / self.timed as f64)?;
-        Some((self.sum_squares / self.timed as f64 - mean * mean).max(0.0).sqrt())
+        let mean = (self.ended > 0 && self.timed > 0).then(|| self.closed_ns / self.ended as f64)?;
+        Some((self.sum_squares / self.ended as f64 - mean * mean).max(0.0).sqrt())
     }
 }
 
@@ -581,15 +581,4 @@ fn ends(profile: &Profile) -> Vec<End> {
         End { open, lifetime: lived as f64 }
     };
     profile.threads.iter().map(end).collect()
-}
-
-/// How the calls to be timed were chosen: `timing` and `timing.head` of the copy that recorded the thread.
-fn sampling(profile: &Profile, thread: &Thread) -> Sampling {
-    let Some(copy) = profile.copies.get(&thread.copy) else { return Sampling::default() };
-    let rate = copy.properties.get("timing").and_then(|text| text.strip_prefix("sampled:")?.parse().ok());
-    let ended = match thread.kind {
-        ThreadKind::Ended(count) => Some(count),
-        ThreadKind::Thread => None,
-    };
-    Sampling { head: copy.number("timing.head").unwrap_or(0), rate: rate.unwrap_or(1), ended }
 }

@@ -8,17 +8,6 @@ use instrument_trace::{Calibration, CpuCost, Tree, TreeConsumer, TreeNode};
 
 use crate::calibration::{self, Calls, Doubt};
 
-/// How many of a context's calls are its head: those that are all timed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sampling {
-    /// Calls in the head of a context and thread.
-    pub(crate) head: u64,
-    /// Of later ones, one in so many is timed.
-    pub(crate) rate: u64,
-    /// Threads whose figures were added up, if that is not one.
-    pub(crate) ended: Option<u64>,
-}
-
 /// The times of a context, in ns.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times {
@@ -63,7 +52,7 @@ pub(crate) struct Cost {
 }
 
 /// `allocations` are the allocation events by node; empty if there are none.
-pub(crate) fn times(tree: &Tree, sampling: Sampling, cost: Option<&Cost>, allocations: &[f64]) -> TreeTimes {
+pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> TreeTimes {
     let mut result = TreeTimes { nodes: vec![Times::default(); tree.nodes.len()], ..TreeTimes::default() };
     let count = tree.nodes.len();
     let (mut called, mut made) = (vec![0.0; count], vec![Calls::default(); count]);
@@ -74,7 +63,7 @@ pub(crate) fn times(tree: &Tree, sampling: Sampling, cost: Option<&Cost>, alloca
     for (i, node) in tree.nodes.iter().enumerate() {
         let parent = (node.parent as usize).checked_sub(1);
         deeper[i] = node.consumer == TreeConsumer::Deeper || parent.is_some_and(|p| deeper[p]);
-        let estimate = estimate(node, tree.sampled, sampling);
+        let estimate = estimate(node, tree.sampled);
         if matches!(node.consumer, TreeConsumer::Method(_)) {
             own[i] = estimate.calls;
             result.calls.add(estimate.calls);
@@ -254,43 +243,12 @@ struct Estimate {
     calls: Calls,
 }
 
-/// The time of all calls of a context. If some were not timed: head + rest x mean of the timed ones; its variance is that of a
-/// mean of `timed` draws out of `rest` without putting back.
-fn estimate(node: &TreeNode, sampled: bool, sampling: Sampling) -> Estimate {
-    let open = node.open_ns as f64;
-    if !sampled {
-        let calls = Calls { timed: node.entries as f64, untimed: 0.0 };
-        return Estimate { total: node.ns as f64 + open, variance: 0.0, calls };
-    }
-    let closed = node.closes.total();
-    let head = match sampling.ended {
-        // The first ones may have been before the window.
-        None => closed.min(sampling.head.saturating_sub(node.ended_before)),
-        // Which threads came past their heads is not known: what the timed calls cannot account for is head.
-        Some(threads) => closed
-            .saturating_sub(node.timed.saturating_mul(sampling.rate))
-            .min(sampling.head.saturating_mul(threads)),
-    };
-    let (head_ns, timed) = (node.head_ns as f64, node.timed as f64);
-    let rest = (closed - head) as f64;
-    let known = (head as f64 + timed).min(node.entries as f64);
-    let calls = Calls { timed: known, untimed: node.entries as f64 - known };
-    let (mean, variance) = if rest == 0.0 {
-        (0.0, 0.0)
-    } else if timed == 0.0 {
-        // Nothing but the head is known; the estimate may be off by all of itself.
-        let mean = if head == 0 { 0.0 } else { head_ns / head as f64 };
-        (mean, (rest * mean).powi(2))
-    } else {
-        let mean = node.ns as f64 / timed;
-        let spread = if timed > 1.0 {
-            ((node.sum_squares - node.ns as f64 * mean) / (timed - 1.0)).max(0.0)
-        } else {
-            mean * mean
-        };
-        (mean, rest * rest * spread / timed * (1.0 - timed / rest).max(0.0))
-    };
-    Estimate { total: head_ns + rest * mean + open, variance, calls }
+/// The time of all calls of a context, those that are open included.
+fn estimate(node: &TreeNode, sampled: bool) -> Estimate {
+    let total = node.ns as f64 + node.open_ns as f64;
+    let entries = node.entries as f64;
+    let timed = if sampled { entries.min(node.timed as f64) } else { entries };
+    Estimate { total, variance: node.variance, calls: Calls { timed, untimed: entries - timed } }
 }
 
 #[cfg(test)]
@@ -310,7 +268,7 @@ mod tests {
     #[test]
     fn base_is_what_callees_leave() {
         let tree = tree(vec![node(0, 1, 1000), node(1, 2, 300), node(1, 5, 800), node(3, 5, 100)]);
-        let times = times(&tree, Sampling::default(), None, &[]);
+        let times = times(&tree, None, &[]);
         let raw: Vec<_> = times.nodes.iter().map(|t| t.raw).collect();
         // 1100 ns of callees share 1000.
         assert_eq!(raw, [1.0, 272.0, 627.0, 100.0]);
@@ -328,28 +286,5 @@ mod tests {
         assert_eq!((shares.base, shares.short), (vec![0.0, 300.0, 200.0, 500.0], (1, 100.0)));
         let shares = of(&[9.0, 1.0, 1.0, 0.0]);
         assert_eq!(shares.inclusive, [1100.0, 300.0, 800.0, 500.0], "the caller is what is known least");
-    }
-
-    #[test]
-    fn estimates_are_head_and_rest() {
-        let closes = Closes { exits: 108, ..Closes::default() };
-        // 8 calls of 10 ns, then 100 of which 4 were timed: 20, 20, 40, 40.
-        let node = TreeNode {
-            entries: 108,
-            closes,
-            head_ns: 80,
-            ns: 120,
-            timed: 4,
-            sum_squares: 4000.0,
-            ..TreeNode::new(TreeConsumer::Method(1), 0)
-        };
-        let sampling = Sampling { head: 8, rate: 25, ended: None };
-        let one = estimate(&node, true, sampling);
-        assert_eq!(one.total, 80.0 + 100.0 * 30.0);
-        assert_eq!(one.calls, Calls { timed: 12.0, untimed: 96.0 });
-        let expected: f64 = 100.0 * 100.0 * (400.0 / 3.0) / 4.0 * 0.96;
-        assert!((one.variance - expected).abs() < 1e-6);
-        let many = estimate(&node, true, Sampling { ended: Some(1000), ..sampling });
-        assert_eq!(many.total, one.total, "8 calls are left when 4 x 25 are accounted for");
     }
 }

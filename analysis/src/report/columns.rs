@@ -29,8 +29,7 @@ enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Figure,
-    /// What it may be off by, as a figure where only some calls were timed, or else in percent of it.
-    Error,
+    /// What it may be off by, in percent of it.
     ErrorPercent,
     Percent,
 }
@@ -108,14 +107,10 @@ impl Columns {
                 let word =
                     if shown.len() > 1 { format!("{} {word}", printable(&of.name)) } else { word.to_owned() };
                 let uncertain = Uncertainty::of(model, resource);
-                let sampled = uncertain.is_sampled();
-                for cell in [Cell::Figure, Cell::Error, Cell::ErrorPercent, Cell::Percent] {
+                for cell in [Cell::Figure, Cell::ErrorPercent, Cell::Percent] {
                     let wanted = match cell {
                         Cell::Figure => options.show != Show::Percent,
-                        Cell::Error => options.show != Show::Percent && sampled,
-                        Cell::ErrorPercent => {
-                            options.show != Show::Percent && uncertain.is_known() && !sampled
-                        }
+                        Cell::ErrorPercent => options.show != Show::Percent && uncertain.is_known(),
                         Cell::Percent => options.show != Show::Absolute,
                     };
                     if !wanted {
@@ -124,7 +119,6 @@ impl Columns {
                     let (header, figure) = match cell {
                         // One column more for the mark of uncertain figures.
                         Cell::Figure => (word.clone(), 1 + quantity_width(total[resource], &of.unit)),
-                        Cell::Error => ("+-".to_owned(), quantity_width(total[resource], &of.unit)),
                         Cell::ErrorPercent => ("+- %".to_owned(), 4),
                         Cell::Percent => (format!("{word} %"), 5),
                     };
@@ -207,7 +201,6 @@ impl Columns {
             };
             let text = match column.cell {
                 Cell::Percent => percent(all[r], self.total[r]),
-                Cell::Error => quantity(error.map_or(0.0, |e| e.total().round()), &self.units[r]),
                 Cell::ErrorPercent => error_percent(error.map_or(0.0, Error::total), all[r]),
                 Cell::Figure => {
                     let mark = if error.is_some_and(|e| e.hides(all[r])) { "~" } else { "" };

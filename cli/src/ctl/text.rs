@@ -158,7 +158,7 @@ fn status(out: &mut dyn Write, status: &Value) -> Result<()> {
     fact("on", format!("{}, {}", text(status, "vm"), text(status, "java")))?;
     fact("agent", format!("{} {}", text(status, "agent"), text(status, "options")))?;
     let timing = match status["timing"].as_str() {
-        Some(timing) => format!(", {} calls timed", printable(timing)),
+        Some(timing) => format!(", timing {}", printable(timing)),
         None => String::new(),
     };
     fact("recording", format!("{}: {}{timing}", text(status, "recording"), text(status, "record")))?;

@@ -380,7 +380,7 @@ impl Writer {
             node_words(&TreeNode { parent, ..*node }, node.open.saturating_sub(*open))
         });
         let nodes = nodes.collect::<Vec<_>>();
-        let flags = if tree.sampled { SAMPLED } else { 0 } | if tree.cpu { CPU } else { 0 };
+        let flags = if tree.sampled { ESTIMATED } else { 0 } | if tree.cpu { CPU } else { 0 };
         let words = 2 * (stack.len() as u64 + 2);
         if self.piece > 0 {
             let at = self.region(TREE, owner, &[words, flags | IN_PIECES], &body);
@@ -395,7 +395,7 @@ impl Writer {
     /// From here on the nodes of trees are in pieces of so many, as they are since version 2. Later pieces have lower numbers.
     pub fn in_pieces(&mut self, nodes: usize) -> &mut Writer {
         self.piece = nodes;
-        self.word(8, u64::from(VERSION) | FILE_HEADER << 32)
+        self.word(8, u64::from(PIECES_VERSION) | FILE_HEADER << 32)
     }
 
     /// The number in the file of a node of a tree.
@@ -476,8 +476,9 @@ fn node_words(node: &TreeNode, open: u64) -> [u64; 16] {
         node.closes.lost,
         node.stray,
         open,
-        node.cpu_ns,
-        node.head_ns,
+        // CPU time is not recorded where not all calls are timed.
+        if node.variance > 0.0 { node.variance.to_bits() } else { node.cpu_ns },
+        0,
         node.open_ns,
     ]
 }

@@ -78,7 +78,7 @@ final class Calibration {
     private static String measure(ThreadState scratch, Settings settings, String phase) {
         long budget = settings.calibrate * 1000000L;
         CalibrationRounds all = new CalibrationRounds();
-        CalibrationRounds rare = settings.sampled > 1 ? new CalibrationRounds() : null;
+        CalibrationRounds rare = settings.sampled != 1 ? new CalibrationRounds() : null;
         CalibrationRounds.run(scratch, all, rare, LEAST_ROUNDS, budget * 7 / 10, Clock.now() + PATIENCE * budget);
         Calibration found = new Calibration(all, rare);
         if (found.rounds == 0) {
@@ -115,7 +115,7 @@ final class Calibration {
     private void more(StringBuilder text, Settings settings) {
         if (rare != null) {
             // One call in N is timed even so. The time of the others is not measured, so nothing of the cost is inside.
-            double share = 1.0 / settings.sampled;
+            double share = 1.0 / TreeState.RARE;
             double untimed = (rare.cost() - share * cost) / (1 - share);
             Host.line(text, "calibration.inner.untimed", "0");
             Host.line(text, "calibration.outer.untimed", decimal(Math.max(0, untimed)));

@@ -26,8 +26,8 @@ final class CalibrationRounds {
     private final double[] charged = new double[MOST];
     private final double[] chargedCpu = new double[MOST];
     private final double[] pair = new double[MOST];
-    /** Calls that were timed in a round in which not all were. */
-    private final double[] timed = new double[MOST];
+    /** Calls that the charged time stands for in a round in which not all were timed. */
+    private final double[] covered = new double[MOST];
     private int count;
     /** The calls without the probes, at their best. */
     private double plain = Double.MAX_VALUE;
@@ -72,7 +72,7 @@ final class CalibrationRounds {
         long between = Clock.now();
         long before = state.charged();
         long cpuBefore = state.chargedCpu();
-        long timedBefore = state.timedCalls();
+        long coveredBefore = state.coveredCalls();
         long start = Clock.now();
         sink += CalibrationCalls.probed(CALLS, start);
         long stop = Clock.now();
@@ -81,7 +81,7 @@ final class CalibrationRounds {
         if (before >= 0 && ns > 0 && count < MOST) {
             charged[count] = (double) ns / CALLS;
             chargedCpu[count] = (double) (state.chargedCpu() - cpuBefore) / CALLS;
-            timed[count] = state.timedCalls() - timedBefore;
+            covered[count] = state.coveredCalls() - coveredBefore;
             pair[count] = (double) (stop - start) / (CALLS + 1);
             least = Math.min(least, pair[count]);
             count++;
@@ -111,7 +111,7 @@ final class CalibrationRounds {
     /** Of a call that is one of the few that are timed: the processor did not expect it to be. */
     double innerOfRare() {
         double[] ns = steady(charged);
-        double[] calls = steady(timed);
+        double[] calls = steady(covered);
         double sum = 0;
         double all = 0;
         for (int i = 0; i < ns.length; i++) {

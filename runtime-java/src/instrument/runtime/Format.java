@@ -1,13 +1,13 @@
 package instrument.runtime;
 
 /**
- * The numbers of the profile file format, version 2. The specification, with byte tables, is the documentation of the
+ * The numbers of the profile file format, version 3. The specification, with byte tables, is the documentation of the
  * {@code instrument-trace} crate; nothing here may change without it. Words are 8 bytes, little endian.
  */
 final class Format {
     /** The bytes 89 'I' 'P' 'R' 'O' 'F' 0D 0A, read as a word. */
     static final long MAGIC = 0x0A0D464F52504989L;
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     /** Bytes of the file header; the first block follows it. */
     static final int FILE_HEADER = 4096;
@@ -107,6 +107,7 @@ final class Format {
     static final long SAMPLED = 1;
     static final long CPU = 2;
     static final long IN_PIECES = 4;
+    static final long ESTIMATED = 8;
 
     // Words of a TREE_NODES region.
     /** Number of its first node. */
@@ -123,11 +124,22 @@ final class Format {
     static final int NODE_MIN = 4;
     static final int NODE_MAX = 5;
     static final int NODE_SQUARES = 6;
-    static final int NODE_TIMED = 7;
     static final int NODE_OPEN = 12;
     static final int NODE_CPU = 13;
-    static final int NODE_HEAD = 14;
     static final int NODE_OPEN_NS = 15;
+    // Of a SAMPLED tree, which has no NODE_OPEN, NODE_CPU and NODE_OPEN_NS.
+    /** Number of the call, from 0, from which on the next one is timed. */
+    static final int NODE_NEXT = 7;
+    static final int NODE_TIMED = 12;
+    /** Calls that the times stand for. */
+    static final int NODE_COVERED = 13;
+    static final int NODE_HEAD = 14;
+    static final int NODE_VARIANCE = 15;
+    /** Calls of a context that are all timed. */
+    static final int HEAD = 16;
+    // Of an ESTIMATED tree.
+    static final int ESTIMATE_TIMED = 7;
+    static final int ESTIMATE_VARIANCE = 13;
     /** The columns EXITS to STRAY of a record; all but EXITS lie on a node's second cache line. */
     static final int NODE_COLUMNS = 5;
     /** Consumer of the node whose callees are counted per method only. */

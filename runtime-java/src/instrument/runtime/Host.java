@@ -59,10 +59,7 @@ final class Host {
         line(text, "host", hostName());
         line(text, "record", settings.recorded());
         if (settings.record == Settings.TREE) {
-            line(text, "timing", settings.sampled == 1 ? "all" : "sampled:" + settings.sampled);
-            if (settings.sampled > 1) {
-                line(text, "timing.head", Integer.toString(Settings.HEAD));
-            }
+            line(text, "timing", settings.timing());
             line(text, "limit.depth", Integer.toString(settings.depth));
             line(text, "limit.contexts", Integer.toString(settings.contexts));
         }

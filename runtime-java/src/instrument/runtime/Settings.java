@@ -14,8 +14,8 @@ final class Settings {
     static final int TREE = 2;
     static final int TRACE = 3;
     private static final String[] RECORD = {"off", "counts", "tree", "trace"};
-    /** Calls of a context that are all timed, if not all are. */
-    static final int HEAD = 16;
+    /** Value of {@link #sampled}: as many calls are timed as their length allows, see {@link TreeState}. */
+    static final int AUTO = 0;
 
     static final String RESOURCE = "META-INF/instrument/runtime.properties";
 
@@ -29,7 +29,7 @@ final class Settings {
     final int record;
     /** The file grows no larger than this many bytes. */
     final long limit;
-    /** One call in so many is timed, after the first ones of its context; a power of two, 1: all are. */
+    /** One call in so many is timed, after the first ones of its context; 1: all are; {@link #AUTO}. */
     final int sampled;
     /** CPU time is recorded, too. */
     final boolean cpu;
@@ -84,8 +84,8 @@ final class Settings {
         out = target == null || target.isEmpty() ? null : target;
         record = readRecord(find("record"));
         limit = readLimit(find("limit"));
-        sampled = record == TREE ? readTiming(find("timing")) : 1;
         cpu = record == TREE && "true".equals(find("cpu"));
+        sampled = record == TREE ? readTiming(find("timing"), cpu) : 1;
         depth = readNumber("depth", 2000, 1, 1 << 20);
         contexts = readNumber("contexts", 1000000, 1, 1 << 22);
         keptThreads = readNumber("keep-threads", 256, 0, 1 << 20);
@@ -122,14 +122,19 @@ final class Settings {
         return null;
     }
 
-    /** The word for what is recorded. */
-    String recorded() {
-        return RECORD[record];
-    }
-
     /** The logarithm of a power of two. */
     static int log2(int power) {
         return 31 - Integer.numberOfLeadingZeros(power);
+    }
+
+    /** The word for which calls are timed. */
+    String timing() {
+        return sampled == AUTO ? "auto" : sampled == 1 ? "all" : "sampled:" + sampled;
+    }
+
+    /** The word for what is recorded. */
+    String recorded() {
+        return RECORD[record];
     }
 
     private static int readRecord(String value) {
@@ -145,22 +150,29 @@ final class Settings {
         return TREE;
     }
 
-    private static int readTiming(String value) {
-        if (value == null || value.equals("all")) {
+    /** CPU time is read at every call: then all of them are timed unless the user says otherwise. */
+    private static int readTiming(String value, boolean cpu) {
+        if (value == null || value.equals("auto")) {
+            return cpu ? 1 : AUTO;
+        }
+        if (value.equals("all")) {
             return 1;
         }
         try {
             if (value.startsWith("sampled:")) {
                 int number = Integer.parseInt(value.substring(8));
                 if (number >= 1 && number <= 1 << 20) {
-                    return number == 1 ? 1 : Integer.highestOneBit(number - 1) << 1;
+                    if (cpu && number > 1) {
+                        Log.say("CPU time is read at every call: instrument.timing=" + value + " is ignored");
+                    }
+                    return cpu ? 1 : number;
                 }
             }
         } catch (NumberFormatException e) {
             // Said below.
         }
-        Log.say("unknown instrument.timing=" + value + " (all, or sampled:N with N up to 1048576); timing all calls");
-        return 1;
+        Log.say("unknown instrument.timing=" + value + " (auto, all, or sampled:N with N up to 1048576); timing automatically");
+        return cpu ? 1 : AUTO;
     }
 
     private int readNumber(String key, int usual, int least, int most) {

@@ -394,8 +394,8 @@ abstract class ThreadState {
         return 0;
     }
 
-    /** For a state on trial: those of these calls that were timed though not every call was. */
-    long timedCalls() {
+    /** For a state on trial: so many of these calls {@link #charged} stands for, if not every call was timed. */
+    long coveredCalls() {
         return 0;
     }
 

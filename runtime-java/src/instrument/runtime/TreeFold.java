@@ -5,7 +5,7 @@ package instrument.runtime;
  * time under the accumulator's journal. In between a reader adds up both.
  *
  * <ol>
- * <li>The times of sampled calls are replaced by the estimates that a reader would make of them.
+ * <li>The times of a tree in which not all calls were timed are replaced by the estimates that a reader would make of them.
  * <li>Open frames are popped: each is counted as open, with its time up to the thread's last event.
  * <li>Callers come before their callees, so one pass over the nodes finds each under the node that its caller became.
  * </ol>
@@ -14,6 +14,7 @@ final class TreeFold {
     /** Words of a node that add up: entries, exits, unwinds, orphans, lost, stray, open. */
     private static final int[] COUNTS = {1, 2, 8, 9, 10, 11, Format.NODE_OPEN};
     private static final int[] TIMES = {Format.NODE_NS, Format.NODE_CPU, Format.NODE_OPEN_NS};
+    private static final int[] ESTIMATES = {Format.NODE_NS, Format.ESTIMATE_TIMED, Format.NODE_OPEN_NS};
 
     private final TreeState from;
     private final TreeState to;
@@ -22,6 +23,7 @@ final class TreeFold {
     private final IntTable nodes = new IntTable();
     /** Those of the thread's nodes. */
     private final int[] numbers;
+    private boolean isEstimated;
 
     TreeFold(TreeState from, TreeState to) {
         this.from = from;
@@ -35,6 +37,7 @@ final class TreeFold {
         if ((source.get(Format.TREE_FLAGS) & Format.SAMPLED) != 0) {
             estimate();
         }
+        isEstimated = (source.get(Format.TREE_FLAGS) & Format.ESTIMATED) != 0;
         from.flag(Format.FOLDING, true);
         closeOpen();
         for (int node : numbers) {
@@ -56,13 +59,30 @@ final class TreeFold {
             for (int column = Format.UNWINDS; column <= Format.LOST; column++) {
                 closed += get(node, Format.nodeColumn(column));
             }
-            long timed = get(node, Format.NODE_TIMED);
-            double rest = timed == 0 ? 0 : (double) get(node, Format.NODE_NS) / timed * Math.max(0, closed - from.head);
-            put(node, Format.NODE_NS, get(node, Format.NODE_HEAD) + (long) rest);
+            long covered = get(node, Format.NODE_COVERED);
+            long head = get(node, Format.NODE_HEAD);
+            double ns = get(node, Format.NODE_NS);
+            double squares = Double.longBitsToDouble(get(node, Format.NODE_SQUARES));
+            double variance = Double.longBitsToDouble(get(node, Format.NODE_VARIANCE));
+            // Calls since the last one that was timed.
+            double rest = Math.max(0, closed - covered);
+            if (rest > 0 && covered > 0) {
+                double mean = covered > Format.HEAD ? ns / (covered - Format.HEAD) : (double) head / covered;
+                double spread = Math.max(0, squares / covered - Math.pow((ns + head) / covered, 2));
+                long timed = get(node, Format.NODE_TIMED);
+                ns += rest * mean;
+                squares += rest * (mean * mean + spread);
+                variance += spread * rest * (1 + rest / timed);
+            }
+            put(node, Format.NODE_NS, head + Math.round(ns));
+            put(node, Format.NODE_SQUARES, Double.doubleToRawLongBits(squares));
+            put(node, Format.ESTIMATE_TIMED, get(node, Format.NODE_TIMED));
+            put(node, Format.ESTIMATE_VARIANCE, Double.doubleToRawLongBits(variance));
+            put(node, Format.NODE_OPEN, 0);
             put(node, Format.NODE_HEAD, 0);
-            put(node, Format.NODE_TIMED, 0);
+            put(node, Format.NODE_OPEN_NS, 0);
         }
-        source.put(Format.TREE_FLAGS, source.get(Format.TREE_FLAGS) & ~Format.SAMPLED);
+        source.put(Format.TREE_FLAGS, source.get(Format.TREE_FLAGS) & ~Format.SAMPLED | Format.ESTIMATED);
     }
 
     private void closeOpen() {
@@ -104,13 +124,20 @@ final class TreeFold {
         to.tree.put(at, Math.min(to.tree.get(at), get(node, Format.NODE_MIN)));
         at = to.wordOf(target, Format.NODE_MAX);
         to.tree.put(at, Math.max(to.tree.get(at), get(node, Format.NODE_MAX)));
-        double squares = Double.longBitsToDouble(get(node, Format.NODE_SQUARES));
-        if (squares != 0) {
-            at = to.wordOf(target, Format.NODE_SQUARES);
-            long sum = Double.doubleToRawLongBits(squares + Double.longBitsToDouble(to.tree.get(at)));
-            Journal.replace(to, to.tree, at, sum, source, from.wordOf(node, Format.NODE_SQUARES));
+        moveDouble(Format.NODE_SQUARES, node, target);
+        if (isEstimated) {
+            moveDouble(Format.ESTIMATE_VARIANCE, node, target);
         }
-        moveWords(TIMES, node, target);
+        moveWords(isEstimated ? ESTIMATES : TIMES, node, target);
+    }
+
+    private void moveDouble(int word, int node, int target) {
+        double figure = Double.longBitsToDouble(get(node, word));
+        if (figure != 0) {
+            int at = to.wordOf(target, word);
+            long sum = Double.doubleToRawLongBits(figure + Double.longBitsToDouble(to.tree.get(at)));
+            Journal.replace(to, to.tree, at, sum, source, from.wordOf(node, word));
+        }
     }
 
     private void moveWords(int[] which, int node, int target) {

@@ -27,16 +27,24 @@ final class TreeState extends ThreadState {
     /** From the number of a node to that of the next one in its piece. */
     private static final int STEP = Format.NODE_WORDS / Format.UNIT_WORDS;
 
+    /** Calls that take so many ns or more are all timed. */
+    private static final long LONG = 10000;
+    /** Of the shortest calls, one in so many is timed. */
+    static final int RARE = Threads.settings.sampled == Settings.AUTO ? 64 : Threads.settings.sampled;
+    /** The logarithm of the least number of calls timed for each doubling of their number. */
+    private static final int LOG_SHARE = 4;
+
     /** No index is larger. Tells the compiler that none is negative. */
     private static final int INDEX = (1 << 28) - 1;
 
     // Constants to the compiler: the classes of the runtime are set up after the settings were read.
-    private static final boolean SAMPLED = Threads.settings.sampled > 1;
-    private static final int SAMPLE_SHIFT = 64 - Settings.log2(Threads.settings.sampled);
+    private static final boolean SAMPLED = Threads.settings.sampled != 1;
     private static final boolean CPU = Threads.settings.cpu && CpuClock.start();
 
     /** Calls of a context that are all timed, if not all are. */
-    long head = Settings.HEAD;
+    private long head = Format.HEAD;
+    /** On average one call in so many is timed; 0: see {@link #period}. */
+    private int period = Threads.settings.sampled;
 
     /** The mapping that holds stack and nodes. */
     private LongBuffer words;
@@ -130,13 +138,8 @@ final class TreeState extends ThreadState {
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
-        words.put(top + 1, SAMPLED && !timed(entries) ? 0 : Clock.now());
+        words.put(top + 1, SAMPLED && entries < words.get(at + Format.NODE_NEXT) ? 0 : Clock.now());
         return true;
-    }
-
-    /** The first calls, then one in N, spread by the golden ratio: no period of the program keeps step with them. */
-    private boolean timed(long entries) {
-        return entries < head || entries * GOLDEN >>> SAMPLE_SHIFT == 0;
     }
 
     @Override
@@ -203,11 +206,8 @@ final class TreeState extends ThreadState {
         // Some processors' clocks differ by a little.
         long ns = Math.max(0, measured);
         if (SAMPLED) {
-            if (words.get(at + Format.ENTRIES) <= head) {
-                words.put(at + Format.NODE_HEAD, words.get(at + Format.NODE_HEAD) + ns);
-                return;
-            }
-            words.put(at + Format.NODE_TIMED, words.get(at + Format.NODE_TIMED) + 1);
+            sample(words, at, ns);
+            return;
         }
         words.put(at + Format.NODE_NS, words.get(at + Format.NODE_NS) + ns);
         if (ns < words.get(at + Format.NODE_MIN)) {
@@ -216,8 +216,55 @@ final class TreeState extends ThreadState {
         if (ns > words.get(at + Format.NODE_MAX)) {
             words.put(at + Format.NODE_MAX, ns);
         }
-        double squares = Double.longBitsToDouble(words.get(at + Format.NODE_SQUARES)) + (double) ns * ns;
-        words.put(at + Format.NODE_SQUARES, Double.doubleToRawLongBits(squares));
+        add(words, at + Format.NODE_SQUARES, (double) ns * ns);
+    }
+
+    private static void add(LongBuffer words, int at, double summand) {
+        words.put(at, Double.doubleToRawLongBits(Double.longBitsToDouble(words.get(at)) + summand));
+    }
+
+    // ---- timing few calls ----
+
+    /**
+     * A call that was timed stands for those since the one before it, too: the sums are estimates for all calls. Which call is the next one is drawn at
+     * random, so no period of the program keeps step with it. The variance is that of a sum of calls drawn so.
+     */
+    private void sample(LongBuffer words, int at, long ns) {
+        long entries = words.get(at + Format.ENTRIES);
+        long covered = words.get(at + Format.NODE_COVERED);
+        long calls = Math.max(1, entries - covered);
+        words.put(at + Format.NODE_TIMED, words.get(at + Format.NODE_TIMED) + 1);
+        words.put(at + Format.NODE_MIN, Math.min(words.get(at + Format.NODE_MIN), ns));
+        words.put(at + Format.NODE_MAX, Math.max(words.get(at + Format.NODE_MAX), ns));
+        if (entries <= head) {
+            words.put(at + Format.NODE_HEAD, words.get(at + Format.NODE_HEAD) + ns);
+            words.put(at + Format.NODE_COVERED, entries);
+            add(words, at + Format.NODE_SQUARES, (double) ns * ns);
+            return;
+        }
+        long sum = words.get(at + Format.NODE_NS);
+        if (calls > 1) {
+            double mean = covered > head ? (double) sum / (covered - head) : (double) words.get(at + Format.NODE_HEAD) / Math.max(1, covered);
+            add(words, at + Format.NODE_VARIANCE, (double) calls * (calls - 1) * (ns - mean) * (ns - mean));
+        }
+        sum += calls * ns;
+        add(words, at + Format.NODE_SQUARES, (double) calls * ns * ns);
+        words.put(at + Format.NODE_NS, sum);
+        words.put(at + Format.NODE_COVERED, entries);
+        // Calls that are all timed need no more than this comparison.
+        long period = this.period != Settings.AUTO ? this.period : sum >= LONG * (entries - head) ? 1 : period(sum / (entries - head), entries);
+        if (period > 1) {
+            long random = (entries + at) * GOLDEN >>> 32;
+            words.put(at + Format.NODE_NEXT, entries + (random * (2 * period - 1) >>> 32));
+        }
+    }
+
+    /**
+     * Of calls that take so many ns on average: the clock adds a few percent to them. The first calls are timed more
+     * often, for the time of contexts that have few of them.
+     */
+    private static long period(long mean, long entries) {
+        return Math.min(mean * RARE <= LONG ? RARE : LONG / mean, Math.max(1, entries >> LOG_SHARE));
     }
 
     private long cpuClock() {
@@ -534,7 +581,7 @@ final class TreeState extends ThreadState {
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
-        words.put(top + 1, untimed || SAMPLED && !timed(entries) ? 0 : Clock.now());
+        words.put(top + 1, untimed || SAMPLED && entries < words.get(at - Format.ENTRIES + Format.NODE_NEXT) ? 0 : Clock.now());
     }
 
     // ---- nodes ----
@@ -747,8 +794,8 @@ final class TreeState extends ThreadState {
         }
         measured = CPU && kind != Format.ENDED && CpuClock.measures();
         // Times of ended threads are estimates already: see TreeFold.
-        boolean sampled = SAMPLED && kind != Format.ENDED;
-        prepare(newTree, Format.IN_PIECES | (sampled ? Format.SAMPLED : 0) | (CPU ? Format.CPU : 0));
+        long sampled = !SAMPLED ? 0 : kind == Format.ENDED ? Format.ESTIMATED : Format.SAMPLED;
+        prepare(newTree, Format.IN_PIECES | sampled | (CPU ? Format.CPU : 0));
         use(newTree, 0);
         rehash(32);
         newTree.publish(Format.TREE, ordinal);
@@ -779,7 +826,7 @@ final class TreeState extends ThreadState {
 
     @Override
     long charged() {
-        return onTrial(Format.NODE_NS) + onTrial(Format.NODE_HEAD);
+        return onTrial(Format.NODE_NS) + (SAMPLED ? onTrial(Format.NODE_HEAD) : 0);
     }
 
     @Override
@@ -788,8 +835,8 @@ final class TreeState extends ThreadState {
     }
 
     @Override
-    long timedCalls() {
-        return onTrial(Format.NODE_TIMED);
+    long coveredCalls() {
+        return SAMPLED ? onTrial(Format.NODE_COVERED) : 0;
     }
 
     /** Sum over the nodes of calls that calibration counts. */
@@ -805,6 +852,12 @@ final class TreeState extends ThreadState {
 
     @Override
     void timeAll(boolean all) {
-        head = all ? Long.MAX_VALUE : 0;
+        if (SAMPLED) {
+            head = 0;
+            period = all ? 1 : RARE;
+            for (int node : numbers()) {
+                words.put(place(node) + Format.NODE_NEXT, 0);
+            }
+        }
     }
 }
