@@ -1,4 +1,5 @@
 import instrument.runtime.HeapProxy;
+import instrument.runtime.Inside;
 import instrument.runtime.ProfilerRuntime;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,6 +86,16 @@ public class Victim {
             ProfilerRuntime.methodUnwind(5);
             throw t;
         }
+    }
+
+    /** Thread.stop within probes. */
+    static void cut() throws Exception {
+        ProfilerRuntime.methodEntry(1);
+        Inside.cutEntry(2);
+        Inside.cutExit(3);
+        ProfilerRuntime.methodEntry(4);
+        ProfilerRuntime.methodExit(4);
+        ProfilerRuntime.methodExit(1);
     }
 
     static void calls() {
@@ -584,6 +595,7 @@ public class Victim {
         int m = args.length > 2 && args[2].matches("\\d+") ? Integer.parseInt(args[2]) : 0;
         switch (args[0]) {
             case "calls": calls(); break;
+            case "cut": cut(); break;
             case "constructors": constructors(); break;
             case "pool": pool(n); break;
             case "overflow": overflow(n, args[2]); break;

@@ -418,3 +418,15 @@ fn a_security_manager_that_refuses_the_profile_is_named() {
         }
     }
 }
+
+/// Thread.stop may come between two steps of a probe: the call is lost, or its end is finished, and the law holds.
+#[test]
+fn a_probe_that_is_cut_off_by_thread_stop_counts_the_call_once() {
+    for jvm in jvms() {
+        let profile = Run::new(&jvm.recording("tree"), &["cut"]).ok().profile();
+        assert_eq!((&profile.damage[..], profile.imbalances()), (&[][..], vec![]), "Java {}", jvm.version);
+        let lost = Method { closes: Closes { lost: 1, ..Closes::default() }, ..method(1, 0, 0, 0) };
+        let expected = [(1, method(1, 1, 0, 0)), (2, lost), (3, method(1, 1, 0, 0)), (4, method(1, 1, 0, 0))];
+        assert_eq!(total(&profile), expected.into(), "Java {}", jvm.version);
+    }
+}

@@ -253,7 +253,11 @@ public final class ProfilerRuntime {
         try {
             // By name: the class is about to leave the JDK.
             death = failure.getClass().getName().equals("java.lang.ThreadDeath");
-            if (!death) {
+            if (death) {
+                if (state != null) {
+                    state.mend();
+                }
+            } else {
                 if (state != null) {
                     state.stop();
                     state.drop();

@@ -148,6 +148,9 @@ abstract class ThreadState {
     /** Closes the topmost frame. */
     abstract void closeTop(int column);
 
+    /** An exception that another thread sent (Thread.stop) has cut a probe off between two steps: no call may be counted by half. */
+    void mend() {}
+
     /** Counts an event that fits no frame. */
     abstract boolean stray(int id);
 

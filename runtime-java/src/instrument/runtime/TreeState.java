@@ -391,6 +391,49 @@ final class TreeState extends ThreadState {
     }
 
     @Override
+    void mend() {
+        if (mode != recording) {
+            return;
+        }
+        long entered = sp < stackEnd ? words.get(sp) : 0;
+        if (entered != 0) {
+            // An entry: its frame was not on the stack yet.
+            words.put(sp, 0);
+            balance((int) entered);
+        }
+        if (sp > bottom && words.get(sp - 2) == 0) {
+            // An end, which is counted.
+            sp -= 2;
+        } else if (sp > bottom) {
+            balance((int) words.get(sp - 2));
+        }
+        current = (int) words.get(sp - 2);
+        pending = 0;
+        for (int at = bottom; at < sp; at += 2) {
+            pending += words.get(at) < 0 ? 1 : 0;
+        }
+    }
+
+    /** A call that was counted and has no frame is lost; the topmost frame goes if its end was counted. */
+    private void balance(int node) {
+        int at = place(node);
+        long more = words.get(at + Format.ENTRIES) - words.get(at + Format.NODE_OPEN);
+        for (int column = Format.EXITS; column <= Format.LOST; column++) {
+            more -= words.get(at + Format.nodeColumn(column));
+        }
+        for (int frame = bottom; frame < sp; frame += 2) {
+            more -= (int) words.get(frame) == node ? 1 : 0;
+        }
+        if (more > 0) {
+            int lost = at + Format.nodeColumn(Format.LOST);
+            words.put(lost, words.get(lost) + more);
+        } else if (more < 0 && sp > bottom && (int) words.get(sp - 2) == node) {
+            words.put(sp - 2, 0);
+            sp -= 2;
+        }
+    }
+
+    @Override
     boolean stray(int id) {
         if (!reserve(id)) {
             return false;
