@@ -11,6 +11,8 @@
 //! that is not timed costs its caller t_I' + t_O' (the costs of an untimed call), but the estimate for the callee has t_I in it,
 //! which was never spent; so its part of m * t_O is t_I' + t_O' - t_I.
 
+use std::collections::HashMap;
+
 use instrument_trace::{Calibration, CpuCost};
 
 /// Calls of which some are timed.
@@ -51,7 +53,7 @@ pub struct Doubt {
     each: f64,
     /// Of every call that is not.
     untimed: f64,
-    /// Of the first [`COLD_CALLS`] of a context besides.
+    /// Of those that are interpreted besides.
     cold: f64,
 }
 
@@ -86,9 +88,23 @@ impl Doubt {
         Doubt { each: IN_PLACE * pair, untimed: IN_PLACE * pair, cold: COLD * pair }
     }
 
-    /// Of all calls of a context.
-    pub fn sum(self, calls: Calls) -> f64 {
-        calls.timed * self.each + calls.untimed * self.untimed + calls.timed.min(COLD_CALLS) * self.cold
+    /// Of all calls of a context, of which so many are timed and interpreted: see [`Cold`].
+    pub fn sum(self, calls: Calls, cold: f64) -> f64 {
+        calls.timed * self.each + calls.untimed * self.untimed + cold * self.cold
+    }
+}
+
+/// The first [`COLD_CALLS`] of each method are interpreted. Which contexts they were in is told by the order in which the contexts were made.
+#[derive(Debug, Default)]
+pub struct Cold(HashMap<u32, f64>);
+
+impl Cold {
+    /// The calls of a method's next context: how many of the timed ones are interpreted.
+    pub fn of(&mut self, method: u32, calls: Calls) -> f64 {
+        let before = self.0.entry(method).or_default();
+        let cold = (COLD_CALLS - *before).clamp(0.0, calls.timed);
+        *before += calls.all();
+        cold
     }
 }
 
@@ -154,11 +170,19 @@ mod tests {
     fn doubt_holds_the_phases_the_place_and_the_first_calls() {
         let phase = |inner, rounds| Some(Phase { inner, outer: 10.0, spread: 3.0, rounds });
         let cost = Calibration { inner: 20.0, outer: 10.0, spread: 2.0, ..Calibration::default() };
-        assert_eq!(Doubt::of(&cost).sum(timed(1000.0)), 1000.0 * (2.0 + 4.5) + 200.0 * 300.0);
+        assert_eq!(Doubt::of(&cost).sum(timed(1000.0), 200.0), 1000.0 * (2.0 + 4.5) + 200.0 * 300.0);
         let apart = Calibration { start: phase(22.0, 100), end: phase(13.0, 100), ..cost };
-        assert_eq!(Doubt::of(&apart).sum(timed(1000.0)), 1000.0 * (7.0 + 3.0 + 4.5) + 60_000.0);
+        assert_eq!(Doubt::of(&apart).sum(timed(1000.0), 200.0), 1000.0 * (7.0 + 3.0 + 4.5) + 60_000.0);
         let insufficient = Calibration { end: phase(900.0, 1), ..cost };
         assert_eq!(Doubt::of(&insufficient), Doubt::of(&cost));
-        assert_eq!(Doubt::of_cpu(&CpuCost { inner: 20.0, outer: 10.0 }).sum(timed(1.0)), 304.5);
+        assert_eq!(Doubt::of_cpu(&CpuCost { inner: 20.0, outer: 10.0 }).sum(timed(1.0), 1.0), 304.5);
+    }
+
+    #[test]
+    fn the_first_calls_of_a_method_are_interpreted_whatever_their_contexts() {
+        let mut cold = Cold::default();
+        assert_eq!(cold.of(1, timed(150.0)), 150.0);
+        assert_eq!(cold.of(1, Calls { timed: 60.0, untimed: 1000.0 }), 50.0);
+        assert_eq!((cold.of(1, timed(10.0)), cold.of(2, timed(10.0))), (0.0, 10.0));
     }
 }

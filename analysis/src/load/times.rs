@@ -6,7 +6,7 @@
 
 use instrument_trace::{Calibration, CpuCost, Tree, TreeConsumer, TreeNode};
 
-use crate::calibration::{self, Calls, Doubt};
+use crate::calibration::{self, Calls, Cold, Doubt};
 
 /// The times of a context, in ns.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,13 +59,15 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
     let mut own = vec![Calls::default(); count];
     let mut deeper = vec![false; count];
     let doubt = cost.map(|cost| Doubt::of(&cost.calibration)).unwrap_or_default();
-    let mut made_doubt = vec![0.0; count];
+    let (mut own_doubt, mut made_doubt) = (vec![0.0; count], vec![0.0; count]);
+    let mut cold = Cold::default();
     for (i, node) in tree.nodes.iter().enumerate() {
         let parent = (node.parent as usize).checked_sub(1);
         deeper[i] = node.consumer == TreeConsumer::Deeper || parent.is_some_and(|p| deeper[p]);
         let estimate = estimate(node, tree.sampled);
         if matches!(node.consumer, TreeConsumer::Method(_)) {
             own[i] = estimate.calls;
+            own_doubt[i] = doubt.sum(own[i], node.consumer.method().map_or(0.0, |id| cold.of(id, own[i])));
             result.calls.add(estimate.calls);
         }
         let times = &mut result.nodes[i];
@@ -74,7 +76,7 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
         if let Some(parent) = parent {
             called[parent] += estimate.total;
             made[parent].add(own[i]);
-            made_doubt[parent] += doubt.sum(own[i]);
+            made_doubt[parent] += own_doubt[i];
             result.nodes[parent].callees_variance += estimate.variance;
         }
     }
@@ -85,7 +87,7 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
         times.variance = times.inclusive_variance + times.callees_variance;
         times.exact_inclusive += match cost.filter(|_| !deeper[i]) {
             Some(cost) => {
-                let own_doubt = doubt.sum(own[i]);
+                let own_doubt = own_doubt[i];
                 let disturbed = cost.disturbed * base.max(0.0);
                 // The calibration errs in one way: what a call has too much its caller has too much, too, but of the other part. No
                 // base is further off than by all of it.
@@ -153,11 +155,15 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
     };
     let (mut raw, mut made, mut made_doubt) = (inclusive.clone(), vec![0.0; count], vec![0.0; count]);
     let doubt = cost.map(Doubt::of_cpu).unwrap_or_default();
+    let mut cold = Cold::default();
+    let mut own_doubt = vec![0.0; count];
     for (i, &cpu) in inclusive.iter().enumerate() {
+        let cold = tree.nodes[i].consumer.method().map_or(0.0, |id| cold.of(id, own(i)));
+        own_doubt[i] = doubt.sum(own(i), cold);
         if let Some(parent) = parent(i) {
             raw[parent] -= cpu;
             made[parent] += own(i).all();
-            made_doubt[parent] += doubt.sum(own(i));
+            made_doubt[parent] += own_doubt[i];
         }
     }
     let exact = cost.map(|cost| {
@@ -169,14 +175,14 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
             }
         }
         let noise: Vec<f64> =
-            (0..count).map(|i| doubt.sum(own(i)).max(made_doubt[i]).min(raw[i].max(0.0))).collect();
+            (0..count).map(|i| own_doubt[i].max(made_doubt[i]).min(raw[i].max(0.0))).collect();
         let mut callees = vec![Vec::new(); count + 1];
         for i in 0..count {
             callees[parent(i).unwrap_or(count)].push(i);
         }
         let squares: Vec<f64> = noise.iter().map(|noise| noise * noise).collect();
         let fitted = Shares::of(&callees, exact, &vec![0.0; count], &squares);
-        [fitted.base, noise, (0..count).map(|i| doubt.sum(own(i))).collect()]
+        [fitted.base, noise, own_doubt]
     });
     raw.iter_mut().for_each(|raw| *raw = raw.max(0.0));
     CpuTimes { raw, exact }
