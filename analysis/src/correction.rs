@@ -10,6 +10,7 @@
 //! | `scattered-rounds` | the rounds differ by more than [`MOST_SPREAD`] of the cost |
 //! | `implausible` | calls took less time, probes included, than their probes should have cost |
 
+use crate::calibration::{Calls, overhead};
 use instrument_names::printable::printable;
 use instrument_trace::{Calibration, Profile, Thread, Tree, TreeConsumer, TreeNode};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 /// loop: on an idle machine they differ by 1 %, and by less than 10 % beside other work.
 pub const MOST_SPREAD: f64 = 0.25;
 /// How much more a call's probes may have cost in the calibration than a call with its probes took in the program. Above 1 since processors
-/// overlap work differently from loop to loop.
+/// overlap work differently from loop to loop. Where only some calls are timed, that holds for all calls together.
 pub const MOST_EXCESS: f64 = 1.25;
 /// What recording cost, as a part of the time that was measured. A program of tiny calls may truly come near 1; beyond it nothing is left.
 pub const MOST_OVERHEAD: f64 = 1.0;
@@ -79,7 +80,7 @@ impl Correction {
 
 /// Why the times of a profile cannot be corrected; nothing if they can.
 pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
-    // Where only some calls are timed, times are estimates: no evidence.
+    // Where only some calls are timed, the time of one context is an estimate, and no evidence.
     let is_sampled =
         profile.copies.values().any(|copy| copy.properties.get("timing").is_some_and(|how| how != "all"));
     let found = profile.threads.iter().find_map(|thread| {
@@ -94,7 +95,8 @@ pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
             }
         }
     });
-    let (cause, reason) = found.or_else(|| if is_sampled { None } else { too_much(profile) })?;
+    let most = if is_sampled { MOST_EXCESS } else { MOST_OVERHEAD };
+    let (cause, reason) = found.or_else(|| too_much(profile, most))?;
     Some(Refusal { cause, process: process.to_owned(), reason })
 }
 
@@ -164,24 +166,26 @@ fn implausible(cost: &Calibration, tree: &Tree) -> Option<(&'static str, String)
     })
 }
 
-/// Calls that ended at a time that is known.
+/// Calls that ended by a return or an exception.
 fn timed(node: &TreeNode) -> f64 {
     if node.consumer.method().is_some() { (node.closes.exits + node.closes.unwinds) as f64 } else { 0.0 }
 }
 
-/// All calls together.
-fn too_much(profile: &Profile) -> Option<(&'static str, String)> {
+/// All calls together; `most` of what was measured.
+fn too_much(profile: &Profile, most: f64) -> Option<(&'static str, String)> {
     let (mut recording, mut measured) = (0.0, 0.0);
     for thread in &profile.threads {
         let (Some(tree), Some(cost)) = (&thread.tree, cost(profile, thread)) else { continue };
         for node in &tree.nodes {
-            recording += timed(node) * (cost.inner + cost.outer);
+            let calls = timed(node);
+            let read = if tree.sampled { calls.min(node.timed as f64) } else { calls };
+            recording += overhead(&cost, Calls { timed: read, untimed: calls - read }, 0.0);
             if node.parent == 0 {
                 measured += (node.ns + node.open_ns) as f64 + timed(node) * cost.outer;
             }
         }
     }
-    (recording > MOST_OVERHEAD * measured && measured > 0.0).then(|| {
+    (recording > most * measured && measured > 0.0).then(|| {
         let percent = 100.0 * recording / measured;
         (
             "implausible",
