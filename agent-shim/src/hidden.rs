@@ -1,9 +1,12 @@
-//! Hidden classes (JEP 371) and the anonymous classes of `Unsafe` before them. The virtual machine shows their bytes to no agent, so they
-//! run as they are; they are counted, and named in the account, as they are prepared.
+//! Classes that run as they are, counted in the profile and named in the account:
+//!
+//! - hidden classes (JEP 371) and the anonymous classes of `Unsafe` before them: the virtual machine shows their bytes to no agent;
+//! - those that agents of `java.lang.instrument` brought before this one was called: they run while classes load, those of the recorder among
+//!   them, and with probes they would need a class that is just being loaded.
 
 use crate::class_rules::Origin;
 use crate::jvmti::{Jni, Jvmti, Object};
-use crate::{AGENT, is_loading};
+use crate::{AGENT, Agent, is_loading};
 use std::sync::{Mutex, PoisonError};
 
 /// Those that would have been rewritten.
@@ -14,7 +17,8 @@ struct Seen {
     first: String,
 }
 
-static SEEN: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
+static HIDDEN: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
+static OF_AGENTS: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
 
 /// A class was prepared.
 pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
@@ -29,22 +33,33 @@ pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
     let origin = live.origin(jni, &loader, name);
     jni.forget(loader);
     if origin == Origin::Program && agent.hook.wants(origin, name) && agent.hook.may_change(name) {
-        let name = agent.hook.left_unreachable(name, "hidden");
-        let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.classes == 0 {
-            seen.first = name;
-        }
-        seen.classes += 1;
+        count(&HIDDEN, agent.hook.left_unreachable(name, "hidden"));
     }
+}
+
+/// A class of the program was loaded before this agent was called, by another one.
+pub(crate) fn brought_by_an_agent(agent: &Agent, class: &[u8]) {
+    count(&OF_AGENTS, agent.hook.left_unreachable(class, "before-agent"));
+}
+
+fn count(seen: &Mutex<Seen>, name: String) {
+    let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    if seen.classes == 0 {
+        seen.first = name;
+    }
+    seen.classes += 1;
 }
 
 /// What the profile says of them, as lines of KEY=VALUE; nothing, if there were none.
 pub(crate) fn properties() -> String {
-    let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    match seen.classes {
-        0 => String::new(),
-        classes => format!("hidden.classes={classes}\nhidden.first={}\n", seen.first),
-    }
+    let lines = |key: &str, seen: &Mutex<Seen>| {
+        let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match seen.classes {
+            0 => String::new(),
+            classes => format!("{key}.classes={classes}\n{key}.first={}\n", seen.first),
+        }
+    };
+    lines("hidden", &HIDDEN) + &lines("before-agent", &OF_AGENTS)
 }
 
 /// The name in the class file of a hidden class: `p/Foo` of `Lp/Foo.0x1234;`, and of `Lp/Foo/1234;` as Java 11 has it. None: it is not

@@ -153,7 +153,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
             let jni = jni.ok_or("no JNI")?;
             start(jvmti, &options, true)?;
             if let Some(agent) = AGENT.get() {
-                go_live(agent, jvmti, jni);
+                go_live(agent, jvmti, jni, true);
             }
             Ok(())
         };
@@ -289,7 +289,7 @@ fn program_name(command: &str) -> Option<String> {
 }
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
-fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
+fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if let Some(dump) = &agent.heap_dump {
         dump.begin();
     }
@@ -335,7 +335,7 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
     }
     // Hidden classes are named in the report; without this event they are not.
     let _ = jvmti.enable(Event::ClassPrepare);
-    retransform(agent, jvmti, jni);
+    retransform(agent, jvmti, jni, attached);
     if agent.hook.wants_machine_work() {
         let refused =
             load_hook::MACHINE_CLASSES.iter().filter(|class| !send_again(jvmti, jni, class)).count();
@@ -372,7 +372,7 @@ fn send_again(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &str) -> bool {
 /// Sends the classes through the hook that were loaded before it was there: what other agents and the system class loader have brought before
 /// the virtual machine was initialised, or an attached program has; of the JDK what the user asked for. One that the virtual machine
 /// refuses keeps no other back.
-fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
+fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     let Some(live) = agent.live.get() else { return };
     let classes = match jvmti.loaded_classes(jni) {
         Ok(classes) => classes,
@@ -383,6 +383,9 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
         // Hidden classes have a dot in theirs.
         signature.strip_prefix('L')?.strip_suffix(';').filter(|name| !name.contains('.')).map(str::to_owned)
     };
+    // Of an agent of java.lang.instrument that was called before this one, every class that is not the JDK's is its own.
+    let is_agent = |class| name(class).is_some_and(|name| name == "sun/instrument/InstrumentationImpl");
+    let by_agent = !attached && classes.iter().any(is_agent);
     let mut wanted = Vec::new();
     for class in classes {
         if let (Some(name), Ok(loader)) = (name(&class), jvmti.loader(&class, jni)) {
@@ -391,7 +394,11 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) {
                 && !agent.early.as_ref().is_some_and(|early| early.has_rewritten(name.as_bytes()))
                 && jvmti.is_modifiable(&class)
             {
-                wanted.extend(jni.global(&class));
+                if by_agent && origin == Origin::Program {
+                    hidden::brought_by_an_agent(agent, name.as_bytes());
+                } else {
+                    wanted.extend(jni.global(&class));
+                }
             }
             jni.forget(loader);
         }
@@ -444,7 +451,7 @@ unsafe extern "system" fn vm_init(
         // SAFETY: the environments are valid during this call.
         let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
         if let Some(agent) = AGENT.get() {
-            go_live(agent, jvmti, jni);
+            go_live(agent, jvmti, jni, false);
         }
     });
 }

@@ -34,6 +34,10 @@ pub(crate) struct Recording {
     hidden_classes: Option<u64>,
     /// One of them.
     hidden_class: Option<String>,
+    /// Classes that another agent brought before ours was called, which run as they are; none: that is not known.
+    agent_classes: Option<u64>,
+    /// One of them.
+    agent_class: Option<String>,
     /// What is not in these.
     left_out: [&'static str; 3],
     /// Methods whose own time cannot be told from the cost of recording; none: times are not corrected.
@@ -55,21 +59,16 @@ impl Recording {
             let number = |file: &ProfileFile| file.property(key).and_then(|text| text.parse::<u64>().ok());
             subject.profiles.iter().filter_map(number).reduce(u64::saturating_add)
         };
+        let first = |key| subject.profiles.iter().find_map(|file| file.property(key)).map(str::to_owned);
         Recording {
             probes_ns: is_corrected.then(|| subject.overhead.round() as u64),
             rewriting_ns: sum("rewriting.ns"),
             rewriting_classes: sum("rewriting.classes"),
-            classes_left: subject
-                .profiles
-                .iter()
-                .find_map(|file| file.property("rewriting.left"))
-                .map(str::to_owned),
+            classes_left: first("rewriting.left"),
             hidden_classes: sum("hidden.classes"),
-            hidden_class: subject
-                .profiles
-                .iter()
-                .find_map(|file| file.property("hidden.first"))
-                .map(str::to_owned),
+            hidden_class: first("hidden.first"),
+            agent_classes: sum("before-agent.classes"),
+            agent_class: first("before-agent.first"),
             left_out: LEFT_OUT,
             too_short: subject
                 .model
@@ -92,6 +91,13 @@ impl Recording {
             let classes =
                 if classes == 1 { "1 hidden class".to_owned() } else { format!("{classes} hidden classes") };
             let text = format!("{classes}, the first is {first}: the virtual machine shows them to no agent");
+            fact(out, "left out", &text)?;
+        }
+        if let (Some(classes), Some(first)) = (self.agent_classes, &self.agent_class) {
+            let classes = if classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") };
+            let text = format!(
+                "{classes} that another agent loaded before this one was called, the first is {first}"
+            );
             fact(out, "left out", &text)?;
         }
         let mut parts = Vec::new();

@@ -6,6 +6,12 @@ public class Before extends ClassLoader {
         }
     }
 
+    static class Later {
+        static int zero() {
+            return 0;
+        }
+    }
+
     public Before(ClassLoader parent) {
         super(parent);
         Loaded.twice(0);
@@ -16,7 +22,7 @@ public class Before extends ClassLoader {
     }
 
     public static void main(String[] words) {
-        int sum = 0;
+        int sum = Later.zero();
         for (int i = 0; i < 10; i++) {
             sum += Loaded.twice(i);
         }
