@@ -154,7 +154,8 @@ fn texts_and_tables_do_not_control_a_terminal() {
     for command in [&reports[..], &more, &tables, &others].concat() {
         let line = format!("{command} a.iprof");
         let run = dir.line(&line);
-        assert!(run.code < 2, "{line}: {}", run.stderr);
+        // 4: what was recorded does not answer it.
+        assert!([0, 1, 4].contains(&run.code), "{line}: {}", run.stderr);
         assert!(run.stdout.contains('\n'), "{line}");
         is_plain(&line, &run);
     }
