@@ -1,0 +1,69 @@
+//! README and book name only commands and options that exist.
+
+mod common;
+
+use common::Dir;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, iter};
+
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let book = fs::read_dir(root.join("docs/src")).unwrap().map(|entry| entry.unwrap().path());
+    iter::once(root.join("README.md")).chain(book).collect()
+}
+
+/// The long options in a text.
+fn options(text: &str) -> BTreeSet<String> {
+    let word = |at: usize| {
+        let end =
+            text[at..].find(|c: char| c != '-' && !c.is_ascii_lowercase()).map_or(text.len(), |n| at + n);
+        text[at..end].trim_end_matches('-').to_owned()
+    };
+    let begins = |at: usize| !text[..at].ends_with(|c: char| c == '-' || c.is_alphanumeric());
+    let found = text.match_indices("--").filter(|&(at, _)| begins(at)).map(|(at, _)| word(at));
+    found.filter(|option| option.len() > 2).collect()
+}
+
+/// The options of every command; those of the default command under the name `rewrite`.
+fn commands(dir: &Dir) -> BTreeMap<String, BTreeSet<String>> {
+    let help = dir.line("--help").expect(0).stdout;
+    let list = help.split("Commands:").nth(1).expect("a list of commands");
+    let names = list.lines().skip(1).take_while(|line| line.starts_with("  "));
+    let names =
+        names.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    names
+        .map(|name| (name.to_owned(), options(&dir.line(&format!("help {name}")).expect(0).stdout)))
+        .collect()
+}
+
+#[test]
+fn what_readme_and_book_name_exists() {
+    let dir = Dir::new();
+    let commands = commands(&dir);
+    assert!(commands.len() > 10 && commands["rewrite"].contains("--include"), "{commands:?}");
+    let known: BTreeSet<&String> = commands.values().flatten().collect();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let shown = |what: &str| format!("{}: {what}", page.display());
+        for line in text.lines().filter_map(|line| line.strip_prefix("$ instrument ")) {
+            // What stands behind `--` is of the program that is run.
+            let own = line.split(" -- ").next().unwrap();
+            let first = own.split_whitespace().next().unwrap();
+            let name = if commands.contains_key(first) { first } else { "rewrite" };
+            assert!(name == first || first.contains('.'), "{}", shown(line));
+            for option in options(own.split('\'').next().unwrap()) {
+                assert!(commands[name].contains(&option), "{}", shown(&format!("{option} in {line}")));
+            }
+        }
+        // In the text, as code.
+        for code in text.split('`').skip(1).step_by(2).filter(|code| !code.contains('\n')) {
+            if code.contains("cargo") || code.contains("patch-module") || code.contains("module-path") {
+                continue;
+            }
+            for option in options(code) {
+                assert!(known.contains(&option), "{}", shown(&format!("{option} in `{code}`")));
+            }
+        }
+    }
+}
