@@ -1,16 +1,18 @@
-//! Virtual machines that the program starts itself: `instrument run` says by environment variables what those are to be started with, and
-//! wants to know which processes were recorded.
+//! What `instrument run` and the agent say to each other: `run`, by environment variables, what virtual machines that the program starts itself are
+//! to be started with; the agent, in a file, which processes were recorded, and which patterns nothing fitted.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::sync::OnceLock;
 
 /// What every virtual machine takes options from.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 /// What that variable is to hold for processes that this one starts; empty: it is to be removed. Set by `instrument run`.
 const FOR_CHILDREN: &str = "INSTRUMENT_RUN_TOOL_OPTIONS";
-/// A file that gets a line with the id of each process that is recorded. Set by `instrument run`.
+/// A file that gets a line with the id of each process that is recorded, and those of [`ended`]. Set by `instrument run`.
 const PROCESSES: &str = "INSTRUMENT_RUN_PROCESSES";
+static FILE: OnceLock<OsString> = OnceLock::new();
 
 /// The virtual machine starts, and has read its options: what it starts from here on gets those that `instrument run` wants.
 ///
@@ -21,12 +23,25 @@ pub(crate) unsafe fn prepare() {
         // SAFETY: see above.
         unsafe { set(options) }
     }
-    if let Some(path) = std::env::var_os(PROCESSES)
-        && let Ok(mut file) = OpenOptions::new().append(true).open(path)
-    {
-        // The run may have ended; then nobody asks.
-        let _ = file.write_all(format!("{}\n", std::process::id()).as_bytes());
+    if let Some(path) = std::env::var_os(PROCESSES) {
+        let _ = FILE.set(path);
+        write(&format!("{}\n", std::process::id()));
     }
+}
+
+/// The virtual machine ends: says which patterns of which options no class and no method has fitted. True: `instrument run` will hear of it.
+pub(crate) fn ended(unmatched: &[(&str, String)]) -> bool {
+    let process = std::process::id();
+    let lines = unmatched.iter().map(|(option, pattern)| format!("{process} unmatched {option} {pattern}\n"));
+    FILE.get().is_some() && write(&(lines.collect::<String>() + &format!("{process} ended\n")))
+}
+
+/// In one piece: other processes write there, too. False: the run has ended, and nobody asks.
+fn write(lines: &str) -> bool {
+    let open = |path| OpenOptions::new().append(true).open(path);
+    FILE.get()
+        .and_then(|path| open(path).ok())
+        .is_some_and(|mut file| file.write_all(lines.as_bytes()).is_ok())
 }
 
 /// # Safety

@@ -441,6 +441,25 @@ impl LoadHook {
         }
     }
 
+    /// The patterns that no class and no method has fitted, each with its option.
+    pub(crate) fn unmatched(&self) -> Vec<(&'static str, String)> {
+        let (include, exclude) = self.filter.unmatched();
+        let jdk = self.jdk_filter.as_deref().map(Filter::unmatched);
+        // What names classes of the JDK is in both filters.
+        let fits_jdk = |pattern: &str, unmatched: Option<&[&str]>| {
+            unmatched
+                .is_some_and(|unmatched| !pattern.starts_with(['*', '?']) && !unmatched.contains(&pattern))
+        };
+        let fits_none = |patterns: Vec<&'static str>, option: &'static str, in_jdk: Option<&[&str]>| {
+            let left = patterns.into_iter().filter(|pattern| !fits_jdk(pattern, in_jdk));
+            left.map(|pattern| (option, pattern.to_owned())).collect::<Vec<_>>()
+        };
+        let mut unmatched =
+            fits_none(include, "include", jdk.as_ref().map(|(include, _)| include.as_slice()));
+        unmatched.extend(fits_none(exclude, "exclude", jdk.as_ref().map(|(_, exclude)| exclude.as_slice())));
+        unmatched
+    }
+
     /// Says at the end which regions' classes were never loaded. The roots that no method has matched.
     pub(crate) fn missed(&self) -> Vec<String> {
         for (region, met) in self.regions.iter().zip(&self.regions_met) {

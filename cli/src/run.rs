@@ -7,6 +7,8 @@
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 use crate::exit::{Exit, usage};
+use crate::lookup::{Given, nothing_fits, say};
+use crate::names::Names;
 use crate::run_profiles::{Recorded, Replaced, directory_of, profiles_since};
 use crate::run_recording;
 use crate::run_report::Report;
@@ -15,6 +17,7 @@ use crate::talk::Talk;
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use instrument_analysis::report::text::quantity;
+use instrument_trace::Profile;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
@@ -79,8 +82,7 @@ pub(crate) struct Opts {
 }
 
 /// Options of `rewrite` that say nothing about a run.
-pub(crate) const WITHOUT_EFFECT: [&str; 5] =
-    ["runtime", "strict", "strip_signatures", "threads", "subclasses_of"];
+pub(crate) const WITHOUT_EFFECT: [&str; 4] = ["runtime", "strip_signatures", "threads", "subclasses_of"];
 
 const LIBRARY: &str =
     if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
@@ -148,7 +150,32 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     {
         talk.warn(format_args!("{error:#}"));
     }
-    Ok(Exit::Program(exit_code(status)))
+    let warnings = unmatched(&Recorded::unmatched(processes.path()), &profiles);
+    let exit = match exit_code(status) {
+        0 => Exit::Done,
+        code => Exit::Program(code),
+    };
+    Ok(say(&warnings, settings.strict, exit, talk))
+}
+
+/// What is said of patterns that no class and no method fitted.
+fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<String> {
+    if patterns.is_empty() {
+        return Vec::new();
+    }
+    let files = profiles.iter().filter_map(|path| fs::File::open(path).ok());
+    let profiles = files.filter_map(|file| Profile::open(&file).ok());
+    let names: Vec<Names> = profiles.map(|profile| Names::new(&profile, 0, false)).collect();
+    let known: Vec<&str> = names.iter().flat_map(Names::methods).collect();
+    let warning = |(option, pattern): &(String, String)| {
+        let option = format!("--{option}");
+        nothing_fits(
+            Given { name: &option, what: "class that was loaded, and no method of one," },
+            pattern,
+            &known,
+        )
+    };
+    patterns.iter().map(warning).collect()
 }
 
 fn exit_code(status: ExitStatus) -> u8 {

@@ -1,6 +1,6 @@
 //! The profiles of a run: where they go, which one is replaced, and which ones the program left.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -88,6 +88,26 @@ impl Recorded {
         let text = fs::read_to_string(processes).unwrap_or_default();
         let ids = text.lines().filter_map(|line| line.parse().ok()).chain(java.map(u64::from));
         Recorded(Some(ids.collect()).filter(|ids: &HashSet<u64>| !ids.is_empty()))
+    }
+
+    /// The options and patterns that nothing fitted in any process; none if one of them ended before it could say so.
+    pub(crate) fn unmatched(processes: &Path) -> Vec<(String, String)> {
+        let text = fs::read_to_string(processes).unwrap_or_default();
+        let (mut begun, mut ended) = (HashSet::new(), HashSet::new());
+        let mut found: BTreeMap<(String, String), HashSet<&str>> = BTreeMap::new();
+        for line in text.lines() {
+            let mut words = line.splitn(4, ' ');
+            match [words.next(), words.next(), words.next(), words.next()] {
+                [Some(process), None, ..] => _ = begun.insert(process),
+                [Some(process), Some("ended"), ..] => _ = ended.insert(process),
+                [Some(process), Some("unmatched"), Some(option), Some(pattern)] => {
+                    found.entry((option.to_owned(), pattern.to_owned())).or_default().insert(process);
+                }
+                _ => {}
+            }
+        }
+        let everywhere = |by: &HashSet<&str>| begun == ended && *by == ended;
+        found.into_iter().filter(|(_, by)| everywhere(by)).map(|(found, _)| found).collect()
     }
 
     fn has(&self, process: u64) -> bool {
@@ -240,5 +260,20 @@ mod tests {
         let recorded = Recorded::read(&processes, Some(7));
         assert_eq!(profiles_since(folder.path(), UNIX_EPOCH, &recorded).len(), 3);
         assert_eq!(names(None), ["p-4.iprof", "p-5.iprof", "p-7-2.iprof", "p-7.iprof", "p-8.iprof"]);
+    }
+
+    #[test]
+    fn a_pattern_is_named_that_fits_nothing_in_any_process() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let unmatched = |text: &str| {
+            fs::write(file.path(), text).unwrap();
+            Recorded::unmatched(file.path())
+        };
+        let both = "7\n8\n7 unmatched include a b.**\n7 unmatched exclude c\n7 ended\n8 unmatched include a b.**\n8 ended\n";
+        assert_eq!(unmatched(both), [("include".to_owned(), "a b.**".to_owned())]);
+        // The one that was killed may have had such classes.
+        assert_eq!(unmatched(&both.replace("8 ended\n", "")), []);
+        assert_eq!(unmatched("7\n7 ended\n"), []);
+        assert!(Recorded::read(file.path(), None).has(7));
     }
 }

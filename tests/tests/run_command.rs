@@ -202,12 +202,13 @@ fn json_after_a_line(stdout: &str) -> Result<(&str, serde_json::Value)> {
     Ok((line, serde_json::from_str(json).with_context(|| stdout.to_owned())?))
 }
 
-/// Beside busy threads a loop of tiny calls is charged many times what it takes: the error says so, or nothing is corrected.
+/// Beside busy threads a loop of tiny calls is charged many times what it takes: the error says so, or nothing is corrected. Where few calls are
+/// timed, an interruption may be in none of them.
 #[test]
 fn errors_hold_a_machine_that_is_busy() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = agent::compile(&["Crowded.java"], 8, folder.path())?.display().to_string();
-    let options = ["--exclude", "Crowded$*", "--report", "xprof --json"];
+    let options = ["--exclude", "Crowded$*", "--timing", "all", "--report", "xprof --json"];
     let outcome = finish(instrument_run(&options, &["-cp", &path, "Crowded"])?)?;
     let (line, report) = json_after_a_line(&outcome.stdout)?;
     let (plain, check) = line.split_once(' ').context("two numbers")?;
@@ -243,6 +244,33 @@ fn cpu_time_and_rewriting_are_recorded() -> Result<()> {
     let recording = &report["recording"];
     ensure!(recording["rewriting_ns"].as_u64() > Some(0), "{recording}");
     ensure!(recording["rewriting_classes"].as_u64() > Some(0), "{recording}");
+    Ok(())
+}
+
+/// As of `rewrite`: a pattern that fits nothing is a warning, and exit code 3 with --strict.
+#[test]
+fn patterns_that_fit_nothing_are_named() -> Result<()> {
+    let (_folder, path) = program()?;
+    let run = |options: &[&str]| finish(instrument_run(options, &["-cp", &path, "Program"])?);
+    let wrong = ["--include", "Program", "--include", "Program#fibonaci", "--exclude", "com.acme.**"];
+    for strict in [false, true] {
+        let outcome = run(&[&wrong[..], if strict { &["--strict"] } else { &[] }].concat())?;
+        assert_eq!(outcome.code, Some(if strict { 3 } else { 0 }), "{}", outcome.stderr);
+        let warning = "fits --include 'Program#fibonaci'; did you mean Program.fibonacci";
+        ensure!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+        ensure!(outcome.stderr.contains("fits --exclude 'com.acme.**'"), "{}", outcome.stderr);
+        ensure!(!outcome.stderr.contains("'Program';"), "{}", outcome.stderr);
+    }
+    let right = run(&[
+        "--include",
+        "Program*",
+        "--include",
+        "java.util.ArrayList",
+        "--exclude",
+        "**#main",
+        "--strict",
+    ])?;
+    ensure!(right.code == Some(0) && !right.stderr.contains("fits"), "{}", right.stderr);
     Ok(())
 }
 
