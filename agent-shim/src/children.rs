@@ -29,19 +29,20 @@ pub(crate) unsafe fn prepare() {
     }
 }
 
-/// The virtual machine ends: says which patterns of which options no class and no method has fitted. True: `instrument run` will hear of it.
-pub(crate) fn ended(unmatched: &[(&str, String)]) -> bool {
+/// The virtual machine ends: tells `instrument run` which patterns of which options no class and no method has fitted.
+pub(crate) fn ended(unmatched: &[(&str, String)]) {
     let process = std::process::id();
     let lines = unmatched.iter().map(|(option, pattern)| format!("{process} unmatched {option} {pattern}\n"));
-    FILE.get().is_some() && write(&(lines.collect::<String>() + &format!("{process} ended\n")))
+    write(&(lines.collect::<String>() + &format!("{process} ended\n")));
 }
 
-/// In one piece: other processes write there, too. False: the run has ended, and nobody asks.
-fn write(lines: &str) -> bool {
-    let open = |path| OpenOptions::new().append(true).open(path);
-    FILE.get()
-        .and_then(|path| open(path).ok())
-        .is_some_and(|mut file| file.write_all(lines.as_bytes()).is_ok())
+/// In one piece: other processes write there, too. The run may have ended; then nobody asks.
+fn write(lines: &str) {
+    if let Some(path) = FILE.get()
+        && let Ok(mut file) = OpenOptions::new().append(true).open(path)
+    {
+        let _ = file.write_all(lines.as_bytes());
+    }
 }
 
 /// # Safety

@@ -484,14 +484,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
             heap::end();
             let properties = agent.hook.cost() + &hidden::properties() + &heap::properties();
             live.recorder.finish(jni, &agent.hook.missed(), &properties);
-            let unmatched = agent.hook.unmatched();
-            if !children::ended(&unmatched) {
-                for (option, pattern) in unmatched {
-                    say(format_args!(
-                        "no class that was loaded, and no method of one, fits {option} '{pattern}'"
-                    ));
-                }
-            }
+            children::ended(&agent.hook.unmatched());
         }
         // After the recorder: what is collected for it is not the program's doing.
         if let Some(agent) = AGENT.get()
