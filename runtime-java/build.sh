@@ -8,6 +8,11 @@ javac=${JAVAC:-${JAVA_HOME:+$JAVA_HOME/bin/}javac}
 mkdir -p "$out"
 LC_ALL=C
 export LC_ALL
+stubs=$(mktemp -d)
+trap 'rm -rf "$stubs"' EXIT
+# What the JDK has and no compiler shows.
+# shellcheck disable=SC2046
+"$javac" --release 8 -Xlint:-options -proc:none -d "$stubs" $(find "$here/stubs" -name '*.java' | sort)
 # shellcheck disable=SC2046
 "$javac" --release 8 -Xlint:all,-options -Werror -proc:none -g:source,lines -encoding UTF-8 -implicit:none \
-    -d "$out" $(find "$here/src" -name '*.java' | sort)
+    -cp "$stubs" -d "$out" $(find "$here/src" -name '*.java' | sort)

@@ -146,7 +146,8 @@ fn probe(hook: Hook, form: Form, pool: &mut Pool) -> (Vec<u8>, Option<Vec<u8>>) 
     words(&mut code, &[(3 + call.len()) as u16]);
     code.extend(call);
     if leave == opcode::ARETURN {
-        code.push(opcode::ALOAD_0);
+        // A task is the last argument.
+        code.extend([opcode::ALOAD, loads(hook.descriptor()).1 - 1]);
     }
     if keep && matches!(hook, Hook::EarlyObjectAlloc | Hook::ObjectAlloc | Hook::ArrayAlloc) {
         let [high, low] = pool.method(BOOT_PROBES, KEEP, OBJECT_EVENT).to_be_bytes();

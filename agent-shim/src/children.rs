@@ -1,17 +1,12 @@
-//! What `instrument run` and the agent say to each other: `run`, by environment variables, what virtual machines that the program starts itself are
-//! to be started with; the agent, in a file, which processes were recorded, and which patterns nothing fitted.
+//! The agent's side of [`instrument_control::run`]: what virtual machines that the program starts itself are to be started with, and the lines
+//! for `instrument run`.
 
+use instrument_control::run::{FOR_CHILDREN, Line, PROCESSES, TOOL_OPTIONS};
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// What every virtual machine takes options from.
-const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
-/// What that variable is to hold for processes that this one starts; empty: it is to be removed. Set by `instrument run`.
-const FOR_CHILDREN: &str = "INSTRUMENT_RUN_TOOL_OPTIONS";
-/// A file that gets a line with the id of each process that is recorded, and those of [`ended`]. Set by `instrument run`.
-const PROCESSES: &str = "INSTRUMENT_RUN_PROCESSES";
 static FILE: OnceLock<OsString> = OnceLock::new();
 
 /// The virtual machine starts, and has read its options: what it starts from here on gets those that `instrument run` wants.
@@ -25,23 +20,23 @@ pub(crate) unsafe fn prepare() {
     }
     if let Some(path) = std::env::var_os(PROCESSES) {
         let _ = FILE.set(path);
-        write(&format!("{}\n", std::process::id()));
+        write(&[Line::Started(std::process::id())]);
     }
 }
 
 /// The virtual machine ends: tells `instrument run` which patterns of which options no class and no method has fitted.
 pub(crate) fn ended(unmatched: &[(&str, String)]) {
     let process = std::process::id();
-    let lines = unmatched.iter().map(|(option, pattern)| format!("{process} unmatched {option} {pattern}\n"));
-    write(&(lines.collect::<String>() + &format!("{process} ended\n")));
+    let unmatched = unmatched.iter().map(|(option, pattern)| Line::Unmatched { process, option, pattern });
+    write(&unmatched.chain([Line::Ended(process)]).collect::<Vec<_>>());
 }
 
 /// In one piece: other processes write there, too. The run may have ended; then nobody asks.
-fn write(lines: &str) {
+fn write(lines: &[Line<'_>]) {
     if let Some(path) = FILE.get()
         && let Ok(mut file) = OpenOptions::new().append(true).open(path)
     {
-        let _ = file.write_all(lines.as_bytes());
+        let _ = file.write_all(lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes());
     }
 }
 

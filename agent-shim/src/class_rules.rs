@@ -12,7 +12,8 @@ pub(crate) enum Origin {
 impl Origin {
     /// `jdk_loader`: it is the boot loader or the platform loader.
     pub(crate) fn of(jdk_loader: bool, class: &[u8]) -> Origin {
-        const TOOLS: [&[u8]; 4] = [b"java/", b"jdk/", b"sun/", b"com/sun/tools/"];
+        const TOOLS: [&[u8]; 6] =
+            [b"java/", b"jdk/", b"sun/", b"com/sun/tools/", b"com/sun/source/", b"com/sun/jdi/"];
         if jdk_loader || TOOLS.iter().any(|prefix| class.starts_with(prefix)) {
             Origin::Jdk
         } else {

@@ -16,18 +16,6 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Which clock the user wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Wanted {
-    /// The counter if it can be had.
-    #[default]
-    Best,
-    /// The counter; it is said if it cannot be had.
-    Counter,
-    /// That of the virtual machine.
-    Monotonic,
-}
-
 /// The least time between two pairs: a hundred thousand times what a reading is uncertain by.
 const LEAST: Duration = Duration::from_millis(10);
 /// The narrowest of so many readings is taken.

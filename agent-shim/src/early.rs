@@ -13,7 +13,8 @@
 use crate::boot_probes;
 use crate::class_rules::Origin;
 use crate::jvmti::{Capability, Global, Jni, Jvmti, Object};
-use crate::load_hook::{LoadHook, News};
+use crate::load_hook::LoadHook;
+use crate::recorder::News;
 use crate::recorder::Recorder;
 use crate::talk::say;
 use crate::{class_loaders, heap};

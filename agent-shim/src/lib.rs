@@ -29,7 +29,6 @@ mod ctl;
 mod early;
 mod heap;
 mod heap_dump;
-mod hidden;
 mod jvmti;
 mod load_hook;
 mod method_ids;
@@ -39,16 +38,18 @@ mod recorder;
 mod report;
 mod runtime_jar;
 mod talk;
+mod unrewritten;
 
 use class_loaders::{ClassLoaders, Unreachable};
 use class_rules::Origin;
-use clock::{Pair, Wanted};
+use clock::Pair;
 use early::{Early, Rewritten};
 use heap_dump::AtEnd;
+use instrument_control::word::{Clock, Owners};
+use instrument_names::program;
 use instrument_rewriter::transform::hooks::Reach;
 use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
-use monitors::Owners;
 use options::{Options, Requests};
 use recorder::Recorder;
 use std::cell::Cell;
@@ -124,7 +125,10 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
         unsafe { children::prepare() };
         if options == "help" {
             // As the agents of the JDK do: there is no program to run.
-            let _ = std::io::Write::write_all(&mut std::io::stdout(), options::help().as_bytes());
+            let _ = std::io::Write::write_all(
+                &mut std::io::stdout(),
+                instrument_control::keys::help().as_bytes(),
+            );
             std::process::exit(0);
         }
         if let Err(reason) =
@@ -201,6 +205,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if !options.roots.is_empty() {
         settings += &format!("roots={}\n", options.roots.join(","));
     }
+    settings += &format!("selection={}\n", options.selection);
     for region in &options.regions {
         settings += &format!("region.{}={}\n", region.number, region.name);
     }
@@ -248,7 +253,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     }
     let hook_up = || {
         jvmti.add_capabilities(&capabilities)?;
-        heap::prepare()?;
+        heap::prepare(!wants_early && !attached)?;
         jvmti.set_callbacks(&CALLBACKS)?;
         if early_events {
             jvmti.enable(Event::VmStart)?;
@@ -261,14 +266,14 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
 }
 
 /// The first readings of the clock that the user wants.
-fn clock(wanted: Wanted) -> Option<Pair> {
-    if wanted == Wanted::Monotonic {
+fn clock(wanted: Option<Clock>) -> Option<Pair> {
+    if wanted == Some(Clock::Monotonic) {
         return None;
     }
     match clock::begin() {
         Ok(pair) => Some(pair),
         Err(reason) => {
-            if wanted == Wanted::Counter {
+            if wanted == Some(Clock::Tsc) {
                 say(format_args!("clock=tsc: {reason}; times are those of System.nanoTime()"));
             }
             None
@@ -278,8 +283,8 @@ fn clock(wanted: Wanted) -> Option<Pair> {
 
 /// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
 fn program_name(command: &str) -> Option<String> {
-    let word = command.split(' ').next()?;
-    let name = match word.strip_suffix(".jar") {
+    let word = program::word(command)?;
+    let name = match word.strip_suffix(".jar").or_else(|| word.strip_suffix(".java")) {
         Some(path) => Path::new(path).file_name()?.to_str()?,
         None => word.rsplit(['.', '/']).next()?,
     };
@@ -300,6 +305,7 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
         }
         heap::register(jni).then_some(())?;
         let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
+        export_memory(jvmti, jni);
         let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
         Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni, agent.early.is_some())? })
     };
@@ -360,6 +366,17 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     }
 }
 
+/// Lets the recorder write to its mapping as the JDK does. Where that fails it goes a slower way.
+fn export_memory(jvmti: Jvmti<'_>, jni: Jni<'_>) {
+    let (object, runtime) = (jni.find_class("java/lang/Object"), jni.find_class("instrument/runtime/Agent"));
+    if let (Some(object), Some(runtime)) = (&object, &runtime) {
+        let _ = jvmti.add_exports(jni, object, "jdk.internal.misc", runtime);
+    }
+    for class in [object, runtime].into_iter().flatten() {
+        jni.forget(class);
+    }
+}
+
 /// Sends a class of the boot loader through the hook once more.
 fn send_again(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &str) -> bool {
     jni.find_class(class).and_then(|class| jni.promote(class)).is_some_and(|class| {
@@ -395,7 +412,7 @@ fn retransform(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
                 && jvmti.is_modifiable(&class)
             {
                 if by_agent && origin == Origin::Program {
-                    hidden::brought_by_an_agent(agent, name.as_bytes());
+                    unrewritten::brought_by_an_agent(agent, name.as_bytes());
                 } else {
                     wanted.extend(jni.global(&class));
                 }
@@ -432,7 +449,9 @@ impl Live {
             Err(unreachable) => {
                 let name = agent.hook.left_unreachable(name, unreachable.reason());
                 if unreachable == Unreachable::News {
-                    say_once(format_args!("{name} stays as it is: its class loader hides what probes call"));
+                    say_once(format_args!(
+                        "{name} is not instrumented: its class loader cannot see the runtime"
+                    ));
                 }
                 None
             }
@@ -482,7 +501,14 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
             && let Some(live) = agent.live.get()
         {
             heap::end();
-            let properties = agent.hook.cost() + &hidden::properties() + &heap::properties();
+            if let Some(jvmti) = heap::numbers_in() {
+                match heap_dump::search_holders(jvmti, jni, heap::holders_limit()) {
+                    Ok(Some(holders)) => live.recorder.holders(jni, &holders),
+                    Ok(None) => {}
+                    Err(reason) => say(format_args!("who holds leak suspects is not known: {reason}")),
+                }
+            }
+            let properties = agent.hook.cost() + &unrewritten::properties() + &heap::properties();
             live.recorder.finish(jni, &agent.hook.missed(), &properties);
             children::ended(&agent.hook.unmatched());
         }
@@ -509,7 +535,7 @@ unsafe extern "system" fn class_prepare(
         // - The environments are valid during this call.
         // - `class` is a local reference of this call.
         let (jvmti, jni, class) = unsafe { (Jvmti::new(jvmti), Jni::new(jni), Object::new(class)) };
-        hidden::prepared(jvmti, jni, &class);
+        unrewritten::prepared(jvmti, jni, &class);
     });
 }
 
@@ -597,6 +623,7 @@ mod tests {
             ("lib/app-1.2.jar --verbose x", "app-1.2"),
             ("com.acme.Main a.b", "Main"),
             ("m.odule/com.acme.Main", "Main"),
+            ("jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java 3", "Shop"),
             ("a$b.Café", "Caf_"),
         ] {
             assert_eq!(program_name(command).as_deref(), Some(name));

@@ -4,15 +4,18 @@ use crate::class_rules::{self, Origin};
 use crate::heap;
 use crate::method_ids::MethodIds;
 use crate::options::Options;
+use crate::recorder::News;
 use crate::report::Report;
 use crate::talk::say;
+use instrument_control::keys;
+use instrument_control::word::LibraryCalls;
+use instrument_names::id_map::Entry;
 use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
-use instrument_rewriter::id_map::Entry;
 use instrument_rewriter::instrumenter::{Instrumenter, Plan, RegionRecord, Runtime};
-use instrument_rewriter::library::{self, LibraryCalls, Own, Resolved};
+use instrument_rewriter::library::{self, Own, Resolved};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
@@ -96,14 +99,6 @@ fn machine_work() -> Arc<[Region]> {
         Some(region)
     };
     MACHINE_WORK.iter().filter_map(region).collect()
-}
-
-/// What the recorder has to know of a class before it can run.
-pub(crate) struct News {
-    /// The part of the id map that nobody has yet.
-    pub(crate) map: Option<Vec<u8>>,
-    /// Ids of root methods.
-    pub(crate) roots: Vec<u32>,
 }
 
 impl LoadHook {
@@ -443,21 +438,14 @@ impl LoadHook {
 
     /// The patterns that no class and no method has fitted, each with its option.
     pub(crate) fn unmatched(&self) -> Vec<(&'static str, String)> {
-        let (include, exclude) = self.filter.unmatched();
-        let jdk = self.jdk_filter.as_deref().map(Filter::unmatched);
-        // What names classes of the JDK is in both filters.
-        let fits_jdk = |pattern: &str, unmatched: Option<&[&str]>| {
-            unmatched
-                .is_some_and(|unmatched| !pattern.starts_with(['*', '?']) && !unmatched.contains(&pattern))
-        };
-        let fits_none = |patterns: Vec<&'static str>, option: &'static str, in_jdk: Option<&[&str]>| {
-            let left = patterns.into_iter().filter(|pattern| !fits_jdk(pattern, in_jdk));
-            left.map(|pattern| (option, pattern.to_owned())).collect::<Vec<_>>()
-        };
-        let mut unmatched =
-            fits_none(include, "include", jdk.as_ref().map(|(include, _)| include.as_slice()));
-        unmatched.extend(fits_none(exclude, "exclude", jdk.as_ref().map(|(_, exclude)| exclude.as_slice())));
-        unmatched
+        let (mut include, mut exclude) = self.filter.unmatched();
+        if let Some((jdk_include, jdk_exclude)) = self.jdk_filter.as_deref().map(Filter::unmatched) {
+            // An include pattern that begins with a wildcard is not about the JDK, and not in its filter.
+            include.retain(|pattern| pattern.starts_with(['*', '?']) || jdk_include.contains(pattern));
+            exclude.retain(|pattern| jdk_exclude.contains(pattern));
+        }
+        let include = include.into_iter().map(|pattern| (keys::INCLUDE, pattern.to_owned()));
+        include.chain(exclude.into_iter().map(|pattern| (keys::EXCLUDE, pattern.to_owned()))).collect()
     }
 
     /// Says at the end which regions' classes were never loaded. The roots that no method has matched.
@@ -601,7 +589,27 @@ mod tests {
     }
 
     #[test]
-    fn classes_of_remote_calls_are_wanted_whatever_the_filters_say() {
+    fn a_pattern_that_a_class_of_the_jdk_fits_is_not_unmatched() {
+        let hook = hook("include=java.util.**:**Foo:com.acme.**,exclude=**Inflater:**#never");
+        let unmatched = |hook: &LoadHook| {
+            let patterns = hook.unmatched();
+            patterns
+                .iter()
+                .map(|(option, pattern)| format!("{option} {pattern}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let nothing =
+            "include java.util.**, include **Foo, include com.acme.**, exclude **Inflater, exclude **#never";
+        assert_eq!(unmatched(&hook), nothing);
+        for class in ["java/util/HashMap", "java/util/zip/Inflater"] {
+            hook.may_want(Origin::Jdk, class.as_bytes());
+        }
+        assert_eq!(unmatched(&hook), "include **Foo, include com.acme.**, exclude **#never");
+    }
+
+    #[test]
+    fn classes_of_remote_calls_are_rewritten_whatever_the_filters_say() {
         let class = b"sun/rmi/transport/Transport";
         for (options, wanted, alone) in [
             ("transform=method-events:rmi", true, true),

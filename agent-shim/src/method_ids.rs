@@ -8,7 +8,7 @@
 //! after [`AT_START`], or [`AT_CLASS`], the agent says so, and methods that are not in the map yet are numbered as without a file.
 
 use crate::talk::say;
-use instrument_rewriter::id_map::{HEADER, IdMap, gz, read_text};
+use instrument_names::id_map::{HEADER, IdMap, gz, read_text};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -259,7 +259,7 @@ fn say_locked(path: &Path, waited: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_rewriter::id_map::MethodInfo;
+    use instrument_names::id_map::MethodInfo;
 
     fn assign(map: &mut IdMap, class: &str) -> u32 {
         let class = map.begin_class(class.as_bytes(), None).unwrap();

@@ -12,20 +12,19 @@ use crate::jvmti::{
 };
 use crate::recorder;
 use crate::talk::{contained, say};
+use instrument_control::word::Owners;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Whether the virtual machine is asked who has a monitor that a thread has to wait for. It stops all threads to tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owners {
-    /// Never.
-    Off = 0,
-    /// As long as that takes no more than a small share of the time.
-    On = 1,
-    /// Always.
-    All = 2,
+/// As the recorder knows it.
+fn number(owners: Owners) -> i32 {
+    match owners {
+        Owners::Off => 0,
+        Owners::On => 1,
+        Owners::All => 2,
+    }
 }
 
 /// Kinds of waits, as in the file.
@@ -107,7 +106,7 @@ fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
         && (jvmti.add_capabilities(&[Capability::GetMonitorInfo]).is_err()
             || !jni.register_question(MONITORS_CLASS, "owner", owner))
     {
-        say(format_args!("this virtual machine does not tell who has a monitor"));
+        say(format_args!("this JVM does not say who owns a monitor: owners are not recorded"));
         granted = Owners::Off;
     }
     // Before 21 there are none.
@@ -144,7 +143,7 @@ fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
     };
     let start = method(MONITORS_CLASS, "start", "(I)Z")?;
     let monitors = MONITORS.get_or_init(|| monitors);
-    if jni.call_for_boolean(&start, &[Value::Int(granted as i32)]) != Some(true) {
+    if jni.call_for_boolean(&start, &[Value::Int(number(granted))]) != Some(true) {
         return Err("the recorder did not begin".to_owned());
     }
     let events = [

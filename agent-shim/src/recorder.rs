@@ -2,7 +2,6 @@
 
 use crate::clock::{self, Pair};
 use crate::jvmti::{Jni, StaticMethod};
-use crate::load_hook::News;
 use std::sync::{Mutex, PoisonError};
 
 /// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
@@ -13,12 +12,21 @@ pub(crate) fn has_stack() -> bool {
     stacker::remaining_stack().is_none_or(|bytes| bytes >= STACK)
 }
 
+/// What the recorder has to know of a class before it can run.
+pub(crate) struct News {
+    /// The part of the id map that nobody has yet.
+    pub(crate) map: Option<Vec<u8>>,
+    /// Ids of root methods.
+    pub(crate) roots: Vec<u32>,
+}
+
 /// The recorder, once its class can be called.
 pub(crate) struct Recorder {
     id_map: StaticMethod,
     roots: StaticMethod,
     missed: StaticMethod,
     properties: StaticMethod,
+    holders: StaticMethod,
     /// Pieces of the id map that it did not take yet.
     waiting: Mutex<Vec<Vec<u8>>>,
 }
@@ -39,13 +47,14 @@ impl Recorder {
         let roots = jni.static_method(CLASS, "roots", "([B)V")?;
         let missed = jni.static_method(CLASS, "missed", "([B)V")?;
         let properties = jni.static_method(CLASS, "properties", "([B)V")?;
+        let holders = jni.static_method(CLASS, "holders", "([B)V")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
         if at_once {
             let begin = jni.static_method(CLASS, "begin", "([B)V")?;
             jni.call_with_bytes(&begin, &[]).then_some(())?;
         }
-        Some(Recorder { id_map, roots, missed, properties, waiting: Mutex::default() })
+        Some(Recorder { id_map, roots, missed, properties, holders, waiting: Mutex::default() })
     }
 
     /// Tells what has to be known of a class before it runs. Roots do not wait as the map does: where the stack is nearly full, what
@@ -73,6 +82,11 @@ impl Recorder {
         if !pieces.is_empty() {
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).append(&mut pieces);
         }
+    }
+
+    /// Writes who holds objects that may leak.
+    pub(crate) fn holders(&self, jni: Jni<'_>, data: &[u8]) {
+        jni.call_with_bytes(&self.holders, data);
     }
 
     /// Writes what is left, before the end. `missed`: roots that match nothing that was rewritten now; it may have been earlier.

@@ -46,9 +46,9 @@ fn print_thread(thread: &Thread) {
     for (node, number) in thread.tree.iter().flat_map(|tree| &tree.nodes).zip(1..) {
         let depth = depths[node.parent as usize] + 1;
         depths.push(depth);
-        let (closes, stray) = (&node.closes, node.stray);
+        let (closes, unmatched) = (&node.closes, node.unmatched);
         println!(
-            "{number:6} {:indent$}{:?} under {}: {} entries, {closes:?}, {stray} stray, {} open, {} ns",
+            "{number:6} {:indent$}{:?} under {}: {} entries, {closes:?}, {unmatched} unmatched, {} open, {} ns",
             "",
             node.consumer,
             node.parent,

@@ -54,6 +54,17 @@ pub struct Checked {
     pub violations: Vec<Violation>,
 }
 
+impl Checked {
+    /// What the check came to, in a line.
+    pub fn line(&self) -> String {
+        let (equations, consumers) = (self.equations, self.consumers);
+        match self.violations.len() {
+            0 => format!("invariants hold: {equations} equations of {consumers} consumers"),
+            n => format!("invariants VIOLATED: {n} of {equations} equations of {consumers} consumers"),
+        }
+    }
+}
+
 /// Checks all four for every consumer and resource. The virtual root has no parents; only the fourth is asked of it.
 pub fn check(model: &Arcflow, arcs: &Arcs) -> Checked {
     let mut checked = Checked::default();

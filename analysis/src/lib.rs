@@ -4,29 +4,37 @@
 //! |---|---|
 //! | [`model`] | AF0, the one model: consumer contexts, how often each was met, what each consumed |
 //! | [`origin`] | source file and first line of methods |
+//! | [`session`] | files, read into the model, with what goes with them: what reports, exports and checks ask |
 //! | [`input`] | events, folded stacks and call trees, read into the model |
 //! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
 //! | [`load`] | profiles, read into the model |
 //! | [`calibration`] | what the probes cost, taken out of what they measured |
 //! | [`correction`] | whether that can be done, and if not, why |
+//! | [`gate`] | baselines and budgets over exact figures, and what grew against them |
+//! | [`context_key`] | a key of a context that is the same in every run, file and build |
+//! | [`stable_name`] | names without the numbers that compilers and generators hand out |
 //! | [`heap`] | which objects were made where, how long they lived, what leaks |
 //! | [`waits`] | what threads waited for |
 //! | [`window`] | what happened since a snapshot |
 //! | [`merge`] | profiles of several processes: which remote call is which, and the execution tree over all of them |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
+//! | [`text`] | figures and names as people read them |
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
 //! | [`export`] | the model, and timelines, as other tools read them |
+//! | [`page`] | the model in one compact document, for a page that shows it |
 //! | [`uncertainty`] | how sure a figure is |
 //! | [`thread_time`] | which resources are thread time, and its running and waiting parts |
 //!
-//! It depends on the profile format and on nothing else of the project: names of methods are given by the caller.
+//! It depends on the profile format and on names.
 
 pub mod arcs;
 pub mod calibration;
+pub mod context_key;
 pub mod correction;
 mod disturbance;
 pub mod export;
+pub mod gate;
 pub mod heap;
 mod in_place;
 pub mod input;
@@ -35,10 +43,14 @@ pub mod load;
 pub mod merge;
 pub mod model;
 pub mod origin;
+pub mod page;
 pub mod replay;
 pub mod report;
+pub mod session;
+pub mod stable_name;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod text;
 pub mod thread_time;
 pub mod uncertainty;
 pub mod waits;

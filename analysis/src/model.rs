@@ -11,7 +11,7 @@ use crate::correction::Correction;
 
 pub use parts::Children;
 
-use crate::origin::Origins;
+use crate::origin::{Origin, Origins};
 
 /// Seeded per table, and several times as fast as the standard one: inputs are long.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -158,6 +158,11 @@ impl Arcflow {
     /// The names of all consumers.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
+    }
+
+    /// The origins, of `all`, of methods that it has a consumer for.
+    pub fn origins_of(&self, all: impl IntoIterator<Item = (String, Origin)>) -> Origins {
+        Origins::new(all.into_iter().filter(|(name, _)| self.has_consumer(name)))
     }
 
     /// Whether there is a consumer of a name.

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::model::Arcflow;
-
 /// Where a method comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
@@ -26,11 +24,6 @@ impl Origins {
     /// Origins by name.
     pub fn new(all: impl IntoIterator<Item = (String, Origin)>) -> Origins {
         Origins(Arc::new(all.into_iter().collect()))
-    }
-
-    /// Those of `all` that a model has a consumer for.
-    pub fn of_model(model: &Arcflow, all: impl IntoIterator<Item = (String, Origin)>) -> Origins {
-        Origins::new(all.into_iter().filter(|(name, _)| model.has_consumer(name)))
     }
 
     /// The origin of a method.
@@ -66,6 +59,7 @@ impl Origins {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Arcflow;
 
     #[test]
     fn a_path_has_the_package() {
@@ -81,7 +75,7 @@ mod tests {
             (names[2], Origin::default()),
             ("gone()V", origin(1)),
         ];
-        let origins = Origins::of_model(&model, all.map(|(name, origin)| (name.to_owned(), origin)));
+        let origins = model.origins_of(all.map(|(name, origin)| (name.to_owned(), origin)));
         assert_eq!(origins.path(names[0]), Some(("p/q/Shop.java".into(), 7)));
         assert_eq!(origins.path(names[1]), Some(("Shop.java".into(), 0)));
         assert_eq!(origins.path(names[2]), None);

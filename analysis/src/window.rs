@@ -1,7 +1,7 @@
 //! What happened since a snapshot: the figures of a profile less those of an earlier copy of it.
 //!
 //! Contexts of threads are the same if the callers are. A thread that ended in between may have been added to a sum of ended ones: then
-//! what it had before is taken from these. A call that was open when the window began counts as begun there, so the law holds as in any
+//! what it had before is taken from these. A call that was open when the window began counts as begun there, so the counts balance as in any
 //! profile, and its time counts from there. The shortest and the longest call of a context are known only where the window has both; else they
 //! are left out. What is recorded event by event (objects, remote calls) is not cut; waits are.
 
@@ -213,7 +213,7 @@ fn places(tree: &Tree, earlier: &Tree) -> Vec<u32> {
 
 /// `open` calls count as begun in the window; `ns` is their time before it, as far as the later node has it.
 fn subtract_node(later: &mut TreeNode, before: &TreeNode, open: u64, ns: u64) {
-    let Method { entries, closes, stray, open } = difference(&later.counts(), &before.counts(), open);
+    let Method { entries, closes, unmatched, open } = difference(&later.counts(), &before.counts(), open);
     // What has ended in the meantime may be among the ended, or among what was open at the end of its thread.
     let taken = before.ns.saturating_add(ns);
     let left = taken.saturating_sub(later.ns);
@@ -222,7 +222,7 @@ fn subtract_node(later: &mut TreeNode, before: &TreeNode, open: u64, ns: u64) {
     *later = TreeNode {
         entries,
         closes,
-        stray,
+        unmatched,
         open,
         ns: later.ns.saturating_sub(taken),
         min: if is_known { later.min } else { NO_MIN },
@@ -243,10 +243,10 @@ fn difference(later: &Method, before: &Method, open: u64) -> Method {
         closes: Closes {
             exits: closes(|c| c.exits),
             unwinds: closes(|c| c.unwinds),
-            orphans: closes(|c| c.orphans),
-            lost: closes(|c| c.lost),
+            aborted: closes(|c| c.aborted),
+            unclosed: closes(|c| c.unclosed),
         },
-        stray: later.stray.saturating_sub(before.stray),
+        unmatched: later.unmatched.saturating_sub(before.unmatched),
         // Those of threads that had ended before are not of the window.
         open: later.open.saturating_sub(before.open.saturating_sub(open)),
     }

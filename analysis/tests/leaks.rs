@@ -2,7 +2,7 @@
 
 use instrument_analysis::heap::Process;
 use instrument_analysis::heap::biographies::Biographies;
-use instrument_analysis::heap::leaks::{Found, find};
+use instrument_analysis::heap::leaks::{Found, Held, HeldBy, find};
 use instrument_trace::Profile;
 use instrument_trace::testing::{Life, Writer};
 
@@ -11,6 +11,11 @@ type Lives = Vec<(u32, Option<u32>, u32)>;
 
 /// Looks for leaks among classes 1, 2, .. of a program with so many collections; objects have 16 bytes.
 fn found(collections: u32, classes: &[Lives]) -> Found {
+    found_with(collections, classes, None)
+}
+
+/// With a search for holders that ended so; of class 1 it looked for 9 objects, of which 5 are held in one way and 4 were not met.
+fn found_with(collections: u32, classes: &[Lives], search: Option<u32>) -> Found {
     let mut writer = Writer::new();
     let clocks = (1..=u64::from(collections)).map(|k| (1_000_000 * k, 1_000_000 * k + 10));
     writer.collections(1, &clocks.collect::<Vec<_>>()).contexts(1, &[(0, Some(5))]);
@@ -22,6 +27,11 @@ fn found(collections: u32, classes: &[Lives]) -> Found {
         }
     }
     writer.objects(1, &lives);
+    if let Some(end) = search {
+        let path = b"static a.B.c\0\0\0\0";
+        let words = [end, 2_000_000, 0, 0, 1, 1, 9, 5, 0, 12, 1, 1, 9, 4, 1, 0].map(u32::to_le_bytes);
+        writer.holders(&[words[..10].concat(), path.to_vec(), words[10..].concat()].concat());
+    }
     let data = writer.finish();
     let profile = Profile::parse(&data).unwrap();
     assert_eq!(profile.damage, []);
@@ -147,12 +157,33 @@ fn what_limits_the_answer_is_said() {
     let leak: Lives = (0..40).map(|born| (born, None, 3)).collect();
     // Nothing old was found gone: it may be garbage.
     let young = found(40, &[leak.clone(), churn(40, 3, 1)]);
-    assert_eq!((young.suspects.len(), young.remarks.len()), (1, 1));
+    assert_eq!((young.suspects.len(), young.remarks.len()), (1, 2));
     assert!(
         young.remarks[0].starts_with("nothing that had outlived more than 0 collections"),
         "{:?}",
         young.remarks
     );
     let old = found(40, &[leak, vec![(0, Some(30), 1)]]);
-    assert_eq!((old.suspects.len(), old.remarks.len()), (1, 0), "{:?}", old.remarks);
+    assert_eq!((old.suspects.len(), old.remarks.len()), (1, 1), "{:?}", old.remarks);
+    assert!(old.remarks[0].starts_with("who holds the suspects is not in the profile"), "{:?}", old.remarks);
+}
+
+#[test]
+fn suspects_come_with_what_holds_them() {
+    let leak: Lives = (0..40).map(|born| (born, None, 3)).collect();
+    let classes = [leak.clone(), leak, vec![(0, Some(30), 1)]];
+    for (end, unmet, remark) in [
+        (0, HeldBy::Nothing, None),
+        (1, HeldBy::Unknown, Some("ended after 2000000 objects; --heap-holders SECONDS")),
+        (2, HeldBy::Unknown, Some("ended after 2000000 objects, as many as it may")),
+    ] {
+        let found = found_with(40, &classes, Some(end));
+        let [first, second] = &found.suspects[..] else { panic!("{found:?}") };
+        let held = |by, objects| Held { by, objects, sampled: 9 };
+        let path = HeldBy::Path(vec!["static a.B.c".to_owned()]);
+        assert_eq!((&first.class[..], &first.holders[..]), ("1", &[held(path, 5), held(unmet, 4)][..]));
+        assert_eq!(second.holders, []);
+        let remarks = found.remarks.join("\n");
+        assert!(remark.map_or(remarks.is_empty(), |remark| remarks.contains(remark)), "{remarks}");
+    }
 }

@@ -89,6 +89,33 @@ fn open_frames_count_to_the_last_moment_that_is_known() {
     assert_eq!(m3(1200, 1150, 1190), 0.0, "the thread ended: its last event is m3's entry");
 }
 
+/// A thread that ended lived to its last event, one that did not to the last moment of the process, in whatever order they stand; one whose
+/// start is not known has no lifetime.
+#[test]
+fn threads_live_to_the_last_moment_that_is_known() {
+    let ended = ("ended", 1000, 1190);
+    let open = ("open", 1010, 0);
+    let unknown = ("unknown", 0, 0);
+    let lived = |threads: [(&str, u64, u64); 3], beat, shutdown| {
+        let mut writer = Writer::new();
+        for (name, start, end) in threads {
+            let facts = ThreadFacts { start, end, ..ThreadFacts::default() };
+            writer.recorded(name, &facts, &Script::new(1020).enter(9).wait(80).exit(9).record());
+        }
+        writer.clocks(beat, shutdown);
+        let model = loaded(&writer.finish(), &Options { lifetimes: true, ..Options::default() }).model;
+        let wall = contexts(&model, "wall-raw");
+        // Outside of m9, which takes 80.
+        ["ended", "open", "unknown"].map(|name| wall[&format!("p {name}")].1)
+    };
+    for threads in [[ended, open, unknown], [open, unknown, ended]] {
+        assert_eq!(lived(threads, 1300, 0), [20.0, 210.0, 0.0], "beat");
+        assert_eq!(lived(threads, 1050, 0), [20.0, 10.0, 0.0], "the last event is later than the beat");
+        assert_eq!(lived(threads, 1300, 1200), [20.0, 110.0, 0.0], "shutdown");
+        assert_eq!(lived(threads, 1300, 1060), [20.0, 10.0, 0.0], "an event after the shutdown began");
+    }
+}
+
 /// Every call costs 20 ns inside and 10 outside: what the program itself took comes out exactly.
 #[test]
 fn calibration_is_taken_out_and_the_measured_figure_stays() {
@@ -274,6 +301,55 @@ fn what_is_below_the_noise_is_marked() {
     assert!(line.starts_with("  100      ~0 ns"), "{text}");
 }
 
+#[test]
+fn what_does_not_fit_is_added_up_over_all_threads() {
+    let closes = Closes { exits: 1, ..Closes::default() };
+    let node = |id, parent, ns| TreeNode {
+        entries: 1,
+        closes,
+        ns,
+        min: ns,
+        max: ns,
+        ..TreeNode::new(TreeConsumer::Method(id), parent)
+    };
+    let mut writer = Writer::new();
+    for (name, missing) in [("main", 50), ("other", 70)] {
+        let tree = Tree { nodes: vec![node(1, 0, 100), node(2, 1, 100 + missing)], ..Tree::default() };
+        writer.recorded(name, &ThreadFacts::default(), &Recorded { tree, ..Recorded::default() });
+    }
+    let result = loaded(&writer.finish(), &Options::default());
+    let remark = "2 of 4 contexts took less than what they called, by 120 ns in all; the least certain of these times was reduced";
+    assert_eq!(result.remarks, [remark]);
+    // Less than their probes, in each of two threads.
+    let leaf = |s: Script| s.enter(2).wait(19).exit(2).wait(10);
+    let script = Script::new(1000).enter(1).wait(1000).times(100, leaf).exit(1);
+    let mut writer = Writer::new();
+    writer.tree("main", &script);
+    writer.tree("other", &script);
+    for (key, ns) in [("inner", "20"), ("outer", "10"), ("spread", "2")] {
+        writer.property(&format!("calibration.{key}"), ns);
+    }
+    let result = loaded(&writer.finish(), &Options::default());
+    assert!(result.remarks[0].starts_with("2 of 4 contexts"), "{:?}", result.remarks);
+    assert!(result.remarks[0].contains("by 200 ns in all"), "{:?}", result.remarks);
+}
+
+#[test]
+fn allocations_of_all_classes_cost_their_context() {
+    let script = Script::new(1000).enter(1).wait(1020);
+    let script = (0..3).fold(script, |s, _| s.make(1, 24)).make(2, 16).make(2, 16).exit(1);
+    let mut writer = Writer::new();
+    writer.tree("main", &script);
+    for (key, ns) in [("inner", "20"), ("outer", "10"), ("allocation", "100")] {
+        writer.property(&format!("calibration.{key}"), ns);
+    }
+    let result = loaded(&writer.finish(), &Options::default());
+    assert_eq!(contexts(&result.model, "wall")["p main m1"].1, 1020.0 - 20.0 - 5.0 * 100.0);
+    assert_eq!(contexts(&result.model, "allocations")["p main m1"].1, 5.0);
+    assert_eq!(contexts(&result.model, "bytes")["p main m1"].1, 3.0 * 24.0 + 2.0 * 16.0);
+    assert_eq!(result.overhead, 30.0 + 500.0);
+}
+
 /// main (m1) starts a thread in m2 and hands a task over in m3; the worker runs it.
 fn linked() -> Vec<u8> {
     let main =
@@ -329,7 +405,7 @@ fn links_that_cause_themselves_are_not_followed() {
 }
 
 #[test]
-fn threads_are_told_apart_filtered_and_merged() {
+fn threads_are_separated_filtered_and_merged() {
     let mut writer = Writer::new();
     for wait in [10, 20] {
         writer.tree("pool", &Script::new(1000).enter(1).wait(wait).exit(1));

@@ -13,7 +13,7 @@ use instrument_analysis::export::timeline::{Details, Flow, Thread, Timeline};
 use instrument_analysis::export::trace::Trace;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::offsets::Placed;
-use instrument_analysis::merge::view::tree;
+use instrument_analysis::merge::tree;
 use instrument_analysis::merge::{Nesting, Offsets, Party, View, match_calls};
 use instrument_analysis::replay;
 use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
@@ -287,7 +287,7 @@ fn the_way_with_the_smallest_uncertainty_is_taken() {
 }
 
 #[test]
-fn clocks_that_drift_are_told() {
+fn clocks_that_drift_are_reported() {
     let mut machines = chain();
     let late = &mut machines[2].calls[2];
     // 5,000 ns ahead in the last call, which was also the shortest on its way.
@@ -608,7 +608,7 @@ fn an_outermost_call_is_a_trace() {
 }
 
 #[test]
-fn what_went_wrong_is_told_and_what_the_runtime_did_is_not() {
+fn failed_calls_are_exported_and_internal_calls_are_not() {
     let mut machines = chain();
     machines[0].calls[1].threw = true;
     let mut lost = call(Made, 70, 1, 1, [70_000, 70_100, 0, 0]);
@@ -726,7 +726,7 @@ proptest! {
 
     /// Files that lie.
     #[test]
-    fn any_words_can_be_told(changes in prop::collection::vec((0usize..3, any::<prop::sample::Index>(), any::<u64>(), 0u32..64), 1..8)) {
+    fn any_name_can_be_exported(changes in prop::collection::vec((0usize..3, any::<prop::sample::Index>(), any::<u64>(), 0u32..64), 1..8)) {
         let mut files: Vec<_> = chain().iter().zip(1..).map(|(machine, number)| machine.file(number)).collect();
         for (file, at, word, shift) in changes {
             // Behind magic, version and length of the header.

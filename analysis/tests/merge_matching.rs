@@ -173,7 +173,7 @@ fn a_disagreement_is_a_contradiction() {
 }
 
 #[test]
-fn places_that_differ_are_told_and_not_trusted() {
+fn places_that_differ_are_reported_and_not_used() {
     let (client, mut server) = two();
     server.calls.iter_mut().for_each(|call| call.ordinal += 1);
     let (matching, pairs, numbers) = matched(&[client.file(), server.file()]);
@@ -264,7 +264,7 @@ fn connections_without_returns_pair_by_ports_where_only_one_fits() {
 }
 
 #[test]
-fn runs_and_copies_are_told_apart() {
+fn runs_and_copies_are_distinguished() {
     let (client, server) = two();
     let (other, _) = two();
     // The same ports, objects and methods, but other virtual machines: another run.

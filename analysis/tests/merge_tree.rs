@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::load::{Options, Process, load};
-use instrument_analysis::merge::view::{client, tree};
 use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
+use instrument_analysis::merge::{tree, view::client};
 use instrument_analysis::{Arcflow, invariants};
 use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
@@ -460,7 +460,7 @@ fn a_task_of_a_served_call_has_its_calls() {
 }
 
 #[test]
-fn calls_of_threads_without_a_context_are_told() {
+fn calls_of_threads_without_a_context_are_reported() {
     // A thread with nothing but what it served made one in between; another one is not in the profile.
     let script = serve(Script::new(1000).wait(5), 1, 80);
     let calls = [served(1, 1, 1005, 80), made(2, 0, 1200, 50), Call { thread: 0, ..made(3, 0, 1300, 10) }];

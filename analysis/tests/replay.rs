@@ -83,7 +83,7 @@ proptest! {
 
     /// Whoever keeps a stack by what a visitor is told has the one that is left in the end.
     #[test]
-    fn what_a_visitor_is_told_is_a_stack(script in script()) {
+    fn a_visitor_sees_a_stack(script in script()) {
         let (data, thread) = trace(&script, 16);
         let mut told = Told::default();
         let replayed = replay::replay(&data, &thread, &mut told).unwrap();
@@ -151,7 +151,7 @@ fn open_calls_count_up_to_the_last_event() {
 
 /// What an unwind closes on its way has its own columns: the sum of the law would hide a frame in the wrong one.
 #[test]
-fn an_unwind_closes_what_is_above_it_as_lost_or_orphaned() {
+fn an_unwind_closes_what_is_above_it_as_unclosed_or_aborted() {
     let script = Script::new(1000).enter(1).enter(2).construct(3).enter(4).wait(5).unwind(1);
     for events_per_piece in [1, 64] {
         let (data, thread) = trace(&script, events_per_piece);
@@ -160,8 +160,8 @@ fn an_unwind_closes_what_is_above_it_as_lost_or_orphaned() {
             .nodes
             .iter()
             .map(|node| {
-                let Closes { exits, unwinds, orphans, lost } = node.closes;
-                (node.consumer.method().unwrap(), [exits, unwinds, orphans, lost], node.open, node.ns)
+                let Closes { exits, unwinds, aborted, unclosed } = node.closes;
+                (node.consumer.method().unwrap(), [exits, unwinds, aborted, unclosed], node.open, node.ns)
             })
             .collect();
         let expected = [

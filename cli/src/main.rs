@@ -3,56 +3,10 @@
 //! One file per subcommand (`Opts` and `run`); this one parses the command line, calls the subcommand, and turns what comes back
 //! into an exit code. Errors are printed here, once.
 
-mod command_line;
-mod completions;
-mod config;
-mod counts;
-#[cfg(target_os = "linux")]
-mod ctl;
-mod diff;
-mod dump;
-mod engine;
-mod exit;
-mod export;
-mod formats;
-mod heap;
-mod id_file;
-mod ids;
-mod input;
-mod jdk;
-mod jdk_patch;
-mod launcher;
-mod lookup;
-mod man;
-mod merge;
-mod monitors;
-mod names;
-mod output;
-mod profile_diff;
-mod progress;
-mod recording;
-mod remote;
-mod report;
-mod rewrite;
-#[cfg(unix)]
-mod run;
-#[cfg(unix)]
-mod run_profiles;
-mod run_recording;
-mod run_report;
-mod runtime;
-mod settings;
-mod source;
-mod stats;
-mod subject;
-mod talk;
-mod threads;
-mod tree;
-mod view;
-mod window;
-mod xarc;
-mod xprof;
-mod xtree;
+mod commands;
+mod io;
+mod options;
+mod rewriting;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -62,78 +16,86 @@ use std::process::ExitCode;
 /// `instrument app.jar` writes app-instrumented.jar, which runs under plain `java -jar` and behaves as before; it is short for
 /// `instrument rewrite app.jar`, and `instrument rewrite --help` has all its options.
 #[derive(Parser)]
-#[command(name = "instrument", version, arg_required_else_help = true, after_help = exit::HELP)]
+#[command(name = "instrument", version, arg_required_else_help = true, after_help = io::exit::HELP)]
 #[command(override_usage = "instrument [OPTIONS] <INPUT>...\n       instrument [OPTIONS] <COMMAND>")]
 struct Cli {
     #[command(flatten)]
-    talk: talk::Opts,
+    talk: io::talk::Opts,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    Rewrite(Box<rewrite::Opts>),
+    Rewrite(Box<commands::rewrite::Opts>),
     #[cfg(unix)]
-    Run(Box<run::Opts>),
+    Run(Box<commands::run::Opts>),
     #[cfg(target_os = "linux")]
-    Ctl(ctl::Opts),
-    JdkPatch(jdk_patch::Opts),
-    Dump(dump::Opts),
-    Diff(diff::Opts),
-    Ids(ids::Opts),
-    Report(report::Opts),
-    Xprof(xprof::Opts),
-    Xtree(xtree::Opts),
-    Xarc(xarc::Opts),
-    Stats(stats::Opts),
-    Threads(threads::Opts),
-    Monitors(monitors::Opts),
-    Heap(heap::Opts),
-    Merge(merge::Opts),
-    Export(export::Opts),
-    Completions(completions::Opts),
-    Man(man::Opts),
+    Ctl(commands::ctl::Opts),
+    JdkPatch(commands::jdk_patch::Opts),
+    Dump(commands::dump::Opts),
+    Diff(commands::diff::Opts),
+    Ids(commands::ids::Opts),
+    Report(commands::report::Opts),
+    Xprof(commands::xprof::Opts),
+    Xtree(commands::xtree::Opts),
+    Xarc(commands::xarc::Opts),
+    Stats(commands::stats::Opts),
+    Threads(commands::threads::Opts),
+    Monitors(commands::monitors::Opts),
+    Heap(commands::heap::Opts),
+    Merge(commands::merge::Opts),
+    View(commands::view::Opts),
+    Export(commands::export::Opts),
+    Gate(commands::gate::Opts),
+    Completions(commands::completions::Opts),
+    Man(commands::man::Opts),
 }
 
 fn main() -> ExitCode {
     let given: Vec<_> = std::env::args_os().collect();
-    let words = command_line::with_default_command(given.clone());
+    let words = options::command_line::with_default_command(given.clone());
     if words != given
-        && let Some(message) = command_line::unknown_command(&words)
+        && let Some(message) = options::command_line::unknown_command(&words)
     {
-        let talk = talk::Opts { quiet: false, verbose: false, color: command_line::color(&words) };
-        return exit::code(Err(exit::usage(message)), &talk::Talk::new(&talk));
+        let talk =
+            io::talk::Opts { quiet: false, verbose: false, color: options::command_line::color(&words) };
+        return io::exit::code(Err(io::exit::usage(message)), &io::talk::Talk::new(&talk));
     }
-    let command = command_line::command().color(command_line::color(&words).for_clap());
+    let command = options::command_line::command();
+    let is_brief = options::command_line::is_brief(&words);
+    let command = if is_brief { options::command_line::brief(command) } else { command };
+    let command = command.color(options::command_line::color(&words).for_clap());
     let cli = match command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         // clap prints help to stdout with code 0 and wrong usage to stderr with code 2.
         Err(error) => error.exit(),
     };
-    let talk = talk::Talk::new(&cli.talk);
+    let talk = io::talk::Talk::new(&cli.talk);
     let result = match cli.command {
-        Command::Rewrite(opts) => rewrite::run(*opts, &talk),
+        Command::Rewrite(opts) => commands::rewrite::run(*opts, &talk),
         #[cfg(unix)]
-        Command::Run(opts) => run::run(*opts, &talk),
+        Command::Run(opts) => commands::run::run(*opts, &talk),
         #[cfg(target_os = "linux")]
-        Command::Ctl(opts) => ctl::run(&opts, &talk),
-        Command::JdkPatch(opts) => jdk_patch::run(&opts, &talk),
-        Command::Dump(opts) => dump::run(opts, &talk),
-        Command::Diff(opts) => diff::run(opts, &talk),
-        Command::Ids(opts) => ids::run(&opts, &talk),
-        Command::Report(opts) => report::run(&opts, &talk),
-        Command::Xprof(opts) => xprof::run(&opts, &talk),
-        Command::Xtree(opts) => xtree::run(&opts, &talk),
-        Command::Xarc(opts) => xarc::run(&opts, &talk),
-        Command::Stats(opts) => stats::run(&opts, &talk),
-        Command::Threads(opts) => threads::run(&opts, &talk),
-        Command::Monitors(opts) => monitors::run(&opts, &talk),
-        Command::Heap(opts) => heap::run(&opts, &talk),
-        Command::Merge(opts) => merge::run(&opts, &talk),
-        Command::Export(opts) => export::run(&opts, &talk),
-        Command::Completions(opts) => completions::run(&opts),
-        Command::Man(opts) => man::run(&opts, &talk),
+        Command::Ctl(opts) => commands::ctl::run(&opts, &talk),
+        Command::JdkPatch(opts) => commands::jdk_patch::run(&opts, &talk),
+        Command::Dump(opts) => commands::dump::run(opts, &talk),
+        Command::Diff(opts) => commands::diff::run(opts, &talk),
+        Command::Ids(opts) => commands::ids::run(&opts, &talk),
+        Command::Report(opts) => commands::report::run(&opts, &talk),
+        Command::Xprof(opts) => commands::xprof::run(&opts, &talk),
+        Command::Xtree(opts) => commands::xtree::run(&opts, &talk),
+        Command::Xarc(opts) => commands::xarc::run(&opts, &talk),
+        Command::Stats(opts) => commands::stats::run(&opts, &talk),
+        Command::Threads(opts) => commands::threads::run(&opts, &talk),
+        Command::Monitors(opts) => commands::monitors::run(&opts, &talk),
+        Command::Heap(opts) => commands::heap::run(&opts, &talk),
+        Command::Merge(opts) => commands::merge::run(&opts, &talk),
+        Command::View(opts) => commands::view::run(&opts, &talk),
+        Command::Export(opts) => commands::export::run(&opts, &talk),
+        Command::Gate(opts) => commands::gate::run(opts, &talk),
+        Command::Completions(opts) => commands::completions::run(&opts),
+        Command::Man(opts) => commands::man::run(&opts, &talk),
     };
-    exit::code(result, &talk)
+    io::exit::code(result, &talk)
 }

@@ -25,6 +25,28 @@ fn help_and_version_go_to_stdout() {
 }
 
 #[test]
+fn short_help_fits_a_screen() {
+    let dir = Dir::new();
+    let help = |words: &[&str]| {
+        let mut command = dir.command(words);
+        finish(command.env("COLUMNS", "100").output().unwrap()).expect(0).stdout
+    };
+    let commands = help(&["-h"]);
+    let commands = commands.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let named = commands.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    let mut count = 0;
+    for command in named.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+        let short = help(&[command, "-h"]);
+        assert!(short.lines().count() <= 50, "{command}: {} lines\n{short}", short.lines().count());
+        assert!(!short.contains("[env:"), "{command}: {short}");
+        count += 1;
+    }
+    assert!(count > 15, "{count}");
+    let long = help(&["run", "--help"]);
+    assert!(long.contains("--owners") && long.contains("[env: INSTRUMENT_OUT]"), "{long}");
+}
+
+#[test]
 fn a_mistyped_command_is_recognised() {
     let dir = Dir::new();
     dir.line("rewrit app.jar").says(2, &["`rewrit` is neither a file nor a command", "`rewrite`?"]);

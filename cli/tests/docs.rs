@@ -10,7 +10,8 @@ use std::{fs, iter};
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let book = fs::read_dir(root.join("docs/src")).unwrap().map(|entry| entry.unwrap().path());
-    iter::once(root.join("README.md")).chain(book).collect()
+    let pages = book.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    iter::once(root.join("README.md")).chain(pages).collect()
 }
 
 /// The long options in a text.
@@ -28,13 +29,27 @@ fn options(text: &str) -> BTreeSet<String> {
 /// The options of every command; those of the default command under the name `rewrite`.
 fn commands(dir: &Dir) -> BTreeMap<String, BTreeSet<String>> {
     let help = dir.line("--help").expect(0).stdout;
-    let list = help.split("Commands:").nth(1).expect("a list of commands");
+    let of = |name: &str| {
+        let help = dir.line(&format!("help {name}")).expect(0).stdout;
+        // With those of its own commands.
+        let own = listed(&help)
+            .iter()
+            .map(|own| dir.line(&format!("help {name} {own}")).expect(0).stdout)
+            .collect::<String>();
+        options(&(help + &own))
+    };
+    let names = listed(&help);
+    assert!(!names.is_empty(), "a list of commands");
+    names.into_iter().map(|name| (name.clone(), of(&name))).collect()
+}
+
+/// The commands in a help text.
+fn listed(help: &str) -> Vec<String> {
+    let list = help.split("Commands:").nth(1).unwrap_or_default();
     let names = list.lines().skip(1).take_while(|line| line.starts_with("  "));
     let names =
         names.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
-    names
-        .map(|name| (name.to_owned(), options(&dir.line(&format!("help {name}")).expect(0).stdout)))
-        .collect()
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
 #[test]
@@ -66,4 +81,25 @@ fn what_readme_and_book_name_exists() {
             }
         }
     }
+}
+
+/// Tables and what programs print may be wider.
+#[test]
+fn no_line_of_prose_in_the_book_is_wider_than_120_columns() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut wide = Vec::new();
+    let mut lines = 0;
+    for page in pages().into_iter().filter(|page| page.starts_with(root.join("docs"))) {
+        let text = fs::read_to_string(&page).unwrap();
+        let mut in_code = false;
+        for (number, line) in text.lines().enumerate() {
+            in_code ^= line.starts_with("```");
+            lines += 1;
+            if !in_code && !line.starts_with('|') && line.chars().count() > 120 {
+                wide.push(format!("{}:{}", page.display(), number + 1));
+            }
+        }
+    }
+    assert!(lines > 300, "{lines}");
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
 }

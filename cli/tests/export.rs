@@ -3,7 +3,7 @@
 mod common;
 
 use common::Dir;
-use instrument_rewriter::id_map::gz;
+use instrument_names::id_map::gz;
 use instrument_trace::testing::{Script, Writer};
 
 const AC_TEST: &str = include_str!("../../analysis/tests/data/AC_test.events");
@@ -61,7 +61,7 @@ fn tau_is_a_directory() {
     dir.line("export ac.events -f tau --flat -o tau").expect(0);
     assert_eq!(dir.text("tau/profile.0.0.0").lines().count(), 12);
     dir.write("mine/notes.txt", "mine");
-    dir.line("export ac.events -f tau -o mine").says(2, &["mine is there already and holds no TAU profile"]);
+    dir.line("export ac.events -f tau -o mine").says(2, &["mine exists and is not a TAU profile"]);
     dir.line("export ac.events -f folded --flat").says(2, &["--flat goes with --format tau"]);
     assert_eq!(dir.list(), ["ac.events", "mine", "mine/notes.txt", "tau", "tau/profile.0.0.0"]);
 }

@@ -76,6 +76,8 @@ objects      bytes     %  live  live bytes  outlived     lived  class in method
              100 % of the 80 made since are still there
 note: nothing that had outlived more than 0 collections was found gone in the last 8: old garbage may not have been collected yet; \
 a full collection before the end tells it from leaks
+note: who holds the suspects is not in the profile: instrument run --heap objects searches the heap when the program ends, unless \
+it is killed (kill -9) or --heap-holders 0 is given
 ";
     prints(&dir, "", expected);
     // A narrow terminal, and fewer rows.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::Dir;
-use instrument_rewriter::id_map::{ENTRY_NAME, gz};
+use instrument_names::id_map::{ENTRY_NAME, gz};
 use serde_json::json;
 
 const MAP: &str = "instrument ids 1\n\

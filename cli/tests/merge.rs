@@ -90,14 +90,14 @@ fn numbers_and_the_tree_are_printed() {
             dir.line(&format!("merge server.iprof client.iprof --report {report}{form}")).expect(0);
         }
     }
-    let run = dir.line("merge client.iprof server.iprof --report xtree --prune 0 --merge processes");
+    let run = dir.line("merge client.iprof server.iprof --report xtree --prune 0 --collapse processes");
     assert!(run.expect(0).stdout.contains("(remote call)"));
-    let run = dir.line("merge client.iprof server.iprof --root server.iprof --view server --report xtree");
+    let run = dir.line("merge client.iprof server.iprof --process server.iprof --view server --report xtree");
     assert!(run.expect(0).stdout.contains("for Program71 (pid 71)"));
 }
 
 #[test]
-fn profiles_without_remote_calls_are_told_how_to_have_them() {
+fn profiles_without_remote_calls_are_a_warning_with_the_cure() {
     let dir = Dir::new();
     let mut writer = Writer::new();
     writer.word(16, 71).word(24, 71).tree("main", &Script::new(1000).call(1, |s| s.wait(100)));
@@ -114,17 +114,17 @@ fn what_makes_no_sense_is_refused() {
     dir.write("again.iprof", profile(RemoteCallKind::Made, 71));
     dir.line("merge client.iprof text").says(2, &["text: no profile"]);
     dir.line("merge client.iprof nowhere").says(1, &["cannot read nowhere"]);
-    dir.line("merge client.iprof --root other").says(2, &["--root other: not among the profiles"]);
+    dir.line("merge client.iprof --process other").says(2, &["--process other: not among the profiles"]);
     dir.line("merge client.iprof --to xml").says(2, &["invalid value 'xml'"]);
-    dir.line("merge client.iprof --view server").says(2, &["say which one with --root"]);
+    dir.line("merge client.iprof --view server").says(2, &["say which one with --process"]);
     let head = &profile(RemoteCallKind::Served, 73)[..40];
     dir.write("cut.iprof", head);
     dir.line("merge cut.iprof").says(1, &["cut.iprof"]);
     dir.line("merge cut.iprof cut.iprof").says(1, &["none of the profiles can be read"]);
     let run = dir.line("merge client.iprof cut.iprof").says(0, &["cut.iprof", "left out"]);
     assert!(run.stdout.contains("1 made, 0 served"), "{}", run.stdout);
-    dir.line("merge client.iprof cut.iprof --root cut.iprof")
-        .says(2, &["--root cut.iprof: left out, for it cannot be read"]);
+    dir.line("merge client.iprof cut.iprof --process cut.iprof")
+        .says(2, &["--process cut.iprof: left out, for it cannot be read"]);
     let parts = ["again.iprof: of the same process as client.iprof, which has no less; left out"];
     let run = dir.line("merge client.iprof again.iprof server.iprof").says(0, &parts);
     assert!(run.stdout.contains("1 made, 1 served, 1 matched"), "{}", run.stdout);

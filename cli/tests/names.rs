@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Dir, Run};
-use instrument_rewriter::id_map::{IdMap, MethodInfo, gz};
+use instrument_names::id_map::{IdMap, MethodInfo, gz};
 use instrument_trace::testing::{Script, Writer};
 
 /// Ids 1 to 4: `price(int)`, `price(T)` and `close()` of `com.acme.Shop`, and the constructor of `com.acme.Shop$Till`.

@@ -7,7 +7,7 @@ fn profiles() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles")
 }
 
-/// Runs `instrument report`: (law holds, stdout, stderr).
+/// Runs `instrument report`: (counts balance, stdout, stderr).
 fn run(arguments: &[&str]) -> (bool, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_instrument"));
     let done = command.arg("report").args(arguments).current_dir(profiles()).output().unwrap();
@@ -16,17 +16,20 @@ fn run(arguments: &[&str]) -> (bool, String, String) {
 }
 
 #[test]
-fn table_is_sorted_by_entries_and_names_the_law() {
+fn table_is_sorted_by_entries_and_names_the_balance() {
     let (holds, out, err) = run(&["v1-calls.iprof"]);
     assert!(holds);
     assert_eq!(err, "");
     let rows = out.lines().map(|l| l.split_whitespace().collect::<Vec<_>>()).collect::<Vec<_>>();
-    assert_eq!(rows[0], ["entries", "exits", "unwinds", "orphans", "lost", "stray", "open", "method"]);
+    assert_eq!(
+        rows[0],
+        ["entries", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open", "method"]
+    );
     assert_eq!(rows[1], ["2000", "1000", "1000", "0", "0", "0", "0", "Victim.through(I)I"]);
     assert_eq!(rows[2], ["2000", "1000", "1000", "0", "0", "0", "0", "Victim.thrower(I)I"]);
     // No map names it.
     assert_eq!(rows[6], ["1", "1", "0", "0", "0", "0", "0", "#6"]);
-    assert!(out.ends_with("\nlaw holds for 6 methods\n"), "{out}");
+    assert!(out.ends_with("\ncounts balance for 6 methods\n"), "{out}");
 }
 
 #[test]
@@ -36,7 +39,7 @@ fn several_files_add_up_by_name() {
     assert!(out.contains("\nVictim.leaf(I)I,2000,2000,0,0,0,0,0\n"), "{out}");
     // Two unknown ids need not be the same method.
     assert!(out.contains("\n#6 (file 1),1,1,0,0,0,0,0\n#6 (file 2),1,1,0,0,0,0,0\n"), "{out}");
-    assert_eq!(err, "law holds for 7 methods\n", "as many as there are rows");
+    assert_eq!(err, "counts balance for 7 methods\n", "as many as there are rows");
 }
 
 #[test]
@@ -50,9 +53,9 @@ fn sort_and_top() {
 
 #[test]
 fn threads_have_rows() {
-    let (_, out, _) = run(&["v1-calls.iprof", "--csv", "--threads", "--split", "threads"]);
+    let (_, out, _) = run(&["v1-calls.iprof", "--csv", "--per-thread", "--split", "threads"]);
     assert!(out.contains("\nVictim.leaf(I)I,1 main,1000,1000,0,0,0,0,0\n"), "{out}");
-    let (_, out, _) = run(&["v1-calls.iprof", "--csv", "--threads"]);
+    let (_, out, _) = run(&["v1-calls.iprof", "--csv", "--per-thread"]);
     assert!(out.contains("\nVictim.leaf(I)I,main,1000,1000,0,0,0,0,0\n"), "{out}");
 }
 
@@ -68,8 +71,8 @@ fn allocations_by_method_and_class() {
 fn json_has_everything() {
     let (_, out, _) = run(&["v1-calls.iprof", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(json["law"]["holds"], true);
-    assert_eq!(json["law"]["methods"], 6);
+    assert_eq!(json["balance"]["holds"], true);
+    assert_eq!(json["balance"]["methods"], 6);
     assert_eq!(json["methods"][0]["entries"], 2000);
     assert_eq!(json["files"][0]["threads"], 1);
     assert_eq!(json["files"][0]["properties"]["record"], "counts");
@@ -88,7 +91,7 @@ fn violations_are_listed() {
     std::fs::write(&path, data).unwrap();
     let (holds, out, _) = run(&[path.to_str().unwrap()]);
     assert!(!holds);
-    assert!(out.contains("law VIOLATED 1 times in 6 methods\n"), "{out}");
+    assert!(out.contains("counts do NOT BALANCE: 1 times in 6 methods\n"), "{out}");
     assert!(out.contains("Victim.divide(I)I in 1 main: 1001 entries, but 0 exits + 1000 unwinds"), "{out}");
 }
 

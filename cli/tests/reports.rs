@@ -82,7 +82,7 @@ fn rows_are_sorted_cut_and_chosen() {
     );
     let run = dir.line("xtree --thread nobody a").expect(0);
     last_words(&run, &["names", "function"]);
-    let run = dir.line("xtree --merge threads --top 1 a").expect(0);
+    let run = dir.line("xtree --collapse threads --top 1 a").expect(0);
     last_words(&run, &["names", "function", "Main", "largest"]);
 }
 
@@ -194,29 +194,15 @@ fn files_are_added_up_if_they_measure_the_same() {
 }
 
 #[test]
-fn report_tells_a_newcomer() {
+fn the_summary_shows_program_times_and_checks() {
     let dir = Dir::new();
     dir.write("b.iprof", profile(3, 100));
     let out = dir.line("report b.iprof").expect(0).stdout;
-    for line in [
-        "program     /srv/shop.jar --port 80 (pid 1)\n",
-        "when        1970-01-01T00:00:00Z\n",
-        "elapsed     4.000 us\n",
-        "recorded    tree, 0.0 + 0.0 ns a call taken out\n",
-        "threads     1\n",
-        "dropped     0 events\n",
-        "calls       4 in 2 contexts of 2 methods\n",
-        "thread time 800 ns over all threads, waits included: none were recorded\n",
-        "law holds for 2 methods\n",
-        "invariants hold: 69 equations of 5 consumers\n",
-        "\n    3     300 ns     -    37.5     300 ns     -   37.5  #2\n",
-    ] {
-        assert!(out.contains(line), "`{line}` is not in {out}");
-    }
+    insta::assert_snapshot!("summary", out);
     let table = dir.line("report --counts b.iprof").expect(0).stdout;
-    assert!(table.starts_with(" entries  exits"), "{table}");
+    insta::assert_snapshot!("counts", table);
     let json = dir.line("report --json b.iprof").expect(0).json();
-    assert_eq!((&json["law"]["holds"], &json["invariants"]["hold"]), (&true.into(), &true.into()));
+    assert_eq!((&json["balance"]["holds"], &json["invariants"]["hold"]), (&true.into(), &true.into()));
     assert_eq!(json["xprof"]["rows"].as_array().unwrap().len(), 4);
     dir.write("a", example());
     dir.line("report --counts a").says(2, &["only profiles have counts"]);
@@ -224,7 +210,7 @@ fn report_tells_a_newcomer() {
 
 /// One count of the tree is changed: its context is named.
 #[test]
-fn a_violated_law_is_exit_code_1() {
+fn counts_that_do_not_balance_are_exit_code_1() {
     let dir = Dir::new();
     let mut data = profile(3, 100);
     let record = [3u64, 3, 300, 100, 100].map(u64::to_le_bytes).concat();
@@ -232,7 +218,7 @@ fn a_violated_law_is_exit_code_1() {
     data[at] += 1;
     dir.write("b.iprof", data);
     let run = dir.line("report b.iprof").expect(1);
-    assert!(run.stdout.contains("law VIOLATED 1 times"), "{}", run.stdout);
+    assert!(run.stdout.contains("counts do NOT BALANCE: 1 times"), "{}", run.stdout);
     assert!(
         run.stdout.contains("b.iprof: #2 (context 2) in 1 main: 4 entries, but 3 exits"),
         "{}",
@@ -430,4 +416,35 @@ fn cpu_time_that_cannot_be_recorded_is_refused() {
         dir.line(line).says(2, &[reason]);
     }
     assert_eq!(dir.list(), [""; 0]);
+}
+
+/// What to do about a file is said for every kind of file that people give by mistake.
+#[test]
+fn files_that_are_no_profiles_are_named_with_the_cure() {
+    let dir = Dir::new();
+    dir.write("empty.iprof", "");
+    dir.write("app.jar", b"PK\x03\x04");
+    dir.write("Foo.class", [0xca, 0xfe, 0xba, 0xbe, 0, 0]);
+    dir.write("app.iprof.gz", [0x1f, 0x8b, 8, 0]);
+    dir.write("heap.hprof", "JAVA PROFILE 1.0.2\0");
+    dir.write("ascii.iprof", "\u{fffd}IPROF\n\n");
+    dir.write("cut.iprof", b"\x89IPROF\r\n");
+    dir.write("notes.txt", "something else\n");
+    let mut text = String::new();
+    for name in [
+        "missing.iprof",
+        ".",
+        "empty.iprof",
+        "app.jar",
+        "Foo.class",
+        "app.iprof.gz",
+        "heap.hprof",
+        "ascii.iprof",
+        "cut.iprof",
+        "notes.txt",
+    ] {
+        text +=
+            &format!("$ instrument report {name}\n{}", dir.line(&format!("report {name}")).expect(1).stderr);
+    }
+    insta::assert_snapshot!("no_profiles", text);
 }

@@ -276,6 +276,46 @@ fn a_class_that_was_rewritten_before_is_refused_by_name() {
     dir.line("app.jar --exclude Seed").expect(0);
 }
 
+/// What a build does twice: the second time nothing is needed, and nothing happens.
+#[test]
+fn what_is_instrumented_already_is_left_if_needed() {
+    let dir = Dir::new();
+    let seed = seed();
+    dir.jar("app.jar", &[("Seed.class", &seed)]);
+    dir.write("classes/Seed.class", &seed);
+    dir.write("Seed.class", &seed);
+    let all = "app.jar classes Seed.class --ids ids --in-place --if-needed";
+    dir.line(all).says(0, &["app.jar -> app.jar", "classes -> classes"]);
+    let before: Vec<_> =
+        ["app.jar", "classes/Seed.class", "Seed.class", "ids"].map(|name| dir.read(name)).into();
+    let names = dir.list();
+    dir.line("app.jar --in-place").says(1, &["already instrumented"]);
+    for line in [all, "app.jar classes Seed.class --if-needed --root com.acme.Missing"] {
+        let run = dir.line(line).says(0, &["app.jar: already instrumented; left as it is\n"]);
+        assert_eq!(run.stderr.matches("left as it is\n").count(), 3, "{}", run.stderr);
+        assert_eq!(dir.list(), names);
+    }
+    let after: Vec<_> =
+        ["app.jar", "classes/Seed.class", "Seed.class", "ids"].map(|name| dir.read(name)).into();
+    assert!(before == after);
+
+    // Beside one that needs it; with -o the output is there.
+    dir.jar("new.jar", &[("Seed.class", &seed)]);
+    let run =
+        dir.line("app.jar classes new.jar -o out --if-needed --json").says(0, &["left as it is and copied"]);
+    assert_eq!(run.json()["left"], serde_json::json!(["app.jar", "classes"]));
+    assert_eq!(run.json()["outputs"].as_array().unwrap().len(), 1);
+    assert!(dir.read("out/app.jar") == before[0] && dir.read("out/classes/Seed.class") == before[1]);
+    assert!(dir.path("out/classes/META-INF/instrument/ids.gz").is_file());
+    dir.line("out/new.jar").says(1, &["already instrumented"]);
+
+    // What is no archive is an error with it, too; and so is a jar in which only a part was instrumented.
+    dir.write("bad.jar", "PK\x03\x04");
+    dir.line("bad.jar --if-needed").says(1, &["bad.jar"]);
+    dir.jar("part.jar", &[("Seed.class", &before[2])]);
+    dir.line("part.jar --if-needed").says(1, &["part.jar!Seed.class: already instrumented"]);
+}
+
 #[test]
 fn filters_that_leave_nothing_are_pointed_out() {
     let dir = Dir::new();

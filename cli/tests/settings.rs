@@ -70,7 +70,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
         ("account", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
         ("strict", json!(false), ["true", "no", "yes"], [json!(true), json!(false), json!(true)]),
         ("strip-signatures", json!(false), ["true", "0", "true"], [json!(true), json!(false), json!(true)]),
-        ("threads", Value::Null, ["3", "4", "5"], [json!(3), json!(4), json!(5)]),
+        ("jobs", Value::Null, ["3", "4", "5"], [json!(3), json!(4), json!(5)]),
     ]
 }
 
@@ -99,7 +99,7 @@ fn the_stronger_source_wins() {
     {
         let variable = [(format!("INSTRUMENT_{}", key.to_uppercase().replace('-', "_")), in_environment)];
         let flag = [format!("--{key}={on_line}")];
-        if key == "threads" {
+        if key == "jobs" {
             assert!(in_effect(key, &[], &[]).as_u64().unwrap() >= 1);
         } else {
             assert_eq!(in_effect(key, &[], &[]), default, "{key}: default");
@@ -178,7 +178,7 @@ fn flags_can_be_taken_back_and_repeated() {
     assert_eq!(options(&["--strict=false"])["strict"], false);
     assert_eq!(options(&["--strict", "-v"])["strict"], true, "--strict takes no separate word");
     assert_eq!(options(&["--include", "**", "--include", "Foo*"])["include"], json!(["**", "Foo*"]));
-    assert_eq!(options(&["-j7"])["threads"], 7);
+    assert_eq!(options(&["-j7"])["jobs"], 7);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--region=B"], vec![], "neither a method nor a line"),
         (vec!["--region=a.B#m,a.B#m"], vec![], "cannot be told apart"),
         (vec![], variable("INSTRUMENT_REGION", "a.B:7-3"), "the last line lies in front of the first"),
-        (vec!["-j0"], vec![], "invalid value '0' for '--threads <N>'"),
+        (vec!["-j0"], vec![], "invalid value '0' for '--jobs <N>'"),
         (vec!["-j9999"], vec![], "not a number from 1 to 1024"),
         (vec![], variable("INSTRUMENT_STRICT", "maybe"), "maybe"),
         (vec!["--runtime=bogus"], vec![], "classpath"),

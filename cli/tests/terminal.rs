@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Dir, Run};
-use instrument_rewriter::id_map::{IdMap, MethodInfo, gz};
+use instrument_names::id_map::{IdMap, MethodInfo, gz};
 use instrument_trace::testing::{Life, REMOTE_CALL, Script, Writer};
 use instrument_trace::{JavaThread, RemoteCall, RemoteCallKind, Uid, Wait, WaitKind};
 
@@ -115,7 +115,7 @@ fn texts_and_tables_do_not_control_a_terminal() {
     let reports = [
         "report",
         "report --counts",
-        "report --counts --threads",
+        "report --counts --per-thread",
         "xprof",
         "xprof --lines",
         "xtree",
@@ -134,7 +134,7 @@ fn texts_and_tables_do_not_control_a_terminal() {
     ];
     let tables = [
         "report --csv",
-        "report --csv --threads",
+        "report --csv --per-thread",
         "report --csv --allocations",
         "report --counts --allocations",
         "xprof --csv",

@@ -11,7 +11,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Tasks handed over in every form: on top of the stack, under one argument, under three, and out of reach. */
+/** Tasks handed over in every form: on top of the stack, under one argument, under three slots, under five. */
 public class Main {
     static class Counting extends ThreadPoolExecutor {
         int tasks;

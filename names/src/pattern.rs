@@ -15,22 +15,13 @@
 //! `*` is any run of characters within a package, a method's name or a type, `**` any run, `?` one character. `Shop.price` without
 //! parentheses may be a class and a method: both fit.
 
+pub use crate::error::BadPattern;
 use crate::glob::Glob;
 use crate::signature;
 use crate::types::{Parameters, check_class};
 
 /// In front of the name of calls that are recorded where they are made, in reports in which the method itself has a row, too.
 const CALL: &str = "call ";
-
-/// A pattern that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("bad pattern `{pattern}`: {reason}")]
-pub struct BadPattern {
-    /// The pattern as it was given.
-    pub pattern: String,
-    /// What is wrong with it.
-    pub reason: String,
-}
 
 /// Which methods of a class fit, from none to all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

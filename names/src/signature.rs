@@ -1,7 +1,13 @@
 //! Method names with descriptors (JVMS 4.3.3), for people and for formats in which `;` has a meaning.
 
-use crate::types::Type;
 use std::borrow::Cow;
+
+/// A type as class files know it: the internal name of a class, or `int`; and the dimensions of its arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Type<'a> {
+    pub(crate) element: &'a [u8],
+    pub(crate) dimensions: usize,
+}
 
 /// `Shop.price(Ljava/lang/String;[I)V` as `Shop.price(java.lang.String,int[])`; none for names without a descriptor.
 pub fn readable(name: &str) -> Option<String> {

@@ -8,9 +8,9 @@
 //! | `com.acme.**` | all classes of a package and those below it, and their arrays of any dimensions |
 //! | `*` | every class of the package without a name; among the parameters of a method every type |
 
+use crate::error::BadPattern;
 use crate::glob::Glob;
-use crate::pattern::BadPattern;
-use crate::signature;
+use crate::signature::{self, Type};
 
 /// A pattern of one type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +18,6 @@ pub(crate) struct TypePattern {
     element: Glob,
     /// `None`: any number.
     dimensions: Option<usize>,
-}
-
-/// A type as class files know it: the internal name of a class, or `int`; and the dimensions of its arrays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Type<'a> {
-    pub(crate) element: &'a [u8],
-    pub(crate) dimensions: usize,
 }
 
 impl TypePattern {

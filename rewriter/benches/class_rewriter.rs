@@ -33,14 +33,19 @@ fn main() {
         }
         let name = jar.rsplit('/').next().unwrap_or(jar);
         let both = Transforms { method_events: true, allocation: true, ..Transforms::NONE };
-        let works: [(&str, Transforms); 4] = [
-            ("no transform", Transforms::default()),
-            ("method-events", Transforms { allocation: false, ..both }),
-            ("allocation", Transforms { method_events: false, ..both }),
-            ("both", both),
+        let events = Transforms { allocation: false, ..both };
+        let works = [
+            ("no transform", Transforms::default(), false),
+            ("method-events", events, false),
+            ("m.-events, invalid left", events, true),
+            ("allocation", Transforms { method_events: false, ..both }, false),
+            ("both", both, false),
         ];
-        for (work, transforms) in works {
+        for (work, transforms, leaves_invalid) in works {
             let mut rewriter = ClassRewriter::new(transforms);
+            if leaves_invalid {
+                rewriter.leave_invalid();
+            }
             let mut out = Vec::with_capacity(1 << 20);
             measure(name, work, &classes, || {
                 let mut id = 0;

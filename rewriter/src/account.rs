@@ -32,7 +32,9 @@ pub enum Outcome {
     Skipped,
 }
 
-/// How a reason of the rewriter counts: what a filter asked for is no failure, and a module descriptor or an abstract method has no code.
+/// How a reason of the rewriter or the agent counts: what a filter asked for is no failure, and a module descriptor or an abstract method has
+/// no code. Everything else should have been rewritten: also a `hidden` class, whose bytes no agent can have, and one that another agent
+/// loaded first (`before-agent`).
 pub fn outcome_of(reason: &str) -> Outcome {
     match reason {
         "own-runtime" | "not-included" | "excluded" | "not-a-subclass" | "generated" | "needed-by-probes"
@@ -164,9 +166,6 @@ pub fn describe(notes: &[Note]) -> Option<String> {
             Note::UntrackedAllocations(count) => format!("{count} allocation sites cannot be counted"),
             Note::ThreadStarts(count) => format!("{count} calls of start()"),
             Note::HandOvers(count) => format!("{count} calls hand over a task"),
-            Note::UnreachedHandOvers(count) => {
-                format!("{count} calls hand over a task that lies too deep in the operand stack to be wrapped")
-            }
             Note::RemoteCalls(count) => format!("records remote calls at {count} places"),
             Note::LibraryCalls(count) => format!("{count} calls into libraries"),
             Note::Region(number) => format!("holds code region {number}"),
@@ -317,6 +316,9 @@ mod tests {
             ("excluded", Outcome::Excluded),
             ("generated", Outcome::Excluded),
             ("method-too-large", Outcome::Skipped),
+            // The agent's reasons: nobody asked for these classes to be left out.
+            ("hidden", Outcome::Skipped),
+            ("before-agent", Outcome::Skipped),
         ] {
             assert_eq!(outcome_of(reason), outcome, "{reason}");
         }

@@ -7,7 +7,6 @@ use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, Ne
 use crate::class_file::{ClassFile, mutf8};
 use crate::error::ClassError;
 use crate::filter::{self, ClassVerdict, Filter};
-use crate::id_map::{self, IdMap, MethodInfo};
 use crate::library::{self, Boundary, Callee, Own};
 use crate::region::{Region, RegionFault};
 use crate::remote_methods::RemoteMethods;
@@ -17,6 +16,7 @@ use crate::rewrite::{
 };
 use crate::survey::{Survey, SurveyBuffers};
 use crate::transform::hooks::Reach;
+use instrument_names::id_map::{self, IdMap, MethodInfo};
 use instrument_names::pattern::MethodQuery;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -71,8 +71,6 @@ pub enum Note {
     ThreadStarts(u32),
     /// Calls that hand over a task.
     HandOvers(u32),
-    /// Calls that hand over a task that lies too deep in the operand stack to be wrapped.
-    UnreachedHandOvers(u32),
     /// Places that tell of remote calls.
     RemoteCalls(u32),
     /// Calls into libraries that are recorded where they are made.
@@ -447,6 +445,7 @@ impl<'a> Instrumenter<'a> {
         let mut rewriter = lock(&self.rewriters)
             .pop()
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
+        rewriter.leave_invalid();
         rewriter.call(plan.reach);
         rewriter.record_library_calls(
             plan.library_calls.iter().filter(|call| call.id != LEFT).map(|call| (call.index, call.id)),
@@ -529,9 +528,6 @@ impl Plan {
                     }
                     MethodEvent::ThreadStarts(count) => record.notes.push(Note::ThreadStarts(count)),
                     MethodEvent::HandOvers(count) => record.notes.push(Note::HandOvers(count)),
-                    MethodEvent::UnreachedHandOvers(count) => {
-                        record.notes.push(Note::UnreachedHandOvers(count));
-                    }
                     MethodEvent::RemoteCalls(count) => record.notes.push(Note::RemoteCalls(count)),
                     MethodEvent::LibraryCalls(count) => record.notes.push(Note::LibraryCalls(count)),
                 }

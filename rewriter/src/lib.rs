@@ -11,7 +11,7 @@
 //! | [`remote_methods`] | which methods can be called from other processes |
 //! | [`account`] | what became of every class and method, as JSON lines |
 //! | [`instrumenter`] | all of it together, with an account of every method |
-//! | [`filter`], [`id_map`] | which methods, and under which number |
+//! | [`filter`] | which methods |
 //! | [`library`] | which calls lead out of what is rewritten |
 //! | [`text`] | classes printed for people, and compared |
 //! | [`transform`] | what is injected: one file per transform |
@@ -25,7 +25,6 @@ pub mod archive;
 pub mod class_file;
 pub mod error;
 pub mod filter;
-pub mod id_map;
 pub mod instrumenter;
 pub mod library;
 pub mod region;
@@ -34,5 +33,6 @@ pub mod rewrite;
 pub mod survey;
 pub mod text;
 pub mod transform;
+mod validity;
 
 pub use error::{ClassError, ClassErrorKind};

@@ -28,24 +28,6 @@ use crate::transform::hooks;
 const OBJECT: &[u8] = b"java/lang/Object";
 const ACC_NATIVE: u16 = 0x0100;
 
-/// Which calls into libraries are recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LibraryCalls {
-    /// None.
-    #[default]
-    None,
-    /// Those that included methods make: what a library does is one call.
-    TopLevel,
-    /// Libraries are rewritten as well, whatever the include patterns say; so what is left are calls into what cannot be rewritten.
-    All,
-}
-
-impl LibraryCalls {
-    /// The words for them.
-    pub const WORDS: [(&'static str, LibraryCalls); 3] =
-        [("none", LibraryCalls::None), ("top-level", LibraryCalls::TopLevel), ("all", LibraryCalls::All)];
-}
-
 /// What is known of a method that is called by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {

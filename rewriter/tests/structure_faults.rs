@@ -324,8 +324,8 @@ const FAULTS: &[Fault] = &[
         b.redirect(entry, "methodExit");
     }),
     ("exceptionCaught lost", "exceptionCaught", program, "run", |b| b.remove(b.calls("exceptionCaught")[0])),
-    ("landing reached by normal flow", "goto around", program, "run", |b| {
-        let landing = |i: usize| b.calls("exceptionCaught").contains(&(i + 4));
+    ("landing reached by normal flow", "goto", program, "run", |b| {
+        let landing = |i: usize| b.calls("exceptionCaught").iter().any(|call| [i + 4, i + 6].contains(call));
         let skip = (0..b.body.items.len())
             .find(|&i| {
                 matches!(b.body.items[i], Item::Branch(op::GOTO, _))
@@ -334,6 +334,21 @@ const FAULTS: &[Fault] = &[
             })
             .unwrap();
         b.body.items.remove(skip);
+    }),
+    ("landing's exceptions lead to the handler that it falls into", "exception table", program, "run", |b| {
+        b.body.rows[0].2 = b.body.rows[0].1;
+    }),
+    ("pad leads back to its landing", "goto around", program, "run", |b| {
+        let (landing, _, pad, _) = b.body.rows[0];
+        let at = b.body.items.iter().position(|item| *item == Item::Label(pad)).unwrap();
+        b.body.items[at + 1] = Item::Branch(op::GOTO, landing);
+    }),
+    ("pad lost", "no goto", program, "run", |b| {
+        let (landing, _, pad, _) = b.body.rows[0];
+        b.body.rows[0].2 = landing;
+        let at = b.body.items.iter().position(|item| *item == Item::Label(pad)).unwrap();
+        b.body.items.remove(at + 1);
+        b.body.frames.retain(|frame| frame.0 != pad);
     }),
     ("superReturned lost", "superReturned", program, "<init>", |b| b.remove(b.calls("superReturned")[1])),
     ("superReturned in front of super()", "instruction", program, "<init>", |b| {

@@ -8,8 +8,9 @@ use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, RegionReport,
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
-use structural::assembler::{Body, ClassBuilder, INT, Type, UNINITIALIZED_THIS};
+use structural::assembler::{Body, ClassBuilder, INT, Item, Target, Type, UNINITIALIZED_THIS};
 use structural::listing::op;
+use structural::model::Class;
 use structural::oracle::Seen;
 use structural::programs::{Constructor, Statement, class, constructors, statements};
 use structural::{FORMS, jvm, rewrite, rewrite_and_check};
@@ -226,6 +227,109 @@ fn regions_are_left_as_often_as_they_are_entered() {
     }
 }
 
+/// A code region begins at a `new` that a branch leads to, and the new object lives across a branch: what stands for the `new` itself (its type
+/// annotation, Uninitialized in a frame) is behind what is inserted in front of it, what stands for the way there (its frame) is not.
+#[test]
+fn tables_follow_an_instruction_that_a_region_begins_at() {
+    const NAME: &str = "BeginsAtNew";
+    let mut class = ClassBuilder::new(NAME, 52);
+    let object = class.class("java/lang/Object");
+    let init = class.method_ref("java/lang/Object", "<init>", "()V");
+    let mut body = Body::new(3, 1);
+    let (new, join) = (body.label(), body.label());
+    let start = body.here();
+    body.op(&[0x1a]);
+    body.branch(0x99, new);
+    body.op(&[0x84, 0, 1]);
+    body.place(new);
+    body.op2(op::NEW, object);
+    body.op(&[op::DUP]);
+    body.op(&[0x1a]);
+    body.branch(0x99, join);
+    body.op(&[0]);
+    body.place(join);
+    body.op2(op::INVOKESPECIAL, init);
+    body.op(&[0x57]);
+    let end = body.here();
+    body.op(&[0x1a]);
+    body.op(&[0xac]);
+    body.lines.extend([(start, 1), (new, 2), (end, 3)]);
+    body.frame(new, &[INT], &[]);
+    body.frame(join, &[INT], &[Type::Uninitialized(new), Type::Uninitialized(new)]);
+    body.annotations.push(Target::Offset(0x44, new));
+    class.method(9, "run", "(I)I", &body).unwrap();
+    let old = class.build();
+
+    for form in [Transforms::NONE, Transforms::ALL] {
+        let region = Region::parse(&format!("{NAME}:2")).unwrap();
+        let mut rewriter = ClassRewriter::with_regions(form, [region].into());
+        let mut out = Vec::new();
+        rewriter.rewrite(&old, |method| Choice::Rewrite(method.index.into()), &mut out).unwrap();
+        let reports = rewriter.region_reports();
+        assert!(matches!(reports, [RegionReport { outcome: Ok(_), .. }]), "{reports:?}");
+        let class = Class::parse(&out).unwrap();
+        let rewritten = Body::disassemble(&class, 0).unwrap();
+        let at = rewritten.items.iter().position(|i| matches!(i, Item::Op(b) if b[0] == op::NEW)).unwrap();
+        let Item::Label(label) = rewritten.items[at - 1] else { panic!("no label in front of the new") };
+        assert!(matches!(rewritten.annotations[..], [Target::Offset(0x44, new)] if new == label));
+        let uninitialized = [Type::Uninitialized(label); 2];
+        assert!(
+            rewritten.frames.iter().any(|frame| frame.2.starts_with(&uninitialized)),
+            "{:?}",
+            rewritten.frames
+        );
+        // The branch leads to the frame, and both to what is inserted: a number and the call.
+        let branched = rewritten.items.iter().find_map(|item| match item {
+            Item::Branch(0x99, label) => Some(*label),
+            _ => None,
+        });
+        let inserted =
+            rewritten.items.iter().position(|item| Some(item) == branched.map(Item::Label).as_ref()).unwrap();
+        assert!(matches!(&rewritten.items[inserted + 3], Item::Op(call) if call[0] == op::INVOKESTATIC));
+        assert_eq!(inserted + 5, at, "{:?}", rewritten.items);
+        assert!(rewritten.frames.iter().any(|frame| Some(frame.0) == branched && frame.2.is_empty()));
+        compare_runs(&[(NAME.to_owned(), old.clone())], &[(NAME.to_owned(), out)]);
+    }
+}
+
+/// A subroutine that two bytes just reach, until something is inserted: forward, and backward.
+#[test]
+fn widened_subroutine_calls_run_as_before() {
+    let mut classes = Vec::new();
+    for (version, backward) in [(45, false), (49, false), (49, true)] {
+        let name = format!("Subroutine{version}{backward}");
+        let mut class = ClassBuilder::new(&name, version);
+        let mut body = Body::new(2, 2);
+        let (subroutine, main) = (body.label(), body.label());
+        let called = |body: &mut Body| {
+            body.place(subroutine);
+            body.op(&[0x4c]);
+            body.op(&[0x84, 0, 7]);
+            body.op(&[0xa9, 1]);
+        };
+        if backward {
+            body.branch(op::GOTO_W, main);
+            called(&mut body);
+            // What returns here gets longer by an exit call.
+            body.op(&[0x1a]);
+            body.op(&[0xac]);
+            (0..32_758).for_each(|_| body.op(&[0]));
+        }
+        body.place(main);
+        body.branch(op::JSR, subroutine);
+        body.op(&[0x1a]);
+        body.op(&[0xac]);
+        if !backward {
+            (0..32_761).for_each(|_| body.op(&[0]));
+            called(&mut body);
+        }
+        class.method(9, "run", "(I)I", &body).unwrap();
+        classes.push((name, class.build()));
+    }
+    let seen = compare_in_a_jvm(&classes, FORMS[0]);
+    assert_eq!(seen.widened, 3, "{seen:?}");
+}
+
 #[test]
 fn far_branches_run_as_before() {
     let seen = compare_in_a_jvm(&far_sample(), BOTH);
@@ -275,7 +379,39 @@ fn trampoline_in_a_range(name: &str, version: u16) -> Vec<u8> {
     class.build()
 }
 
-/// The same in a constructor: the trampoline's target has `this` uninitialised, the code around it has not.
+/// A method with a trampoline, and a branch to a return: its frame describes what is inserted in front of the return.
+fn trampoline_and_a_branch_to_a_return(name: &str, version: u16) -> Vec<u8> {
+    let mut class = ClassBuilder::new(name, version);
+    let mut body = Body::new(2, 1);
+    let (far, inside, returned) = (body.label(), body.label(), body.label());
+    body.op(&[0x1a]);
+    body.branch(0x99, far);
+    body.op(&[0x1a]);
+    body.branch(0x9a, inside);
+    body.op(&[0x1a]);
+    body.op(&[0x1a]);
+    body.branch(0x9b, returned);
+    body.op(&[0x57]);
+    body.op(&[0x04]);
+    body.place(returned);
+    body.op(&[0xac]);
+    body.place(inside);
+    (0..32_745).for_each(|_| body.op(&[0]));
+    body.op(&[0x1a]);
+    body.op(&[0xac]);
+    body.place(far);
+    body.op(&[0x02]);
+    body.op(&[0xac]);
+    if version >= 50 {
+        body.frame(returned, &[INT], &[INT]);
+        body.frame(inside, &[INT], &[]);
+        body.frame(far, &[INT], &[]);
+    }
+    class.method(9, "run", "(I)I", &body).unwrap();
+    class.build()
+}
+
+/// As the one in a range, in a constructor: the trampoline's target has `this` uninitialised, the code around it has not.
 fn trampoline_before_super(name: &str, version: u16) -> Vec<u8> {
     let mut class = ClassBuilder::new(name, version);
     let this = Type::Object(class.class(name));
@@ -322,13 +458,15 @@ fn trampolines_lie_outside_of_ranges() {
     for version in VERSIONS {
         let name = format!("InRange{version}");
         classes.push((name.clone(), trampoline_in_a_range(&name, version)));
+        let name = format!("ToReturn{version}");
+        classes.push((name.clone(), trampoline_and_a_branch_to_a_return(&name, version)));
         let name = format!("BeforeSuper{version}");
         classes.push((name.clone(), trampoline_before_super(&name, version)));
     }
     // These classes start nothing.
     for form in FORMS.into_iter().filter(|form| form.method_events || form.allocation) {
         let seen = compare_in_a_jvm(&classes, form);
-        let expected = if form.method_events { 2 * VERSIONS.len() as u64 } else { 0 };
+        let expected = if form.method_events { 3 * VERSIONS.len() as u64 } else { 0 };
         assert_eq!(seen.trampolines, expected, "{seen:?}");
     }
 }

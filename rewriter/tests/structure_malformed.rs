@@ -4,6 +4,8 @@
 
 mod structural;
 
+use instrument_rewriter::class_file::instruction::Instructions;
+use instrument_rewriter::class_file::{ClassFile, CodeAttribute, Tag, find_attribute};
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, SkipReason, Transforms};
 use std::time::{Duration, Instant};
 use structural::assembler::{Body, ClassBuilder, INT, Type, attribute_names, replace_code};
@@ -19,6 +21,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 fn reasons(bytes: &[u8], form: Transforms) -> Result<(Outcome, Vec<SkipReason>), String> {
     let started = Instant::now();
     let mut rewriter = ClassRewriter::new(form);
+    rewriter.leave_invalid();
     let mut out = Vec::new();
     let outcome = rewriter
         .rewrite(bytes, |method| Choice::Rewrite(id_of(method.index.into())), &mut out)
@@ -143,6 +146,100 @@ fn bad_exception_tables_are_left() {
 }
 
 /// Legal for the reader though no verifier lets it pass: the method stays consistent.
+/// A static `m(I)I` with `max_stack` 1 that returns its argument, and behind that `more`, which only a handler or a frame leads to.
+fn shallow(major: u16, is_handler: bool, stack: &[Type], more: &[u8]) -> Vec<u8> {
+    let mut builder = ClassBuilder::new("M", major);
+    let mut body = Body::new(1, 1);
+    let (start, end) = (body.here(), body.label());
+    body.op(&[0x1a]);
+    body.op(&[0xac]);
+    body.place(end);
+    more.iter().for_each(|op| body.op(&[*op]));
+    if is_handler {
+        body.rows.push((start, end, end, 0));
+    }
+    if major >= 50 {
+        body.frame(end, &[INT], stack);
+    }
+    builder.method(9, "m", "(I)I", &body).unwrap();
+    builder.build()
+}
+
+#[test]
+fn stacks_deeper_than_max_stack_are_left() {
+    let [pop, pop2, load, ret] = [0x57, 0x58, 0x1a, 0xac];
+    for (bytes, is_valid) in [
+        (shallow(52, false, &[INT], &[pop, load, ret]), true),
+        (shallow(52, false, &[INT, INT], &[pop2, load, ret]), false),
+        (shallow(52, false, &[Type::Simple(4)], &[pop2, load, ret]), false),
+        (shallow(52, false, &[INT], &[load, pop2, load, ret]), false),
+        (shallow(49, true, &[], &[pop, load, ret]), true),
+        (shallow(49, true, &[], &[load, pop2, load, ret]), false),
+        // Nothing leads there, so the old verifier does not look at it.
+        (shallow(49, false, &[], &[load, load, pop2, load, ret]), true),
+        (spoiled(52, |code| code.max_stack = 1), true),
+        (spoiled(52, |code| code.max_stack = 0), false),
+        (spoiled(49, |code| code.max_stack = 0), false),
+    ] {
+        let right = if is_valid { Outcome::Rewritten } else { Outcome::Skipped(SkipReason::BadMaxStack) };
+        assert_eq!(reasons(&bytes, FORMS[0]).unwrap().0, right, "{bytes:?}");
+    }
+}
+
+/// Every index in the constant pool, the class's names, fields and methods, one after the other led behind the end of the pool.
+#[test]
+fn constants_behind_the_end_of_the_pool_are_left() {
+    let body =
+        [Statement::Mix, Statement::NewConditional, Statement::TryCatch(vec![Statement::MaybeThrow], vec![])];
+    let sound = class("P", 52, &body, Constructor::Straight, &[], false).unwrap();
+    let events = FORMS[0];
+    assert_eq!(reasons(&sound, events).unwrap().0, Outcome::Rewritten);
+    let parsed = ClassFile::parse(&sound).unwrap();
+    let pool = &parsed.pool;
+    let mut places: Vec<usize> = Vec::new();
+    for index in pool.indices() {
+        let at = pool.offset(index).unwrap();
+        places.extend(match pool.tag(index).unwrap() {
+            Tag::Class | Tag::String | Tag::MethodType => vec![at + 1],
+            Tag::Fieldref | Tag::Methodref | Tag::InterfaceMethodref | Tag::NameAndType => {
+                vec![at + 1, at + 3]
+            }
+            _ => vec![],
+        });
+    }
+    // this_class, and name and descriptor of the last method.
+    places.push(pool.end() + 2);
+    let mut methods = parsed.methods();
+    let mut last = None;
+    while let Some(method) = methods.next().unwrap() {
+        last = Some(method);
+    }
+    let last = last.unwrap();
+    let code = find_attribute(last.attributes(), pool, b"Code").unwrap().unwrap();
+    // access_flags, name, descriptor and the number of attributes stand in front of the first attribute.
+    let first = last.attributes().next().unwrap().unwrap().offset;
+    places.extend([first - 6, first - 4, code.offset]);
+    let parsed_code = CodeAttribute::parse(&code).unwrap();
+    for instruction in Instructions::new(parsed_code.code) {
+        let instruction = instruction.unwrap();
+        if matches!(instruction.opcode, 0x13 | 0x14 | 0xb2..=0xbb | 0xbd | 0xc0 | 0xc1 | 0xc5) {
+            places.push(parsed_code.code_offset + instruction.pc + 1);
+        }
+    }
+    let ldc = shallow(52, false, &[INT], &[0x57, 0x12, 0xff, 0x57, 0x1a, 0xac]);
+    assert_eq!(reasons(&ldc, events).unwrap().0, Outcome::Skipped(SkipReason::BadConstantIndex));
+    assert!(places.len() > 30, "{} places", places.len());
+    for place in places {
+        let mut bytes = sound.clone();
+        bytes[place..place + 2].copy_from_slice(&pool.count().to_be_bytes());
+        // A name that is missing may be an error earlier; what must not be is a class with another meaning.
+        match reasons(&bytes, events) {
+            Err(_) | Ok((Outcome::Skipped(SkipReason::BadConstantIndex), _)) => {}
+            other => panic!("index at {place} (pool ends at {}): {other:?}", pool.end()),
+        }
+    }
+}
+
 #[test]
 fn odd_exception_tables_are_rewritten() {
     let end = |code: &Code| code.code.len();
@@ -163,7 +260,12 @@ fn odd_exception_tables_are_rewritten() {
                 // A handler without a frame of one value has none to copy: then the reason is the frames.
                 let (outcome, reasons) = reasons(&bytes, form).unwrap();
                 let bad_frames = reasons == [SkipReason::BadStackMap];
-                assert!(outcome == Outcome::Rewritten || bad_frames || !form.method_events, "{reasons:?}");
+                // The last of them.
+                let bad_index = outcome == Outcome::Skipped(SkipReason::BadConstantIndex);
+                assert!(
+                    outcome == Outcome::Rewritten || bad_frames || bad_index || !form.method_events,
+                    "{outcome:?} {reasons:?}"
+                );
             }
         }
     }
@@ -366,7 +468,7 @@ fn large_tables_take_no_time() {
         code.code.resize(30_000, 0);
         code.code.push(0xb1);
         let row = |pc| Row { start: 0, end: 30_001, handler: pc, catch_type: 0 };
-        code.rows = (10_000..14_000).map(row).collect();
+        code.rows = (10_000..12_500).map(row).collect();
     });
     for form in FORMS {
         let allocates = form.allocation.then_some(SkipReason::UnknownReceiver);

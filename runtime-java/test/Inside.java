@@ -1,7 +1,6 @@
 package instrument.runtime;
 
 import java.lang.reflect.Field;
-import java.nio.LongBuffer;
 
 /** Lets test programs use what other parts of the runtime use. */
 public final class Inside {
@@ -40,7 +39,7 @@ public final class Inside {
     /** Thread.stop cuts the entry of a method off: it was counted, and its frame is not on the stack. */
     public static void cutEntry(int id) throws Exception {
         ThreadState state = state();
-        Field sp = field("sp");
+        Field sp = place(state);
         int before = sp.getInt(state);
         ProfilerRuntime.methodEntry(id);
         sp.setInt(state, before);
@@ -50,14 +49,25 @@ public final class Inside {
     /** Thread.stop cuts the end of a method off: it was counted, and its frame is still on the stack. */
     public static void cutExit(int id) throws Exception {
         ThreadState state = state();
-        Field sp = field("sp");
-        LongBuffer words = (LongBuffer) field("words").get(state);
+        Field sp = place(state);
         ProfilerRuntime.methodEntry(id);
         int top = sp.getInt(state);
-        long frame = words.get(top - 2);
-        ProfilerRuntime.methodExit(id);
+        if (state instanceof TraceState) {
+            Field depth = field(state, "depth");
+            Field last = field(state, "last");
+            int frames = depth.getInt(state);
+            long clock = last.getLong(state);
+            ProfilerRuntime.methodExit(id);
+            depth.setInt(state, frames);
+            last.setLong(state, clock);
+        } else {
+            Words words = (Words) field(state, "words").get(state);
+            int at = top - (state instanceof TreeState ? 2 : 1);
+            long frame = words.get(at);
+            ProfilerRuntime.methodExit(id);
+            words.put(at, frame);
+        }
         sp.setInt(state, top);
-        words.put(top - 2, frame);
         die(state);
     }
 
@@ -70,8 +80,13 @@ public final class Inside {
         throw new AssertionError("ThreadDeath does not go on");
     }
 
-    private static Field field(String name) throws Exception {
-        Class<?> type = TreeState.class;
+    /** What is written last: the top of the stack, or the place of the next event. */
+    private static Field place(ThreadState state) throws Exception {
+        return field(state, state instanceof TraceState ? "next" : "sp");
+    }
+
+    private static Field field(ThreadState state, String name) throws Exception {
+        Class<?> type = state.getClass();
         while (true) {
             try {
                 Field field = type.getDeclaredField(name);

@@ -91,11 +91,31 @@ public class Victim {
     /** Thread.stop within probes. */
     static void cut() throws Exception {
         ProfilerRuntime.methodEntry(1);
+        // Calls that were timed are no reason to miss one.
+        for (int i = 0; i < 3; i++) {
+            ProfilerRuntime.methodEntry(2);
+            ProfilerRuntime.methodExit(2);
+            ProfilerRuntime.methodEntry(3);
+            ProfilerRuntime.methodExit(3);
+        }
         Inside.cutEntry(2);
         Inside.cutExit(3);
         ProfilerRuntime.methodEntry(4);
         ProfilerRuntime.methodExit(4);
         ProfilerRuntime.methodExit(1);
+    }
+
+    /** A method of at least 2 us, in each of many contexts once or twice. */
+    static void manyContexts() {
+        for (int i = 0; i < 6000; i++) {
+            ProfilerRuntime.methodEntry(1000 + i % 4000);
+            ProfilerRuntime.methodEntry(20);
+            for (long end = System.nanoTime() + 2000; System.nanoTime() < end;) {
+                // Nothing else.
+            }
+            ProfilerRuntime.methodExit(20);
+            ProfilerRuntime.methodExit(1000 + i % 4000);
+        }
     }
 
     static void calls() {
@@ -596,6 +616,7 @@ public class Victim {
         switch (args[0]) {
             case "calls": calls(); break;
             case "cut": cut(); break;
+            case "contexts": manyContexts(); break;
             case "constructors": constructors(); break;
             case "pool": pool(n); break;
             case "overflow": overflow(n, args[2]); break;

@@ -48,7 +48,7 @@ final class CodeOracle {
     private static final String RUNTIME = "instrument/runtime/ProfilerRuntime";
     private static final String HEAP = "instrument/runtime/HeapProxy";
 
-    private enum Kind { KEPT, ENTRY, EXIT, UNWIND, SUPER, CAUGHT, CALL, CALLED, ALLOCATION, GOTO, WIDENED }
+    private enum Kind { KEPT, ENTRY, EXIT, UNWIND, SUPER, CAUGHT, CALL, CALLED, ALLOCATION, GOTO, PAD, WIDENED }
 
     private static final class Fault extends RuntimeException {
         Fault(String message) {
@@ -215,10 +215,17 @@ final class CodeOracle {
             if (kinds[i] != Kind.KEPT) {
                 continue;
             }
-            boolean beforeCaught = i + 1 < code.size() && kinds[i + 1] == Kind.CAUGHT;
-            if (beforeCaught && code.get(i).getOpcode() == Opcodes.GOTO && caught.size() < handlers.size() && handlers.get(caught.size()) == j) {
-                kinds[i] = Kind.GOTO;
-                continue;
+            if (caught.size() < handlers.size() && handlers.get(caught.size()) == j && isGoto(i)) {
+                // For what exceptionCaught throws, if the handler catches any; in front of that, around all of it.
+                boolean pads = catchesAny(j);
+                if (pads && isCaught(i + 1)) {
+                    kinds[i] = Kind.PAD;
+                    continue;
+                }
+                if (pads ? isGoto(i + 1) && isCaught(i + 2) : isCaught(i + 1)) {
+                    kinds[i] = Kind.GOTO;
+                    continue;
+                }
             }
             boolean afterNew = i > 0 && code.get(i - 1).getOpcode() == Opcodes.NEW && code.get(i).getOpcode() == Opcodes.DUP;
             if (afterNew && takesOnly > 0 && (j == oldCode.size() || oldCode.get(j).getOpcode() != Opcodes.DUP)) {
@@ -242,6 +249,19 @@ final class CodeOracle {
         check(takesOnly == 0, "a hook takes the only reference to an object");
         check(j == oldCode.size(), "fewer instructions than before");
         check(caught.isEmpty() || caught.size() == handlers.size(), "not every handler has exceptionCaught");
+    }
+
+    private boolean isGoto(int i) {
+        return i < code.size() && code.get(i).getOpcode() == Opcodes.GOTO;
+    }
+
+    private boolean isCaught(int i) {
+        return i < code.size() && kinds[i] == Kind.CAUGHT;
+    }
+
+    /** Whether a row of the old table leads here whatever is thrown. */
+    private boolean catchesAny(int handler) {
+        return old.tryCatchBlocks.stream().anyMatch(block -> block.type == null && oldIndex.get(block.handler) == handler);
     }
 
     private List<Integer> handlerIndexes() {
@@ -344,8 +364,12 @@ final class CodeOracle {
     /** A jump must run the exit call of the return it leads to, or the entry of the library call, and no other injected code. */
     private void jumpTargets() {
         for (int i = 0; i < code.size(); i++) {
-            if (kinds[i] != Kind.KEPT && kinds[i] != Kind.GOTO && kinds[i] != Kind.WIDENED) {
+            if (kinds[i] != Kind.KEPT && kinds[i] != Kind.GOTO && kinds[i] != Kind.PAD && kinds[i] != Kind.WIDENED) {
                 continue;
+            }
+            if (kinds[i] == Kind.PAD) {
+                LabelNode handler = ((JumpInsnNode) code.get(i)).label;
+                check(isCaught(i + 1) && isCaught(i + 2) && position.get(handler) == i + 3, "a pad does not lead to its handler");
             }
             for (LabelNode label : targets(code.get(i))) {
                 int at = position.get(label);
@@ -429,8 +453,8 @@ final class CodeOracle {
             if (node instanceof FrameNode) {
                 String frame = count + " " + frame((FrameNode) node, index);
                 Kind next = kinds[at];
-                if (next == Kind.CAUGHT) {
-                    check(frame.equals(byIndex.get(count)), "the frame of exceptionCaught is not its handler's");
+                if (next == Kind.CAUGHT || next == Kind.PAD) {
+                    check(frame.equals(byIndex.get(count)), "the frame of " + next + " is not its handler's");
                 } else if (next == Kind.UNWIND) {
                     check(((FrameNode) node).local.isEmpty() && ((FrameNode) node).stack.equals(List.of("java/lang/Throwable")), "bad frame of the unwind handler");
                 } else {
@@ -480,7 +504,7 @@ final class CodeOracle {
             check(!last, "an unwind entry is not last");
             boolean overCaught = kinds[start] == Kind.CAUGHT && index.get(block.start).equals(index.get(block.end));
             if (overCaught) {
-                check(block.type == null && kinds[handler] == Kind.KEPT && index.get(block.handler).equals(index.get(block.start)), "bad entry over exceptionCaught");
+                check(block.type == null && kinds[handler] == Kind.PAD && index.get(block.handler).equals(index.get(block.start)), "bad entry over exceptionCaught");
                 continue;
             }
             if (!caught.isEmpty()) {

@@ -42,7 +42,7 @@ impl Outcome {
     /// The methods in the profiles that it left, by name; the law is checked.
     pub fn methods(&self) -> Result<BTreeMap<String, MethodCounts>> {
         let methods = subject::profile(self.folder.path())?;
-        let wrong: Vec<_> = methods.iter().filter(|m| m.lost + m.stray > 0).collect();
+        let wrong: Vec<_> = methods.iter().filter(|m| m.unclosed + m.unmatched > 0).collect();
         ensure!(wrong.is_empty(), "events out of place: {wrong:?}");
         let mut by_name = BTreeMap::new();
         for method in methods {

@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod assembler;
+pub mod browser;
 pub mod corpus;
 pub mod golden;
 pub mod hprof;

@@ -17,7 +17,8 @@ use crate::machine::{self, Run};
 
 const PYTHON: [&str; 4] =
     ["jsonschema==4.25.1", "llnl-hatchet==2026.2.0", "perfetto==0.59.1", "protobuf==7.36.2"];
-const NODE: [&str; 3] = ["@tracerbench/trace-model@8.0.0", "pprof-format@2.3.2", "speedscope@1.25.0"];
+const NODE: [&str; 4] =
+    ["@tracerbench/trace-model@8.0.0", "playwright-core@1.65.1", "pprof-format@2.3.2", "speedscope@1.25.0"];
 const ATTEMPTS: u32 = 3;
 
 /// What a reader understood: by `process/thread/frame/frame..` a context's figures.
@@ -57,7 +58,11 @@ fn python() -> Result<PathBuf> {
     })
 }
 
-fn node_packages() -> Result<PathBuf> {
+/// The directory that has the packages of npm in `node_modules`.
+///
+/// # Errors
+/// They cannot be fetched.
+pub fn node_packages() -> Result<PathBuf> {
     fetched("node", &NODE, |directory, packages| {
         fs::create_dir_all(directory)?;
         fs::write(directory.join("package.json"), "{\"private\": true}\n")?;

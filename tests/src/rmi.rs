@@ -85,7 +85,7 @@ pub fn merge(files: &[PathBuf], options: &[&str]) -> Result<Output> {
 
 /// The same as a value, without a warning. Checks that the tree over all processes has every call that was made.
 pub fn merged(files: &[PathBuf], options: &[&str]) -> Result<Value> {
-    all_are_told(files, &[])?;
+    all_are_listed(files, &[])?;
     quietly_merged(files, options)
 }
 
@@ -98,8 +98,8 @@ fn quietly_merged(files: &[PathBuf], options: &[&str]) -> Result<Value> {
 }
 
 /// Checks that the tree over all processes has every call that was made.
-pub fn all_are_told(files: &[PathBuf], options: &[&str]) -> Result<()> {
-    let merged = quietly_merged(files, &[&["--root", "all"], options].concat())?;
+pub fn all_are_listed(files: &[PathBuf], options: &[&str]) -> Result<()> {
+    let merged = quietly_merged(files, &[&["--process", "all"], options].concat())?;
     let processes = merged["matching"]["processes"].as_array().context("processes")?;
     let made = processes.iter().filter_map(|process| process["made"].as_u64()).sum::<u64>();
     let resources = merged["xtree"]["resources"].as_array().context("resources")?;

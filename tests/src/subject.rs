@@ -84,18 +84,18 @@ pub struct MethodCounts {
     /// Times an exception left it.
     pub unwinds: u64,
     /// Constructor frames that their `super()` call left by an exception.
-    pub orphans: u64,
+    pub aborted: u64,
     /// Frames that events of others closed.
-    pub lost: u64,
+    pub unclosed: u64,
     /// Events without a frame.
-    pub stray: u64,
+    pub unmatched: u64,
     /// Frames that had not ended when the profile ended.
     pub open: u64,
 }
 
 /// Every method of the profiles that a run left in `directory`.
 ///
-/// Checks the law of exact counts: entries = exits + unwinds + orphans + lost + open. For an event that was being written when
+/// Checks the balance of exact counts: entries = exits + unwinds + aborted + unclosed + open. For an event that was being written when
 /// its process was killed, open may be one ahead.
 pub fn profile(directory: &Path) -> Result<Vec<MethodCounts>> {
     let mut files: Vec<PathBuf> = fs::read_dir(directory)?
@@ -118,18 +118,18 @@ pub fn profile(directory: &Path) -> Result<Vec<MethodCounts>> {
             entries: count("entries")?,
             exits: count("exits")?,
             unwinds: count("unwinds")?,
-            orphans: count("orphans")?,
-            lost: count("lost")?,
-            stray: count("stray")?,
+            aborted: count("aborted")?,
+            unclosed: count("unclosed")?,
+            unmatched: count("unmatched")?,
             open: count("open")?,
         });
     }
     ensure!(!methods.is_empty(), "the profile counts no method: {}", String::from_utf8_lossy(&output.stdout));
-    let law = &report["law"];
-    ensure!(law["holds"] == true, "{law}");
-    let mut in_flight = law["in_flight"].as_u64().context("report --json: no events in flight")?;
+    let balance = &report["balance"];
+    ensure!(balance["holds"] == true, "{balance}");
+    let mut in_flight = balance["in_flight"].as_u64().context("report --json: no events in flight")?;
     for method in &methods {
-        let ended = method.exits + method.unwinds + method.orphans + method.lost + method.open;
+        let ended = method.exits + method.unwinds + method.aborted + method.unclosed + method.open;
         let ahead = ended.checked_sub(method.entries).filter(|&ahead| ahead <= in_flight);
         in_flight -=
             ahead.with_context(|| format!("{method:?}: entries are not what ended and what is open"))?;

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use instrument_rewriter::id_map::IdMap;
+use instrument_names::id_map::IdMap;
 use instrument_tests::agent::{self, Outcome, finish, option, run};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::jre::{self, Jre};
@@ -39,9 +39,9 @@ fn jres() -> Vec<Jre> {
     jre::all().unwrap()
 }
 
-/// Entries, exits, unwinds, orphans and open calls by method.
+/// Entries, exits, unwinds, aborted and open calls by method.
 fn counts(methods: &BTreeMap<String, MethodCounts>) -> BTreeMap<String, [u64; 5]> {
-    let row = |m: &MethodCounts| [m.entries, m.exits, m.unwinds, m.orphans, m.open];
+    let row = |m: &MethodCounts| [m.entries, m.exits, m.unwinds, m.aborted, m.open];
     methods.iter().map(|(name, method)| (name.clone(), row(method))).collect()
 }
 

@@ -1,5 +1,5 @@
 //! Real programs, original and instrumented: the same output, exit code and files; and a profile which proves that
-//! instrumented code ran, and obeys the law of exact counts.
+//! instrumented code ran, and obeys the balance of exact counts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -82,7 +82,7 @@ impl Trial {
             ensure!(now[name] == *bytes, "{name} differs");
         }
         let methods = subject::profile(&after)?;
-        let wrong: Vec<_> = methods.iter().filter(|method| method.lost + method.stray > 0).collect();
+        let wrong: Vec<_> = methods.iter().filter(|method| method.unclosed + method.unmatched > 0).collect();
         ensure!(wrong.is_empty(), "events out of place: {wrong:?}");
         Ok(methods)
     }
@@ -384,13 +384,13 @@ fn exact(methods: &[MethodCounts]) {
     };
     let counts = |name: &str| {
         let method = find(name);
-        (method.entries, method.exits, method.unwinds, method.orphans)
+        (method.entries, method.exits, method.unwinds, method.aborted)
     };
     assert_eq!(counts("sample.app.Main.main"), (1, 1, 0, 0));
     assert_eq!(counts("sample.app.Main.work"), (1050, 1050, 0, 0));
     assert_eq!(counts("sample.app.Main.fails"), (1000, 750, 250, 0));
     assert_eq!(counts("sample.app.Main$Step.<init>"), (30, 20, 10, 0));
-    // Its super() failed ten times: no handler may cover that call, so these frames end as orphans.
+    // Its super() failed ten times: no handler may cover that call, so these frames end as aborted.
     assert_eq!(counts("sample.app.Main$Late.<init>"), (30, 20, 0, 10));
     assert_eq!(counts("sample.lib.Greeting.to"), (1, 1, 0, 0));
 }

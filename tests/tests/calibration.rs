@@ -45,7 +45,7 @@ fn for_each_timed(test: impl Fn(&Jvm)) {
 }
 
 /// Time enough for the compiler on any machine.
-const PATIENT: &str = "-Dinstrument.calibrate=400";
+const PATIENT: &str = "-Dinstrument.calibrate=800";
 
 #[test]
 fn roots_pauses_samples_and_short_runs_have_rounds_enough() {

@@ -50,13 +50,13 @@ impl Programs {
     }
 }
 
-/// Entries, exits, unwinds, orphans and open calls of the methods whose names begin with `prefix`.
+/// Entries, exits, unwinds, aborted and open calls of the methods whose names begin with `prefix`.
 fn counts(outcome: &Outcome, prefix: &str) -> Result<BTreeMap<String, [u64; 5]>> {
     let mut methods = outcome.methods()?;
     // Calls of the JDK's methods that wait are none of these.
     methods.retain(|name, _| name.starts_with(prefix) && name != "java.lang.Thread.join");
     let row =
-        |m: &instrument_tests::subject::MethodCounts| [m.entries, m.exits, m.unwinds, m.orphans, m.open];
+        |m: &instrument_tests::subject::MethodCounts| [m.entries, m.exits, m.unwinds, m.aborted, m.open];
     Ok(methods.iter().map(|(name, method)| (name.clone(), row(method))).collect())
 }
 
@@ -217,7 +217,7 @@ fn a_loader_that_hides_even_that_keeps_its_classes_as_they_are() -> Result<()> {
         let agent = option("report=report.jsonl")?;
         let after = run(&jre, &[&[agent.as_str()][..], &words].concat())?;
         assert_eq!((after.code, &after.stdout), (before.code, &before.stdout), "{}", after.stderr);
-        let said = "instrument: Program stays as it is: its class loader hides what probes call\n";
+        let said = "instrument: Program is not instrumented: its class loader cannot see the runtime\n";
         assert_eq!(after.stderr, said, "Java {}", jre.version);
         let report = fs::read_to_string(after.folder.path().join("report.jsonl"))?;
         let lines: Vec<&str> = report.lines().filter(|line| line.contains("unreachable-runtime")).collect();

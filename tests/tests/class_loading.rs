@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use instrument_names::id_map::{IdMap, gz};
 use instrument_rewriter::class_file::mutf8;
-use instrument_rewriter::id_map::{IdMap, gz};
 use instrument_rewriter::region::Region;
 use instrument_tests::agent::{self, option, run};
 use instrument_tests::{jre, subject};
@@ -57,7 +57,7 @@ fn the_time_of_class_loading_is_apart_from_the_method() -> Result<()> {
             profile
                 .threads
                 .iter()
-                .all(|thread| thread.methods.values().all(|m| m.stray + m.closes.lost == 0))
+                .all(|thread| thread.methods.values().all(|m| m.unmatched + m.closes.unclosed == 0))
         );
 
         let nodes = nodes(&profile);
@@ -137,8 +137,8 @@ fn counts_and_code_regions_are_as_without_it() -> Result<()> {
         let passages: Vec<u64> = profile.regions.iter().map(|region| region.passages).collect();
         assert_eq!(passages, [1; 4], "{record}: {:?}", profile.regions);
         let rows = subject::profile(outcome.folder.path())?.into_iter().map(|m| {
-            ensure!(m.lost + m.stray == 0, "{record}: {m:?}");
-            Ok((m.name, [m.entries, m.exits, m.unwinds, m.orphans, m.stray, m.open]))
+            ensure!(m.unclosed + m.unmatched == 0, "{record}: {m:?}");
+            Ok((m.name, [m.entries, m.exits, m.unwinds, m.aborted, m.unmatched, m.open]))
         });
         let methods: BTreeMap<_, _> = rows.collect::<Result<_>>()?;
         assert_eq!(*expected.get_or_insert_with(|| methods.clone()), methods, "{record}");

@@ -114,7 +114,9 @@ fn stopped_threads_do_no_harm() -> Result<()> {
             let longest = profile.shutdown_clock - profile.start_clock;
             let nodes = profile.threads.iter().filter_map(|t| t.tree.as_ref()).flat_map(|t| &t.nodes);
             for node in nodes {
-                ensure!(node.ns <= longest, "{case}: {node:?}");
+                // Not every call is timed: one that was interrupted stands for others.
+                let error = 3.0 * node.variance.sqrt();
+                ensure!(node.ns as f64 <= longest as f64 + error, "{case}: {node:?}");
             }
         }
     }

@@ -165,7 +165,7 @@ fn named<'v>(list: &'v Value, name: &str) -> &'v Value {
 }
 
 #[test]
-fn threads_and_monitors_are_told() -> Result<()> {
+fn threads_and_monitors_are_listed() -> Result<()> {
     for jre in jres() {
         let case = format!("Java {}", jre.version);
         let mut program = Program::start(&jre, "", &["-Xcheck:jni"])?;
@@ -237,7 +237,7 @@ fn threads_and_monitors_are_told() -> Result<()> {
 }
 
 #[test]
-fn classes_are_told() -> Result<()> {
+fn classes_are_listed_with_their_state() -> Result<()> {
     for jre in jres() {
         let case = format!("Java {}", jre.version);
         let mut program = Program::start(&jre, "", &["-Xcheck:jni"])?;
@@ -347,7 +347,7 @@ fn what_runs_in_a_pause_is_not_recorded() -> Result<()> {
                 let method = method(name)?;
                 assert_eq!((method.entries, method.exits), (entries, entries), "{case}: {method:?}");
             }
-            ensure!(methods.iter().all(|m| m.lost + m.stray == 0), "{case}: {methods:?}");
+            ensure!(methods.iter().all(|m| m.unclosed + m.unmatched == 0), "{case}: {methods:?}");
             let report = subject::call()?
                 .current_dir(program.folder.path())
                 .args(["report", "--allocations", "--csv"])
@@ -388,7 +388,7 @@ fn a_reset_counts_from_now_on() -> Result<()> {
         };
         let entries = |file: &Path, options: &[&str]| -> Result<[Option<u64>; 3]> {
             let report: Value = serde_json::from_str(&report(file, &[options, &["--json"]].concat())?)?;
-            assert_eq!(report["law"]["holds"], true, "{record}");
+            assert_eq!(report["balance"]["holds"], true, "{record}");
             let of = |method: &str| {
                 let rows = report["methods"].as_array()?;
                 rows.iter().find(|row| row["name"].as_str().is_some_and(|n| n.starts_with(method)))?["entries"].as_u64()
@@ -465,7 +465,7 @@ fn snapshots_are_whole_while_threads_write() -> Result<()> {
                     .ctl(&[&program.pid(), "snapshot", "copy.iprof"])?
                     .current_dir(program.folder.path())
                     .run_quietly()?;
-                ensure!(String::from_utf8(said.stdout)?.contains("the program stood still for "), "{case}");
+                ensure!(String::from_utf8(said.stdout)?.contains("the program was stopped for "), "{case}");
                 let copy = program.folder.path().join("copy.iprof");
                 let bytes = fs::read(&copy)?;
                 assert_eq!(bytes[88], 1, "{case}: it does not say that it is a snapshot");
@@ -475,7 +475,7 @@ fn snapshots_are_whole_while_threads_write() -> Result<()> {
                 assert_eq!(copied.damage, [], "{case}");
                 let report = subject::call()?.args(["report", "--json"]).arg(&copy).run_quietly()?;
                 let report: Value = serde_json::from_slice(&report.stdout)?;
-                assert_eq!(report["law"]["holds"], true, "{case}, {round}");
+                assert_eq!(report["balance"]["holds"], true, "{case}, {round}");
                 let calls = report["methods"]
                     .as_array()
                     .context("methods")?
@@ -682,7 +682,7 @@ fn other_users_are_refused() -> Result<()> {
 }
 
 #[test]
-fn who_cannot_be_asked_is_told_why() -> Result<()> {
+fn a_process_that_cannot_be_reached_is_an_error_with_the_reason() -> Result<()> {
     let jre = jre();
     let mut off = Program::start(&jre, "ctl=off", &[])?;
     ensure!(!off.socket().exists());

@@ -253,7 +253,7 @@ fn check_biographies(path: &Path, made: &Made, case: &str) -> Result<()> {
 }
 
 #[test]
-fn only_the_wanted_classes_are_recorded() -> Result<()> {
+fn only_the_chosen_classes_are_recorded() -> Result<()> {
     let options = "heap=objects,calibrate=off,heap-include=Heap$*:int[]:long[][],heap-exclude=Heap$Thread*";
     for jre in jres() {
         let outcome = heap(&jre, options, &[], &["Heap"])?;

@@ -256,41 +256,57 @@ fn records_and_sealed_interfaces_too() -> Result<()> {
 }
 
 /// HotSpot can write a dump of its own after a full collection. The agent asks for two, and looks at the heap after each.
+///
+/// Threads of the JDK run between the one look and the other, and what they make or drop then is a difference. It does not come twice
+/// in the same place, while a wrong count comes always: so one run of four must agree.
 #[test]
 fn counts_are_those_of_the_virtual_machine() -> Result<()> {
     for jre in jres() {
-        let own = tempfile::tempdir()?;
-        let path = format!("-XX:HeapDumpPath={}", own.path().display());
-        let agent = option("record=counts,ctl=off,heap-dump=dump.hprof")?;
-        // Without a compiler, whose threads come and go.
-        let flags = ["-Xint", "-XX:+UseG1GC", "-XX:+HeapDumpAfterFullGC", &path, &agent];
-        let outcome = run(&jre, &[&flags[..], &["-cp", class_path(), "Known"]].concat())?;
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(own.path())?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
-        files.sort();
-        let [first, second] = &files[..] else { anyhow::bail!("Java {}: dumps {files:?}", jre.version) };
-        // By both readers; ours counts the classes, too.
-        let raw = |path: &Path| -> Result<BTreeMap<String, u64>> {
-            let mut counts = BTreeMap::new();
-            for (name, count) in hprof::read(path)?.counts() {
-                *counts.entry(plain(&name).to_owned()).or_default() += count as u64;
+        let mut differences = Vec::new();
+        loop {
+            match compare_with_the_virtual_machine(&jre)? {
+                found if found.is_empty() => break,
+                found => differences.push(found),
             }
-            Ok(counts)
-        };
-        let ours = dump_of(&outcome);
-        compare([&raw(first)?, &raw(second)?], &raw(&ours)?, "java/lang/Class", &jre);
-        let read = |path: &Path| -> Result<_> { Ok(Read::of(path, "")?.counts()) };
-        compare([&read(first)?, &read(second)?], &read(&ours)?, "java.lang.Class", &jre);
+            assert!(differences.len() < 4, "Java {}: {differences:#?}", jre.version);
+        }
     }
     Ok(())
+}
+
+/// What differs between our dump and the two of the virtual machine, a line for each class.
+fn compare_with_the_virtual_machine(jre: &Jre) -> Result<Vec<String>> {
+    let own = tempfile::tempdir()?;
+    let path = format!("-XX:HeapDumpPath={}", own.path().display());
+    let agent = option("record=counts,ctl=off,heap-dump=dump.hprof")?;
+    // Without a compiler, whose threads come and go.
+    let flags = ["-Xint", "-XX:+UseG1GC", "-XX:+HeapDumpAfterFullGC", &path, &agent];
+    let outcome = run(jre, &[&flags[..], &["-cp", class_path(), "Known"]].concat())?;
+    let mut files: Vec<PathBuf> = fs::read_dir(own.path())?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
+    files.sort();
+    let [first, second] = &files[..] else { anyhow::bail!("Java {}: dumps {files:?}", jre.version) };
+    // By both readers; ours counts the classes, too.
+    let raw = |path: &Path| -> Result<BTreeMap<String, u64>> {
+        let mut counts = BTreeMap::new();
+        for (name, count) in hprof::read(path)?.counts() {
+            *counts.entry(plain(&name).to_owned()).or_default() += count as u64;
+        }
+        Ok(counts)
+    };
+    let ours = dump_of(&outcome);
+    let mut differences = compare([&raw(first)?, &raw(second)?], &raw(&ours)?, "java/lang/Class");
+    let read = |path: &Path| -> Result<_> { Ok(Read::of(path, "")?.counts()) };
+    differences.extend(compare([&read(first)?, &read(second)?], &read(&ours)?, "java.lang.Class"));
+    Ok(differences)
 }
 
 /// Every class has as many instances as in the one or the other of the virtual machine's dumps, or between them. But for three:
 /// instances of Class whose class was never loaded, from the JDK's archive, are in our dump only; `int[]` that a collector puts where it
 /// has a gap are in the virtual machine's only; and threads of the JDK lock and name things in the moment between.
-fn compare(theirs: [&BTreeMap<String, u64>; 2], ours: &BTreeMap<String, u64>, class: &str, jre: &Jre) {
+fn compare(theirs: [&BTreeMap<String, u64>; 2], ours: &BTreeMap<String, u64>, class: &str) -> Vec<String> {
     ensure_some(theirs[1], ours);
     let names: std::collections::BTreeSet<&String> = theirs[1].keys().chain(ours.keys()).collect();
+    let mut differences = Vec::new();
     for name in names {
         let count = |counts: &BTreeMap<String, u64>| counts.get(name).copied().unwrap_or(0);
         let (theirs, ours) = (theirs.map(count), count(ours));
@@ -301,8 +317,11 @@ fn compare(theirs: [&BTreeMap<String, u64>; 2], ours: &BTreeMap<String, u64>, cl
             name if name == class => ours >= least,
             _ => (least..=most).contains(&ours),
         };
-        assert!(fine, "Java {}: {name}: {theirs:?} for the virtual machine, {ours} for us", jre.version);
+        if !fine {
+            differences.push(format!("{name}: {theirs:?} for the virtual machine, {ours} for us"));
+        }
     }
+    differences
 }
 
 fn ensure_some(theirs: &BTreeMap<String, u64>, ours: &BTreeMap<String, u64>) {

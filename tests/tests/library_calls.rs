@@ -6,15 +6,15 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use instrument_names::id_map::{IdMap, gz};
 use instrument_rewriter::class_file::mutf8;
-use instrument_rewriter::id_map::{IdMap, gz};
 use instrument_tests::agent::{self, Outcome};
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run, root};
 use instrument_tests::subject;
 use instrument_trace::{Method, Profile, TreeConsumer};
 
-/// Contexts of `Borrowed`: entries, exits, unwinds, orphans, open. `main` is left out at the beginning; before a colon stands the name of a
+/// Contexts of `Borrowed`: entries, exits, unwinds, aborted, open. `main` is left out at the beginning; before a colon stands the name of a
 /// thread, if it is not the main one.
 const CONTEXTS: &str = "
 main                                                     1 0 0 0 1
@@ -128,7 +128,7 @@ fn expected() -> BTreeMap<String, Figures> {
 
 fn figures(method: &Method) -> Figures {
     let closes = &method.closes;
-    [method.entries, closes.exits, closes.unwinds, closes.orphans, method.open]
+    [method.entries, closes.exits, closes.unwinds, closes.aborted, method.open]
 }
 
 /// The classes of the programs.
@@ -190,11 +190,11 @@ fn contexts(profile: &Profile) -> BTreeMap<String, Figures> {
             let path = if above.is_empty() || above == "main" { step } else { format!("{above} > {step}") };
             paths.push(path.clone());
             let counts = node.counts();
-            assert_eq!((counts.closes.lost, counts.stray), (0, 0), "{path}");
+            assert_eq!((counts.closes.unclosed, counts.unmatched), (0, 0), "{path}");
             let sum = found.entry(format!("{thread}{path}")).or_default();
             let closes = &counts.closes;
             // Of one context one call is open at most, so what has no end is.
-            let open = counts.entries - closes.exits - closes.unwinds - closes.orphans;
+            let open = counts.entries - closes.exits - closes.unwinds - closes.aborted;
             for (sum, figure) in sum.iter_mut().zip(figures(&Method { open, ..counts })) {
                 *sum += figure;
             }
@@ -228,9 +228,9 @@ fn by_method(contexts: &BTreeMap<String, Figures>) -> BTreeMap<String, Figures> 
 fn methods(outcome: &Outcome) -> BTreeMap<String, Figures> {
     let mut sums: BTreeMap<String, Figures> = BTreeMap::new();
     for method in subject::profile(outcome.folder.path()).unwrap() {
-        assert_eq!((method.lost, method.stray), (0, 0), "{method:?}");
+        assert_eq!((method.unclosed, method.unmatched), (0, 0), "{method:?}");
         let name = method.name.replace("Borrowed$", "").replace("Borrowed.", "");
-        let figures = [method.entries, method.exits, method.unwinds, method.orphans, method.open];
+        let figures = [method.entries, method.exits, method.unwinds, method.aborted, method.open];
         for (sum, figure) in sums.entry(name).or_default().iter_mut().zip(figures) {
             *sum += figure;
         }
@@ -387,7 +387,7 @@ fn the_agent_goes_into_the_jdk_with_all() {
 
 /// What is called was rewritten as well, but not together with its caller: the call is recorded, and the method beneath it.
 #[test]
-fn parts_that_are_rewritten_one_by_one_share_ids_and_are_told_apart() {
+fn parts_that_are_rewritten_one_by_one_share_ids_and_are_distinguished() {
     let work = tempfile::tempdir().unwrap();
     let classes = compiled(&work.path().join("classes"));
     let ids = work.path().join("ids").display().to_string();
@@ -413,7 +413,8 @@ fn parts_that_are_rewritten_one_by_one_share_ids_and_are_told_apart() {
     assert_eq!(found["callback > ByValue.<init> > ByValue.<init>"], [1, 1, 0, 0, 0]);
     assert_eq!(found["supers > Mine.<init> > Mine.<init> > java.util.ArrayList.<init>"], [3, 2, 1, 0, 0]);
     let counted = subject::profile(outcome.folder.path()).unwrap();
-    let entries = |name: &str| counted.iter().find(|m| m.name == name).map(|m| (m.entries, m.lost + m.stray));
+    let entries =
+        |name: &str| counted.iter().find(|m| m.name == name).map(|m| (m.entries, m.unclosed + m.unmatched));
     assert_eq!(entries("call Borrowed$ByValue.<init>"), Some((1, 0)));
     assert_eq!(entries("Borrowed$ByValue.<init>"), Some((1, 0)));
     assert_eq!(entries("java.util.Arrays.sort"), Some((1, 0)));
@@ -440,7 +441,7 @@ fn run_takes_the_option_and_reports_show_the_calls() {
 fn counted(folder: &Path, name: &str) -> [u64; 4] {
     let methods = subject::profile(folder).unwrap();
     let method = methods.iter().find(|method| method.name == name).unwrap_or_else(|| panic!("{methods:?}"));
-    assert_eq!((method.orphans, method.lost, method.stray), (0, 0, 0), "{method:?}");
+    assert_eq!((method.aborted, method.unclosed, method.unmatched), (0, 0, 0), "{method:?}");
     [method.entries, method.exits, method.unwinds, method.open]
 }
 
@@ -464,7 +465,7 @@ fn virtual_threads_are_recorded_as_others() {
 }
 
 #[test]
-fn the_law_holds_for_a_program_that_was_killed() {
+fn the_counts_of_a_program_that_was_killed_balance() {
     let work = tempfile::tempdir().unwrap();
     let classes = compiled(work.path());
     for (record, jre) in ["counts", "tree", "trace"].into_iter().zip(jre::all().unwrap().iter().cycle()) {

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use instrument_trace::{Method, Profile};
 use runtime_support::{Jvm, Run, for_each_clock, for_each_jvm};
 
-/// Entries, exits, unwinds, orphans, open.
+/// Entries, exits, unwinds, aborted, open.
 type Figures = [u64; 5];
 
 fn run(jvm: &Jvm, args: &[&str]) -> Run {
     Run::new(jvm, args).class("Library")
 }
 
-/// Of all threads; the law holds.
+/// Of all threads; the counts balance.
 fn methods(profile: &Profile) -> BTreeMap<u32, Method> {
     assert_eq!(profile.damage, []);
     assert_eq!(profile.imbalances(), []);
@@ -28,11 +28,11 @@ fn methods(profile: &Profile) -> BTreeMap<u32, Method> {
     sum
 }
 
-/// The same; nothing is lost or stray.
+/// The same; nothing is lost or unmatched.
 fn figures(profile: &Profile) -> BTreeMap<u32, Figures> {
     let figures = |(id, m): (u32, Method)| {
-        assert_eq!((m.closes.lost, m.stray), (0, 0), "{id}: {m:?}");
-        (id, [m.entries, m.closes.exits, m.closes.unwinds, m.closes.orphans, m.open])
+        assert_eq!((m.closes.unclosed, m.unmatched), (0, 0), "{id}: {m:?}");
+        (id, [m.entries, m.closes.exits, m.closes.unwinds, m.closes.aborted, m.open])
     };
     methods(profile).into_iter().map(figures).collect()
 }
@@ -100,13 +100,16 @@ fn calls_that_are_under_way_at_the_end_are_open() {
 }
 
 #[test]
-fn exits_without_an_entry_are_stray_and_close_nothing() {
+fn exits_without_an_entry_are_unmatched_and_close_nothing() {
     for_each_jvm(|jvm| {
         let found = methods(&run(jvm, &["misfits"]).ok().profile());
-        assert_eq!((found[&1].entries, found[&1].closes.exits, found[&1].stray), (1, 1, 0));
+        assert_eq!((found[&1].entries, found[&1].closes.exits, found[&1].unmatched), (1, 1, 0));
         let of_library = &found[&20];
-        assert_eq!((of_library.entries, of_library.stray), (4, 2));
-        assert_eq!((of_library.closes.exits, of_library.closes.unwinds, of_library.closes.lost), (1, 3, 0));
+        assert_eq!((of_library.entries, of_library.unmatched), (4, 2));
+        assert_eq!(
+            (of_library.closes.exits, of_library.closes.unwinds, of_library.closes.unclosed),
+            (1, 3, 0)
+        );
     });
 }
 

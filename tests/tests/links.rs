@@ -6,16 +6,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use instrument_names::id_map::IdMap;
 use instrument_rewriter::class_file::mutf8;
-use instrument_rewriter::id_map::IdMap;
 use instrument_tests::jvm::{Jdk, compile, jdks};
 use instrument_tests::machine::{Run, java_source};
 use instrument_tests::subject;
 use instrument_trace::{Event, LinkKind, Profile, Thread, ThreadKind, Tree, TreeConsumer};
 use tempfile::TempDir;
 
-/// `Linked`, rewritten with some options.
+/// A program of `tests/java`, rewritten with some options.
 struct Program {
+    name: &'static str,
     dir: TempDir,
     ids: IdMap,
     jdks: Vec<Jdk>,
@@ -30,17 +31,28 @@ struct Ran {
 }
 
 impl Program {
+    /// `Linked`.
     fn new(options: &[&str]) -> Program {
+        Program::of("Linked", options)
+    }
+
+    fn of(name: &'static str, options: &[&str]) -> Program {
         let dir = tempfile::tempdir().unwrap();
-        let (classes, ids) = (dir.path().join("classes"), dir.path().join("ids"));
+        let classes = dir.path().join("classes");
         fs::create_dir(&classes).unwrap();
+        compile(&jdks().unwrap()[0], &[java_source(&format!("{name}.java"))], &classes).unwrap();
+        Program::compiled(name, dir, options)
+    }
+
+    /// The classes are in `classes` of the directory.
+    fn compiled(name: &'static str, dir: TempDir, options: &[&str]) -> Program {
         let jdks = jdks().unwrap();
-        compile(&jdks[0], &[java_source("Linked.java")], &classes).unwrap();
+        let (classes, ids) = (dir.path().join("classes"), dir.path().join("ids"));
         let shared = format!("--ids={}", ids.display());
         let options: Vec<&str> = options.iter().copied().chain([shared.as_str()]).collect();
         subject::rewrite(&classes, &dir.path().join("rewritten"), &options).unwrap();
         let ids = IdMap::parse(&fs::read(ids).unwrap()).unwrap();
-        Program { dir, ids, jdks }
+        Program { name, dir, ids, jdks }
     }
 
     fn run(&self, jdk: &Jdk, flags: &[&str], arguments: &[&str]) -> Ran {
@@ -48,7 +60,7 @@ impl Program {
         let _ = fs::remove_file(&out);
         let mut java = Command::new(jdk.tool("java"));
         java.arg(format!("-Dinstrument.out={}", out.display())).args(flags);
-        java.arg("-cp").arg(self.dir.path().join("rewritten")).arg("Linked").args(arguments);
+        java.arg("-cp").arg(self.dir.path().join("rewritten")).arg(self.name).args(arguments);
         let done = java.run_quietly().unwrap();
         let (stdout, stderr) =
             (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
@@ -98,6 +110,20 @@ impl Program {
         let tree = thread.tree.as_ref().unwrap();
         let numbers = 1..=tree.nodes.len() as u32;
         numbers.map(|n| (self.path(profile, tree, n), tree.node(n).unwrap().entries)).collect()
+    }
+
+    /// Entries of a method below links in all threads, by the origin of the innermost link.
+    fn entries_by_origin(&self, profile: &Profile, method: &str) -> BTreeMap<String, u64> {
+        let mut entries = BTreeMap::new();
+        for (path, count) in profile.threads.iter().flat_map(|thread| self.contexts(profile, thread)) {
+            if let Some((_, (origin, below))) =
+                path.rsplit_once('[').map(|(above, p)| (above, p.split_once(']').unwrap()))
+                && below.ends_with(&format!(" > {method}"))
+            {
+                *entries.entry(origin.to_owned()).or_default() += count;
+            }
+        }
+        entries
     }
 
     /// Entries of a method in all threads.
@@ -154,6 +180,75 @@ fn a_task_runs_under_the_context_that_handed_it_over() {
         let off = program.run(jdk, &["-Dinstrument.record=trace"], &["tasks"]);
         trace_of_tasks(&program, &off);
     });
+}
+
+fn counts(expected: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    expected.iter().map(|(origin, count)| ((*origin).to_owned(), *count)).collect()
+}
+
+#[test]
+fn every_way_to_hand_over_a_task_is_linked() {
+    let program = Program::of("HandedOver", &["--transform=method-events,hand-over"]);
+    program.each_jdk(|jdk| {
+        let Ran { profile, stdout, .. } = program.run(jdk, &[], &[]);
+        let expected = "0 1 2 failed 4 \n1 iterator\n0 1 2 failed 4 5 \n0\nnull\nnull\ntrue\ntrue\ntrue\n3\n1done\n0 1 \n\
+                        0 1 2 \n1\ntrue\ntrue\n24\ndone\n";
+        assert_eq!(stdout, expected);
+        let expected = [
+            ("main > invokeAll", 5),
+            ("main > invokeAllTimed", 6),
+            ("main > invokeAny", 2),
+            ("main > fixedRate", 7),
+            ("main > fixedDelay", 8),
+            ("main > manyVariables", 2),
+            ("main > ownExecutor", 1),
+            ("main > ownService", 7),
+            ("main > ownScheduler", 5),
+            ("main > complete > continuations", 5),
+        ];
+        assert_eq!(program.entries_by_origin(&profile, "task"), counts(&expected));
+        assert_eq!(program.entries(&profile, "task"), 48);
+        // Two more: what the program's executor hands on, and the task that completes the future.
+        assert_eq!(profile.links.len(), expected.len() + 2);
+        assert!(profile.links.iter().all(|link| link.kind == LinkKind::HandOver));
+        // In a trace every task has its own: periodic ones one for all their runs, those of the program's own service two.
+        let trace = program.run(jdk, &["-Dinstrument.record=trace"], &[]);
+        assert_eq!(trace.profile.links.len(), 5 + 6 + 2 + 1 + 1 + 1 + 1 + 2 * 7 + 2 + 5 + 1);
+    });
+}
+
+#[test]
+fn tasks_of_virtual_threads_are_linked() {
+    let all = jdks().unwrap();
+    let Some(jdk) = all.iter().find(|jdk| jdk.version == 25) else {
+        println!("not checked: no JDK 25 among {all:?}");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let classes = dir.path().join("classes");
+    let mut javac = Command::new(jdk.tool("javac"));
+    javac.args(["--release", "25", "--enable-preview", "-nowarn", "-d"]).arg(&classes);
+    assert!(javac.arg(java_source("VirtualTasks.java")).run_quietly().unwrap().status.success());
+    // A class that depends on preview features is left alone. As if they were final:
+    let file = classes.join("VirtualTasks.class");
+    let mut class = fs::read(&file).unwrap();
+    assert_eq!(class[4..6], [0xff, 0xff]);
+    class[4..6].fill(0);
+    fs::write(&file, class).unwrap();
+    let program =
+        Program::compiled("VirtualTasks", dir, &["--transform=method-events,hand-over,thread-links"]);
+    let Ran { profile, stdout, .. } = program.run(jdk, &["--enable-preview"], &[]);
+    assert_eq!(stdout, "2\ndone\n");
+    let by_origin = program.entries_by_origin(&profile, "task");
+    let expected = counts(&[("main > executor", 3 + 4), ("main > threads", 2), ("main > scope", 3)]);
+    assert_eq!(by_origin, expected);
+    // The thread as a whole is linked where it is started: its task is its outermost frame.
+    assert_eq!(program.entries(&profile, "task"), 7 + 2 + 3 + 1);
+    let started = profile.links.iter().filter(|link| link.kind == LinkKind::Start);
+    assert_eq!(
+        started.map(|link| program.origin(&profile, link.number)).collect::<Vec<_>>(),
+        ["main > unstarted"]
+    );
 }
 
 #[test]

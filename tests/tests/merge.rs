@@ -89,9 +89,9 @@ fn the_chain_of_beacons_is_one_tree() -> Result<()> {
         let file = |name: &str| Ok::<_, anyhow::Error>(profile(folder.path(), name)?.display().to_string());
         for (options, expected) in [
             (vec![], [1, 3, 60]),
-            (vec!["--root", "all"], [1, 3, 60]),
-            (vec!["--root", &file("client")?], [1, 0, 60]),
-            (vec!["--root", &file("s1")?], [0, 1, 0]),
+            (vec!["--process", "all"], [1, 3, 60]),
+            (vec!["--process", &file("client")?], [1, 0, 60]),
+            (vec!["--process", &file("s1")?], [0, 1, 0]),
         ] {
             let rows = stats(&options)?;
             let found = ["BeaconClient.main", "BeaconServer.main", "BeaconServer.work"]

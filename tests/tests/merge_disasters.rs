@@ -89,7 +89,7 @@ fn what_is_missing_is_named() -> Result<()> {
     }
     ensure!(unmatched(&alone).iter().any(|row| row.4 >= CALLS));
     // A server alone, and without the middle of the chain: what nobody is known to have caused is there if all is asked for.
-    let alone = merged(std::slice::from_ref(end), &["--root", "all"])?;
+    let alone = merged(std::slice::from_ref(end), &["--process", "all"])?;
     ensure!(side(&alone, 0, "served")?[1] >= CALLS, "{}", alone["matching"]);
     assert_eq!(count(&alone, &["last (pid", "(remote calls)", "BeaconServer.remoteFoo"]), Some(CALLS));
     let ends = merged(&[client.clone(), end.clone()], &[])?;
@@ -230,7 +230,7 @@ fn of_two_copies_the_fuller_is_kept() -> Result<()> {
         let mut run = subject::call()?;
         run.args(["merge", "--json"]).args(files);
         if let Some(root) = root {
-            run.arg("--root").arg(root);
+            run.arg("--process").arg(root);
         }
         let run = run.run_quietly()?;
         let errors = String::from_utf8(run.stderr)?;
@@ -378,7 +378,7 @@ fn a_peer_that_was_not_recorded() -> Result<()> {
         let mut client = java(&jre(index + 2), options("client"), "client", folder)?;
         client.args(["BeaconClient", &port.to_string(), "s", "7"]).run_quietly()?;
         assert_eq!(server.stop()?.1, "");
-        let merged = merged(&[profile(folder, recorded)?], &["--root", "all"])?;
+        let merged = merged(&[profile(folder, recorded)?], &["--process", "all"])?;
         let rows = unmatched(&merged);
         ensure!(
             matched(&merged)[0] <= 2,
@@ -418,7 +418,7 @@ fn stubs_and_skeletons_alone_give_two_trees() -> Result<()> {
     assert_eq!(client.stop()?.1, "");
     assert_eq!(server.stop()?.1, "");
     let files = [profile(folder.path(), "client")?, profile(folder.path(), "server")?];
-    let merged = merged(&files, &["--root", "all"])?;
+    let merged = merged(&files, &["--process", "all"])?;
     let row = |process, side: &str| {
         (process, side.to_owned(), "connection-unknown".to_owned(), "null".to_owned(), 9)
     };

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use instrument_tests::browser::drive;
 use instrument_tests::machine::{Run, root};
 use instrument_tests::readers::{self, Rows};
 use instrument_tests::rmi::{Running, TRANSFORMS, free_port, java, jre, profile};
@@ -193,11 +194,26 @@ fn otlp(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// The merged tree in a browser has every figure that is printed of it.
+fn page(profiles: &[PathBuf], folder: &Path) -> Result<()> {
+    let report = |name: &str| -> Result<PathBuf> {
+        let file = folder.join(format!("{name}.json"));
+        fs::write(&file, merge(profiles, &["--report", name, "--json"])?)?;
+        Ok(file)
+    };
+    let html = folder.join("merged.html");
+    merge(profiles, &["--html", &html.display().to_string()])?;
+    let found = drive("sums", &[&html, &report("xtree")?, &report("xprof")?])?;
+    ensure!(found["contexts"].as_u64() > Some(10), "{found}");
+    Ok(())
+}
+
 #[test]
 fn all_formats_tell_the_same_of_four_machines() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let profiles = beacons(folder.path(), "trace")?;
     chrome(&written(&profiles, "chrome", folder.path())?)?;
+    page(&profiles, folder.path())?;
     otlp(&merge(&profiles, &["--to", "otlp"])?)?;
     // With the calls of the registry and the collector it is every call on both sides.
     let all = spans(&merge(&profiles, &["--to", "otlp", "--internals"])?)?;
@@ -252,7 +268,7 @@ fn what_makes_no_sense_is_refused() -> Result<()> {
         &["--to", "folded", "--resource", "wall,calls"],
         &["--to", "folded", "--json"],
         &["--to", "chrome", "--flat"],
-        &["--to", "chrome", "--view", "server", "--root", "FILE"],
+        &["--to", "chrome", "--view", "server", "--process", "FILE"],
         &["-o", "x"],
     ] {
         let options =

@@ -119,7 +119,7 @@ fn what_root_methods_leave_out_is_matched_all_the_same() -> Result<()> {
         ensure!(!client.line()?.is_empty());
         client.stop()?;
         server.stop()?;
-        let merged = merged(&files(folder)?, &["--root", "all"])?;
+        let merged = merged(&files(folder)?, &["--process", "all"])?;
         let [by_return, by_place, by_ports] = matched(&merged);
         ensure!(by_return > 12 && by_place + by_ports == 0, "{of_server:?}: {}", merged["matching"]);
         ensure!(unmatched(&merged).is_empty(), "{of_server:?}: {}", merged["matching"]);

@@ -11,14 +11,14 @@ fn run(jvm: &Jvm, args: &[&str]) -> Run {
     Run::new(jvm, args).class("Paused")
 }
 
-/// The methods of all threads; the law holds, and nothing is out of place.
+/// The methods of all threads; the counts balance, and nothing is out of place.
 fn methods(profile: &Profile) -> BTreeMap<u32, Method> {
     assert_eq!(profile.damage, []);
     assert_eq!(profile.imbalances(), []);
     assert_eq!(profile.in_flight(), 0);
     let mut sum: BTreeMap<u32, Method> = BTreeMap::new();
     for (&id, method) in profile.threads.iter().flat_map(|thread| &thread.methods) {
-        assert_eq!((method.closes.lost, method.stray), (0, 0), "method {id}: {method:?}");
+        assert_eq!((method.closes.unclosed, method.unmatched), (0, 0), "method {id}: {method:?}");
         sum.entry(id).or_default().add(method);
     }
     sum
@@ -52,7 +52,7 @@ fn what_began_outside_of_pauses_is_counted_and_nothing_else() {
                 let m = &found[&id];
                 // Orphans with nobody beneath are found when they have piled up.
                 assert!(beneath != "recorded" || m.open == 0, "{seed}: method {id}: {m:?}");
-                let actual = [m.entries, m.closes.exits, m.closes.unwinds, m.closes.orphans + m.open];
+                let actual = [m.entries, m.closes.exits, m.closes.unwinds, m.closes.aborted + m.open];
                 assert_eq!(actual.map(|n| n as i64), row[..], "{seed}, on {beneath}: method {id}");
             }
         }

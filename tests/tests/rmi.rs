@@ -132,7 +132,7 @@ fn stubs_and_skeletons_are_recorded_once() -> Result<()> {
 }
 
 #[test]
-fn a_rewritten_jar_tells_what_its_stubs_and_skeletons_do() -> Result<()> {
+fn a_rewritten_jar_records_what_its_stubs_and_skeletons_do() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let rewritten = folder.path().join("classes");
     instrument_tests::subject::rewrite(classes(), &rewritten, &["--transform", "method-events,rmi"])?;
@@ -308,7 +308,7 @@ fn markers_go_with_every_other_wish() -> Result<()> {
         };
         assert_eq!(pairs.iter().filter(is_beacon).count(), 7, "{options}");
         for thread in processes.iter().flat_map(|process| &process.profile.threads) {
-            let misfits = thread.methods.values().filter(|m| m.closes.lost + m.stray > 0);
+            let misfits = thread.methods.values().filter(|m| m.closes.unclosed + m.unmatched > 0);
             assert_eq!(misfits.count(), 0, "{options}: {thread:?}");
         }
     }

@@ -16,7 +16,7 @@ fn made<'a>(recorded: &'a Recorded, method: &str) -> Vec<&'a RemoteCall> {
 const TAKE: &str = "take(Ljava/lang/Object;)V";
 
 #[test]
-fn failures_are_told_apart() -> Result<()> {
+fn failures_are_distinguished() -> Result<()> {
     for (index, record) in [(0, "tree"), (1, "trace"), (2, "tree"), (3, "trace")] {
         let folder = tempfile::tempdir()?;
         let folder = folder.path();

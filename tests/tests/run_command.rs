@@ -30,7 +30,7 @@ fn a_report_follows_what_the_program_has_printed() -> Result<()> {
         ("xtree --prune 0", "Program.fibonacci(int)"),
         ("xprof --top 3", "not shown: "),
         ("stats", "Program.main(String[])"),
-        ("report --counts", "law holds for "),
+        ("report --counts", "counts balance for "),
     ] {
         let outcome = finish(instrument_run(&["--report", report], &["-cp", &path, "Program", "exit"])?)?;
         assert_eq!(outcome.code, Some(7), "{report}: {}", outcome.stderr);
@@ -82,19 +82,32 @@ fn a_process_is_called_what_the_user_says() -> Result<()> {
         .args(["cfe", "shop-1.2.jar", "com.acme.Till", "com"])
         .run_quietly()?;
     let jar = folder.path().join("shop-1.2.jar").display().to_string();
+    // The JDK's source launcher, which compiles the file and runs it, is not the program.
+    let source = folder.path().join("Till.java").display().to_string();
     for (words, name, file, environment) in [
+        (["-Dx=y", "-ea", &source], "Till.java", "Till", None),
         (["-cp", &jar, "com.acme.Till"], "com.acme.Till", "Till", None),
         (["-Dx=y", "-jar", &jar], "shop-1.2.jar", "shop-1.2", None),
         (["-cp", &jar, "com.acme.Till"], "till", "till", Some("till")),
     ] {
-        let mut command = instrument_run(&["--report", "xtree --depth 1 --width 300"], &words)?;
+        let mut command = instrument_run(&["--report", "xtree --prune 0 --width 300"], &words)?;
         command.envs(environment.map(|name| ("INSTRUMENT_NAME", name)));
         let outcome = finish(command)?;
         ensure!(outcome.stderr.starts_with(&format!("profile: {file}-")), "{}", outcome.stderr);
         ensure!(outcome.stdout.contains(&format!("  {name} (pid ")), "{name}: {}", outcome.stdout);
+        ensure!(!outcome.stdout.contains("com.sun"), "{name}: {}", outcome.stdout);
     }
     let outcome = finish(instrument_run(&["--name", "a/b"], &["-cp", &path, "Program"])?)?;
     ensure!(outcome.code == Some(2) && outcome.stderr.contains("no name for a file"), "{}", outcome.stderr);
+    Ok(())
+}
+
+#[test]
+fn a_run_without_remote_calls_says_so() -> Result<()> {
+    let (_folder, path) = program()?;
+    let outcome = finish(instrument_run(&["--transform", "rmi"], &["-cp", &path, "Program"])?)?;
+    let note = "no remote calls were recorded: the program made none by RMI, and served none; --transform method-events,rmi records";
+    ensure!(outcome.code == Some(0) && outcome.stderr.contains(note), "{}", outcome.stderr);
     Ok(())
 }
 
@@ -275,7 +288,7 @@ fn patterns_that_fit_nothing_are_named() -> Result<()> {
 }
 
 #[test]
-fn programs_that_the_program_starts_are_recorded_unless_that_is_not_wanted() -> Result<()> {
+fn child_processes_are_recorded_unless_excluded() -> Result<()> {
     let folder = tempfile::tempdir()?;
     agent::compile(&["Parent.java"], 8, folder.path())?;
     let path = folder.path().display().to_string();
@@ -302,7 +315,7 @@ fn programs_that_the_program_starts_are_recorded_unless_that_is_not_wanted() -> 
             for profile in outcome.profile() {
                 let report = subject::call()?.args(["report", "--json"]).arg(profile).run_quietly()?;
                 let report: serde_json::Value = serde_json::from_slice(&report.stdout)?;
-                assert_eq!(report["law"]["holds"], true, "{case}");
+                assert_eq!(report["balance"]["holds"], true, "{case}");
             }
         }
     }

@@ -175,9 +175,9 @@ fn samples_leave_counts_exact() {
             let ended = ended(&profile).tree.as_ref().unwrap();
             let node = &ended.nodes[0];
             assert!(ended.sampled && node.ns > 0 && node.cpu_ns == 0, "{node:?}");
-            // All of the first 16 calls of each thread.
-            let head = 16 * node.entries / 100;
-            assert!(node.timed >= head && node.timed <= node.entries, "{node:?}");
+            // All of the first 16 calls of each thread; of a short method that is known from other threads, fewer.
+            let least = if timing == "auto" { node.entries / 200 } else { 16 * node.entries / 100 };
+            assert!(node.timed >= least && node.timed <= node.entries, "{node:?}");
         }
     });
 }
@@ -276,9 +276,9 @@ fn only_what_roots_call_is_recorded() {
         assert_eq!(entries(&profile), [(2, 12), (3, 11), (4, 1), (5, 1)].into());
         assert_eq!((thread.methods[&2].closes.exits, thread.methods[&2].closes.unwinds), (11, 1));
         if jvm.record != Some("trace") {
-            assert_eq!(thread.methods[&4].closes.orphans, 1);
+            assert_eq!(thread.methods[&4].closes.aborted, 1);
             assert_eq!(thread.stack, []);
-            assert!(thread.methods.values().all(|m| m.stray == 0));
+            assert!(thread.methods.values().all(|m| m.unmatched == 0));
         }
     });
 }
@@ -296,7 +296,7 @@ fn links_are_contexts() {
         assert_eq!(paths, [&[2][..], &[1007], &[1007, 2], &[1007, 3]]);
         assert_eq!(contexts[&vec![2]].entries, 2);
         assert_eq!(contexts[&vec![1007]].closes.exits, 1);
-        assert_eq!(contexts[&vec![1007, 3]].closes.lost, 1);
+        assert_eq!(contexts[&vec![1007, 3]].closes.unclosed, 1);
     });
 }
 

@@ -60,7 +60,7 @@ fn check_report(profile: &Path) -> Result<()> {
 }
 
 #[test]
-fn every_request_is_counted_and_the_first_screen_tells_where_time_went() -> Result<()> {
+fn every_request_is_counted_and_the_first_screen_shows_where_time_went() -> Result<()> {
     for jre in machines()? {
         let threads: &[bool] = if jre.version >= 21 { &[false, true] } else { &[false] };
         for is_virtual in threads {

@@ -10,7 +10,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result, ensure};
 use instrument_analysis::merge::{Fate, Matching, Numbers, Party, Reason, match_calls};
 use instrument_tests::rmi::{
-    Recorded, Running, TRANSFORMS, all_are_told, free_port, java, jre, pairs, profile,
+    Recorded, Running, TRANSFORMS, all_are_listed, free_port, java, jre, pairs, profile,
 };
 use instrument_trace::{ObjId, RemoteCall, RemoteCallKind, Side};
 
@@ -164,6 +164,8 @@ impl Weather {
                     let is_lost = match reason {
                         Reason::FailedBeforeSending | Reason::NotDispatched | Reason::InFlight => true,
                         Reason::AmbiguousConnection => calls[at].object == ObjId::DGC,
+                        // The process ended before the call had a connection.
+                        Reason::ConnectionUnknown => calls[at].connection == 0 && calls[at].end == 0,
                         // Sent to a process that ended before it had accepted the connection.
                         Reason::PeerNotRecorded => calls[at].object == ObjId::DGC && calls[at].failed,
                         _ => false,
@@ -240,9 +242,9 @@ fn storm(storm: &Storm) -> Result<Weather> {
     let right = weather.check()?;
     weather.is_hard()?;
     let files = weather.names.iter().map(|name| profile(folder.path(), name)).collect::<Result<Vec<_>>>()?;
-    all_are_told(&files, &[])?;
-    all_are_told(&files, &["--links"])?;
-    all_are_told(&files, &["--internals"])?;
+    all_are_listed(&files, &[])?;
+    all_are_listed(&files, &["--links"])?;
+    all_are_listed(&files, &["--internals"])?;
     let all: usize = logs.iter().flat_map(|(_, log)| log.values()).map(|sides| sides[0].len()).sum();
     assert_eq!(right, all);
     let Numbers { made, served, unmatched, .. } = &weather.numbers;

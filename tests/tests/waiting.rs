@@ -97,8 +97,8 @@ fn figure(report: &Value, resource: &str, function: Option<&str>) -> Result<f64>
 }
 
 /// The whole is the sum of its parts, and `waiting` at least what the program waits for; it runs for less than it waits.
-fn is_told_apart(report: &Value, least: f64, what: &str) -> Result<()> {
-    ensure!(report["law"]["holds"] == true && report["invariants"]["hold"] == true, "{what}: {report}");
+fn is_separated(report: &Value, least: f64, what: &str) -> Result<()> {
+    ensure!(report["balance"]["holds"] == true && report["invariants"]["hold"] == true, "{what}: {report}");
     let [wall, running, waiting] = ["wall", "running", "waiting"].map(|name| figure(report, name, None));
     let (wall, running, waiting) = (wall?, running?, waiting?);
     ensure!(wall == running + waiting, "{what}: {wall} is not {running} + {waiting}");
@@ -132,7 +132,7 @@ fn a_program_that_waits_does_not_run() -> Result<()> {
             let what = format!("{door}, Java {}", jdk.release()?);
             let report = report(&profile)?;
             // main sleeps three times and waits once; select and park. When the others begin to wait is up to the machine.
-            is_told_apart(&report, 6.0 * WAIT, &what)?;
+            is_separated(&report, 6.0 * WAIT, &what)?;
             for (call, least) in [
                 ("java.lang.Thread.sleep(", 3.0),
                 ("java.util.concurrent.BlockingQueue.take(", 0.0),
@@ -202,7 +202,7 @@ fn a_thousand_virtual_threads_wait() -> Result<()> {
         for (door, profile) in
             [("rewritten", program.rewritten(jdk, &[])?), ("agent", program.under_the_agent(jdk, "")?)]
         {
-            is_told_apart(&report(&profile)?, 1000.0 * 0.99 * 100e6, &format!("{door}, {}", jdk.release()?))?;
+            is_separated(&report(&profile)?, 1000.0 * 0.99 * 100e6, &format!("{door}, {}", jdk.release()?))?;
         }
     }
     Ok(())

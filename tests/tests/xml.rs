@@ -131,7 +131,7 @@ fn named(names: &[String]) -> Vec<u8> {
 }
 
 #[test]
-fn any_name_is_taken_and_can_be_told_back() {
+fn any_name_is_escaped_and_can_be_restored() {
     let names = nasty();
     let data = named(&names);
     let classes = |_: u32, number: u32| names[number as usize - 1].clone();

@@ -22,7 +22,7 @@ pub enum Event {
         /// Its size, a multiple of 8; 0: unknown.
         bytes: u64,
     },
-    /// So many of the pending frames, oldest first, are orphans.
+    /// So many of the pending frames, oldest first, are aborted.
     Surplus(u64),
     /// A link frame was entered.
     LinkEntered(u32),
@@ -34,7 +34,7 @@ pub enum Event {
     Pause(u64),
     /// Events dropped here.
     Dropped(u64),
-    /// So many of the topmost frames are gone: orphans if they are pending, or else lost.
+    /// So many of the topmost frames are gone: aborted if they are pending, or else lost.
     Gone(u32),
     /// ns to add to the clock.
     Later(u64),

@@ -2,10 +2,12 @@
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x89IPROF\r\n";
 /// The version that is written.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 /// The first one whose nodes lie in pieces.
 #[cfg(feature = "testing")]
 pub(crate) const PIECES_VERSION: u32 = 2;
+/// The first version whose trees with few timed calls can be read.
+pub(crate) const SAMPLED_VERSION: u32 = 3;
 /// The oldest one that is read.
 pub(crate) const OLDEST_VERSION: u32 = 1;
 pub(crate) const FILE_HEADER: u64 = 4096;
@@ -34,6 +36,11 @@ pub(crate) const WAITS: u32 = 16;
 pub(crate) const JAVA_THREADS: u32 = 17;
 pub(crate) const PAUSES: u32 = 20;
 pub(crate) const TREE_NODES: u32 = 21;
+pub(crate) const HOLDERS: u32 = 22;
+
+/// Flags of a holder.
+pub(crate) const HOLDER_NOT_MET: u32 = 1;
+pub(crate) const HOLDER_OTHERS: u32 = 2;
 
 pub(crate) const STOPPED: u64 = 1;
 pub(crate) const REPAIRING: u64 = 2;

@@ -9,7 +9,7 @@
 //! of the file. Bytes not named here are 0 and are to be ignored. Text is UTF-8.
 //!
 //! # Version
-//! A reader accepts versions 1 to 3. Anything that an old reader can ignore is added without a new version: new region
+//! A reader accepts versions 1 to 4. Anything that an old reader can ignore is added without a new version: new region
 //! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 4.
 //!
 //! | version | what is new |
@@ -95,14 +95,14 @@
 //! |---|---|---|
 //! | 16 | 8 | n: words of the shadow stack |
 //! | 64 | 8 n | shadow stack, outermost frame first, up to the first 0. Bit 63: pending; bits 32-62: id + 1; the rest is the writer's |
-//! | 64 + 8 n | 64 each | records, up to the first that begins with 0: id + 1, entries, exits, unwinds, orphans, lost, stray, open |
+//! | 64 + 8 n | 64 each | records, up to the first that begins with 0: id + 1, entries, exits, unwinds, aborted, unclosed, unmatched, open |
 //!
 //! *open* is 0 but for ended threads: frames that were open when the thread ended. A method may have several records. An
-//! entry writes its frame, then its count; a close writes its count, then clears its frame. So **the law**, for every
+//! entry writes its frame, then its count; a close writes its count, then clears its frame. So **the balance of calls**, for every
 //! method and thread, `open` being counted on the shadow stack,
 //!
 //! ```text
-//! entries = exits + unwinds + orphans + lost + open
+//! entries = exits + unwinds + aborted + unclosed + open
 //! ```
 //!
 //! holds, or the method is that of the topmost frame and `entries` is one less: that event was being written.
@@ -147,18 +147,19 @@
 //! | 32 | 8 | the shortest of them, ns; 2^63-1 if there is none |
 //! | 40 | 8 | the longest of them, ns |
 //! | 48 | 8 | sum of their squares, ns², an IEEE 754 double |
-//! | 56 | 8 | 0 if every call is timed |
+//! | 56 | 4 | number of the node that was entered last from here, or 0; only the recorder uses it |
+//! | 60 | 4 | 0 if every call is timed |
 //! | 64 | 8 | unwinds |
-//! | 72 | 8 | orphans |
-//! | 80 | 8 | lost |
-//! | 88 | 8 | stray |
+//! | 72 | 8 | aborted |
+//! | 80 | 8 | unclosed |
+//! | 88 | 8 | unmatched |
 //! | 96 | 8 | open: 0 but for ended threads |
 //! | 104 | 8 | ns of CPU time of the calls that ended, callees included, if flag 2 is set |
 //! | 112 | 8 | 0 if every call is timed |
 //! | 120 | 8 | ns of the frames that were open when their thread ended, up to its last event |
 //!
 //! An entry writes its frame, then its count, then the clock into the frame; a close writes its times, then its count, then
-//! clears its frame. The law holds for every node as it does for every method of a counts region. A stray event is counted in
+//! clears its frame. The counts balance for every node as it does for every method of a counts region. A unmatched event is counted in
 //! the context that its method would have under the topmost frame.
 //!
 //! *Deeper*: past a limit of depth or of contexts (properties `limit.depth`, `limit.contexts`), calls are counted per method only: the nodes whose
@@ -166,7 +167,7 @@
 //! context above the limit. What such a call calls is deeper, too.
 //!
 //! With flag 1 some calls are timed, and each of them stands for those since the one before it, too. Of each context the first 16 calls, the
-//! *head*, are all timed. There is no CPU time and no ended thread in such a tree; some words of a node are others (the version that wrote flag 1 before
+//! *head*, are all timed, but not of a method whose calls are known to be short from its other contexts: such a context has no head. There is no CPU time and no ended thread in such a tree; some words of a node are others (the version that wrote flag 1 before
 //! version 3 had others again, which are not read):
 //!
 //! | offset | size | |
@@ -174,14 +175,15 @@
 //! | 24 | 8 | sum over the timed calls behind the head of ns, times the calls that it stands for |
 //! | 32, 40 | 16 | the shortest and the longest of all timed calls |
 //! | 48 | 8 | sum of the squares of all timed calls, ns², times the calls that each stands for: an IEEE 754 double |
-//! | 56 | 8 | number of the call, from 0, from which on the next one is timed |
+//! | 60 | 4 | number of the call, from 0, from which on the next one is timed: its lower 32 bits |
 //! | 96 | 8 | timed calls that ended, the head included |
 //! | 104 | 8 | calls that the sums stand for, the head included |
-//! | 112 | 8 | ns of the head |
+//! | 112 | 8 | ns of the head; as a signed number, negative without a head: -1, or the complement of the ns of the first call that was timed |
 //! | 120 | 8 | variance of the sum at 24, ns², a double: for a call of d ns that stands for k, k (k - 1) (d - mean)² |
 //!
 //! The total of a context is (112) + (24), and for the calls that have ended since, closed - (104), the mean of those behind the head, or of
-//! the head if there are no others. With flag 8, which the tree of ended threads has instead of flag 1, nodes have these totals
+//! the head if there are no others. A context without a head of which no call was timed has for each of its calls the mean of the
+//! first timed calls of the method's other contexts without a head; if there are none, of all its timed calls. With flag 8, which the tree of ended threads has instead of flag 1, nodes have these totals
 //! at 24, the squares in the same way, timed calls at 56 and the variance at 104.
 //!
 //! Orphans that are closed only because they pile up (no one instrumented lies beneath them), and the library calls right above them, are
@@ -211,21 +213,21 @@
 //! | 5 | unwind | id |
 //! | 6 | exception caught | id |
 //! | 7 | object or array made; bits 0-33 are its bytes / 8, the clock does not move | class number |
-//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are orphans; when they failed is not known, so they have no time; the clock does not move | 0 |
+//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are aborted; when they failed is not known, so they have no time; the clock does not move | 0 |
 //! | 9 | link frame entered: what follows runs on behalf of a link | number of the link |
 //! | 10 | link frame left | number of the link |
 //! | 11 | a link was made here | number of the link |
 //! | 12 | bits 0-59: ns that the recorder took for itself, or in which recording was paused: the clock goes on by them, the times of open calls do not | |
 //! | 13 | bits 0-59: events dropped here; the thread's region counts them, too, as it does the ns of kind 12 | |
-//! | 14 | the topmost frames are gone: orphans if they are pending, or else lost | how many |
+//! | 14 | the topmost frames are gone: aborted if they are pending, or else lost | how many |
 //! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
 //!
 //! Kinds that are not named do not move the clock, and a reader skips them.
 //!
 //! Events are as the probes saw them; what closes which frame is for the reader to find out: an event belongs to the topmost
 //! frame of its id that it fits: exit and unwind a ready one, super() returned a pending one, exception caught any. Pending
-//! frames above it are orphans, anything else above it is lost; both close there. An event that fits no frame is stray. A link
-//! frame is left by its own event only; frames above it then are lost, or orphans if they are pending. It is lost itself if
+//! frames above it are aborted, anything else above it is lost; both close there. An event that fits no frame is unmatched. A link
+//! frame is left by its own event only; frames above it then are lost, or aborted if they are pending. It is lost itself if
 //! it is above a frame that an event belongs to. Of a library call that an exception leaves there is an unwind, right before the
 //! event that told of it; but there is none of those above a surplus (kind 8): they stay open.
 //!
@@ -379,14 +381,39 @@
 //!
 //! Numbers are what frames, nodes, links and tree allocations call nodes by. They say nothing else: a piece may have lower ones than the piece before it.
 //!
+//! ## 22: holders
+//! A search through the heap for who holds objects that may leak: of the objects of one class, made in one context, a sample. It is made when the
+//! program ends. Offset 16: length of the data, which is at 64.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | 0: it looked at all that can be reached; 1: its time was over before; 2: it had met as many objects as it may |
+//! | 4 | 4 | objects that it met; arrays of primitive types are not among them |
+//! | 8 | 8 | ns that it took |
+//! | 16 | | entries, up to the end of the data |
+//!
+//! An entry is objects of one class and context that are held in one way. What the entries of a class and context count together is their sample.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | class number |
+//! | 4 | 4 | context, see kind 15; 0: none |
+//! | 8 | 4 | objects of this class and context that were looked for |
+//! | 12 | 4 | those that are held in this way |
+//! | 16 | 4 | flags: 1 they were not met; 2 they are held in several other ways |
+//! | 20 | 4 | bytes of the path, 0 with a flag |
+//! | 24 | | the path, a line for each step, padded to words: first the root (`static com.acme.Cache.entries`, `thread "main"`, `local variable of M in thread "T"`, ..), then fields with the classes that declare them; `[]` behind a step whose elements the next one is about. Steps between objects of the same class are left out |
+//!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots`; `limit.depth`, `limit.contexts`, `limit.threads`
-//! (threads that kept figures of their own after they ended); `region.N`; `name`
+//! (threads that kept figures of their own after they ended); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
+//! programs on the class path, or of the agent); `name`
 //! (what the user calls the process); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
-//! `clock` (monotonic, or tsc: the processor's counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`
+//! `clock` (monotonic, or tsc: the processor's time-stamp counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`
 //! (ns that it was ahead of the monotonic clock in the end); under the agent `rewriting.classes` and `rewriting.ns` (classes that it looked
 //! at as they were loaded, and the time for which it held up the threads that loaded them), `rewriting.left` (a
-//! pattern of classes of the program that it left as they are unless an include pattern names them); and what calibration found, in ns as decimal numbers:
+//! pattern of classes of the program that it left as they are unless an include pattern names them); where objects are recorded `heap.allocated` (an estimate from samples of the bytes that
+//! the program allocated in all while they were recorded) and `heap.allocated.error` (its standard error, bytes); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |
 //! |---|---|
@@ -436,6 +463,7 @@
 //! And as events, in a trace region whose clock begins at 5F5E100: `1000001000000000` entry of 4; `100000140000008C` entry of
 //! 5, 140 ns later; `4000001400000064` its exit after 100 ns; `1000001400000010` entry of 5.
 
+mod balance;
 mod bytes;
 mod calibration;
 mod context;
@@ -443,10 +471,12 @@ mod error;
 mod event;
 mod facts;
 mod format;
+mod head;
 mod heap;
+mod holder;
 mod java_thread;
-mod law;
 mod link;
+mod method;
 mod pause;
 mod profile;
 mod reader;
@@ -457,26 +487,30 @@ mod source;
 mod thread;
 mod tree;
 mod tree_region;
+mod untimed;
 mod wait;
 
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
 
+pub use balance::Imbalance;
 pub use calibration::{Calibration, CpuCost, LEAST_ROUNDS, Phase};
 pub use context::{Context, Contexts};
 pub use error::{Damage, Error};
 pub use event::Event;
 pub use facts::{Copy, Mode};
+pub use head::{Head, is_profile};
 pub use heap::{Collection, Object, ObjectPiece};
+pub use holder::{Holder, HolderPath, HolderSearch, SearchEnd};
 pub use java_thread::JavaThread;
-pub use law::Imbalance;
 pub use link::{Link, LinkKind};
+pub use method::{Closes, Method};
 pub use pause::Pause;
 pub use profile::{Profile, RemoteCallsAt};
 pub use region_timing::{Passage, RegionTiming};
 pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};
 pub use source::Source;
-pub use thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind, TreeAllocation};
+pub use thread::{Allocation, Frame, Piece, Thread, ThreadKind, TreeAllocation};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
 pub use wait::{Wait, WaitKind, WaitPiece};

@@ -8,6 +8,7 @@ use crate::error::{Damage, Error};
 use crate::facts::{Copy, Mode};
 use crate::format::REMOTE_CALL;
 use crate::heap::{Collection, ObjectPiece};
+use crate::holder::HolderSearch;
 use crate::java_thread::JavaThread;
 use crate::link::Link;
 use crate::pause::Pause;
@@ -61,6 +62,8 @@ pub struct Profile {
     pub waits: Vec<WaitPiece>,
     /// When recording was paused, in the order of the file.
     pub pauses: Vec<Pause>,
+    /// Searches for who holds objects that may leak, in the order of the file.
+    pub holder_searches: Vec<HolderSearch>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.

@@ -15,15 +15,18 @@ use crate::error::{Damage, Error};
 use crate::facts::Copy;
 use crate::format::*;
 use crate::heap::{ObjectPiece, read_collections};
+use crate::holder::{Holder, HolderPath, HolderSearch, SearchEnd};
 use crate::link::{Link, LinkKind};
+use crate::method::{Closes, Method};
 use crate::pause::Pause;
 use crate::profile::Profile;
 use crate::region_timing::{Passage, RegionTiming};
 use crate::regions::{Region, walk};
 use crate::remote::{Connection, RemoteCalls};
 use crate::source::Source;
-use crate::thread::{Allocation, Closes, Frame, Method, Piece, Thread, ThreadKind};
+use crate::thread::{Allocation, Frame, Piece, Thread, ThreadKind};
 use crate::tree_region::{self, Numbers};
+use crate::untimed::Methods;
 use crate::wait::{WaitPiece, read_java_threads};
 
 /// The largest id map or list of properties that is read.
@@ -77,6 +80,8 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
         maps: HashSet::new(),
         numbers: HashMap::new(),
         folding: Vec::new(),
+        methods: Methods::default(),
+        untimed: HashMap::new(),
         context_room: HashMap::new(),
         profile: &mut profile,
     };
@@ -86,6 +91,7 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
     for region in &places.regions {
         reader.region(region);
     }
+    reader.estimate_untimed();
     reader.number_links();
     reader.finish_folding();
     reader.hand_out(places.pieces);
@@ -111,6 +117,10 @@ struct Reader<'a, 'b> {
     numbers: HashMap<(u32, u32), Numbers>,
     /// Threads that were being folded: their figures are partly here and partly in a sum of ended threads, with this ordinal.
     folding: Vec<(Thread, u32)>,
+    /// What calls took, for contexts of which none was timed.
+    methods: Methods,
+    /// Indexes of these, by copy and thread.
+    untimed: HashMap<(u32, u32), Vec<u32>>,
     /// Contexts for which there is room, by copy: bounds what a wrong number can ask for.
     context_room: HashMap<u32, u64>,
     profile: &'b mut Profile,
@@ -162,6 +172,7 @@ impl Reader<'_, '_> {
             CONNECTIONS => self.connections(region),
             REMOTE_CALLS => self.remote_calls(region),
             PAUSES => self.pauses(region),
+            HOLDERS => self.holders(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -282,6 +293,39 @@ impl Reader<'_, '_> {
         }
     }
 
+    fn holders(&mut self, region: &Region) {
+        let Some(data) = self.data(region, "holders") else { return };
+        let word = |at: usize| Some(u32::from_le_bytes(data.get(at..at + 4)?.try_into().ok()?));
+        let (Some(end), Some(objects), Some(low), Some(high)) = (word(0), word(4), word(8), word(12)) else {
+            return self.damage(region.offset, "holders", "it is cut off");
+        };
+        let end = match end {
+            0 => SearchEnd::Whole,
+            2 => SearchEnd::Objects,
+            _ => SearchEnd::Time,
+        };
+        let mut holders = Vec::new();
+        let mut at = 16;
+        while at < data.len() {
+            let words = [0, 4, 8, 12, 16, 20].map(|offset| word(at + offset).unwrap_or(u32::MAX));
+            let [class, context, sampled, objects, flags, length] = words;
+            let Some(text) = data.get(at + 24..).and_then(|rest| rest.get(..length as usize)) else {
+                return self.damage(region.offset, "holders", "it is cut off");
+            };
+            let steps = || String::from_utf8_lossy(text).split('\n').map(str::to_owned).collect();
+            let path = match flags {
+                HOLDER_NOT_MET => HolderPath::NotMet,
+                HOLDER_OTHERS => HolderPath::Others,
+                _ => HolderPath::Steps(steps()),
+            };
+            holders.push(Holder { class, context, sampled, objects, path });
+            at += 24 + text.len().next_multiple_of(8);
+        }
+        let ns = u64::from(high) << 32 | u64::from(low);
+        let search = HolderSearch { copy: region.copy, end, objects, ns, holders };
+        self.profile.holder_searches.push(search);
+    }
+
     fn thread(&mut self, region: &Region) {
         let at = region.offset;
         if region.length < THREAD_REGION {
@@ -314,14 +358,19 @@ impl Reader<'_, '_> {
                 let pieces = tree_region::pieces(bytes, &region, |offset| {
                     self.part(at, offset, &[TREE_NODES], "nodes")
                 });
-                numbers = tree_region::read(
+                let (read, untimed) = tree_region::read(
                     bytes,
                     &region,
                     &pieces,
                     flags & FOLDING != 0,
                     &mut thread,
+                    &mut self.methods,
                     &mut self.profile.damage,
                 );
+                numbers = read;
+                if !untimed.is_empty() {
+                    self.untimed.insert((thread.copy, thread.ordinal), untimed);
+                }
             } else {
                 self.counts(&region, &mut thread);
             }
@@ -348,6 +397,21 @@ impl Reader<'_, '_> {
             self.folding.push((thread, into));
         } else {
             self.profile.threads.push(thread);
+        }
+    }
+
+    fn estimate_untimed(&mut self) {
+        for thread in &mut self.profile.threads {
+            let (Some(untimed), Some(tree)) =
+                (self.untimed.remove(&(thread.copy, thread.ordinal)), &mut thread.tree)
+            else {
+                continue;
+            };
+            for index in untimed {
+                if let Some(node) = tree.nodes.get_mut(index as usize) {
+                    self.methods.estimate(node);
+                }
+            }
         }
     }
 
@@ -436,8 +500,8 @@ impl Reader<'_, '_> {
             let Some(id) = u32::try_from(id_plus_one - 1).ok().filter(|&id| id < 0x7fff_ffff) else {
                 return self.damage(at, "record", format!("method id {}", id_plus_one - 1));
             };
-            let closes = Closes { exits: word[2], unwinds: word[3], orphans: word[4], lost: word[5] };
-            let method = Method { entries: word[1], closes, stray: word[6], open: word[7] };
+            let closes = Closes { exits: word[2], unwinds: word[3], aborted: word[4], unclosed: word[5] };
+            let method = Method { entries: word[1], closes, unmatched: word[6], open: word[7] };
             thread.methods.entry(id).or_default().add(&method);
             at += RECORD;
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::format::ENDED_NAME_ROOM;
+use crate::method::Method;
 use crate::tree::Tree;
 
 /// Whose figures a [`Thread`] has.
@@ -68,33 +69,6 @@ pub struct Frame {
     pub node: u32,
     /// Clock at its entry, moved on by what the recorder took for itself since; 0: this call is not timed.
     pub since: u64,
-}
-
-/// How a method's frames were closed, and events that fitted none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Closes {
-    /// Normal returns.
-    pub exits: u64,
-    /// Exceptions that left the method.
-    pub unwinds: u64,
-    /// Constructors whose super() or this() threw.
-    pub orphans: u64,
-    /// Frames whose end was not seen.
-    pub lost: u64,
-}
-
-/// The counts of a method.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Method {
-    /// Calls.
-    pub entries: u64,
-    /// Ends of calls.
-    pub closes: Closes,
-    /// Events that fitted no frame; not part of the law.
-    pub stray: u64,
-    /// Frames still open, counted on the shadow stack (and, for threads that ended, when they did), never derived from
-    /// the other counts.
-    pub open: u64,
 }
 
 /// Objects or arrays of a class made under one method.
@@ -215,32 +189,6 @@ fn is_in_pool(pool: &str, name: &str) -> bool {
         };
     }
     rest.is_empty() && !pool.is_empty() || pool.len() == ENDED_NAME_ROOM as usize
-}
-
-impl Closes {
-    /// All closed frames.
-    pub fn total(&self) -> u64 {
-        self.exits.saturating_add(self.unwinds).saturating_add(self.orphans).saturating_add(self.lost)
-    }
-}
-
-impl Method {
-    /// Adds the counts of `other`.
-    pub fn add(&mut self, other: &Method) {
-        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
-        sum(&mut self.entries, other.entries);
-        sum(&mut self.closes.exits, other.closes.exits);
-        sum(&mut self.closes.unwinds, other.closes.unwinds);
-        sum(&mut self.closes.orphans, other.closes.orphans);
-        sum(&mut self.closes.lost, other.closes.lost);
-        sum(&mut self.stray, other.stray);
-        sum(&mut self.open, other.open);
-    }
-
-    /// Entries minus everything that an entry can have become; 0 if the law holds.
-    pub fn balance(&self) -> i128 {
-        i128::from(self.entries) - i128::from(self.closes.total()) - i128::from(self.open)
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::thread::{Closes, Method};
+use crate::method::{Closes, Method};
 
 /// [`TreeNode::min`] of a context none of whose calls was timed to its end.
 pub const NO_MIN: u64 = i64::MAX as u64;
@@ -40,7 +40,7 @@ pub struct TreeNode {
     /// Ends of calls.
     pub closes: Closes,
     /// Events that fitted no frame.
-    pub stray: u64,
+    pub unmatched: u64,
     /// Frames still open: on the shadow stack, or when their thread ended.
     pub open: u64,
     /// Sum over the calls that ended; an estimate if not all of them were timed.
@@ -81,7 +81,7 @@ impl TreeNode {
             parent,
             entries: 0,
             closes: Closes::default(),
-            stray: 0,
+            unmatched: 0,
             open: 0,
             ns: 0,
             min: NO_MIN,
@@ -96,18 +96,18 @@ impl TreeNode {
 
     /// Its counts, as those of a method.
     pub fn counts(&self) -> Method {
-        Method { entries: self.entries, closes: self.closes, stray: self.stray, open: self.open }
+        Method { entries: self.entries, closes: self.closes, unmatched: self.unmatched, open: self.open }
     }
 
     /// Adds the figures of `other`.
     pub fn add(&mut self, other: &TreeNode) {
         let mut counts = self.counts();
         counts.add(&other.counts());
-        let Method { entries, closes, stray, open } = counts;
+        let Method { entries, closes, unmatched, open } = counts;
         *self = TreeNode {
             entries,
             closes,
-            stray,
+            unmatched,
             open,
             ns: self.ns.saturating_add(other.ns),
             min: self.min.min(other.min),

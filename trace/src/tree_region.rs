@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use crate::bytes::Bytes;
 use crate::error::Damage;
 use crate::format::*;
+use crate::method::Closes;
 use crate::regions::Region;
-use crate::thread::{Closes, Frame, Thread, TreeAllocation};
+use crate::thread::{Frame, Thread, TreeAllocation};
 use crate::tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
+use crate::untimed::Methods;
 
 /// Which node of a [`Tree`] a number in the file is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,6 +67,9 @@ struct Nodes<'a, 'b> {
     timing: Timing,
     tree: Tree,
     numbers: Numbers,
+    methods: &'a mut Methods,
+    /// Indexes of nodes without times, which those of other contexts stand for.
+    untimed: Vec<u32>,
     /// Nodes whose callers are not in front of them, and where the first one is.
     wild: u64,
     first_wild: u64,
@@ -100,10 +105,23 @@ impl Nodes<'_, '_> {
             let mut node = node(consumer, parent, &word, self.folding);
             match self.timing {
                 Timing::All => {}
-                Timing::Sampled => estimate(&mut node, &word),
+                Timing::Sampled => {
+                    estimate(&mut node, &word);
+                    match node.timed {
+                        0 if word[14] == NO_HEAD && node.closes.total() > 0 => {
+                            self.untimed.push(number as u32 - 1);
+                            self.methods.add_untimed(&node);
+                        }
+                        0 => {}
+                        _ => self.methods.add(&node, head(word[14]).err()),
+                    }
+                }
                 Timing::Old => (node.ns, node.min, node.sum_squares) = (0, NO_MIN, 0.0),
                 Timing::Estimated => {
-                    (node.timed, node.variance, node.cpu_ns) = (word[7], number_of(word[13]), 0)
+                    (node.timed, node.variance, node.cpu_ns) = (word[7], number_of(word[13]), 0);
+                    if node.timed > 0 {
+                        self.methods.add(&node, None);
+                    }
                 }
             }
             self.tree.nodes.push(node);
@@ -129,15 +147,17 @@ impl Nodes<'_, '_> {
 
 /// Reads a tree into its thread: the nodes, then the shadow stack, whose frames are open calls of theirs. Frames without a
 /// node are counted in [`Thread::methods`]. `pieces`: where the nodes are, if not in the region; `folding`: the thread was being added to
-/// the ended ones. Returns what the numbers of its nodes mean.
+/// the ended ones; `methods` learns what calls took. Returns what the numbers of its nodes mean, and the indexes of nodes without times, which
+/// those of other contexts stand for.
 pub(crate) fn read(
     bytes: &Bytes<'_>,
     region: &Region,
     pieces: &[Region],
     folding: bool,
     thread: &mut Thread,
+    methods: &mut Methods,
     damage: &mut Vec<Damage>,
-) -> Numbers {
+) -> (Numbers, Vec<u32>) {
     let mut note = |offset: u64, structure: &'static str, reason: String| {
         damage.push(Damage { offset, structure, reason });
     };
@@ -145,11 +165,11 @@ pub(crate) fn read(
     let body = region.offset + HEADER;
     if words > region.length.saturating_sub(HEADER) / 8 {
         note(region.offset, "tree", "the shadow stack is cut off".into());
-        return Numbers::Same;
+        return (Numbers::Same, Vec::new());
     }
     let timing = match flags {
         flags if flags & ESTIMATED != 0 => Timing::Estimated,
-        flags if flags & SAMPLED != 0 && bytes.u32(8) < VERSION => Timing::Old,
+        flags if flags & SAMPLED != 0 && bytes.u32(8) < SAMPLED_VERSION => Timing::Old,
         flags if flags & SAMPLED != 0 => Timing::Sampled,
         _ => Timing::All,
     };
@@ -163,7 +183,8 @@ pub(crate) fn read(
     }
     let in_pieces = flags & IN_PIECES != 0;
     let numbers = if in_pieces { Numbers::Pieces(BTreeMap::new()) } else { Numbers::Same };
-    let mut nodes = Nodes { bytes, folding, timing, tree, numbers, wild: 0, first_wild: 0 };
+    let untimed = Vec::new();
+    let mut nodes = Nodes { bytes, folding, timing, tree, numbers, methods, untimed, wild: 0, first_wild: 0 };
     let results = match in_pieces {
         true => pieces.iter().map(|piece| nodes.read_piece(piece)).collect(),
         false => vec![nodes.read(body + 8 * words, region.end(), 0)],
@@ -171,7 +192,7 @@ pub(crate) fn read(
     for (at, reason) in results.into_iter().filter_map(Result::err) {
         note(at, "node", reason);
     }
-    let Nodes { mut tree, numbers, wild, first_wild, .. } = nodes;
+    let Nodes { mut tree, numbers, untimed, wild, first_wild, .. } = nodes;
     if wild > 0 {
         note(first_wild, "node", format!("{wild} nodes have callers that are not in front of them"));
     }
@@ -211,7 +232,7 @@ pub(crate) fn read(
         note(region.offset, "tree", format!("{homeless} frames have no node"));
     }
     thread.tree = Some(tree);
-    numbers
+    (numbers, untimed)
 }
 
 fn consumer(word: u32) -> Option<TreeConsumer> {
@@ -228,8 +249,8 @@ fn node(consumer: TreeConsumer, parent: u32, word: &[u64; 16], folding: bool) ->
         consumer,
         parent,
         entries: word[1],
-        closes: Closes { exits: word[2], unwinds: word[8], orphans: word[9], lost: word[10] },
-        stray: word[11],
+        closes: Closes { exits: word[2], unwinds: word[8], aborted: word[9], unclosed: word[10] },
+        unmatched: word[11],
         open: word[12],
         ns: word[3],
         // One that has been moved to the ended threads is 0.
@@ -252,14 +273,15 @@ fn number_of(word: u64) -> f64 {
 /// The times of a node of a thread that times some calls: the head, what the timed calls stand for, and those since the last of
 /// these, which are taken to be like them.
 fn estimate(node: &mut TreeNode, word: &[u64; 16]) {
-    let [timed, covered, head, variance] = [word[12], word[13], word[14], word[15]];
+    let [timed, covered, variance] = [word[12], word[13], word[15]];
+    let (head, first) = head(word[14]).map_or((0, 0), |head| (head, HEAD));
     (node.open, node.open_ns, node.cpu_ns) = (0, 0, 0);
     (node.timed, node.variance) = (timed, number_of(variance));
     let calls = covered as f64;
     let mut rest = node.ns as f64;
     let since = node.closes.total().saturating_sub(covered) as f64;
     if since > 0.0 && covered > 0 {
-        let mean = if covered > HEAD { rest / (calls - HEAD as f64) } else { head as f64 / calls };
+        let mean = if covered > first { rest / (calls - first as f64) } else { head as f64 / calls };
         let all = (rest + head as f64) / calls;
         let spread = (node.sum_squares / calls - all * all).max(0.0);
         rest += since * mean;
@@ -267,6 +289,14 @@ fn estimate(node: &mut TreeNode, word: &[u64; 16]) {
         node.variance += spread * since * (1.0 + since / (timed as f64).max(1.0));
     }
     node.ns = head.saturating_add(rest.round() as u64);
+}
+
+/// What stands in a node that has no head, none of its calls being timed.
+const NO_HEAD: u64 = u64::MAX;
+
+/// ns of a node's head; if it has none, of the first call that was timed.
+fn head(word: u64) -> Result<u64, u64> {
+    if (word as i64) < 0 { Err(!word) } else { Ok(word) }
 }
 
 /// Reads the allocations of a thread whose tree has been read.
@@ -327,5 +357,10 @@ mod tests {
         let mut node = super::node(TreeConsumer::Method(1), 0, &word, false);
         estimate(&mut node, &word);
         assert_eq!((node.ns, node.variance, node.sum_squares), (2100, 90.0, squares));
+        // Without a head all calls are like those that were timed.
+        (word[12], word[13], word[14]) = (2, 20, !20);
+        let mut node = super::node(TreeConsumer::Method(1), 0, &word, false);
+        estimate(&mut node, &word);
+        assert_eq!((node.ns, node.timed), (500 + 16 * 25, 2));
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use instrument_trace::testing::{Life, Writer};
-use instrument_trace::{Collection, Object, Profile, TreeConsumer};
+use instrument_trace::{Collection, Holder, HolderPath, Object, Profile, SearchEnd, TreeConsumer};
 
 const CONTEXTS: [(u32, Option<u32>); 5] = [(0, Some(7)), (1, Some(8)), (1, None), (3, Some(9)), (0, Some(0))];
 
@@ -167,4 +167,39 @@ fn the_pinned_file_is_up_to_date() {
         fs::write(&path, &data).unwrap();
     }
     assert!(fs::read(&path).unwrap() == data, "v1-heap.iprof is not what the writer writes");
+}
+
+/// A search that was cut short, with an entry of each kind.
+#[test]
+fn holders_are_read_and_damage_is_named() {
+    let word = |value: u32| value.to_le_bytes();
+    let mut data = [word(1), word(5000), word(7), word(1)].concat();
+    let path = "static a.B.c\nd.E.f[]";
+    for (objects, flags, text) in [(30, 0, path), (5, 2, ""), (65, 1, "")] {
+        data.extend([2, 4, 100, objects, flags, text.len() as u32].map(word).concat());
+        data.extend(text.as_bytes());
+        data.resize(data.len().next_multiple_of(8), 0);
+    }
+    let parse = |data: &[u8]| {
+        let mut writer = Writer::new();
+        writer.holders(data);
+        Profile::parse(&writer.finish()).unwrap()
+    };
+    let profile = parse(&data);
+    assert_eq!((&profile.damage[..], profile.skipped.len()), (&[][..], 0));
+    let [search] = &profile.holder_searches[..] else { panic!("{:?}", profile.holder_searches) };
+    assert_eq!((search.end, search.objects, search.ns), (SearchEnd::Time, 5000, 7 + (1 << 32)));
+    let holder = |objects, path| Holder { class: 2, context: 4, sampled: 100, objects, path };
+    let steps = path.split('\n').map(str::to_owned).collect();
+    let expected =
+        [holder(30, HolderPath::Steps(steps)), holder(5, HolderPath::Others), holder(65, HolderPath::NotMet)];
+    assert_eq!(search.holders, expected);
+    // Cut within the last entry, and within the head.
+    for length in [data.len() - 4, data.len() - 20, 15, 0] {
+        let profile = parse(&data[..length]);
+        assert_eq!((profile.damage.len(), profile.holder_searches.len()), (1, 0), "{length}");
+    }
+    let mut wild = data;
+    wild[16 + 20..16 + 24].copy_from_slice(&word(u32::MAX));
+    assert_eq!(parse(&wild).damage.len(), 1);
 }

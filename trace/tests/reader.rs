@@ -15,8 +15,8 @@ fn calls() -> &'static [u8] {
     DATA.get_or_init(|| pinned("v1-calls.iprof"))
 }
 
-fn method(entries: u64, exits: u64, unwinds: u64, orphans: u64) -> Method {
-    Method { entries, closes: Closes { exits, unwinds, orphans, lost: 0 }, stray: 0, open: 0 }
+fn method(entries: u64, exits: u64, unwinds: u64, aborted: u64) -> Method {
+    Method { entries, closes: Closes { exits, unwinds, aborted, unclosed: 0 }, unmatched: 0, open: 0 }
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn version_1_constructors() {
 fn version_1_misfits() {
     let profile = Profile::parse(&pinned("v1-misfits.iprof")).unwrap();
     let main = &profile.threads[0];
-    assert_eq!(main.methods[&60], Method { stray: 1, ..Method::default() });
-    let lost = Closes { lost: 1, ..Closes::default() };
-    assert_eq!(main.methods[&62], Method { entries: 1, closes: lost, stray: 1, open: 0 });
-    assert_eq!(main.methods[&63], Method { entries: 1, stray: 1, open: 1, ..Method::default() });
+    assert_eq!(main.methods[&60], Method { unmatched: 1, ..Method::default() });
+    let lost = Closes { unclosed: 1, ..Closes::default() };
+    assert_eq!(main.methods[&62], Method { entries: 1, closes: lost, unmatched: 1, open: 0 });
+    assert_eq!(main.methods[&63], Method { entries: 1, unmatched: 1, open: 1, ..Method::default() });
     assert_eq!(main.stack, [Frame { id: 63, ..Frame::default() }]);
     assert_eq!(profile.imbalances(), []);
 }
@@ -90,8 +90,8 @@ fn foreign_files_are_refused() {
     assert_eq!(Profile::parse(b"PK\x03\x04").unwrap_err(), Error::NotAProfile);
     assert_eq!(Profile::parse(&calls()[..100]).unwrap_err(), Error::NoHeader { length: 100 });
     let mut newer = calls().to_vec();
-    newer[8] = 4;
-    assert_eq!(Profile::parse(&newer).unwrap_err(), Error::Version { version: 4 });
+    newer[8] = 5;
+    assert_eq!(Profile::parse(&newer).unwrap_err(), Error::Version { version: 5 });
 }
 
 /// Whatever is left of a file, its figures are never more than those of the whole.

@@ -171,7 +171,7 @@ fn contexts_add_up_to_methods() {
         [(3, 75, 25, 25), (1, 100, 100, 100), (1, 9, 9, 9)]
     );
     assert_eq!(main.methods[&2].entries, 5);
-    assert_eq!(main.methods[&77], Method { stray: 1, ..Method::default() });
+    assert_eq!(main.methods[&77], Method { unmatched: 1, ..Method::default() });
     let link = tree.nodes.iter().find(|n| n.consumer == TreeConsumer::Link(9)).unwrap();
     assert_eq!((link.entries, link.closes.exits, link.ns), (1, 1, 100));
     assert!(!main.methods.contains_key(&9));

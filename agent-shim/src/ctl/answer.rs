@@ -1,9 +1,9 @@
 //! Which request is answered by what; and how threads, objects and classes are named in answers.
 
-use super::request::Request;
-use super::server::Methods;
+use super::methods::Methods;
 use crate::Agent;
 use crate::jvmti::{Jni, Jvmti, JvmtiError, Object};
+use instrument_control::ctl::Request;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -22,7 +22,7 @@ pub(super) struct Asked<'a> {
 /// Why something is not known.
 pub(super) fn reason(error: JvmtiError) -> String {
     match error.0 {
-        99 => "this virtual machine does not tell".to_owned(),
+        99 => "this JVM does not support it".to_owned(),
         112 => "the program ends".to_owned(),
         _ => error.to_string(),
     }

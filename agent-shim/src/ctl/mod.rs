@@ -1,45 +1,13 @@
 //! Requests to the running program: `instrument ctl PID ..` asks, a thread of ours answers, over a Unix socket that only the user of the
 //! process (and root) can use.
-//!
-//! # Where
-//! [`place`]: `PID.sock` in `$XDG_RUNTIME_DIR/instrument` if that directory is the user's, else in `/tmp/instrument-UID`; mode 0700, the
-//! socket 0600. Option `ctl=PATH` puts it elsewhere, `ctl=off` nowhere.
-//!
-//! # Protocol, version 1
-//! A client connects, sends one line, a JSON object, and gets one line, a JSON object; then the connection is closed. A line has at most
-//! 64 KiB and 5 seconds to come. Requests are answered one at a time.
-//!
-//! ```text
-//! {"v":1,"request":"thread","id":1}
-//! {"v":1,"ok":{"id":1,"name":"main","state":"RUNNABLE",..}}
-//! {"v":1,"error":"no thread has the id 7"}
-//! ```
-//!
-//! | request | members | answer |
-//! |---|---|---|
-//! | `status` | | the process, its virtual machine, what is recorded and where |
-//! | `threads` | `stacks`: frames of each, 0: none | `threads`: platform threads, all at one moment |
-//! | `thread` | `id`, or `name` if it is the only one | one of them, with its stack |
-//! | `classes` | `pattern`; `instances`: count them | `classes` |
-//! | `class` | `name`, or `id` of the object | `classes`: all of this name, with fields and methods, and their ids in the profile |
-//! | `object` | `id` | class, size, monitor; `made`: ordinal of the thread, number of the context in the profile and its methods, if `heap=objects` follows it |
-//! | `monitors` | | `monitors`: those that a thread has (`only_contended`: it is not told which) or waits to enter; before Java 23 also those that one waits in |
-//! | `monitor` | `id` of the object | who has it, who waits |
-//! | `snapshot` | `file`, an absolute path | the profile is copied there as it is at one moment |
-//! | `reset` | | the figures of the profile count from now on: readers take from them what it is now, of which a snapshot is put beside it (`.reset`) |
-//! | `heap-dump` | `file`, an absolute path | the heap is written there as HPROF |
-//! | `pause`, `resume` | | recording stands still, or goes on |
-//! | `gc` | | garbage is collected |
-//!
-//! The id of a thread is Java's. Ids of other objects are their tags in the environment of the agent: those that it gave them before, or one
-//! above 2^40 that they get when an answer names them. What is unknown is left out.
+//! The protocol is on the page of [`instrument_control::ctl`].
 
 mod answer;
 mod classes;
 mod heap_dump;
+mod methods;
 mod objects;
 mod place;
-mod request;
 mod server;
 mod snapshot;
 mod threads;
@@ -86,7 +54,7 @@ pub(crate) fn start(jvmti: Jvmti<'_>, jni: Jni<'_>, wanted: &Requests) {
             Requests::Usual => Place::usual()?,
             Requests::At(path) => Place::at(path.clone())?,
         };
-        let methods = server::Methods::find(jni).ok_or("the runtime cannot be called")?;
+        let methods = methods::Methods::find(jni).ok_or("the runtime cannot be called")?;
         let thread = methods.thread(jni).ok_or("there is no thread for it")?;
         SERVER.set(Server::new(place, methods)).map_err(|_| "requests are answered already")?;
         jvmti.run_agent_thread(&thread, main).map_err(|error| error.to_string())

@@ -1,5 +1,6 @@
 //! Where the socket is: in a directory that belongs to the user alone.
 
+use instrument_control::ctl::{directory_in, directory_of_user, socket_name};
 use rustix::process::{getpid, getuid};
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -24,7 +25,7 @@ impl Place {
     pub(super) fn usual() -> Result<Place, String> {
         let directory = directory();
         private(&directory)?;
-        Place::at(directory.join(format!("{}.sock", getpid().as_raw_nonzero())))
+        Place::at(directory.join(socket_name(std::process::id())))
     }
 
     /// A socket at this path. What a dead process has left there is replaced. It listens before it has its name, so that nobody takes it
@@ -81,8 +82,8 @@ fn directory() -> PathBuf {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let ours = |path: &PathBuf| path.is_absolute() && path.metadata().is_ok_and(|there| there.uid() == uid);
     match runtime.filter(ours) {
-        Some(runtime) => runtime.join("instrument"),
-        None => PathBuf::from(format!("/tmp/instrument-{uid}")),
+        Some(runtime) => directory_in(&runtime),
+        None => directory_of_user(uid),
     }
 }
 

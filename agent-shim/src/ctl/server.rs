@@ -1,62 +1,25 @@
 //! The thread that answers: one connection after the other, one request each. Whoever is slow, or sends too much, is left alone.
 
 use super::answer::Asked;
+use super::methods::Methods;
 use super::place::Place;
-use super::request::Request;
 use crate::AGENT;
-use crate::jvmti::{Global, Jni, Jvmti, StaticMethod, Value as Argument};
+use crate::jvmti::{Jni, Jvmti};
 use crate::talk::contained;
+use instrument_control::ctl::{MAX_REQUEST, REQUEST_TIMEOUT, Request, answer_line};
 use rustix::net::sockopt::socket_peercred;
 use rustix::net::{Shutdown, shutdown};
 use rustix::process::getuid;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// What this and the client speak.
-const VERSION: u64 = 1;
-/// Bytes of a request.
-const LONGEST: usize = 64 << 10;
-/// Time that a request may take to come.
-const TO_READ: Duration = Duration::from_secs(5);
 /// Time that a client may take to read the answer.
 const TO_WRITE: Duration = Duration::from_secs(20);
 /// Time that the end of the process waits for an answer.
 const AT_END: Duration = Duration::from_secs(2);
-
-/// The methods of `instrument.runtime.Agent` for requests.
-pub(super) struct Methods {
-    thread: StaticMethod,
-    began: StaticMethod,
-    pub(super) pause: StaticMethod,
-    pub(super) beat: StaticMethod,
-    pub(super) status: StaticMethod,
-}
-
-impl Methods {
-    pub(super) fn find(jni: Jni<'_>) -> Option<Methods> {
-        let method = |name, descriptor| jni.static_method("instrument/runtime/Agent", name, descriptor);
-        Some(Methods {
-            thread: method("thread", "()Ljava/lang/Thread;")?,
-            began: method("began", "()V")?,
-            pause: method("pause", "(Z)V")?,
-            beat: method("beat", "()V")?,
-            status: method("status", "()[B")?,
-        })
-    }
-
-    /// A thread that was not started.
-    pub(super) fn thread(&self, jni: Jni<'_>) -> Option<Global> {
-        jni.call_for_object(&self.thread)
-    }
-
-    /// Pauses or resumes recording.
-    pub(super) fn pause(&self, jni: Jni<'_>, on: bool) -> bool {
-        jni.call(&self.pause, &[Argument::Boolean(on)])
-    }
-}
 
 /// What lasts as long as the process.
 pub(super) struct Server {
@@ -105,24 +68,12 @@ impl Server {
             Ok(line) => self.answer(&line, jvmti, jni),
             Err(reason) => Err(reason),
         };
-        let reply = match answer {
-            Ok(answer) => json!({ "v": VERSION, "ok": answer }),
-            Err(reason) => json!({ "v": VERSION, "error": reason }),
-        };
         // If it does not want it, there is nothing to do.
-        let _ = write(&mut stream, format!("{reply}\n").as_bytes());
+        let _ = write(&mut stream, format!("{}\n", answer_line(answer)).as_bytes());
     }
 
     fn answer(&self, line: &[u8], jvmti: Jvmti<'_>, jni: Jni<'_>) -> Result<Value, String> {
-        let mut request: Value =
-            serde_json::from_slice(line).map_err(|error| format!("not a request: {error}"))?;
-        let object = request.as_object_mut().ok_or("not a request: not an object")?;
-        match object.remove("v").as_ref().and_then(Value::as_u64) {
-            Some(VERSION) => {}
-            Some(other) => return Err(format!("version {other} of the protocol; this is version {VERSION}")),
-            None => return Err("not a request: it has no version `v`".to_owned()),
-        }
-        let request: Request = serde_json::from_value(request).map_err(|error| error.to_string())?;
+        let request = Request::parse(line)?;
         self.busy.store(true, SeqCst);
         // Behind the store: who stops either sees it or is seen.
         if self.stopped.load(SeqCst) {
@@ -146,7 +97,7 @@ fn peer(stream: &UnixStream) -> Result<(), String> {
 
 /// The first line that comes.
 fn line(stream: &mut UnixStream) -> Result<Vec<u8>, String> {
-    let end = Instant::now() + TO_READ;
+    let end = Instant::now() + REQUEST_TIMEOUT;
     let mut line = Vec::new();
     let mut buffer = [0; 4096];
     loop {
@@ -160,8 +111,8 @@ fn line(stream: &mut UnixStream) -> Result<Vec<u8>, String> {
             Ok(n) => {
                 let newline = buffer[..n].iter().position(|&byte| byte == b'\n');
                 line.extend_from_slice(&buffer[..newline.unwrap_or(n)]);
-                if line.len() > LONGEST {
-                    return Err(format!("a request has at most {LONGEST} bytes"));
+                if line.len() > MAX_REQUEST {
+                    return Err(format!("a request has at most {MAX_REQUEST} bytes"));
                 }
                 if newline.is_some() {
                     return Ok(line);
@@ -206,7 +157,7 @@ mod tests {
         assert_eq!(read(b"{}\nmore").unwrap(), b"{}");
         assert_eq!(read(b"{}").unwrap(), b"{}");
         assert_eq!(read(b"").unwrap_err(), "no request");
-        assert!(read(&vec![b'x'; LONGEST + 1]).unwrap_err().contains("at most 65536 bytes"));
+        assert!(read(&vec![b'x'; MAX_REQUEST + 1]).unwrap_err().contains("at most 65536 bytes"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! of a process that was killed then, which readers accept at any moment. It is written beside its place and renamed.
 
 use super::answer::{Asked, reason};
+use instrument_names::snapshot::of_reset;
 use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -87,11 +88,4 @@ impl Asked<'_> {
 /// A new file that only its user may read, as the profile is.
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
-/// Where the snapshot is that a profile counts from: beside it.
-fn of_reset(profile: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(profile);
-    name.push(".reset");
-    PathBuf::from(name)
 }

@@ -48,8 +48,7 @@ impl Coverage {
                 "objects by their constructors, arrays and clones by the code that makes them, {classes}"
             ),
             not_seen: format!(
-                "arrays and clones that {jdk}, hidden classes{machine} make; Unsafe.allocateInstance{before}. Their share is unknown: \
-                 --heap-all records them"
+                "arrays and clones that {jdk}, hidden classes{machine} make; Unsafe.allocateInstance{before}. --heap-all records them"
             ),
         })
     }

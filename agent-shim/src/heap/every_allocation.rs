@@ -10,6 +10,7 @@
 //!   allocate is ours.
 //! - What the compiler removes (escape analysis) is never allocated, and not reported.
 
+use super::share;
 use crate::jvmti::{Capability, Event, Jni, Jvmti, JvmtiError, Object, StaticMethod, Value};
 use crate::recorder;
 use crate::talk::contained;
@@ -34,7 +35,7 @@ thread_local! {
 
 /// Before there are threads; the capability is there.
 pub(super) fn prepare(jvmti: Jvmti<'_>) -> Result<(), JvmtiError> {
-    jvmti.sample_every_object()
+    jvmti.sample_objects(0)
 }
 
 /// Turns the events on; the recorder has begun.
@@ -52,7 +53,7 @@ pub(super) fn missed() -> u64 {
     MISSED.load(Relaxed)
 }
 
-/// An object was allocated.
+/// An object was allocated: one of all, or a sample.
 ///
 /// # Safety
 /// Called by the virtual machine.
@@ -62,9 +63,12 @@ pub(crate) unsafe extern "system" fn sampled_object_alloc(
     thread: *mut c_void,
     object: *mut c_void,
     _class: *mut c_void,
-    _size: i64,
+    size: i64,
 ) {
-    let Some(allocated) = ALLOCATED.get() else { return };
+    let Some(allocated) = ALLOCATED.get() else {
+        contained("a sample", || share::sampled(size));
+        return;
+    };
     // A native thread that attaches itself has no Thread object until that is allocated, which is what is reported here.
     if thread.is_null() || object.is_null() || crate::is_loading() || INSIDE.replace(true) {
         return;

@@ -26,6 +26,7 @@ mod classes;
 mod coverage;
 mod every_allocation;
 mod records;
+mod share;
 
 use crate::clock;
 use crate::heap_dump;
@@ -41,6 +42,7 @@ use records::Records;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
+use std::time::Duration;
 
 const CLASS: &str = "instrument/runtime/HeapEvents";
 
@@ -62,6 +64,8 @@ struct Heap {
     biographies: bool,
     /// The virtual machine reports every object.
     all: bool,
+    /// How long the search for holders may take.
+    holders: Duration,
     objects: Records<4>,
     collections: Records<2>,
     /// Number of the collection that is under way; 0: there is no record of it.
@@ -97,12 +101,13 @@ pub(crate) fn capabilities(heap: &options::Heap) -> Vec<Capability> {
 
 /// Takes its options.
 pub(crate) fn claim(jvmti: Jvmti<'static>, heap: options::Heap) {
-    let options::Heap { classes, biographies, all, .. } = heap;
+    let options::Heap { classes, biographies, all, holders, .. } = heap;
     let heap = Heap {
         jvmti,
         classes,
         biographies,
         all,
+        holders,
         objects: Records::new(),
         collections: Records::new(),
         current: AtomicU64::new(0),
@@ -126,10 +131,11 @@ pub(crate) fn wants_object_rewritten() -> bool {
 
 /// What the agent has to say of the heap at the end, as properties of the profile.
 pub(crate) fn properties() -> String {
-    match every_allocation::missed() {
+    let missed = match every_allocation::missed() {
         0 => String::new(),
         missed => format!("heap.missed={missed}\n"),
-    }
+    };
+    missed + &share::properties()
 }
 
 /// Class number, ordinal of the thread and context of an object that has a biography. The number is its tag.
@@ -139,15 +145,55 @@ pub(crate) fn object(number: i64) -> Option<(u32, u32, u32)> {
     (made as u32 != 0).then_some((made as u32, (made >> 32) as u32, context as u32))
 }
 
+/// What is known of an object that has a biography.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Life {
+    /// Number of its class.
+    pub(crate) class: u32,
+    pub(crate) context: u32,
+    pub(crate) bytes: u64,
+    /// Collections that had ended when it was made.
+    pub(crate) born: u64,
+}
+
+/// The object with this number; none: there is no such one, or it is gone.
+pub(crate) fn life(number: u64) -> Option<Life> {
+    let record = HEAP.get()?.objects.get(number)?;
+    let words = record.each_ref().map(|word| word.load(Relaxed));
+    let is_there = words[0] as u32 != 0 && words[2] >> 32 == 0;
+    is_there.then_some(Life {
+        class: words[0] as u32,
+        context: words[1] as u32,
+        bytes: (words[2] & 0xffff_ffff) * 8,
+        born: words[1] >> 32,
+    })
+}
+
+/// How long the search for holders of leak suspects may take.
+pub(crate) fn holders_limit() -> Duration {
+    HEAP.get().map_or(Duration::ZERO, |heap| heap.holders)
+}
+
+/// Collections that have ended.
+pub(crate) fn collections() -> u64 {
+    HEAP.get().map_or(0, |heap| heap.ended.load(Relaxed))
+}
+
 /// The environment in which the numbers are tags; none: objects have no biographies.
 pub(crate) fn numbers_in() -> Option<Jvmti<'static>> {
     HEAP.get().filter(|heap| heap.biographies).map(|heap| heap.jvmti)
 }
 
-/// The capabilities are there; called at the start of the agent.
-pub(crate) fn prepare() -> Result<(), JvmtiError> {
+/// The capabilities are there; called at the start of the agent. `from_start`: objects are recorded from the initialisation of the
+/// virtual machine on, neither earlier nor later.
+pub(crate) fn prepare(from_start: bool) -> Result<(), JvmtiError> {
     match HEAP.get() {
         Some(heap) if heap.all => every_allocation::prepare(heap.jvmti),
+        Some(heap) if from_start => {
+            // Without it the report has one figure less.
+            let _ = share::prepare(heap.jvmti);
+            Ok(())
+        }
         _ => Ok(()),
     }
 }
@@ -186,6 +232,9 @@ pub(crate) fn begin(jni: Jni<'_>, kept: Option<&Global>) {
         && let Err(reason) = every_allocation::begin(heap.jvmti, jni)
     {
         say(format_args!("heap-all=on: {reason}; objects are not recorded, or in part"));
+    }
+    if !heap.all {
+        share::begin(heap.jvmti);
     }
     let mut events = vec![Event::GarbageCollectionStart, Event::GarbageCollectionFinish];
     if heap.biographies {

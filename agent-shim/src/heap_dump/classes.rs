@@ -128,6 +128,27 @@ impl Classes {
         self.list.iter().filter(|class| class.record.is_none()).map(|class| class.id).collect()
     }
 
+    /// The class at an index.
+    pub(super) fn at(&self, index: u32) -> Option<&Class> {
+        self.list.get(index as usize)
+    }
+
+    /// A class and its superclasses.
+    pub(super) fn supers(&self, index: u32) -> impl Iterator<Item = &Class> {
+        std::iter::successors(self.at(index), |class| self.list.get(class.superclass?))
+    }
+
+    /// The field that has this index when an object of the class, or the class itself, is reported: the class that declares it, and its
+    /// name.
+    pub(super) fn field(&self, class: u32, index: u32) -> Option<(&Class, &[u8])> {
+        // Superclasses' fields come first; the interfaces' are before all of them.
+        let at = index.checked_sub(self.at(class)?.first_field)? as usize;
+        self.supers(class).find_map(|class| {
+            let own = at.checked_sub(class.places.len().checked_sub(class.fields.len())?)?;
+            class.fields.get(own).map(|field| (class, field.name.as_slice()))
+        })
+    }
+
     /// The class with this tag.
     pub(super) fn of(&self, tag: i64) -> Option<&Class> {
         self.list.get(tags::class_index(tag)?)

@@ -16,6 +16,7 @@
 mod at_end;
 mod biographies;
 mod classes;
+mod holders;
 mod mirrors;
 mod output;
 mod record;
@@ -28,6 +29,7 @@ use crate::jvmti::{Capability, Jni, Jvmti, JvmtiError};
 pub(crate) use at_end::AtEnd;
 pub(crate) use biographies::Biographies;
 use classes::Classes;
+pub(crate) use holders::search as search_holders;
 use output::Output;
 use record::{Body, Texts};
 use stacks::Stacks;

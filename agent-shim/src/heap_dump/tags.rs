@@ -26,6 +26,17 @@ pub(super) const START: i64 = MET | OTHERS | (NUMBER - 1);
 /// Ids in the file are multiples of it, as the addresses of a virtual machine's own dumps are: some readers count on it.
 pub(super) const ALIGNMENT: u64 = 8;
 
+/// The tag of an object that a search for [holders](super::holders) has numbered, from 1. No number of the heap profiler's is in it.
+pub(super) fn of_walked(number: u32) -> i64 {
+    MET | OURS | i64::from(number)
+}
+
+/// That number; none: the tag is another's.
+pub(super) fn walked(tag: i64) -> Option<u32> {
+    let is_walked = tag & (MET | OURS) == MET | OURS && !has_length(tag);
+    if is_walked { u32::try_from(tag & (NUMBER >> 1)).ok().filter(|number| *number > 0) } else { None }
+}
+
 /// The id in the file.
 pub(super) fn id(tag: i64) -> u64 {
     (tag & ID) as u64 * ALIGNMENT
@@ -142,5 +153,8 @@ mod tests {
         assert_eq!(tags.class(0, 1 << 21), None);
         assert_ne!(id(tags.meet(LEFT_OVER, None).unwrap()), id(LEFT_OVER));
         assert_eq!((restored(LEFT_OVER), restored(START)), (0, 0));
+        assert_eq!(walked(of_walked(u32::MAX)), Some(u32::MAX));
+        assert_eq!((tracked(id(of_walked(7))), class_index(of_walked(7))), (None, None));
+        assert_eq!((walked(0), walked(77), walked(tags.class(0, 4).unwrap())), (None, None, None));
     }
 }

@@ -80,6 +80,8 @@ pub(crate) enum Link {
 
 /// Who is told. All that is told of one object comes without anything of another in between.
 pub(crate) trait HeapVisitor {
+    /// Whether values of primitive types are told.
+    const VALUES: bool = true;
     /// The object is kept by the virtual machine.
     fn root(&mut self, root: Root, target: Target<'_>) -> Next;
     /// The object is kept by another, whose tag is given. Null is not reported.
@@ -220,8 +222,8 @@ impl Jvmti<'_> {
     ) -> Result<bool, JvmtiError> {
         let mut walk = Walk { visitor, panicked: false };
         let callbacks = HeapCallbacks {
-            primitive: Some(on_primitive::<V>),
-            array: Some(on_array::<V>),
+            primitive: if V::VALUES { Some(on_primitive::<V>) } else { None },
+            array: if V::VALUES { Some(on_array::<V>) } else { None },
             ..HeapCallbacks::following(on_reference::<V>)
         };
         let start = from.map_or(null_mut(), |object| object.reference);

@@ -150,13 +150,39 @@ impl<'a> Jvmti<'a> {
         class: &Object<'_>,
         other: &Object<'_>,
     ) -> Result<(), JvmtiError> {
-        // SAFETY: both are classes; their modules are local references.
-        unsafe {
-            let (from, to) = (jni.raw_get_module(class.reference), jni.raw_get_module(other.reference));
-            let result = checked(self.raw_add_module_reads(from, to));
-            jni.raw_delete_local_ref(from);
-            jni.raw_delete_local_ref(to);
-            result
-        }
+        // SAFETY: the modules are those of the two classes.
+        with_modules(jni, class, other, |from, to| unsafe { self.raw_add_module_reads(from, to) })
+    }
+
+    /// Lets the module of `other` use the public classes of a package, named with dots, of the module of `class`.
+    pub(crate) fn add_exports(
+        &self,
+        jni: Jni<'a>,
+        class: &Object<'_>,
+        package: &str,
+        other: &Object<'_>,
+    ) -> Result<(), JvmtiError> {
+        let package = c_string(package.as_bytes());
+        // SAFETY: the modules are those of the two classes, and the name is a C string.
+        with_modules(jni, class, other, |from, to| unsafe {
+            self.raw_add_module_exports(from, package.as_ptr(), to)
+        })
+    }
+}
+
+/// Calls a function with the modules of two classes.
+fn with_modules<'a>(
+    jni: Jni<'a>,
+    class: &Object<'_>,
+    other: &Object<'_>,
+    call: impl FnOnce(*mut c_void, *mut c_void) -> c_int,
+) -> Result<(), JvmtiError> {
+    // SAFETY: both are classes; their modules are local references, which nobody has after the call.
+    unsafe {
+        let (from, to) = (jni.raw_get_module(class.reference), jni.raw_get_module(other.reference));
+        let result = checked(call(from, to));
+        jni.raw_delete_local_ref(from);
+        jni.raw_delete_local_ref(to);
+        result
     }
 }

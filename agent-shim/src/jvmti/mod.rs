@@ -107,6 +107,7 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
     87 GetVersionNumber raw_get_version_number(version: *mut c_int) -> c_int;
     93 AddModuleReads raw_add_module_reads(module: *mut c_void, to: *mut c_void) -> c_int;
+    94 AddModuleExports raw_add_module_exports(module: *mut c_void, package: *const c_char, to: *mut c_void) -> c_int;
     99 GetAllStackTraces raw_get_all_stack_traces(max: c_int, stacks: *mut *mut inquiry::RawStack, count: *mut c_int) -> c_int;
     105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
     106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;

@@ -56,10 +56,10 @@ impl<'a> Jvmti<'a> {
         Ok(size)
     }
 
-    /// From a thread's next allocation buffer on, `SampledObjectAlloc` comes for every object and not for one in so many bytes.
-    pub(crate) fn sample_every_object(&self) -> Result<(), JvmtiError> {
-        // SAFETY: zero is an interval (JVMTI, "Set Heap Sampling Interval").
-        checked(unsafe { self.raw_set_heap_sampling_interval(0) })
+    /// From a thread's next allocation buffer on, `SampledObjectAlloc` comes for one object in so many bytes on average; 0: for every object.
+    pub(crate) fn sample_objects(&self, interval: i32) -> Result<(), JvmtiError> {
+        // SAFETY: no pointers (JVMTI, "Set Heap Sampling Interval"); what is negative is refused.
+        checked(unsafe { self.raw_set_heap_sampling_interval(interval) })
     }
 
     /// The objects that have a tag.

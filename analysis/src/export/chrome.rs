@@ -146,7 +146,7 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn begins_and_ends_are_told_by_thread() {
+    fn begins_and_ends_are_written_by_thread() {
         let mut bytes = Vec::new();
         two_threads(&mut Chrome::new(&mut bytes)).unwrap();
         let json: Value = serde_json::from_slice(&bytes).unwrap();

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn several_processes_are_told_apart() {
+    fn several_processes_are_distinguished() {
         let text = "process: shop\n@ main\n0 > a\n1 < a\nprocess: bank\n@ main\n0 > a\n2 < a\n";
         assert_eq!(written(text), "shop;[main];a 1\nbank;[main];a 2\n");
     }

@@ -5,8 +5,8 @@
 //! 2. sort them by thread and time;
 //! 3. tell them thread by thread ([`super::trace`] puts them between the events of a trace), each read once more for what else is known of it.
 
+use super::error::Error;
 use super::timeline::Flow;
-use super::trace::Error;
 use crate::merge::calls::{Fate, How, Peer, knows_object};
 use crate::merge::{Matching, Nesting, Offsets, Party};
 use crate::model::HashMap;

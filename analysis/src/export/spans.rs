@@ -3,8 +3,8 @@
 //! Waits of all threads are mixed in the file. They are read for some threads at a time, as many as fit into a limit; of each thread they
 //! are in order.
 
+use super::error::{Error, since};
 use super::timeline::{Thread, Timeline};
-use super::trace::{Error, since};
 use crate::load::thread_rows;
 use crate::model::HashMap;
 use crate::waits::{self, plain_name};

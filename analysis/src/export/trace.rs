@@ -4,6 +4,8 @@
 //! not ended end with the last event of their thread. A constructor frame that was found to be an orphan late, when others
 //! lay above it already, stays until those end: a timeline has no other place for it.
 
+pub use super::error::Error;
+use super::error::since;
 use super::remote::{self, Calls, Remote};
 use super::spans::{ClassNames, Span, Spans};
 use super::timeline::{Details, Flow, Thread, Timeline};
@@ -11,7 +13,6 @@ use crate::load::{MethodNames, thread_rows};
 use crate::replay::{How, Visitor, replay};
 use instrument_trace::{LinkKind, Profile, Source, TreeConsumer};
 use std::collections::HashMap;
-use std::io;
 
 /// A profile whose events are told.
 pub struct Trace<'a, S> {
@@ -29,22 +30,6 @@ pub struct Trace<'a, S> {
     pub classes: Option<ClassNames<'a>>,
     /// Remote calls, `process` being the number of the party: then those are told as well.
     pub remote: Option<&'a Remote<'a, S>>,
-}
-
-/// Why a trace cannot be told.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// It cannot be read.
-    #[error(transparent)]
-    Trace(#[from] instrument_trace::Error),
-    /// The timeline cannot be written.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-/// A moment, counted from an origin on the same clock.
-pub(super) fn since(at: u64, origin: i128) -> u64 {
-    u64::try_from((i128::from(at) - origin).max(0)).unwrap_or(u64::MAX)
 }
 
 /// The clock at the beginning of a profile's events; none if it has no traces.

@@ -19,12 +19,12 @@
 
 use std::collections::BTreeMap;
 
-use instrument_trace::{Error, Object, Source};
+use instrument_trace::{Error, Holder, HolderPath, HolderSearch, Object, SearchEnd, Source};
 
+use super::Process;
 use super::biographies::{Biographies, Ends};
-use super::{Process, leak_groups};
 use crate::model::HashMap;
-use crate::report::text::quantity;
+use crate::text::quantity;
 
 /// Windows of the later half.
 pub const WINDOWS: usize = 8;
@@ -62,6 +62,32 @@ pub struct Suspect {
     pub ns: u64,
     /// The leak that it is part of, from 1; [`Found::group`] numbers them.
     pub leak: usize,
+    /// What holds a sample of its objects, the path with most of them first; empty: that was not searched.
+    pub holders: Vec<Held>,
+}
+
+/// Objects of a suspect that are held in the same way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// In which way.
+    pub by: HeldBy,
+    /// How many of the sample.
+    pub objects: u32,
+    /// Objects of the sample.
+    pub sampled: u32,
+}
+
+/// What holds an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeldBy {
+    /// A path from a root: see [`HolderPath::Steps`].
+    Path(Vec<String>),
+    /// Several other paths.
+    Others,
+    /// Nothing: no collection has looked at it yet.
+    Nothing,
+    /// The search ended before it came to it.
+    Unknown,
 }
 
 /// What was found.
@@ -76,11 +102,6 @@ pub struct Found {
 }
 
 impl Found {
-    /// Puts suspects together that are parts of one leak: sorts them by leak, that which grew most first, and within it by context.
-    pub fn group(&mut self) {
-        leak_groups::number(&mut self.suspects);
-    }
-
     /// How many leaks the suspects are.
     pub fn leaks(&self) -> usize {
         self.suspects.iter().map(|suspect| suspect.leak).max().unwrap_or(0)
@@ -238,6 +259,7 @@ impl Series {
             grew,
             ns: 0,
             leak: 0,
+            holders: Vec::new(),
         })
     }
 }
@@ -327,11 +349,13 @@ fn of_copy(
     let from = ends.clock(half).or_else(|| process.profile.collections_of(copy).first().map(|c| c.start));
     let ns = ends.clock(ends.len() as u32).zip(from).map_or(0, |(to, from)| to.saturating_sub(from));
     let before = found.suspects.len();
+    let search = process.profile.holder_searches.iter().rfind(|search| search.copy == copy);
     for (series, ((context, class), _)) in series.iter().zip(&candidates) {
         if let Some(suspect) = series.judge(&moments, live_bytes) {
+            let holders = search.map_or_else(Vec::new, |search| of_place(search, (*context, *class)));
             let class = process.class(copy, *class);
             let context = process.makers(&class, copy, *context);
-            found.suspects.push(Suspect { class, context, ns, ..suspect });
+            found.suspects.push(Suspect { class, context, ns, holders, ..suspect });
         }
     }
     if found.suspects.len() > before && oldest_gone <= OLDEST_YOUNG {
@@ -341,5 +365,43 @@ fn of_copy(
             ends.len() - ends.half()
         ));
     }
+    if found.suspects.len() > before {
+        found.remarks.extend(limit_of(search));
+    }
     Ok(())
+}
+
+/// The holders of a group.
+fn of_place(search: &HolderSearch, (context, class): Place) -> Vec<Held> {
+    let of_place = |holder: &&Holder| (holder.context, holder.class) == (context, class);
+    let held = |holder: &Holder| {
+        let by = match &holder.path {
+            HolderPath::Steps(steps) => HeldBy::Path(steps.clone()),
+            HolderPath::Others => HeldBy::Others,
+            HolderPath::NotMet if search.end == SearchEnd::Whole => HeldBy::Nothing,
+            HolderPath::NotMet => HeldBy::Unknown,
+        };
+        Held { by, objects: holder.objects, sampled: holder.sampled }
+    };
+    search.holders.iter().filter(of_place).map(held).collect()
+}
+
+/// What keeps the holders from being known.
+fn limit_of(search: Option<&HolderSearch>) -> Option<String> {
+    let Some(search) = search else {
+        return Some(
+            "who holds the suspects is not in the profile: instrument run --heap objects searches the heap when the program ends, unless it \
+             is killed (kill -9) or --heap-holders 0 is given"
+                .to_owned(),
+        );
+    };
+    let option = match search.end {
+        SearchEnd::Whole => return None,
+        SearchEnd::Time => "; --heap-holders SECONDS gives it more time",
+        SearchEnd::Objects => ", as many as it may; a heap dump has all (--heap-dump FILE)",
+    };
+    Some(format!(
+        "the search for who holds the suspects ended after {} objects{option}",
+        quantity(search.objects.into(), "")
+    ))
 }

@@ -7,6 +7,7 @@
 //! | [`coverage`] | what the recording holds, and what it does not |
 //! | [`table`] | figures by class, by site (a class made in a method), or by context |
 //! | [`leaks`] | what grows and grows |
+//! | [`query`] | which objects of which profiles a report is about |
 //!
 //! Figures come from biographies where there are any, else from counts, which know neither deaths nor, unless a tree was recorded,
 //! bytes. Only collections find objects to be gone: an object that is there to the end may be garbage that no collection looked
@@ -17,6 +18,7 @@ pub mod coverage;
 pub mod histogram;
 mod leak_groups;
 pub mod leaks;
+pub mod query;
 pub mod table;
 
 use instrument_trace::Profile;

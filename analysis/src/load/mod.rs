@@ -95,15 +95,15 @@ pub struct CallTimes {
     pub ended_ns: f64,
     /// Time of the calls that had not ended, so far.
     pub open_ns: f64,
-    /// Calls that the four figures below are of.
+    /// Calls that ended and were timed.
     pub timed: u64,
-    /// Their time.
+    /// ns of the calls that ended, as measured: the cost of probes is inside. An estimate if not all were timed.
     pub closed_ns: f64,
-    /// The shortest.
+    /// ns of the shortest call that was timed.
     pub min: f64,
-    /// The longest.
+    /// ns of the longest call that was timed.
     pub max: f64,
-    /// Sum of squares.
+    /// Sum of the squares of the times of the calls that ended; an estimate if not all were timed.
     pub sum_squares: f64,
     /// All calls without the cost of probes.
     pub exact_ns: f64,
@@ -289,7 +289,7 @@ struct Sums {
 
 impl Sums {
     fn remarks(&self) -> Vec<String> {
-        let time = |ns: f64| crate::report::text::quantity(ns, "ns");
+        let time = |ns: f64| crate::text::quantity(ns, "ns");
         let mut remarks = Vec::new();
         let (contexts, (short, ns)) = (self.contexts, self.short);
         if short > 0 {
@@ -491,7 +491,7 @@ impl Loading<'_, '_> {
             ),
         };
         if cpu > wall * (1.0 + CLOCKS_APART) {
-            let time = |ns: f64| crate::report::text::quantity(ns, "ns");
+            let time = |ns: f64| crate::text::quantity(ns, "ns");
             let thread = &thread_rows::single(profile)[index];
             let [cpu_name, wall_name] = names;
             self.loaded.remarks.push(format!(
@@ -553,7 +553,7 @@ impl CallTimes {
         (self.ended > 0).then(|| self.ended_ns / self.ended as f64)
     }
 
-    /// Standard deviation of the timed calls, these being the whole population.
+    /// Standard deviation of the calls that ended, in ns; an estimate where not all were timed. None if none was.
     pub fn deviation(&self) -> Option<f64> {
         let mean = (self.ended > 0 && self.timed > 0).then(|| self.closed_ns / self.ended as f64)?;
         Some((self.sum_squares / self.ended as f64 - mean * mean).max(0.0).sqrt())

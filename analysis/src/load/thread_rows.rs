@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_are_told_apart_unless_there_are_many() {
+    fn pools_are_separate_unless_there_are_many() {
         check(&[
             ("pool-1-thread-1", "pool-1-thread-*"),
             ("pool-1-thread-2", "pool-1-thread-*"),

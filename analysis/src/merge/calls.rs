@@ -279,3 +279,20 @@ pub fn knows_object(call: &RemoteCall) -> bool {
 pub fn is_internal(call: &RemoteCall) -> bool {
     knows_object(call) && [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(&call.object)
 }
+
+/// Which call is which.
+#[derive(Debug, Clone)]
+pub struct Matching {
+    /// Calls made.
+    pub made: Rows,
+    /// Calls served.
+    pub served: Rows,
+    /// By party: calls that its program made, and those that it served for others; without those that the runtime makes for itself.
+    pub own: Vec<(u64, u64)>,
+    /// Matched calls that have another place on the connection at one end than at the other.
+    pub misplaced: u64,
+    /// Calls of kinds that are not known.
+    pub unknown: u64,
+    /// Where the other side of calls is that were not matched.
+    pub addresses: Vec<String>,
+}

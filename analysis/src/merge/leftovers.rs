@@ -6,9 +6,8 @@ use std::net::SocketAddr;
 use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
-use super::calls::{Checks, Fate, Hasher, How, NONE, Peer, Reason, is_well_known};
+use super::calls::{Checks, Fate, Hasher, How, Matching, NONE, Peer, Reason, is_well_known};
 use super::connections::Connections;
-use super::matching::Matching;
 use crate::model::HashMap;
 
 /// Connections with the same ports among which the other end is looked for.

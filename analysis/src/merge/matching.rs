@@ -12,26 +12,11 @@ use instrument_trace::{Error, RemoteCallKind, Source};
 use rayon::prelude::*;
 
 use super::Party;
-use super::calls::{Fate, Hasher, How, Key, MOST_PARTIES, NONE, Numbering, Reason, Rows, is_internal};
+use super::calls::{
+    Fate, Hasher, How, Key, MOST_PARTIES, Matching, NONE, Numbering, Reason, Rows, is_internal,
+};
 use super::connections::Connections;
 use super::leftovers;
-
-/// Which call is which.
-#[derive(Debug, Clone)]
-pub struct Matching {
-    /// Calls made.
-    pub made: Rows,
-    /// Calls served.
-    pub served: Rows,
-    /// By party: calls that its program made, and those that it served for others; without those that the runtime makes for itself.
-    pub own: Vec<(u64, u64)>,
-    /// Matched calls that have another place on the connection at one end than at the other.
-    pub misplaced: u64,
-    /// Calls of kinds that are not known.
-    pub unknown: u64,
-    /// Where the other side of calls is that were not matched.
-    pub addresses: Vec<String>,
-}
 
 /// Matches the calls of all parties, which must be of different processes.
 ///

@@ -2,6 +2,7 @@
 //!
 //! | module | |
 //! |---|---|
+//! | [`processes`] | profiles opened, each process once, with their calls matched, and what is made of them |
 //! | [`calls`] | what is kept of every remote call, a few bytes each |
 //! | [`matching`] | made and served calls find each other |
 //! | [`numbers`] | how many did, and why the others did not |
@@ -19,23 +20,30 @@ pub mod nesting;
 pub mod numbers;
 pub mod offsets;
 mod paths;
+pub mod processes;
 mod sites;
 mod tree;
 pub mod view;
 
 use instrument_trace::{Error, Profile, RemoteCall, Source};
 
-use crate::model::HashMap;
+use crate::load::Loaded;
+use crate::model::{Arcflow, HashMap, Kind, NodeId};
 use calls::Numbering;
+use paths::Paths;
 
-pub use calls::{Fate, How, Peer, Reason, Rows};
-pub use matching::{Matching, match_calls};
+pub use calls::{Fate, How, Matching, Peer, Reason, Rows};
+pub use matching::match_calls;
 pub use nesting::Nesting;
 pub use numbers::Numbers;
 pub use offsets::Offsets;
 pub use paths::Stages;
+pub use processes::{Calls, Processes};
 pub use tree::Merged;
 pub use view::View;
+
+/// The times of the calls between processes, by client and server.
+pub type AllStages = std::collections::BTreeMap<(usize, usize), Stages>;
 
 /// A profile to be merged with others.
 #[derive(Debug, Clone, Copy)]
@@ -123,4 +131,25 @@ pub fn fuller_copies<S: Source>(parties: &[Party<'_, S>]) -> Result<Vec<Option<u
         }
     }
     Ok(fuller)
+}
+
+/// Builds the tree. `loaded` is of all parties in their order, with what was served under different links apart.
+///
+/// # Errors
+/// When a source fails.
+pub fn tree<S: Source>(
+    parties: &[Party<'_, S>],
+    matching: &Matching,
+    loaded: &Loaded,
+    labels: &[String],
+    view: &View,
+) -> Result<Merged, Error> {
+    let model = &loaded.model;
+    let paths = Paths::new(parties, matching, &loaded.places, model)?;
+    let is_process = |&id: &NodeId| {
+        let node = model.node(id);
+        node.kind == Kind::Process && node.parent == Arcflow::ROOT
+    };
+    let processes: Vec<NodeId> = model.ids().filter(is_process).collect();
+    Ok(tree::emit(model, &processes, &paths, labels, view))
 }

@@ -3,8 +3,8 @@
 use instrument_trace::{Copy, Error, Profile, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
+use super::calls::Matching;
 use super::calls::{NONE, is_internal};
-use super::matching::Matching;
 use super::paths::{Spans, last_moment};
 use crate::model::HashMap;
 

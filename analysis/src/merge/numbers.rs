@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::calls::Matching;
 use super::calls::{Fate, How, Peer, Reason, Rows};
-use super::matching::Matching;
 
 /// Calls between two parties, by how they were matched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use instrument_trace::{Error, Profile, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
-use super::matching::Matching;
+use super::calls::Matching;
 
 /// How the clock of a process is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

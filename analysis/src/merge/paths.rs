@@ -9,8 +9,8 @@
 use instrument_trace::{Error, Profile, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
+use super::calls::Matching;
 use super::calls::{NONE, is_internal};
-use super::matching::Matching;
 use super::sites::{Frames, Sites};
 use crate::load::place::Places;
 use crate::model::{Arcflow, HashMap, NodeId};

@@ -470,9 +470,9 @@ impl Emitter<'_> {
             self.split(at);
         }
         if short > 0 {
-            let ns = crate::report::text::quantity(missing, "ns");
+            let ns = crate::text::quantity(missing, "ns");
             remarks.push(format!(
-                "{short} contexts waited less for remote calls than these took, by {ns} in all"
+                "{short} contexts have less time than the remote calls that they made, by {ns} in all"
             ));
         }
         if self.paths.circular > 0 {
@@ -485,7 +485,7 @@ impl Emitter<'_> {
         if self.collapsed > 0 {
             let paths = self.collapsed;
             remarks.push(format!(
-                "the tree has {MOST_NODES} nodes; of {paths} ways to remote calls only sums are told"
+                "the tree has its limit of {MOST_NODES} nodes; {paths} call paths to remote calls are shown as totals"
             ));
         }
         for &process in &self.estimated {

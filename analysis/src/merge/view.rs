@@ -1,13 +1,6 @@
 //! Which tree is wanted of several processes.
 
-use instrument_trace::{Error, Source};
-
-use super::Party;
-use super::matching::Matching;
-use super::paths::{Paths, Way};
-use super::tree::{Merged, emit};
-use crate::load::Loaded;
-use crate::model::{Arcflow, Kind, NodeId};
+use super::paths::Way;
 
 /// Which tree is wanted.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,25 +28,4 @@ pub fn client(numbers: &super::Numbers) -> Option<usize> {
         (made == 0, numbers.made[*party] == 0, served)
     };
     (0..numbers.own.len()).min_by_key(rank)
-}
-
-/// Builds the tree. `loaded` is of all parties in their order, with what was served under different links apart.
-///
-/// # Errors
-/// When a source fails.
-pub fn tree<S: Source>(
-    parties: &[Party<'_, S>],
-    matching: &Matching,
-    loaded: &Loaded,
-    labels: &[String],
-    view: &View,
-) -> Result<Merged, Error> {
-    let model = &loaded.model;
-    let paths = Paths::new(parties, matching, &loaded.places, model)?;
-    let is_process = |&id: &NodeId| {
-        let node = model.node(id);
-        node.kind == Kind::Process && node.parent == Arcflow::ROOT
-    };
-    let processes: Vec<NodeId> = model.ids().filter(is_process).collect();
-    Ok(emit(model, &processes, &paths, labels, view))
 }

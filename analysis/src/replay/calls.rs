@@ -45,7 +45,7 @@ pub trait Visitor {
     fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64);
 
     /// An event that fits no frame. `by`: the topmost call; `depth`: frames.
-    fn stray(&mut self, _consumer: TreeConsumer, _by: Option<&Self::Call>, _depth: usize, _at: u64) {}
+    fn unmatched(&mut self, _consumer: TreeConsumer, _by: Option<&Self::Call>, _depth: usize, _at: u64) {}
 
     /// An object or array is made; `bytes` 0: of unknown size.
     fn made(&mut self, _class: u32, _bytes: u64, _by: Option<&Self::Call>, _at: u64) {}
@@ -226,7 +226,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
         }
     }
 
-    /// Closes all above the topmost frame that fits. False: none does, the event is stray.
+    /// Closes all above the topmost frame that fits. False: none does, the event is unmatched.
     #[cold]
     fn find(&mut self, key: u32, fits: impl Fn(u32) -> bool) -> bool {
         let may_be = self.open.as_ref().is_none_or(|open| {
@@ -236,7 +236,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
         let at = if may_be { self.frames.iter().rposition(|frame| fits(frame.key)) } else { None };
         let Some(at) = at else {
             let by = self.frames.last().map(|frame| &frame.call);
-            self.visitor.stray(consumer(key), by, self.frames.len(), self.clock);
+            self.visitor.unmatched(consumer(key), by, self.frames.len(), self.clock);
             self.in_vain = self.in_vain.saturating_add(self.frames.len());
             if self.in_vain > PATIENCE && self.open.is_none() {
                 let mut open = HashMap::new();

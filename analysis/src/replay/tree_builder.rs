@@ -223,11 +223,11 @@ impl TreeBuilder {
         drop(std::mem::take(&mut self.children));
         let mut tree = Tree { nodes: Vec::with_capacity(self.hot.len() - 1), ..Tree::default() };
         for (number, (hot, &(parent, code))) in (0..).zip(self.hot.iter().zip(&self.places)).skip(1) {
-            let (closes, stray) = self.rare.get(&number).copied().unwrap_or_default();
+            let (closes, unmatched) = self.rare.get(&number).copied().unwrap_or_default();
             tree.nodes.push(TreeNode {
                 entries: hot.entries,
                 closes: Closes { exits: hot.exits, ..closes },
-                stray,
+                unmatched,
                 ns: hot.ns,
                 min: hot.min,
                 max: hot.max,
@@ -273,7 +273,7 @@ impl Visitor for TreeBuilder {
         }
     }
 
-    fn stray(&mut self, consumer: TreeConsumer, by: Option<&Call>, depth: usize, _at: u64) {
+    fn unmatched(&mut self, consumer: TreeConsumer, by: Option<&Call>, depth: usize, _at: u64) {
         let (node, _) = self.context(consumer, by, depth);
         self.rare.entry(node).or_default().1 += 1;
     }
@@ -319,8 +319,8 @@ impl TreeBuilder {
         match how {
             How::Exit => {}
             How::Unwind => closes.unwinds += 1,
-            How::Orphan | How::Surplus => closes.orphans += 1,
-            How::Lost => closes.lost += 1,
+            How::Orphan | How::Surplus => closes.aborted += 1,
+            How::Lost => closes.unclosed += 1,
         }
     }
 }

@@ -1,20 +1,33 @@
-//! A table whose rows are all there: every column as wide as its widest cell, figures to the right, the name last.
+//! A table whose rows are all there: every column as wide as its widest cell, figures to the right, text to the left, the name last.
 
 use std::io::{self, Write};
 
-use super::text::{shortened, shown};
+use crate::text::{shortened, shown};
+use instrument_names::printable::printable;
 
 pub(crate) struct Aligned {
     rows: Vec<(Vec<String>, String)>,
+    /// How many of the last columns before the name are text.
+    text: usize,
 }
 
 impl Aligned {
     pub(crate) fn new(headers: Vec<String>, name: &str) -> Aligned {
-        Aligned { rows: vec![(headers, shown(name).into_owned())] }
+        Aligned { rows: vec![(headers, shown(name).into_owned())], text: 0 }
+    }
+
+    /// The last columns before the name are text.
+    pub(crate) fn with_text(self, text: usize) -> Aligned {
+        Aligned { text, ..self }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>, name: &str) {
         self.rows.push((cells, shown(name).into_owned()));
+    }
+
+    /// A row whose name keeps its descriptor: of methods that differ in nothing else.
+    pub(crate) fn exact(&mut self, cells: Vec<String>, name: &str) {
+        self.rows.push((cells, printable(name).into_owned()));
     }
 
     /// Names are shortened so that lines have at most `width` columns.
@@ -29,8 +42,9 @@ impl Aligned {
         let room = width.map(|all| all.saturating_sub(used).max(16));
         for (cells, name) in &self.rows {
             let mut line = String::new();
-            for (cell, width) in cells.iter().zip(&widths) {
-                line += &format!("{cell:>width$}  ");
+            let figures = cells.len() - self.text;
+            for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
+                line += &if at < figures { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") };
             }
             line += &shortened(name, room);
             writeln!(out, "{}", line.trim_end())?;

@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use super::labels::Labels;
-use super::text::{percent, quantity, quantity_width, shortened};
 use super::{Options, Show};
 use crate::model::{Arcflow, Window};
+use crate::text::{percent, quantity, quantity_width, shortened};
 use crate::uncertainty::{Error, Uncertainty};
 use instrument_names::printable::printable;
 

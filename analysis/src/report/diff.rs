@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use super::aligned::Aligned;
 use super::interval::{Certainty, Difference, Figure, Verdict};
 use super::labels::Labels;
-use super::text::{JOINT, quantity};
 use super::{Error, Format, Options, Sort, UnknownResource, machine};
 use crate::arcs::{Arcs, FunctionId};
 use crate::export::timeline::ns_per_unit;
 use crate::model::{Arcflow, Kind, NodeId, Resource};
+use crate::text::{JOINT, quantity};
 use crate::uncertainty::{self, Uncertainty};
 
 /// Frames of a context that are printed, the innermost ones.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Options;
-use super::text::shown;
 use crate::model::Arcflow;
 use crate::origin::{Origin, Origins};
+use crate::text::shown;
 use instrument_names::printable::printable;
 use instrument_names::signature::{readable, returned};
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_are_told_apart() {
+    fn methods_are_distinguished() {
         let mut model = Arcflow::new(Vec::new());
         let names = [
             "p.A.get()Ljava/lang/Object;",
@@ -101,7 +101,7 @@ mod tests {
             is_synthetic: is_bridge || line == 9,
         };
         let all = [(names[0], origin(3, true)), (names[1], origin(4, false)), (names[6], origin(9, false))];
-        model.origins = Origins::of_model(&model, all.map(|(name, origin)| (name.to_owned(), origin)));
+        model.origins = model.origins_of(all.map(|(name, origin)| (name.to_owned(), origin)));
         let of = |lines| {
             let labels = Labels::new(&model, &Options { lines, ..Options::default() });
             names.map(|name| labels.of(name).into_owned())

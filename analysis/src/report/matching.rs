@@ -7,13 +7,9 @@ use serde_json::json;
 use super::aligned::Aligned;
 use super::{Error, Format};
 use instrument_names::printable::printable;
-use std::collections::BTreeMap;
 
-use super::text::quantity;
-use crate::merge::{Numbers, Offsets, Peer, Reason, Stages};
-
-/// The times of the calls between two processes, by client and server.
-pub type AllStages = BTreeMap<(usize, usize), Stages>;
+use crate::merge::{AllStages, Numbers, Offsets, Peer, Reason};
+use crate::text::quantity;
 
 /// Writes the report; `names` are those of the processes. The CSV is of the calls alone, without times and clocks.
 ///

@@ -2,6 +2,8 @@
 //!
 //! | module | |
 //! |---|---|
+//! | [`summary`] | program, duration, hot methods, checks |
+//! | [`counts`] | entries, exits and other ends of every method's calls, and whether they balance |
 //! | [`xprof`] | every consumer with its calls, base and cum |
 //! | [`xtree`] | every context, as the tree that it is |
 //! | [`xarc`] | every consumer with its callers and callees |
@@ -9,6 +11,7 @@
 //! | [`threads`] | one profile for each thread (seed 003) |
 //! | [`monitors`] | what threads waited for, and who had it (seed 004) |
 //! | [`matching`] | which remote calls of several processes found their other side |
+//! | [`merged`] | the reports of several processes that call each other |
 //! | [`heap`] | what was made, what is left of it, how long the rest lived, what leaks |
 //! | [`diff`] | what changed between two models |
 //!
@@ -19,18 +22,21 @@
 
 mod aligned;
 mod columns;
+pub mod counts;
 pub mod diff;
 mod focus;
 pub mod fold;
 pub mod heap;
 mod interval;
-mod labels;
-mod machine;
+pub(crate) mod labels;
+pub(crate) mod machine;
 pub mod matching;
+pub mod merged;
 pub mod monitors;
 mod rows;
 pub mod stats;
-pub mod text;
+pub mod summary;
+pub use crate::text;
 pub mod threads;
 pub mod xarc;
 pub mod xprof;
@@ -128,14 +134,33 @@ pub enum Error {
     #[error(transparent)]
     Resource(#[from] UnknownResource),
     /// Nothing can be looked at.
-    #[error("no method fits the focus")]
+    #[error("--focus: no method fits the focus")]
     NoFocus,
+    /// There are no waits.
+    #[error("threads were not recorded: that takes `instrument run --monitors`")]
+    NoWaits,
     /// The output failed.
     #[error(transparent)]
     Output(#[from] std::io::Error),
     /// The output failed as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+}
+
+impl Error {
+    /// Why the output failed, if it did.
+    pub fn io_kind(&self) -> Option<std::io::ErrorKind> {
+        match self {
+            Error::Output(error) => Some(error.kind()),
+            Error::Json(error) => error.io_error_kind(),
+            Error::Resource(_) | Error::NoFocus | Error::NoWaits => None,
+        }
+    }
+
+    /// Whether the question is wrong, not the output.
+    pub fn is_request(&self) -> bool {
+        matches!(self, Error::Resource(_) | Error::NoFocus | Error::NoWaits)
+    }
 }
 
 impl Options<'_> {

@@ -9,10 +9,11 @@ use instrument_trace::{JavaThread, Profile};
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
-use super::text::{percent, quantity};
 use super::{Error, Format, Options, Show, machine, xtree};
 use crate::model::{Arcflow, HashMap};
-use crate::waits::{Both, Monitor, MonitorWaits, OTHERS, Sum, UNKNOWN_THREAD, Waits, plain_name};
+use crate::session::Session;
+use crate::text::{percent, quantity};
+use crate::waits::{self, Both, Monitor, MonitorWaits, OTHERS, Sum, UNKNOWN_THREAD, Waits, plain_name};
 use instrument_names::printable::printable;
 
 /// Rows of text unless asked for otherwise.
@@ -44,6 +45,42 @@ pub enum Table {
     Monitors,
     /// One for each thread.
     Threads,
+}
+
+/// Writes the report of a session. `wanted`: whether threads of a name are.
+///
+/// # Errors
+/// Waits were not recorded; the output failed.
+pub fn of_session(
+    out: &mut dyn Write,
+    session: &Session,
+    wanted: &dyn Fn(&str) -> bool,
+    table: Table,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let recorded = session.profiles.iter().filter_map(|file| Some((file, file.waits()?)));
+    let known: Vec<_> = recorded
+        .map(|(file, waits)| {
+            let mut threads = waits::names(&file.profile);
+            threads.retain(|_, name| wanted(name));
+            let classes = move |copy: u32, number: u32| file.class(copy, number);
+            (file, waits, file.label(), threads, classes)
+        })
+        .collect();
+    if known.is_empty() {
+        return Err(Error::NoWaits);
+    }
+    let processes: Vec<_> = known
+        .iter()
+        .map(|(file, waits, name, threads, class)| Process {
+            name,
+            profile: &file.profile,
+            waits,
+            threads,
+            class,
+        })
+        .collect();
+    write(out, &processes, &session.model, table, options)
 }
 
 /// Writes the report. The model has the resources `contended` and `waiting`.

@@ -1,9 +1,9 @@
 //! Rows of consumers: which, and in which order.
 
-use super::text::quantity;
 use super::{Options, Sort};
 use crate::arcs::{Arcs, FunctionId};
 use crate::model::{Arcflow, Kind};
+use crate::text::quantity;
 
 /// Consumers to print, and what was left out.
 pub(crate) struct Rows {

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::aligned::Aligned;
 use super::labels::Labels;
-use super::text::quantity;
 use super::{Error, Format, Options, Sort, machine};
 use crate::correction::Correction;
 use crate::load::CallTimes;
 use crate::model::{Arcflow, Kind, NodeId};
+use crate::text::quantity;
 use crate::thread_time::ThreadTime;
 
 /// Headers, which are keys as well.

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::columns::{Columns, Figures};
 use super::focus::Focus;
 use super::fold::{self, Folded};
-use super::text::{JOINT, percent, quantity};
 use super::{Error, Format, Options, Sort, machine};
 use crate::model::{Arcflow, Children, Kind, NodeId};
+use crate::text::{JOINT, percent, quantity};
 
 /// Methods of a chain that are named; of longer ones the first and the last.
 const NAMED: usize = 3;

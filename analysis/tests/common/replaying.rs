@@ -23,7 +23,7 @@ pub(crate) fn replay(data: &[u8]) -> bool {
             assert!(node.parent < number && (node.min <= node.max || node.ns == 0));
             assert!(node.max <= node.ns && node.ns <= thread.last_event.saturating_mul(node.entries));
             entries += node.entries;
-            strays += node.stray;
+            strays += node.unmatched;
         }
         assert_eq!(tree.nodes.iter().map(|node| node.open).sum::<u64>(), thread.stack.len() as u64);
     }

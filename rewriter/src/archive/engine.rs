@@ -446,7 +446,7 @@ pub(super) fn unreadable(entry: &Entry<'_>) -> Option<SkipReason> {
 }
 
 /// Refuses an archive that has the marker where one of the layouts puts it.
-fn refuse_instrumented(directory: &Directory<'_>) -> Result<(), ErrorKind> {
+pub(super) fn refuse_instrumented(directory: &Directory<'_>) -> Result<(), ErrorKind> {
     let marked = |name: &&[u8]| {
         [&b""[..], b"WEB-INF/classes/", b"BOOT-INF/classes/"]
             .iter()

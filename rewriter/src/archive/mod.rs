@@ -60,7 +60,7 @@ pub use layout::{Kind, Layout};
 pub use location::Location;
 pub use manifest::main_attribute;
 pub use options::{Limits, Options};
-pub use read::{Class, read_entry, read_manifest, visit_classes, visit_reached_classes};
+pub use read::{Class, is_instrumented, read_entry, read_manifest, visit_classes, visit_reached_classes};
 
 /// What the archive engine asks of whoever rewrites classes.
 ///

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::codec;
 use super::directory::{Directory, Entry};
-use super::engine::unreadable;
+use super::engine::{refuse_instrumented, unreadable};
 use super::error::{ArchiveError, ErrorKind, SkipReason};
 use super::header::STORED;
 use super::layout::{Kind, Role};
@@ -42,6 +42,18 @@ pub fn visit_reached_classes(
     visit: &mut dyn FnMut(Class<'_>) -> ControlFlow<()>,
 ) -> Result<Vec<Skipped>, ArchiveError> {
     read(name, archive, limits, true, visit)
+}
+
+/// Whether an archive was instrumented before, that is whether [`rewrite`](super::rewrite) would refuse it for this.
+///
+/// # Errors
+/// It is no archive that can be read.
+pub fn is_instrumented(name: &str, archive: &[u8], limits: &Limits) -> Result<bool, ArchiveError> {
+    match Directory::parse(archive, limits.entries).and_then(|directory| refuse_instrumented(&directory)) {
+        Ok(()) => Ok(false),
+        Err(ErrorKind::AlreadyInstrumented { .. }) => Ok(true),
+        Err(kind) => Err(ArchiveError::new(Location::root(name), kind)),
+    }
 }
 
 fn read(

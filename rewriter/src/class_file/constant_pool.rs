@@ -239,7 +239,7 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// Whether a Class entry names what injected code calls.
-    pub(crate) fn names_the_runtime(&self) -> bool {
+    pub fn names_the_runtime(&self) -> bool {
         (self.mentions_runtime || self.well_known(WellKnown::BootProbes) != 0)
             && self.indices().any(|index| self.class_name(index).is_ok_and(is_owner))
     }
@@ -389,6 +389,24 @@ impl<'a> ConstantPool<'a> {
             ) => self.name_and_type(self.pair(index, tag)?.1),
             _ => Err(self.bad(index)),
         }
+    }
+
+    /// The highest index that an entry names (JVMS 4.4).
+    pub(crate) fn highest_reference(&self) -> u16 {
+        let word = |at: usize| u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]]);
+        let entries = self.offsets.iter().filter(|offset| **offset != 0).map(|offset| *offset as usize);
+        let references = entries.map(|at| match self.bytes[at] {
+            // Class, String, MethodType, Module, Package.
+            7 | 8 | 16 | 19 | 20 => word(at + 1),
+            // Fieldref, Methodref, InterfaceMethodref, NameAndType.
+            9..=12 => word(at + 1).max(word(at + 3)),
+            // MethodHandle: its kind, then the index.
+            15 => word(at + 2),
+            // Dynamic, InvokeDynamic: an index into BootstrapMethods, then one of the pool.
+            17 | 18 => word(at + 3),
+            _ => 0,
+        });
+        references.max().unwrap_or_default()
     }
 
     /// The indices that hold an entry, in order.

@@ -11,7 +11,7 @@
 //! Not seen are methods that block or not depending on the object (`InputStream.read` of a socket or of `System.in`), calls through
 //! the name of any other subclass, and what the JDK calls itself. In a channel that does not block, `read` returns at once: it is short.
 //!
-//! [`BLOCKING_CALL`]: crate::id_map::BLOCKING_CALL
+//! [`BLOCKING_CALL`]: instrument_names::id_map::BLOCKING_CALL
 
 use super::{Callee, called};
 use crate::class_file::{ClassFile, Tag};
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_of_one_name_are_told_apart() {
+    fn methods_of_one_name_are_distinguished() {
         let blocks = |text: &str| {
             let (class, method) = text.split_once('.').unwrap();
             let (name, descriptor) = method.split_at(method.find('(').unwrap());

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_others_share_are_told_apart() {
+    fn names_that_others_share_are_distinguished() {
         for class in [
             "java/lang/String",
             "javax/sql/DataSource",

@@ -26,7 +26,8 @@ impl Snippet {
 /// .. instruction in front of pc
 ///    AfterPrevious      reached only by falling through; branches to pc land behind it
 ///    (goto Target)      only in front of a landing or a detour, if the code in front falls through
-///    Detours            reached only by some branches, then by some exceptions; see [`Detour`]
+///    (Pad: goto Target) reached only by exceptions of what stands between here and Target
+///    Detours            reached only by some branches, then by some exceptions; see [`Detour`]. Each goes on at Target
 ///    Landing            reached only through the exception table: the handler's new start
 /// Target:               where branches to pc arrive
 ///    Before             belongs to the instruction at pc; branches to pc pass through it
@@ -35,6 +36,8 @@ impl Snippet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     AfterPrevious,
+    /// Its snippet is empty: the `goto` is known only when the code is laid out.
+    Pad,
     Landing,
     Before,
 }
@@ -65,6 +68,8 @@ pub(crate) struct Edits {
     pub(crate) extra_stack: u16,
     /// The least `max_stack` that the insertions need.
     pub(crate) least_stack: u16,
+    /// Local variables behind the method's own that the insertions need; no insertion expects what another one left there.
+    pub(crate) extra_locals: u16,
     /// For the account.
     pub(crate) sites: Sites,
 }
@@ -82,7 +87,7 @@ pub(crate) struct Detour {
 pub(crate) enum Way {
     /// The branches and switches at these pcs; it goes on where branches arrive.
     Branches(Vec<u32>),
-    /// Exceptions from this half-open range; it goes on at the landing.
+    /// Exceptions from this half-open range; a copy of the landing follows.
     Exceptions((u32, u32)),
 }
 
@@ -105,8 +110,6 @@ pub(crate) struct Sites {
     pub(crate) starts: u32,
     /// Calls that hand over a wrapped task.
     pub(crate) hand_overs: u32,
-    /// Calls that hand over a task which lies too deep in the stack.
-    pub(crate) unreached_hand_overs: u32,
     /// Places that tell of remote calls.
     pub(crate) remote_calls: u32,
     /// Calls into libraries.
@@ -123,6 +126,7 @@ impl Edits {
         self.covered.clear();
         self.extra_stack = 0;
         self.least_stack = 0;
+        self.extra_locals = 0;
         self.sites = Sites::default();
     }
 
@@ -133,6 +137,11 @@ impl Edits {
     /// Notes that a snippet needs `extra` slots over whatever is on the stack.
     pub(crate) fn need_stack(&mut self, extra: u16) {
         self.extra_stack = self.extra_stack.max(extra);
+    }
+
+    /// Notes that an insertion uses `extra` local variables behind the method's own.
+    pub(crate) fn need_locals(&mut self, extra: u16) {
+        self.extra_locals = self.extra_locals.max(extra);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,8 +1,9 @@
 //! Rewrites the exception table (JVMS 4.7.3).
 //!
 //! Order of the new rows:
-//! 1. for every catch-any handler with a landing: landing -> handler, so that monitors are released and
-//!    finally blocks run even if the probe in the landing fails;
+//! 1. for every catch-any handler with a landing: landing -> pad, which leads to the handler, so that monitors are
+//!    released and finally blocks run even if the probe in the landing fails. Not to the handler itself, which the
+//!    landing falls into: C1 compiles no method in which a handler is reached by normal flow, too;
 //! 2. the old rows, in order; a row that covers its own handler is split around the landing, and one that exceptions of a
 //!    code region take part in is split at the region's borders;
 //! 3. the ranges that lead to the handlers of code regions and of remote calls;
@@ -86,7 +87,7 @@ pub(crate) fn write(
         let landing =
             relocation.exceptions_to(handler).next().map_or(cursor.landing(handler), |detour| detour.1);
         if landing != target && shielded.insert(row.handler_pc) {
-            add(out, landing, target, target, 0);
+            add(out, landing, target, cursor.pad(handler), 0);
         }
     }
     for row in table.iter() {

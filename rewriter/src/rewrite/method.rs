@@ -169,7 +169,8 @@ impl MethodRewriter {
         out.extend_from_slice(&[0; 4]);
         let deeper = code.max_stack.checked_add(self.edits.extra_stack).ok_or(SkipReason::MaxStack)?;
         out.extend_from_slice(&deeper.max(self.edits.least_stack).to_be_bytes());
-        out.extend_from_slice(&code.max_locals.to_be_bytes());
+        let locals = code.max_locals.checked_add(self.edits.extra_locals).ok_or(SkipReason::MaxLocals)?;
+        out.extend_from_slice(&locals.to_be_bytes());
 
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
@@ -293,7 +294,6 @@ impl MethodRewriter {
             some(sites.untracked, MethodEvent::UntrackedAllocations),
             some(sites.starts, MethodEvent::ThreadStarts),
             some(sites.hand_overs, MethodEvent::HandOvers),
-            some(sites.unreached_hand_overs, MethodEvent::UnreachedHandOvers),
             some(sites.remote_calls, MethodEvent::RemoteCalls),
             some(sites.library_calls, MethodEvent::LibraryCalls),
         ];

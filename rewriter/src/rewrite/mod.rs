@@ -23,7 +23,7 @@ mod stack_map_table;
 mod type_annotations;
 pub(crate) mod uninitialized;
 
-use crate::class_file::{Attributes, ClassFile, ConstantPool, version};
+use crate::class_file::{ClassFile, ConstantPool, version};
 use crate::error::ClassError;
 use crate::filter::RUNTIME_PACKAGE;
 use crate::region::{Region, RegionFault};
@@ -32,7 +32,8 @@ use crate::transform::call_sites::CallSites;
 use crate::transform::hooks::Reach;
 use crate::transform::regions::Located;
 use crate::transform::rmi;
-use constant_pool_appender::{ConstantPoolAppender, NO_INDEX};
+use crate::validity::Validity;
+use constant_pool_appender::ConstantPoolAppender;
 use method::{MethodRewriter, Request};
 pub use skip::SkipReason;
 use std::collections::BTreeMap;
@@ -44,9 +45,6 @@ const ACC_PUBLIC: u16 = 0x0001;
 const ACC_STATIC: u16 = 0x0008;
 const ACC_NATIVE: u16 = 0x0100;
 const ACC_ABSTRACT: u16 = 0x0400;
-
-/// Attributes of a class that are nothing but the index of a constant (JVMS 4.7).
-const NAMES_ONE: [&[u8]; 3] = [b"SourceFile", b"Signature", b"NestHost"];
 
 /// Which transforms to apply, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -169,8 +167,6 @@ pub enum MethodEvent {
     ThreadStarts(u32),
     /// It was rewritten; this many calls hand over a task.
     HandOvers(u32),
-    /// It was rewritten; this many calls hand over a task that lies too deep in the operand stack to be wrapped.
-    UnreachedHandOvers(u32),
     /// It was rewritten; at this many places it records remote calls.
     RemoteCalls(u32),
     /// It was rewritten; this many calls into libraries are recorded.
@@ -201,6 +197,7 @@ pub struct ClassRewriter {
     regions: Arc<[Region]>,
     region_reports: Vec<RegionReport>,
     remote_methods: Option<Arc<RemoteMethods>>,
+    validity: Option<Validity>,
 }
 
 impl ClassRewriter {
@@ -229,6 +226,12 @@ impl ClassRewriter {
     /// Which methods can be called from other processes; without this, `rmi` knows of none.
     pub fn set_remote_methods(&mut self, remote_methods: Option<Arc<RemoteMethods>>) {
         self.remote_methods = remote_methods;
+    }
+
+    /// From now on leaves classes that the JVM refuses and would not refuse any more when they are rewritten:
+    /// [`BadConstantIndex`](SkipReason::BadConstantIndex), [`BadMaxStack`](SkipReason::BadMaxStack). Without this, classes are taken for valid.
+    pub fn leave_invalid(&mut self) {
+        self.validity.get_or_insert_default();
     }
 
     /// What became of the regions that lie in the last class.
@@ -284,7 +287,6 @@ impl ClassRewriter {
         if self.transforms.rmi && !rmi::fits(class, class.name()?) {
             return Ok(Outcome::Skipped(SkipReason::UnknownInternals));
         }
-        // An index behind the pool's end would name what is appended there.
         let mut wanted = self.locate_regions(class.name()?, class);
         let (bytes, pool) = (class.bytes, &class.pool);
         let served = match &self.remote_methods {
@@ -368,9 +370,18 @@ impl ClassRewriter {
         }
         let end = walk.position();
         // The class attributes are walked for the check alone.
-        let (attributes, count) = class.finish_check(end)?;
+        class.finish_check(end)?;
         if rewritten == 0 {
             return Ok(Outcome::Unchanged);
+        }
+        if let Some(validity) = &mut self.validity
+            && let Some(reason) = validity.refusal(class, end)?
+        {
+            self.reports.clear();
+            for report in &mut self.region_reports {
+                report.outcome = Err(RegionFault::MethodLeft(reason.as_str()));
+            }
+            return Ok(Outcome::Skipped(reason));
         }
         let new = self.appender.bytes();
         out.reserve(bytes.len() + new.len() + self.methods.len());
@@ -381,17 +392,6 @@ impl ClassRewriter {
         out.extend_from_slice(&bytes[pool.end()..class.methods_start()]);
         out.extend_from_slice(&self.methods);
         out.extend_from_slice(&bytes[copied..]);
-        let mut attributes = Attributes::new(bytes, attributes, count);
-        while let Some(attribute) = attributes.next()? {
-            // What such an attribute named behind the pool's end must not be what was appended there: the JVM refuses it as before.
-            if let &[high, low] = attribute.info
-                && u16::from_be_bytes([high, low]) >= pool.count()
-                && NAMES_ONE.contains(&pool.utf8_or_empty(attribute.name_index))
-            {
-                let at = out.len() - (bytes.len() - attribute.end()) - 2;
-                out[at..at + 2].copy_from_slice(&NO_INDEX.to_be_bytes());
-            }
-        }
         Ok(Outcome::Rewritten)
     }
 }

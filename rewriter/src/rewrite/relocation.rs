@@ -27,6 +27,8 @@ struct Point {
     pc: u32,
     /// Where the instruction in front of `pc` ends, with everything that belongs to it.
     end: u32,
+    /// Where exceptions of the landing and of the detours go, if the handler at `pc` catches any; else as `target`.
+    pad: u32,
     /// Where the exception table leads for a handler at `pc`.
     landing: u32,
     /// Where branches to `pc` arrive.
@@ -140,13 +142,22 @@ impl Relocation {
                 out.extend_from_slice(insertion.snippet.as_slice());
             }
             let end = position(out);
+            let mut has_pad = false;
+            while insertions.next_if(here(Place::Pad)).is_some() {
+                has_pad = true;
+            }
             let lands = insertions.peek().is_some_and(|i| here(Place::Landing)(i));
             let bounces = trampolines.peek().is_some_and(|trampoline| trampoline.at == pc);
             let detours_here = detours.peek().is_some_and(|detour| detour.pc == pc);
             let falls = scan.falls_into(pc as usize) || (pc == 0 && detours_here);
-            // The gotos to the target and to the landing.
-            let (mut to_target, mut to_landing) = (Vec::new(), Vec::new());
+            // The gotos to the target.
+            let mut to_target = Vec::new();
             if (lands || bounces || detours_here) && falls {
+                to_target.push(out.len());
+                out.extend_from_slice(&[opcode::GOTO, 0, 0]);
+            }
+            let mut pad = position(out);
+            if has_pad {
                 to_target.push(out.len());
                 out.extend_from_slice(&[opcode::GOTO, 0, 0]);
             }
@@ -154,26 +165,38 @@ impl Relocation {
                 trampoline.position = position(out);
                 out.extend_from_slice(&[opcode::GOTO_W, 0, 0, 0, 0]);
             }
+            let mut is_thrown_to = false;
             while let Some(Detour { way, snippet, .. }) = detours.next_if(|detour| detour.pc == pc) {
                 self.detours.push(PlacedDetour { pc, way: way.clone(), position: position(out) });
                 out.extend_from_slice(snippet.as_slice());
                 let more = detours.peek().is_some_and(|detour| detour.pc == pc);
-                let is_branch = matches!(way, Way::Branches(_));
-                if more || (is_branch && lands) {
-                    if is_branch { &mut to_target } else { &mut to_landing }.push(out.len());
+                if matches!(way, Way::Exceptions(_)) {
+                    is_thrown_to = true;
+                    let mut landing = insertions.clone();
+                    while let Some(insertion) = landing.next_if(here(Place::Landing)) {
+                        out.extend_from_slice(insertion.snippet.as_slice());
+                    }
+                }
+                if more || lands || is_thrown_to {
+                    to_target.push(out.len());
                     out.extend_from_slice(&[opcode::GOTO, 0, 0]);
                 }
             }
             let landing = position(out);
+            if is_thrown_to && !lands {
+                // C1 compiles no method in which a handler is reached by a branch, too.
+                out.push(opcode::NOP);
+            }
             while let Some(insertion) = insertions.next_if(here(Place::Landing)) {
                 out.extend_from_slice(insertion.snippet.as_slice());
             }
             let target = position(out);
-            let gotos =
-                to_target.iter().map(|at| (*at, target)).chain(to_landing.iter().map(|at| (*at, landing)));
-            for (at, destination) in gotos {
+            if !has_pad {
+                pad = target;
+            }
+            for at in to_target {
                 // A few snippets at most: always in reach of two bytes, see TRAMPOLINES_PER_PLACE.
-                let offset = (destination as usize + start - at) as u16;
+                let offset = (target as usize + start - at) as u16;
                 out[at + 1..at + 3].copy_from_slice(&offset.to_be_bytes());
             }
             while let Some(insertion) = insertions.next_if(here(Place::Before)) {
@@ -189,7 +212,7 @@ impl Relocation {
                 copied += 3;
             }
             let shift = position(out) as i32 - copied as i32;
-            self.points.push(Point { pc, end, landing, target, instruction, shift });
+            self.points.push(Point { pc, end, pad, landing, target, instruction, shift });
         }
         out.extend_from_slice(&code[copied..]);
     }
@@ -402,6 +425,12 @@ impl Cursor<'_> {
     #[inline]
     pub(crate) fn landing(&mut self, pc: usize) -> u32 {
         self.look_up(pc, |point| point.landing)
+    }
+
+    /// Where exceptions of the landing and of the detours lead: in front of them, or where branches arrive.
+    #[inline]
+    pub(crate) fn pad(&mut self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.pad)
     }
 
     /// Where branches arrive; what a frame describes.

@@ -9,8 +9,12 @@ pub enum SkipReason {
     AlreadyInstrumented,
     /// The code array holds an unknown opcode, a cut-off instruction, or a branch into the middle of one.
     BadCode,
+    /// A constant is named behind the end of the pool: the JVM refuses the class, and would not with the constants of injected code.
+    BadConstantIndex,
     /// A range of the exception table is empty or does not lie on instructions.
     BadExceptionTable,
+    /// The stack of a method gets deeper than its `max_stack`: the JVM refuses the class, and would not with the stack of injected code.
+    BadMaxStack,
     /// The StackMapTable cannot be read or does not fit the code.
     BadStackMap,
     /// More than 65,535 constant-pool entries would be needed.
@@ -26,6 +30,8 @@ pub enum SkipReason {
     IllegalJsr,
     /// A branch does not reach its target any more and no place for a longer one was found.
     JumpOverflow,
+    /// `max_locals` is too near to 65,535.
+    MaxLocals,
     /// `max_stack` is 65,535 already.
     MaxStack,
     /// The code array would exceed 65,535 bytes.
@@ -52,7 +58,9 @@ impl SkipReason {
         match self {
             Self::AlreadyInstrumented => "already-instrumented",
             Self::BadCode => "bad-code",
+            Self::BadConstantIndex => "bad-constant-index",
             Self::BadExceptionTable => "bad-exception-table",
+            Self::BadMaxStack => "bad-max-stack",
             Self::BadStackMap => "bad-stack-map",
             Self::ConstantPoolFull => "constant-pool-full",
             Self::EmptyFinalizer => "empty-finalizer",
@@ -60,6 +68,7 @@ impl SkipReason {
             Self::Excluded => "excluded",
             Self::IllegalJsr => "illegal-jsr",
             Self::JumpOverflow => "jump-overflow",
+            Self::MaxLocals => "max-locals",
             Self::MaxStack => "max-stack",
             Self::MethodTooLarge => "method-too-large",
             Self::NoCode => "no-code",
@@ -80,6 +89,12 @@ impl SkipReason {
             Self::BadExceptionTable => {
                 "the exception table has an empty range or one that cuts an instruction"
             }
+            Self::BadConstantIndex => {
+                "a constant is named behind the end of the constant pool: the JVM refuses the class"
+            }
+            Self::BadMaxStack => {
+                "a method's operand stack gets deeper than max_stack: the JVM refuses the class"
+            }
             Self::BadStackMap => "the StackMapTable cannot be read",
             Self::ConstantPoolFull => "more than 65,535 constant-pool entries would be needed",
             Self::EmptyFinalizer => {
@@ -89,6 +104,7 @@ impl SkipReason {
             Self::Excluded => "left out by a filter",
             Self::IllegalJsr => "jsr and ret are forbidden from version 51 on",
             Self::JumpOverflow => "a branch cannot reach its target any more",
+            Self::MaxLocals => "there are as many local variables as the format allows",
             Self::MaxStack => "the operand stack is as deep as the format allows",
             Self::MethodTooLarge => "the code would exceed 65,535 bytes",
             Self::NoCode => "abstract or native",

@@ -1,7 +1,7 @@
 //! Rewrites the StackMapTable (JVMS 4.7.4): frames are shifted and extended, never recomputed.
 //!
 //! - a frame moves to where branches to its pc arrive;
-//! - a landing and a detour get a copy of the frame of what they lead to, and that the short form that repeats it;
+//! - a pad, a landing and a detour get a copy of the frame of what they lead to, and that the short form that repeats it;
 //! - the handlers behind the code get empty locals and a Throwable, which fits every state (JVMS 4.10.1.2);
 //! - a trampoline gets a copy of its target's frame. Copies from elsewhere break the chain of deltas, so
 //!   then every frame is written in full.
@@ -41,13 +41,14 @@ pub(crate) fn write(
             if !scan.is_instruction(frame.pc) {
                 return Err(SkipReason::BadStackMap);
             }
-            let (landing, target) = (cursor.landing(frame.pc), cursor.target(frame.pc));
+            let (pad, landing) = (cursor.pad(frame.pc), cursor.landing(frame.pc));
+            let target = cursor.target(frame.pc);
             if landing != target && !is_handler_frame(&frame) {
                 return Err(SkipReason::BadStackMap);
             }
             let mut next = frame;
-            let landing = (landing != target).then_some(landing);
-            for position in relocation.detours_at(frame.pc).chain(landing) {
+            let [pad, landing] = [pad, landing].map(|position| (position != target).then_some(position));
+            for position in pad.into_iter().chain(relocation.detours_at(frame.pc)).chain(landing) {
                 writer.frame(out, position, &next)?;
                 next = repeated(frame);
             }
@@ -120,11 +121,10 @@ pub(crate) fn write_in_full(
     let mut cursor = relocation.cursor();
     let mut placed: Vec<(u32, usize)> = Vec::new();
     for (index, (pc, ..)) in absolute.iter().enumerate() {
-        let (landing, target) = (cursor.landing(*pc), cursor.target(*pc));
+        let target = cursor.target(*pc);
         placed.push((target, index));
-        if landing != target {
-            placed.push((landing, index));
-        }
+        let others = [cursor.pad(*pc), cursor.landing(*pc)];
+        placed.extend(others.into_iter().filter(|other| *other != target).map(|other| (other, index)));
         placed.extend(relocation.detours_at(*pc).map(|position| (position, index)));
     }
     for trampoline in relocation.trampolines() {

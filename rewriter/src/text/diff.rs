@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_added_removed_and_reordered_sections() {
+    fn finds_added_removed_and_reordered_sections() {
         let kinds = |before: &str, after: &str| -> Vec<_> {
             changes(before, after, 3).into_iter().map(|change| (change.title, change.kind)).collect()
         };

@@ -100,7 +100,12 @@ impl CallSites {
             let Ok(at) = self.callees.binary_search_by_key(&index, |callee| callee.0) else { continue };
             let callee = self.callees[at].1;
             // A static method has no receiver, so it starts nothing.
-            if callee != Callee::Start || instruction.opcode != opcode::INVOKESTATIC {
+            let fits = match callee {
+                Callee::Start => instruction.opcode != opcode::INVOKESTATIC,
+                Callee::HandOver(hand_over) => hand_over.fits(instruction.opcode),
+                Callee::RemoteCall | Callee::Maker(_) => true,
+            };
+            if fits {
                 self.calls.push((instruction.pc as u32, callee));
             }
         }

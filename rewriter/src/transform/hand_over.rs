@@ -1,26 +1,28 @@
 //! `hand-over`: which call handed a task to another thread.
 //!
 //! In front of the calls below, the task is replaced by what `HandOver.wrap` makes of it: an object of the same functional
-//! interface that runs the task on behalf of the caller's context.
+//! interface that runs the task on behalf of the caller's context; of a collection of tasks, a list of such objects.
 //!
 //! | methods of | names |
 //! |---|---|
-//! | Executor, ExecutorService and the JDK's classes and interfaces below them, CompletionService | `execute`, `submit`, `schedule` |
-//! | CompletableFuture, CompletionStage | all whose names end in `Async` |
+//! | Executor, ExecutorService and the JDK's classes and interfaces below them, CompletionService | `execute`, `submit`, `schedule`, `scheduleAtFixedRate`, `scheduleWithFixedDelay`, `invokeAll`, `invokeAny` |
+//! | StructuredTaskScope | `fork` |
+//! | any other class: methods with the names and parameters of the two rows above | the same, if the receiver is an Executor, a CompletionService or a StructuredTaskScope when the call is made |
+//! | CompletableFuture, CompletionStage | the public ones with a functional interface: `supplyAsync`, `thenApply`, `thenApplyAsync`, .. |
 //! | Thread | `startVirtualThread` |
 //! | Thread.Builder and the two below it | `start(Runnable)` |
 //!
-//! The task is the last argument of a functional interface. It is reached by `swap` and `dup`:
+//! The task is the last argument of a functional interface, or the collection. It is reached so:
 //!
 //! | arguments behind it | code around `wrap` |
 //! |---|---|
 //! | none | |
-//! | one of one slot | `swap`; wrap; `swap` |
-//! | a long and one of one slot | `dup_x2 pop dup2_x2 pop2 swap`; wrap; `swap dup2_x2 pop2 dup2_x1 pop2` |
+//! | an object; a TimeUnit and one or two longs | they are stored to new local variables; wrap; they are loaded again |
 //!
-//! Those of `scheduleAtFixedRate` and `scheduleWithFixedDelay` lie five slots deep, where no instruction reaches: these sites
-//! are left as they are and counted. Collections of tasks (`invokeAll`, `invokeAny`) and classes of the program that extend an
-//! executor are not looked at.
+//! Where the receiver decides, `dup2` copies receiver and task for the `wrap` that gets both.
+//!
+//! Not reached: method references to these methods (`tasks.forEach(executor::execute)`), calls by reflection, tasks of fork and join
+//! (`RecursiveTask.fork`, parallel streams), `java.util.Timer`.
 //!
 //! The program can see the difference where it compares tasks, casts them back or prints the stack of one; so this transform
 //! is there on request only.
@@ -30,7 +32,7 @@ use super::hooks::Hook;
 use super::{MethodSite, Transform};
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::descriptor::field_slots;
-use crate::class_file::opcode::{DUP_X2, DUP2_X1, DUP2_X2, POP, POP2, SWAP};
+use crate::class_file::opcode::{ALOAD, ASTORE, DUP2, INVOKESTATIC, LLOAD, LSTORE, POP, SWAP, WIDE};
 use crate::rewrite::SkipReason;
 use crate::rewrite::edits::{Edits, Place, Snippet};
 
@@ -43,45 +45,75 @@ pub(crate) struct HandOvers;
 pub(crate) struct HandOver {
     /// The `wrap` for its interface.
     wrap: Hook,
-    reach: Reach,
+    above: Above,
+    /// The `wrap` gets the receiver too.
+    by_receiver: bool,
 }
 
-/// What lies over the task on the stack.
+/// What lies above the task on the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Top,
-    UnderOne,
-    UnderLongAndOne,
-    /// More than the stack instructions can move.
-    Out,
+enum Above {
+    Nothing,
+    /// An object.
+    One,
+    /// A long and a TimeUnit.
+    Delay,
+    /// Two longs and a TimeUnit.
+    Delays,
+}
+
+impl HandOver {
+    /// Whether the call has a receiver if it is made by an instruction with this opcode, as far as one is needed.
+    pub(crate) fn fits(self, opcode: u8) -> bool {
+        !self.by_receiver || opcode != INVOKESTATIC
+    }
 }
 
 impl Transform for HandOvers {
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let calls = site.calls;
         for &(pc, callee) in calls {
-            let Callee::HandOver(HandOver { wrap, reach }) = callee else { continue };
-            let (before, behind): (&[u8], &[u8]) = match reach {
-                Reach::Top => (&[], &[]),
-                Reach::UnderOne => (&[SWAP], &[SWAP]),
-                Reach::UnderLongAndOne => {
-                    edits.need_stack(2);
-                    (&[DUP_X2, POP, DUP2_X2, POP2, SWAP], &[SWAP, DUP2_X2, POP2, DUP2_X1, POP2])
-                }
-                Reach::Out => {
-                    edits.sites.unreached_hand_overs += 1;
-                    continue;
-                }
+            let Callee::HandOver(HandOver { wrap, above, by_receiver }) = callee else { continue };
+            let local = site.code.max_locals;
+            // From the top of the stack down.
+            let slots: &[(u8, u8, u16)] = match above {
+                Above::Nothing => &[],
+                Above::One => &[(ASTORE, ALOAD, 0)],
+                Above::Delay => &[(ASTORE, ALOAD, 0), (LSTORE, LLOAD, 1)],
+                Above::Delays => &[(ASTORE, ALOAD, 0), (LSTORE, LLOAD, 1), (LSTORE, LLOAD, 3)],
             };
+            edits.need_locals(
+                slots.last().map_or(0, |(store, _, at)| at + if *store == LSTORE { 2 } else { 1 }),
+            );
+            for (store, _, at) in slots {
+                let index = local.checked_add(*at).ok_or(SkipReason::MaxLocals)?;
+                edits.insert(pc, Place::Before, with_local(*store, index));
+            }
+            let (before, behind): (&[u8], &[u8]) =
+                if by_receiver { (&[DUP2], &[SWAP, POP]) } else { (&[], &[]) };
             let hook = site.call(wrap, Snippet::default().with(before))?;
             edits.insert(pc, Place::Before, hook.with(behind));
+            for (_, load, at) in slots.iter().rev() {
+                edits.insert(pc, Place::Before, with_local(*load, local + at));
+            }
+            edits.need_stack(if by_receiver { 2 } else { 0 });
             edits.sites.hand_overs += 1;
         }
         Ok(())
     }
 }
 
-const EXECUTORS: [&[u8]; 9] = [
+/// A load or store of a local variable.
+fn with_local(opcode: u8, index: u16) -> Snippet {
+    let [high, low] = index.to_be_bytes();
+    match high {
+        0 => Snippet::default().with(&[opcode, low]),
+        _ => Snippet::default().with(&[WIDE, opcode, high, low]),
+    }
+}
+
+/// Classes whose methods are those of [`EXECUTOR_METHODS`] for sure.
+const EXECUTORS: [&[u8]; 12] = [
     b"java/util/concurrent/Executor",
     b"java/util/concurrent/ExecutorService",
     b"java/util/concurrent/AbstractExecutorService",
@@ -91,11 +123,26 @@ const EXECUTORS: [&[u8]; 9] = [
     b"java/util/concurrent/ScheduledThreadPoolExecutor",
     b"java/util/concurrent/CompletionService",
     b"java/util/concurrent/ExecutorCompletionService",
+    b"java/util/concurrent/StructuredTaskScope",
+    b"java/util/concurrent/StructuredTaskScope$ShutdownOnFailure",
+    b"java/util/concurrent/StructuredTaskScope$ShutdownOnSuccess",
 ];
-const EXECUTOR_METHODS: [&[u8]; 5] =
-    [b"execute", b"submit", b"schedule", b"scheduleAtFixedRate", b"scheduleWithFixedDelay"];
+/// Their methods: name, descriptors of the task and of what follows it.
+const EXECUTOR_METHODS: [(&[u8], &[Hook], &[Above]); 8] = [
+    (b"execute", &[Hook::WrapRunnable], &[Above::Nothing]),
+    (b"submit", &[Hook::WrapRunnable, Hook::WrapCallable], &[Above::Nothing, Above::One]),
+    (b"schedule", &[Hook::WrapRunnable, Hook::WrapCallable], &[Above::Delay]),
+    (b"scheduleAtFixedRate", &[Hook::WrapRunnable], &[Above::Delays]),
+    (b"scheduleWithFixedDelay", &[Hook::WrapRunnable], &[Above::Delays]),
+    (b"invokeAll", &[Hook::WrapTasks], &[Above::Nothing, Above::Delay]),
+    (b"invokeAny", &[Hook::WrapTasks], &[Above::Nothing, Above::Delay]),
+    (b"fork", &[Hook::WrapRunnable, Hook::WrapCallable], &[Above::Nothing]),
+];
 const FUTURES: [&[u8]; 2] =
     [b"java/util/concurrent/CompletableFuture", b"java/util/concurrent/CompletionStage"];
+/// How the names of their methods begin, but for those that end in `Async`; the JDK's own code calls others.
+const CONTINUATIONS: [&[u8]; 7] =
+    [b"then", b"handle", b"whenComplete", b"exceptionally", b"runAfter", b"applyToEither", b"acceptEither"];
 const BUILDERS: [&[u8]; 3] = [
     b"java/lang/Thread$Builder",
     b"java/lang/Thread$Builder$OfVirtual",
@@ -111,37 +158,62 @@ const TASKS: [Hook; 7] = [
     Hook::WrapBiConsumer,
 ];
 
-/// How `method` gets its task, if it is on the list.
+/// How `method` gets its task, if it is one of those above.
 pub(crate) fn task_of(method: &MemberRef<'_>) -> Option<HandOver> {
-    let listed = (EXECUTORS.contains(&method.class) && EXECUTOR_METHODS.contains(&method.name))
-        || (FUTURES.contains(&method.class) && method.name.ends_with(b"Async"))
+    if let Some(hand_over) = executor_task(method) {
+        return Some(hand_over);
+    }
+    let continues = method.name.ends_with(b"Async")
+        || CONTINUATIONS.iter().any(|beginning| method.name.starts_with(beginning));
+    let listed = (FUTURES.contains(&method.class) && continues)
         || (BUILDERS.contains(&method.class) && method.name == b"start")
         || (method.class == b"java/lang/Thread" && method.name == b"startVirtualThread");
     if !listed {
         return None;
     }
     let mut rest = method.descriptor.strip_prefix(b"(")?;
-    let mut wrap = None;
-    // Slots of each argument behind the task.
-    let mut over = Vec::new();
+    let mut task = None;
     while rest.first().is_some_and(|&first| first != b')') {
         let (slots, tail) = field_slots(rest)?;
         let parameter = &rest[..rest.len() - tail.len()];
-        let interface = |hook: &&Hook| hook.descriptor().as_bytes()[1..].starts_with(parameter);
-        match TASKS.iter().find(interface) {
-            Some(task) => {
-                wrap = Some(*task);
-                over.clear();
-            }
-            None => over.push(slots),
-        }
+        task = match (TASKS.into_iter().find(|hook| parameter_of(*hook) == parameter), task) {
+            (Some(wrap), _) => Some((wrap, Above::Nothing)),
+            (None, Some((wrap, Above::Nothing))) if slots == 1 => Some((wrap, Above::One)),
+            (None, None) => None,
+            (None, Some(_)) => return None,
+        };
         rest = tail;
     }
-    let reach = match over[..] {
-        [] => Reach::Top,
-        [1] => Reach::UnderOne,
-        [2, 1] => Reach::UnderLongAndOne,
-        _ => Reach::Out,
+    task.map(|(wrap, above)| HandOver { wrap, above, by_receiver: false })
+}
+
+/// The same for a method with name and parameters of an executor's.
+fn executor_task(method: &MemberRef<'_>) -> Option<HandOver> {
+    let (_, tasks, aboves) = EXECUTOR_METHODS.iter().find(|(name, ..)| *name == method.name)?;
+    let parameters = method.descriptor.strip_prefix(b"(")?;
+    let (wrap, rest) =
+        tasks.iter().find_map(|task| Some((*task, parameters.strip_prefix(parameter_of(*task))?)))?;
+    let end = rest.iter().position(|&byte| byte == b')')?;
+    let above = match &rest[..end] {
+        b"" => Above::Nothing,
+        b"Ljava/lang/Object;" => Above::One,
+        b"JLjava/util/concurrent/TimeUnit;" => Above::Delay,
+        b"JJLjava/util/concurrent/TimeUnit;" => Above::Delays,
+        _ => return None,
     };
-    wrap.map(|wrap| HandOver { wrap, reach })
+    let by_receiver = !EXECUTORS.contains(&method.class);
+    let wrap = match wrap {
+        Hook::WrapRunnable if by_receiver => Hook::WrapRunnableFor,
+        Hook::WrapCallable if by_receiver => Hook::WrapCallableFor,
+        Hook::WrapTasks if by_receiver => Hook::WrapTasksFor,
+        wrap => wrap,
+    };
+    aboves.contains(&above).then_some(HandOver { wrap, above, by_receiver })
+}
+
+/// Descriptor of the one parameter of a `wrap`.
+fn parameter_of(wrap: Hook) -> &'static [u8] {
+    let descriptor = wrap.descriptor().as_bytes();
+    let end = descriptor.iter().position(|&byte| byte == b')').unwrap_or(descriptor.len());
+    &descriptor[1..end]
 }

@@ -54,6 +54,14 @@ pub enum Hook {
     WrapBiFunction,
     /// In front of a call that hands over a `BiConsumer`.
     WrapBiConsumer,
+    /// In front of a call that hands over a collection of `Callable`s.
+    WrapTasks,
+    /// In front of a call that hands over a `Runnable` if its receiver is an executor.
+    WrapRunnableFor,
+    /// In front of a call that hands over a `Callable` if its receiver is an executor.
+    WrapCallableFor,
+    /// In front of a call that hands over a collection of `Callable`s if its receiver is an executor.
+    WrapTasksFor,
     /// Where control enters a code region.
     RegionBegin,
     /// Where control leaves a code region by itself.
@@ -166,7 +174,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 61] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -190,6 +198,10 @@ impl Hook {
         Self::WrapConsumer,
         Self::WrapBiFunction,
         Self::WrapBiConsumer,
+        Self::WrapTasks,
+        Self::WrapRunnableFor,
+        Self::WrapCallableFor,
+        Self::WrapTasksFor,
         Self::RegionBegin,
         Self::RegionEnd,
         Self::RegionLeft,
@@ -231,6 +243,7 @@ impl Hook {
     const fn row(self) -> (&'static str, &'static str, &'static str) {
         macro_rules! wrap {
             ($class:literal) => { (HAND_OVER, "wrap", concat!("(L", $class, ";)L", $class, ";")) };
+            (for $class:literal) => { (HAND_OVER, "wrapFor", concat!("(Ljava/lang/Object;L", $class, ";)L", $class, ";")) };
         }
         match self {
             Self::MethodEntry => (PROFILER_RUNTIME, "methodEntry", METHOD_EVENT),
@@ -256,6 +269,10 @@ impl Hook {
             Self::WrapConsumer => wrap!("java/util/function/Consumer"),
             Self::WrapBiFunction => wrap!("java/util/function/BiFunction"),
             Self::WrapBiConsumer => wrap!("java/util/function/BiConsumer"),
+            Self::WrapTasks => wrap!("java/util/Collection"),
+            Self::WrapRunnableFor => wrap!(for "java/lang/Runnable"),
+            Self::WrapCallableFor => wrap!(for "java/util/concurrent/Callable"),
+            Self::WrapTasksFor => wrap!(for "java/util/Collection"),
             Self::RegionBegin => (REGIONS, "begin", METHOD_EVENT),
             Self::RegionEnd => (REGIONS, "end", METHOD_EVENT),
             Self::RegionLeft => (REGIONS, "left", METHOD_EVENT),

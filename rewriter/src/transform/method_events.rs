@@ -5,7 +5,7 @@
 //! | first instruction | push ID; `methodEntry`, in constructors `constructorEntry`: in front of `super()` |
 //! | in front of every xRETURN | push ID; `methodExit` |
 //! | behind every `super()`/`this()` of a constructor | push ID; `superReturned` |
-//! | in front of every exception handler | push ID; `exceptionCaught`; only the exception table leads there |
+//! | in front of every exception handler | push ID; `exceptionCaught`; only the exception table leads there. If the handler catches any, a `goto` in front of it leads what the probe throws past it |
 //! | catch-any handler behind the code | push ID; `methodUnwind`; `athrow` |
 //!
 //! The catch-any ranges leave out the entry call, every exit call together with its xRETURN (a return can
@@ -14,9 +14,10 @@
 
 use super::hooks::Hook;
 use super::{MethodSite, Transform};
+use crate::class_file::exception_table::ExceptionTable;
 use crate::class_file::opcode;
 use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Place};
+use crate::rewrite::edits::{Edits, Place, Snippet};
 use crate::rewrite::uninitialized::Origin;
 
 /// The transform; it has no options.
@@ -39,11 +40,11 @@ impl Transform for MethodEvents {
         if !site.code.exception_table.is_empty() {
             let caught = site.call(Hook::ExceptionCaught, id)?;
             edits.least_stack = edits.least_stack.max(2);
-            let mut handlers: Vec<u16> = site.code.exception_table.iter().map(|row| row.handler_pc).collect();
-            handlers.sort_unstable();
-            handlers.dedup();
-            for pc in handlers {
-                edits.insert(u32::from(pc), Place::Landing, caught);
+            for (pc, catches_any) in handlers(&site.code.exception_table) {
+                if catches_any {
+                    edits.insert(pc, Place::Pad, Snippet::default());
+                }
+                edits.insert(pc, Place::Landing, caught);
             }
         }
 
@@ -68,6 +69,15 @@ impl Transform for MethodEvents {
         }
         Ok(())
     }
+}
+
+/// The pc of every handler, ascending, and whether some row leads there whatever is thrown.
+fn handlers(table: &ExceptionTable<'_>) -> impl Iterator<Item = (u32, bool)> {
+    let mut handlers: Vec<(u16, bool)> =
+        table.iter().map(|row| (row.handler_pc, row.catch_type != 0)).collect();
+    handlers.sort_unstable();
+    handlers.dedup_by_key(|handler| handler.0);
+    handlers.into_iter().map(|(pc, is_typed)| (u32::from(pc), !is_typed))
 }
 
 /// Adds `start..end` without the returns to the covered ranges.

@@ -136,6 +136,14 @@ pub(crate) fn plan(
             let (number, range) = regions.0[index];
             let snippet = call(site, Snippet::default(), Hook::RegionLeft, number)?;
             edits.detours.push(Detour { pc, way: Way::Exceptions(range), snippet });
+            if site
+                .code
+                .exception_table
+                .iter()
+                .any(|row| row.catch_type == 0 && u32::from(row.handler_pc) == pc)
+            {
+                edits.insert(pc, Place::Pad, Snippet::default());
+            }
         }
     }
     for &pc in &site.scan.returns {

@@ -95,7 +95,7 @@ fn ear() {
             deflated("META-INF/application.xml", text),
             entry("w.war", &war),
             deflated("e.jar", &ejb),
-            class("stray.class"),
+            class("unmatched.class"),
         ])
     };
     for (library, folder) in [
@@ -113,7 +113,7 @@ fn ear() {
         let seen = entries(&out);
         assert!(is_marked(&entries(&find(&seen, "w.war").content), "WEB-INF/classes/w/W.class"));
         assert!(is_marked(&entries(&find(&seen, "e.jar").content), "e/E.class"));
-        assert!(!is_marked(&seen, "stray.class"));
+        assert!(!is_marked(&seen, "unmatched.class"));
         let added = find(&seen, &jar);
         assert_eq!(added.method, 0);
         let inside: Vec<_> = entries(&added.content).iter().map(Seen::name).collect();

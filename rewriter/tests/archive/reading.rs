@@ -46,7 +46,7 @@ fn classes_in_archive_order_until_it_breaks() {
 }
 
 #[test]
-fn what_no_class_loader_reaches_is_left_out_if_wanted() {
+fn what_no_class_loader_reaches_is_left_out_on_request() {
     let damaged = Entry { method: Some(8), ..entry("launcher/Main.class", [0xff; 20]) };
     let war = zip([damaged, deflated("WEB-INF/classes/a/A.class", class_bytes(2, 100))]);
     let mut seen = Vec::new();

@@ -1,6 +1,6 @@
 //! What fuzzing of the id map runs, and what must hold for any text.
 
-use instrument_rewriter::id_map::{IdMap, MethodInfo, gz};
+use instrument_names::id_map::{IdMap, MethodInfo, gz};
 
 /// Reads, writes and extends an id map. Returns whether `text` is one.
 ///

@@ -1,10 +1,10 @@
 //! What fuzzing of the archive engine runs, and what must hold for any bytes.
 
+use instrument_names::id_map::IdMap;
 use instrument_rewriter::archive::{
     ErrorKind, Limits, NewEntry, Options, SkipReason, rewrite, visit_classes,
 };
 use instrument_rewriter::filter::Filter;
-use instrument_rewriter::id_map::IdMap;
 use instrument_rewriter::instrumenter::{Instrumenter, ModuleChange, Runtime};
 use instrument_rewriter::rewrite::Transforms;
 use std::ops::ControlFlow;

@@ -2,7 +2,7 @@
 
 use super::common::id_maps::round_trip;
 use super::replay::{Random, replay};
-use instrument_rewriter::id_map::gz;
+use instrument_names::id_map::gz;
 
 pub(crate) const SEEDS: [&str; 5] = [
     "instrument ids 1\n",

@@ -54,7 +54,7 @@ pub struct Case {
     /// Expected events per method, `Class.name(descriptor)`.
     #[serde(default)]
     pub counts: BTreeMap<String, Counts>,
-    /// Methods whose events may get lost or stray, and whose counts then need not add up to the listed ones: only
+    /// Methods whose events may get lost or unmatched, and whose counts then need not add up to the listed ones: only
     /// after a StackOverflowError in a probe, or a return that throws.
     #[serde(default)]
     pub lossy: Vec<String>,
@@ -73,6 +73,9 @@ pub struct Case {
     /// Expected events of remote calls: hook -> number.
     #[serde(default)]
     pub remote: BTreeMap<String, u64>,
+    /// The diff of `method-events` and `allocation` together is printed: where the two insert at the same place.
+    #[serde(default)]
+    pub both: bool,
     /// The diff with calls into libraries is printed.
     #[serde(default)]
     pub library_calls: bool,
@@ -98,9 +101,9 @@ pub struct Counts {
     /// Left by an exception, and told so by the method's own handler.
     pub unwinds: u64,
     /// Constructors whose super() or this() threw.
-    pub orphans: u64,
+    pub aborted: u64,
     /// Closed because an event of a frame beneath came without theirs.
-    pub lost: u64,
+    pub unclosed: u64,
     /// Still open at the end.
     pub open: u64,
 }

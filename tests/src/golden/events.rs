@@ -2,8 +2,8 @@
 //!
 //! Each thread has a stack of frames. A frame opened by `constructorEntry` is pending until its `superReturned`; every
 //! other one is ready at once. An event belongs to the topmost frame of its id that it fits: `methodExit` and
-//! `methodUnwind` a ready one, `superReturned` a pending one, `exceptionCaught` any. Pending frames above it are orphans;
-//! calls into libraries ended by an exception; anything else above it is lost. An event that fits no frame is stray.
+//! `methodUnwind` a ready one, `superReturned` a pending one, `exceptionCaught` any. Pending frames above it are aborted;
+//! calls into libraries ended by an exception; anything else above it is lost. An event that fits no frame is unmatched.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Reading {
     /// Counts of every method that was entered.
     pub methods: BTreeMap<String, Counts>,
     /// Events that fitted no frame, per method.
-    pub stray: BTreeMap<String, u64>,
+    pub unmatched: BTreeMap<String, u64>,
     /// Allocations seen, by class name.
     pub allocations: BTreeMap<String, u64>,
     /// Calls of `start()V`, by class of the receiver.
@@ -43,7 +43,7 @@ pub struct Region {
     /// Under way, by thread.
     pub open: BTreeMap<String, u64>,
     /// Ends without a beginning.
-    pub stray: u64,
+    pub unmatched: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
             let open = region.open.entry(thread.to_owned()).or_default();
             match kind {
                 "begin" => *open += 1,
-                _ if *open == 0 => region.stray += 1,
+                _ if *open == 0 => region.unmatched += 1,
                 _ => {
                     *open -= 1;
                     *(if kind == "end" { &mut region.ended } else { &mut region.left }) += 1;
@@ -105,16 +105,16 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
             _ => bail!("no such event: {line}"),
         };
         let Some(at) = stack.iter().rposition(|frame| frame.id == id && fits(frame)) else {
-            *reading.stray.entry(name.clone()).or_default() += 1;
+            *reading.unmatched.entry(name.clone()).or_default() += 1;
             continue;
         };
         for above in stack.drain(at + 1..) {
             let count = &mut counts[above.id];
             let thrown = ids.0[above.id].starts_with(CALL);
             *(match (above.pending, thrown) {
-                (true, _) => &mut count.orphans,
+                (true, _) => &mut count.aborted,
                 (false, true) => &mut count.unwinds,
-                (false, false) => &mut count.lost,
+                (false, false) => &mut count.unclosed,
             }) += 1;
         }
         match kind {
@@ -135,7 +135,7 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
 impl Counts {
     /// The law: every entry is accounted for exactly once.
     pub fn add_up(&self) -> bool {
-        self.entries == self.exits + self.unwinds + self.orphans + self.lost + self.open
+        self.entries == self.exits + self.unwinds + self.aborted + self.unclosed + self.open
     }
 }
 
@@ -149,9 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn a_constructor_whose_super_throws_is_an_orphan() {
+    fn a_constructor_whose_super_throws_is_aborted() {
         let reading = read("1 methodEntry 0, 1 constructorEntry 1, 1 exceptionCaught 0, 1 methodExit 0");
-        assert_eq!(reading.methods["<init>"], Counts { entries: 1, orphans: 1, ..Counts::default() });
+        assert_eq!(reading.methods["<init>"], Counts { entries: 1, aborted: 1, ..Counts::default() });
         assert_eq!(reading.methods["main"], Counts { entries: 1, exits: 1, ..Counts::default() });
     }
 
@@ -163,16 +163,16 @@ mod tests {
         );
         assert_eq!(
             reading.methods["<init>"],
-            Counts { entries: 2, unwinds: 1, orphans: 1, ..Counts::default() }
+            Counts { entries: 2, unwinds: 1, aborted: 1, ..Counts::default() }
         );
     }
 
     #[test]
-    fn frames_without_an_end_are_lost_and_events_without_a_frame_are_stray() {
+    fn frames_without_an_end_are_unclosed_and_events_without_a_frame_are_unmatched() {
         let reading =
             read("1 methodEntry 0, 1 methodEntry 1, 1 methodExit 0, 2 methodExit 0, 1 methodEntry 0");
-        assert_eq!(reading.methods["<init>"].lost, 1);
-        assert_eq!(reading.stray["main"], 1);
+        assert_eq!(reading.methods["<init>"].unclosed, 1);
+        assert_eq!(reading.unmatched["main"], 1);
         assert_eq!(reading.methods["main"].open, 1);
         assert!(reading.methods.values().all(Counts::add_up));
     }

@@ -1,7 +1,7 @@
 //! The printed difference between a class and its rewritten form.
 
 use anyhow::Result;
-use similar::TextDiff;
+use instrument_rewriter::text;
 
 use super::seam::dump;
 
@@ -14,10 +14,7 @@ pub fn printed_diff(name: &str, before: &[u8], after: &[u8]) -> Result<String> {
         return Ok(String::new());
     }
     let (old, new) = (dump(before)?, dump(after)?);
-    let diff = TextDiff::from_lines(&old, &new);
-    Ok(diff
-        .unified_diff()
-        .context_radius(2)
-        .header(&format!("{name} before"), &format!("{name} after"))
-        .to_string())
+    // Labels of the code that was there keep their names, so that only what was inserted differs.
+    let hunks: String = text::changes(&old, &new, 2).into_iter().map(|change| change.hunks).collect();
+    Ok(format!("--- {name} before\n+++ {name} after\n{hunks}"))
 }

@@ -132,6 +132,7 @@ impl Known {
 pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Ids) -> Result<Outcome> {
     let wanted = if transforms.regions { &known.regions[..] } else { &[] };
     let mut rewriter = ClassRewriter::with_regions(transforms.of, wanted.into());
+    rewriter.leave_invalid();
     rewriter.set_remote_methods(known.remote_methods.clone());
     let class_name =
         ClassFile::parse(class).and_then(|parsed| parsed.name().map(mutf8::escape)).unwrap_or_default();
@@ -176,7 +177,10 @@ pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Id
             ids.0.truncate(first);
             whole(SkipReason::NotAClass)
         }
-        Ok(rewrite::Outcome::Skipped(reason)) => whole(reason),
+        Ok(rewrite::Outcome::Skipped(reason)) => {
+            ids.0.truncate(first);
+            whole(reason)
+        }
         Ok(_) => {
             let skipped = rewriter.reports().iter().filter_map(|report| match report.event {
                 MethodEvent::Skipped(reason) => {

@@ -72,7 +72,7 @@ impl Replay {
                 for frame in std::mem::take(&mut self.stack) {
                     if frame.pending && surplus > 0 {
                         surplus -= 1;
-                        self.method(frame.id).closes.orphans += 1;
+                        self.method(frame.id).closes.aborted += 1;
                     } else {
                         self.stack.push(frame);
                     }
@@ -81,7 +81,7 @@ impl Replay {
             Event::Gone(frames) => {
                 for frame in self.stack.split_off(self.stack.len() - frames as usize) {
                     let closes = &mut self.method(frame.id).closes;
-                    *(if frame.pending { &mut closes.orphans } else { &mut closes.lost }) += 1;
+                    *(if frame.pending { &mut closes.aborted } else { &mut closes.unclosed }) += 1;
                 }
             }
             Event::Made { .. } | Event::LinkMade(_) => {}
@@ -89,15 +89,15 @@ impl Replay {
         }
     }
 
-    /// False: the event is stray.
+    /// False: the event is unmatched.
     fn close_above(&mut self, id: u32, fits: impl Fn(&Frame) -> bool) -> bool {
         let Some(at) = self.stack.iter().rposition(|f| f.id == id && fits(f)) else {
-            self.method(id).stray += 1;
+            self.method(id).unmatched += 1;
             return false;
         };
         for frame in self.stack.split_off(at + 1) {
             let closes = &mut self.method(frame.id).closes;
-            *(if frame.pending { &mut closes.orphans } else { &mut closes.lost }) += 1;
+            *(if frame.pending { &mut closes.aborted } else { &mut closes.unclosed }) += 1;
         }
         true
     }

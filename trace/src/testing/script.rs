@@ -182,7 +182,7 @@ impl Recorder {
                     let Some(at) = self.recorded.stack.iter().position(|f| f.pending) else { break };
                     // When it failed is not known.
                     self.is_deep[at] = true;
-                    self.close(at, |c| &mut c.orphans);
+                    self.close(at, |c| &mut c.aborted);
                 }
             }
             Event::Made { class, bytes } => {
@@ -275,11 +275,11 @@ impl Recorder {
         }
     }
 
-    /// Closes all above the topmost frame that fits; false: none does, and the event is stray.
+    /// Closes all above the topmost frame that fits; false: none does, and the event is unmatched.
     fn find(&mut self, consumer: TreeConsumer, fits: impl Fn(&Frame) -> bool) -> bool {
         let Some(at) = self.recorded.stack.iter().rposition(fits) else {
             let (node, _) = self.context(consumer);
-            self.recorded.tree.nodes[node as usize - 1].stray += 1;
+            self.recorded.tree.nodes[node as usize - 1].unmatched += 1;
             return false;
         };
         self.close_to(at + 1);
@@ -291,9 +291,9 @@ impl Recorder {
         while self.recorded.stack.len() > frames {
             let top = self.recorded.stack.len() - 1;
             if self.recorded.stack[top].pending {
-                self.close(top, |c| &mut c.orphans);
+                self.close(top, |c| &mut c.aborted);
             } else {
-                self.close(top, |c| &mut c.lost);
+                self.close(top, |c| &mut c.unclosed);
             }
         }
     }

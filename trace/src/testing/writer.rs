@@ -260,6 +260,12 @@ impl Writer {
         self
     }
 
+    /// Adds a search for holders, its data as in the file.
+    pub fn holders(&mut self, data: &[u8]) -> &mut Writer {
+        self.region(HOLDERS, 0, &[data.len() as u64], data);
+        self
+    }
+
     /// Adds the timings of a code region; its ring is as long as the list of its passages.
     pub fn region_timing(&mut self, timing: &RegionTiming) -> &mut Writer {
         let RegionTiming { passages, ns, min, max, left_otherwise, .. } = *timing;
@@ -472,9 +478,9 @@ fn node_words(node: &TreeNode, open: u64) -> [u64; 16] {
         node.sum_squares.to_bits(),
         node.timed,
         node.closes.unwinds,
-        node.closes.orphans,
-        node.closes.lost,
-        node.stray,
+        node.closes.aborted,
+        node.closes.unclosed,
+        node.unmatched,
         open,
         // CPU time is not recorded where not all calls are timed.
         if node.variance > 0.0 { node.variance.to_bits() } else { node.cpu_ns },

@@ -13,21 +13,12 @@ use std::collections::BinaryHeap;
 
 use instrument_trace::{Error, ObjectPiece, Profile, Source, WaitKind, WaitPiece};
 
-use super::phases::Phases;
+use super::phases::{Moment, Phases};
 
 /// Events in memory.
 const BATCH: usize = 1 << 20;
 /// Records of a chunk.
 const CHUNK: u64 = 1 << 14;
-
-/// When an event is told: by collections that have ended, by clock, and of those of the same moment by rank and number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment {
-    pub(super) phase: u32,
-    pub(super) clock: u64,
-    pub(super) rank: u8,
-    pub(super) number: u64,
-}
 
 /// An event of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

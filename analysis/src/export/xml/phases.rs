@@ -3,8 +3,16 @@
 
 use instrument_trace::{Object, Profile};
 
-use super::order::Moment;
 use crate::heap::biographies::Ends;
+
+/// When an event is told: by collections that have ended, by clock, and of those of the same moment by rank and number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment {
+    pub(super) phase: u32,
+    pub(super) clock: u64,
+    pub(super) rank: u8,
+    pub(super) number: u64,
+}
 
 /// The time between collections.
 pub(super) struct Phases {

@@ -6,7 +6,8 @@ use instrument_trace::Source;
 use quick_xml::Writer;
 use quick_xml::events::{BytesStart, Event};
 
-use super::order::{Event as Happened, Moment, Ordered, Told, Waited};
+use super::order::{Event as Happened, Ordered, Told, Waited};
+use super::phases::Moment;
 use super::phases::Phases;
 use super::text::{Calendar, value};
 use super::threads::{State, Threads};

@@ -9,8 +9,8 @@ use super::Heap;
 use crate::heap::Process;
 use crate::report::aligned::Aligned;
 use crate::report::machine::field;
-use crate::report::text::quantity;
 use crate::report::{Error, Options};
+use crate::text::quantity;
 use instrument_names::printable::printable;
 
 /// A collection with what is known of objects.

@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
+use instrument_names::printable::printable;
 use serde_json::{Value, json};
 
 use super::label;
-use crate::heap::leaks::{Found, Suspect};
+use crate::heap::leaks::{Found, Held, HeldBy, Suspect};
 use crate::heap::table::Row;
 use crate::report::machine::field;
-use crate::report::text::{quantity, shortened};
 use crate::report::{Error, Options};
+use crate::text::{quantity, shortened};
 
 pub(super) fn text(
     out: &mut dyn Write,
@@ -50,6 +51,9 @@ pub(super) fn text(
         let room = width.map(|width| width.saturating_sub(13).max(16));
         writeln!(out, "{growth:>11}  {}", shortened(&label(&row), room))?;
         writeln!(out, "{:13}{}", "", suspect.why())?;
+        for holder in &suspect.holders {
+            writeln!(out, "{:13}{}", "", held(holder))?;
+        }
     }
     let left = total.saturating_sub(top.unwrap_or(usize::MAX));
     if left > 0 {
@@ -59,6 +63,17 @@ pub(super) fn text(
         writeln!(out, "note: {remark}")?;
     }
     Ok(())
+}
+
+/// What holds objects, and how many of the sample.
+fn held(held: &Held) -> String {
+    let by = match &held.by {
+        HeldBy::Path(steps) => format!("held by {}", printable(&steps.join(" -> "))),
+        HeldBy::Others => "held in other ways".to_owned(),
+        HeldBy::Nothing => "held by nothing (garbage that was not collected yet)".to_owned(),
+        HeldBy::Unknown => "holder not found".to_owned(),
+    };
+    format!("{by}: {} of {} sampled objects", held.objects, held.sampled)
 }
 
 pub(super) fn json(found: Option<&Found>, options: &Options<'_>) -> Value {
@@ -79,6 +94,7 @@ pub(super) fn json(found: Option<&Found>, options: &Options<'_>) -> Value {
             "grew": s.grew,
             "ns": s.ns,
             "why": s.why(),
+            "holders": s.holders.iter().map(holder).collect::<Vec<_>>(),
         })
     });
     let verdict = match (found.suspects.is_empty(), found.is_undetermined()) {
@@ -90,16 +106,26 @@ pub(super) fn json(found: Option<&Found>, options: &Options<'_>) -> Value {
         "undetermined": found.undetermined})
 }
 
+fn holder(held: &Held) -> Value {
+    let (kind, path) = match &held.by {
+        HeldBy::Path(steps) => ("path", json!(steps)),
+        HeldBy::Others => ("others", Value::Null),
+        HeldBy::Nothing => ("nothing", Value::Null),
+        HeldBy::Unknown => ("unknown", Value::Null),
+    };
+    json!({"kind": kind, "path": path, "objects": held.objects, "sampled": held.sampled})
+}
+
 pub(super) fn csv(out: &mut dyn Write, found: Option<&Found>, options: &Options<'_>) -> Result<(), Error> {
     writeln!(
         out,
-        "class,context,growth_bytes,objects_before,bytes_before,objects_after,bytes_after,made,kept,collections,why,leak"
+        "class,context,growth_bytes,objects_before,bytes_before,objects_after,bytes_after,made,kept,collections,why,leak,held_by"
     )?;
     let suspects = found.into_iter().flat_map(|found| &found.suspects);
     for s in suspects.take(options.top.unwrap_or(usize::MAX)) {
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{}",
             field(&s.class),
             field(&s.context.join(" < ")),
             s.growth(),
@@ -111,7 +137,8 @@ pub(super) fn csv(out: &mut dyn Write, found: Option<&Found>, options: &Options<
             s.kept,
             s.collections,
             field(&s.why()),
-            s.leak
+            s.leak,
+            field(&s.holders.first().map_or_else(String::new, held))
         )?;
     }
     Ok(())

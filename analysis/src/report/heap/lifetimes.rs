@@ -7,7 +7,7 @@ use super::rows::{left_out, mean, time};
 use crate::heap::table::Table;
 use crate::report::Options;
 use crate::report::aligned::Aligned;
-use crate::report::text::percent;
+use crate::text::percent;
 
 /// Columns of the longest bar.
 const BAR: u64 = 40;

@@ -12,13 +12,13 @@ use std::io::Write;
 use instrument_names::printable::printable;
 use serde_json::{Map, Value, json};
 
-use super::text::{percent, quantity, shown};
 use super::{Error, Format, Options};
 use crate::heap::Process;
 use crate::heap::biographies::Figures;
-use crate::heap::coverage::{self, Coverage};
+use crate::heap::coverage::{self, Coverage, Share};
 use crate::heap::leaks::Found;
 use crate::heap::table::{By, Filter, Row, Table, table};
+use crate::text::{percent, quantity, shown};
 
 /// Rows of each part of the summary.
 const TOP: usize = 8;
@@ -63,6 +63,13 @@ pub struct View<'a> {
     pub filter: Filter<'a>,
 }
 
+impl View<'_> {
+    /// Whether leaks are a part of it.
+    pub fn looks_for_leaks(&self) -> bool {
+        self.sections.iter().any(|section| matches!(section, Section::Summary | Section::Leaks))
+    }
+}
+
 /// Writes the report.
 ///
 /// # Errors
@@ -86,6 +93,19 @@ pub fn write(
                     writeln!(out, "\nrecorded    {}", printable(&recorded))?;
                     writeln!(out, "not seen    {}", printable(&not_seen))?;
                 }
+                for (process, name) in heap.processes.iter().zip(heap.names) {
+                    let of = if heap.processes.len() > 1 {
+                        format!(" in {}", printable(name))
+                    } else {
+                        String::new()
+                    };
+                    if let Some(Share { percent, between: (from, to) }) = coverage::share(process) {
+                        writeln!(
+                            out,
+                            "share       about {percent:.0} % of the allocated bytes were recorded{of} ({from:.0} to {to:.0} %, estimated from samples)"
+                        )?;
+                    }
+                }
             }
         }
         Format::Json => {
@@ -94,6 +114,9 @@ pub fn write(
             let coverage = coverage(heap).into_iter();
             let coverage = coverage.map(|of| json!({"recorded": of.recorded, "not_seen": of.not_seen}));
             document.insert("coverage".into(), coverage.collect());
+            let share = |share: Share| json!({"percent": share.percent, "from": share.between.0, "to": share.between.1});
+            let shares = heap.processes.iter().map(|process| coverage::share(process).map(share));
+            document.insert("shares".into(), shares.collect());
             for section in view.sections {
                 member(&mut document, heap, view, options, *section);
             }

@@ -10,8 +10,8 @@ use crate::heap::histogram::Histogram;
 use crate::heap::table::{By, Row, Table};
 use crate::report::aligned::Aligned;
 use crate::report::machine::{field, number};
-use crate::report::text::{percent, quantity};
 use crate::report::{Error, Options};
+use crate::text::{percent, quantity};
 
 /// A mean number of collections.
 pub(super) fn mean(value: Option<f64>) -> String {

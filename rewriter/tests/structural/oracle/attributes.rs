@@ -78,7 +78,8 @@ impl<'a> MethodCheck<'a> {
         for frame in &old_frames {
             let i = self.old.index_or(frame.pc, "frame")?;
             let (locals, stack) = (moved(&frame.locals)?, moved(&frame.stack)?);
-            for pc in [self.layout.landing[i], self.layout.target[i]] {
+            let places = [self.layout.landing[i], self.layout.target[i]];
+            for pc in self.layout.pad[i].into_iter().chain(places) {
                 expected.insert(pc, Frame { pc, locals: locals.clone(), stack: stack.clone() });
             }
         }

@@ -27,7 +27,8 @@ impl MethodCheck<'_> {
             if shielded.insert(row.handler) {
                 let h = self.old.index_or(row.handler, "handler")?;
                 let (landing, target) = (self.layout.landing[h], self.layout.target[h]);
-                expected.push(Row { start: landing, end: target, handler: target, catch_type: 0 });
+                let pad = self.layout.pad[h].ok_or("exception table: no pad in front of a landing")?;
+                expected.push(Row { start: landing, end: target, handler: pad, catch_type: 0 });
             }
         }
         let new_rows = &self.new.code.rows;
@@ -112,8 +113,11 @@ impl MethodCheck<'_> {
             Part::After(i) => Want::covered(inside(i - 1)),
             Part::Landing(i) => Want::covered(inside(i) && i != h),
             Part::Skip(i) if inside(i - 1) => Want::Either,
+            Part::Pad(i) if inside(i) && i != h => Want::Either,
             Part::Trampoline(target) if inside(target) || self.serves_inside(target, range) => Want::Either,
-            Part::Skip(_) | Part::Trampoline(_) | Part::Entry | Part::Unwind => Want::Uncovered,
+            Part::Skip(_) | Part::Pad(_) | Part::Trampoline(_) | Part::Entry | Part::Unwind => {
+                Want::Uncovered
+            }
         }
     }
 
@@ -149,6 +153,8 @@ impl MethodCheck<'_> {
                 (Want::Uncovered, Want::Uncovered) => Want::Uncovered,
                 _ => Want::Either,
             },
+            Part::Pad(i) if of(i) == Want::Uncovered => Want::Uncovered,
+            Part::Pad(_) => Want::Either,
             Part::Trampoline(target) => match (self.is_constructor, of(target)) {
                 (true, Want::Uncovered) if !self.old.insns[target].is_return() => Want::Uncovered,
                 _ => Want::Either,

@@ -151,6 +151,8 @@ enum Part {
     After(usize),
     /// The `goto` around a landing or trampolines in front of this one.
     Skip(usize),
+    /// The `goto` to the handler at this one for exceptions of its landing.
+    Pad(usize),
     /// On behalf of a conditional branch, which led to the old instruction with this index.
     Trampoline(usize),
     /// `exceptionCaught` of the handler at this one.
@@ -165,6 +167,8 @@ enum Part {
 struct Layout {
     /// End of the instruction in front, with what belongs to it.
     end: Vec<usize>,
+    /// Only where a handler catches any.
+    pad: Vec<Option<usize>>,
     landing: Vec<usize>,
     target: Vec<usize>,
     insn: Vec<usize>,
@@ -240,6 +244,8 @@ struct MethodCheck<'a> {
     has_unwind: bool,
     /// Slots that the probes need on top of the method's own.
     extra_stack: u16,
+    /// Local variables that the probes need behind the method's own.
+    extra_locals: u16,
     seen: Seen,
 }
 
@@ -298,6 +304,7 @@ impl<'a> MethodCheck<'a> {
             rows: Vec::new(),
             has_unwind: false,
             extra_stack: 0,
+            extra_locals: 0,
             seen,
         })
     }
@@ -326,15 +333,15 @@ impl<'a> MethodCheck<'a> {
             self.extra_stack = self.extra_stack.max(1);
             self.seen.roots += 1;
         }
-        let handlers: BTreeSet<usize> = match self.form.method_events {
-            true => self.old.code.rows.iter().map(|row| row.handler).collect(),
-            false => BTreeSet::new(),
-        };
+        let rows = self.old.code.rows.iter().filter(|_| self.form.method_events);
+        let handlers: BTreeSet<(usize, bool)> = rows.map(|row| (row.handler, row.catch_type == 0)).collect();
         for i in 0..=self.old.insns.len() {
             self.insertions_behind(i)?;
             let position = self.position();
             self.layout.end.push(position);
-            self.detour(i, handlers.contains(&self.old.pc(i)) && i < self.old.insns.len())?;
+            let [lands, pads] = [false, true].map(|any| handlers.contains(&(self.old.pc(i), any)));
+            let inside = i < self.old.insns.len();
+            self.detour(i, (lands || pads) && inside, pads && inside)?;
             let position = self.position();
             self.layout.target.push(position);
             let Some(&insn) = self.old.insns.get(i) else { break };
@@ -508,8 +515,8 @@ impl<'a> MethodCheck<'a> {
         Ok(())
     }
 
-    /// The `goto` around what only jumps and exceptions may reach, the trampolines, and the landing.
-    fn detour(&mut self, i: usize, landing: bool) -> Result<(), String> {
+    /// The `goto` around what only jumps and exceptions may reach, the pad, the trampolines, and the landing.
+    fn detour(&mut self, i: usize, landing: bool, pad: bool) -> Result<(), String> {
         let falls = i > 0 && self.old.insns[i - 1].falls_through();
         // A goto_w is a trampoline if a conditional branch leads there that led elsewhere before.
         let bounces = |this: &Self, ahead: usize, i: usize| {
@@ -536,6 +543,17 @@ impl<'a> MethodCheck<'a> {
             ensure!(jumps, "no goto around the landing of old pc {}", self.old.pc(i));
             self.parts.push(Part::Skip(i));
         }
+        let pad_at = pad.then_some(self.parts.len());
+        let position = self.position();
+        self.layout.pad.push(pad.then_some(position));
+        if pad {
+            ensure!(
+                self.peek(0) == Some(op::GOTO),
+                "no goto for what the landing of old pc {} throws",
+                self.old.pc(i)
+            );
+            self.parts.push(Part::Pad(i));
+        }
         while self.peek(0) == Some(op::GOTO_W) && (landing || bounces(self, 0, i)) {
             let position = self.position();
             let served = self.conditional.get(&position).filter(|served| served.len() == 1);
@@ -552,8 +570,8 @@ impl<'a> MethodCheck<'a> {
             self.event("exceptionCaught", Part::Landing(i))?;
             self.seen.landings += 1;
         }
-        if skip {
-            let leads = self.new.insns[skip_at].targets()[0];
+        for at in skip.then_some(skip_at).into_iter().chain(pad_at) {
+            let leads = self.new.insns[at].targets()[0];
             ensure!(
                 leads == self.position() as i64,
                 "the goto around the landing of old pc {} leads to {leads}",
@@ -647,7 +665,13 @@ impl<'a> MethodCheck<'a> {
 
     fn check_limits(&self) -> Result<(), String> {
         let (old, new) = (self.old.code, self.new.code);
-        ensure!(old.max_locals == new.max_locals, "max_locals changed");
+        let locals = old.max_locals + self.extra_locals;
+        ensure!(
+            new.max_locals == locals,
+            "max_locals {} became {}, not {locals}",
+            old.max_locals,
+            new.max_locals
+        );
         // One copy per thrown-away object lies beneath the arguments of its constructor call.
         let calls = &self.thrown_away;
         let inside = |pc: usize| calls.iter().filter(|(new, call)| (*new..*call).contains(&pc)).count();

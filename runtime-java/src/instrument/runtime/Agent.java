@@ -14,7 +14,7 @@ final class Agent {
     /** Held while pieces are written, by threads that are not inside the runtime otherwise. */
     private static final Object WRITING = new Object();
     private static volatile ProfileFile file;
-    /** Lines KEY=VALUE: the names of the code regions, and what of the heap is recorded. Null: there is no agent. */
+    /** Lines KEY=VALUE: what is inserted where, the names of the code regions, and what of the heap is recorded. Null: there is no agent. */
     static volatile String regions;
     /** Classes are rewritten as they load: a program is waiting to start while anything is done at the first event. */
     static boolean present;
@@ -39,7 +39,7 @@ final class Agent {
             int equals = text.indexOf('=', start);
             String key = text.substring(start, equals);
             String value = text.substring(equals + 1, end);
-            if (key.startsWith("region.") || key.startsWith("heap.")) {
+            if (key.startsWith("region.") || key.startsWith("heap.") || key.equals("selection")) {
                 names.append(key).append('=').append(value).append('\n');
             } else if (System.getProperty("instrument." + key) == null) {
                 System.setProperty("instrument." + key, value);
@@ -162,6 +162,14 @@ final class Agent {
         ProfileFile profile = file;
         if (profile != null) {
             profile.write(Format.PROPERTIES, new String(lines, "UTF-8"));
+        }
+    }
+
+    /** The program ends: who holds objects that may leak. */
+    static void holders(byte[] data) {
+        ProfileFile profile = file;
+        if (profile != null) {
+            profile.write(Format.HOLDERS, data, data.length);
         }
     }
 

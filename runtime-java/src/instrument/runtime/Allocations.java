@@ -1,7 +1,5 @@
 package instrument.runtime;
 
-import java.nio.LongBuffer;
-
 /**
  * What one thread has allocated: a region of records, one for each pair of a class and a place (the method or node on top
  * of the shadow stack), and the table that finds them.
@@ -12,7 +10,7 @@ final class Allocations {
     private final int kind;
     private final int recordWords;
     private Region region;
-    private LongBuffer words;
+    private Words words;
     /** Values: the index of the record in {@link #words}; 0: it is not to be counted. */
     private final RecentClasses recent = new RecentClasses();
     private long[] keys;
@@ -40,7 +38,7 @@ final class Allocations {
         }
         int at = recent.value(i);
         if (at != 0) {
-            LongBuffer words = this.words;
+            Words words = this.words;
             if (recordWords > 2) {
                 long bytes = ObjectSizes.of(object, recent.entry(i).size);
                 words.put(at + 2, words.get(at + 2) + bytes);

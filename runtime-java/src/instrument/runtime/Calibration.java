@@ -59,7 +59,7 @@ final class Calibration {
         String found;
         scratch.tryOut();
         // Stays open: the thread is inside, whatever the root methods of the program are.
-        SlowPath.enter(scratch, CalibrationCalls.OUTERMOST, 0);
+        SlowPath.enter(scratch, CalibrationCalls.OUTERMOST, 0, null);
         ProfilerRuntime.onTrial(scratch);
         try {
             found = measure(scratch, settings, phase);
@@ -115,7 +115,7 @@ final class Calibration {
     private void more(StringBuilder text, Settings settings) {
         if (rare != null) {
             // One call in N is timed even so. The time of the others is not measured, so nothing of the cost is inside.
-            double share = 1.0 / TreeState.RARE;
+            double share = 1.0 / Sampling.RARE;
             double untimed = (rare.cost() - share * cost) / (1 - share);
             Host.line(text, "calibration.inner.untimed", "0");
             Host.line(text, "calibration.outer.untimed", decimal(Math.max(0, untimed)));

@@ -2,7 +2,8 @@ package instrument.runtime;
 
 /**
  * The calls that {@link CalibrationRounds} times, with and without probes: four methods under a fifth. Half of the calls are empty, half
- * do something: processors do a part of a probe's work beside that of the program. The probes are in the shape that is injected.
+ * do something: processors do a part of a probe's work beside that of the program. Half of them call the method that was called before, as
+ * programs do: the recorder guesses that. The probes are in the shape that is injected.
  */
 final class CalibrationCalls {
     /** The id of the method that calls the others; what it is charged with is not counted. */
@@ -16,8 +17,8 @@ final class CalibrationCalls {
 
     static int plain(int calls, long seed) {
         int x = (int) seed;
-        for (int i = 0; i < calls; i += 4) {
-            x = plainD(plainC(plainB(plainA(x))));
+        for (int i = 0; i < calls; i += 8) {
+            x = plainD(plainD(plainC(plainC(plainB(plainB(plainA(plainA(x))))))));
         }
         return x;
     }
@@ -51,8 +52,8 @@ final class CalibrationCalls {
         ProfilerRuntime.methodEntry(0);
         try {
             int x = (int) seed;
-            for (int i = 0; i < calls; i += 4) {
-                x = probedD(probedC(probedB(probedA(x))));
+            for (int i = 0; i < calls; i += 8) {
+                x = probedD(probedD(probedC(probedC(probedB(probedB(probedA(probedA(x))))))));
             }
             ProfilerRuntime.methodExit(0);
             return x;

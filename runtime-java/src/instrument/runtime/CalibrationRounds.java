@@ -42,7 +42,7 @@ final class CalibrationRounds {
         long spent = 0;
         long improved = 0;
         long last = budget / CHECK;
-        for (int i = 1; i < MOST && spent < budget; i++) {
+        for (int i = 1; spent < budget; i++) {
             long began = Clock.now();
             if (began >= latest) {
                 return;
@@ -78,6 +78,9 @@ final class CalibrationRounds {
         long stop = Clock.now();
         long ns = state.charged() - before;
         plain = Math.min(plain, (double) (between - began) / CALLS);
+        if (count == MOST) {
+            forget();
+        }
         if (before >= 0 && ns > 0 && count < MOST) {
             charged[count] = (double) ns / CALLS;
             chargedCpu[count] = (double) (state.chargedCpu() - cpuBefore) / CALLS;
@@ -85,6 +88,19 @@ final class CalibrationRounds {
             pair[count] = (double) (stop - start) / (CALLS + 1);
             least = Math.min(least, pair[count]);
             count++;
+        }
+    }
+
+    /** Makes room where the compiler was late: rounds that do not count now never will, since the cheapest only gets cheaper. */
+    private void forget() {
+        double[][] columns = {charged, chargedCpu, covered, pair};
+        double[][] kept = new double[columns.length][];
+        for (int i = 0; i < columns.length; i++) {
+            kept[i] = steady(columns[i]);
+        }
+        count = kept[0].length;
+        for (int i = 0; i < columns.length; i++) {
+            System.arraycopy(kept[i], 0, columns[i], 0, count);
         }
     }
 

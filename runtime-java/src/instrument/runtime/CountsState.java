@@ -1,7 +1,5 @@
 package instrument.runtime;
 
-import java.nio.LongBuffer;
-
 /**
  * Records counts per method, without a clock: shadow stack and one record per method, both in the mapped file. The lower
  * half of a frame is the place of the id's record in {@link #words}.
@@ -13,7 +11,7 @@ final class CountsState extends ThreadState {
     /** Lookup by id; a slot holds the id's frame without the pending bit. Grows at half full. */
     private long[] map;
     /** The block that holds the shadow stack and the records: one buffer, because each costs the probes several loads. */
-    private LongBuffer words;
+    private Words words;
     // Indexes in it. The word below the first frame is 0.
     private int bottom;
     private int sp;
@@ -57,7 +55,7 @@ final class CountsState extends ThreadState {
         if (frame == 0 || top == limit) {
             return false;
         }
-        LongBuffer words = this.words;
+        Words words = this.words;
         int at = (int) frame + Format.ENTRIES;
         words.put(top, frame | pendingBit);
         words.put(at, words.get(at) + 1);
@@ -88,7 +86,7 @@ final class CountsState extends ThreadState {
         if (mode != recording) {
             return false;
         }
-        LongBuffer words = this.words;
+        Words words = this.words;
         int top = sp - 1;
         long frame = words.get(top);
         if ((int) (frame >>> 32) != id + 1 || top < floor) {
@@ -164,6 +162,46 @@ final class CountsState extends ThreadState {
         sp = top;
         if (frame < 0) {
             pending--;
+        }
+    }
+
+    @Override
+    void mend() {
+        if (mode != recording) {
+            return;
+        }
+        long entered = sp < limit ? words.get(sp) : 0;
+        if (entered != 0) {
+            // An entry: its frame was not on the stack yet.
+            words.put(sp, 0);
+            balance((int) entered);
+        }
+        if (sp > bottom && words.get(sp - 1) == 0) {
+            // An end, which is counted.
+            sp--;
+        } else if (sp > bottom) {
+            balance((int) words.get(sp - 1));
+        }
+        pending = 0;
+        for (int at = bottom; at < sp; at++) {
+            pending += words.get(at) < 0 ? 1 : 0;
+        }
+    }
+
+    /** A call that was counted and has no frame is lost; the topmost frame goes if its end was counted. */
+    private void balance(int record) {
+        long more = words.get(record + Format.ENTRIES);
+        for (int column = Format.EXITS; column <= Format.LOST; column++) {
+            more -= words.get(record + column);
+        }
+        for (int at = bottom; at < sp; at++) {
+            more -= (int) words.get(at) == record ? 1 : 0;
+        }
+        if (more > 0) {
+            words.put(record + Format.LOST, words.get(record + Format.LOST) + more);
+        } else if (more < 0 && sp > bottom && (int) words.get(sp - 1) == record) {
+            words.put(sp - 1, 0);
+            sp--;
         }
     }
 

@@ -7,7 +7,7 @@ package instrument.runtime;
 final class Format {
     /** The bytes 89 'I' 'P' 'R' 'O' 'F' 0D 0A, read as a word. */
     static final long MAGIC = 0x0A0D464F52504989L;
-    static final int VERSION = 3;
+    static final int VERSION = 4;
 
     /** Bytes of the file header; the first block follows it. */
     static final int FILE_HEADER = 4096;
@@ -52,6 +52,7 @@ final class Format {
     static final int REMOTE_CALLS = 19;
     static final int PAUSES = 20;
     static final int TREE_NODES = 21;
+    static final int HOLDERS = 22;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -124,15 +125,19 @@ final class Format {
     static final int NODE_MIN = 4;
     static final int NODE_MAX = 5;
     static final int NODE_SQUARES = 6;
+    /**
+     * Upper half, in a SAMPLED tree: number of the call, from 0, from which on the next one is timed, its lower 32 bits. Lower half: number of the callee
+     * that was entered last.
+     */
+    static final int NODE_NEXT = 7;
     static final int NODE_OPEN = 12;
     static final int NODE_CPU = 13;
     static final int NODE_OPEN_NS = 15;
     // Of a SAMPLED tree, which has no NODE_OPEN, NODE_CPU and NODE_OPEN_NS.
-    /** Number of the call, from 0, from which on the next one is timed. */
-    static final int NODE_NEXT = 7;
     static final int NODE_TIMED = 12;
     /** Calls that the times stand for. */
     static final int NODE_COVERED = 13;
+    /** ns of the first calls, which are all timed; negative where they are not: -1, or the complement of the ns of the first call that was timed. */
     static final int NODE_HEAD = 14;
     static final int NODE_VARIANCE = 15;
     /** Calls of a context that are all timed. */

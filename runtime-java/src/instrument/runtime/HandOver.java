@@ -1,6 +1,10 @@
 package instrument.runtime;
 
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionService;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinTask;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -57,6 +61,61 @@ public final class HandOver {
     public static <A, B> BiConsumer<A, B> wrap(BiConsumer<A, B> task) {
         int link = link(task);
         return link == 0 ? task : new BiConsumerTask<A, B>(link, task);
+    }
+
+    /** Tasks that are about to be handed over together: a list in their order, or the collection itself where nothing is recorded. */
+    public static Collection<?> wrap(Collection<?> tasks) {
+        // The iterator is the program's code: it runs once, as without us.
+        if (tasks == null || !isRecorded()) {
+            return tasks;
+        }
+        ArrayList<Object> wrapped = new ArrayList<Object>();
+        for (Object task : tasks) {
+            wrapped.add(task instanceof Callable ? wrap((Callable<?>) task) : task);
+        }
+        return wrapped;
+    }
+
+    /** A task that is about to be handed over if the receiver of the call is an executor. */
+    public static Runnable wrapFor(Object receiver, Runnable task) {
+        return takesTasks(receiver) ? wrap(task) : task;
+    }
+
+    /** A task that is about to be handed over if the receiver of the call is an executor. */
+    public static <T> Callable<T> wrapFor(Object receiver, Callable<T> task) {
+        return takesTasks(receiver) ? wrap(task) : task;
+    }
+
+    /** Tasks that are about to be handed over together if the receiver of the call is an executor. */
+    public static Collection<?> wrapFor(Object receiver, Collection<?> tasks) {
+        return takesTasks(receiver) ? wrap(tasks) : tasks;
+    }
+
+    /** Whether an object runs the tasks that its methods get. A StructuredTaskScope has been there since Java 21 only. */
+    private static boolean takesTasks(Object receiver) {
+        if (receiver instanceof Executor || receiver instanceof CompletionService) {
+            return true;
+        }
+        for (Class<?> c = receiver == null ? null : receiver.getClass(); c != null; c = c.getSuperclass()) {
+            if (c.getName().equals("java.util.concurrent.StructuredTaskScope")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a task would get a link here. */
+    private static boolean isRecorded() {
+        ThreadState state = null;
+        try {
+            state = ProfilerRuntime.current();
+            return state != null && LinkFrames.canMake(state);
+        } catch (StackOverflowError e) {
+            return false;
+        } catch (Throwable e) {
+            ProfilerRuntime.failed(state, e);
+            return false;
+        }
     }
 
     /** The link for a task; 0: it is not to be wrapped. */

@@ -11,6 +11,7 @@ import java.util.Enumeration;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 
@@ -96,9 +97,10 @@ final class Host {
         }
     }
 
-    /** The names of the code regions of every program on the class path that was instrumented. */
+    /** What was inserted where, and the names of the code regions, of every program on the class path that was instrumented. */
     private static Map<String, String> regions() {
         Map<String, String> regions = new TreeMap<String, String>();
+        TreeSet<String> selections = new TreeSet<String>();
         try {
             ClassLoader loader = Host.class.getClassLoader();
             Enumeration<URL> all = loader == null
@@ -110,8 +112,11 @@ final class Host {
                     Properties properties = new Properties();
                     properties.load(in);
                     for (String key : properties.stringPropertyNames()) {
+                        String value = properties.getProperty(key);
                         if (key.startsWith("region.")) {
-                            regions.put(key, properties.getProperty(key));
+                            regions.put(key, value);
+                        } else if (key.equals("selection") && Agent.regions == null) {
+                            selections.add(value);
                         }
                     }
                 } finally {
@@ -120,6 +125,13 @@ final class Host {
             }
         } catch (Exception e) {
             Log.say("cannot read the names of the code regions: " + e);
+        }
+        StringBuilder all = new StringBuilder();
+        for (String selection : selections) {
+            all.append(all.length() == 0 ? "" : "; ").append(selection);
+        }
+        if (all.length() > 0) {
+            regions.put("selection", all.toString());
         }
         return regions;
     }

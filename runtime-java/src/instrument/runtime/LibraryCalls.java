@@ -15,12 +15,12 @@ final class LibraryCalls {
     /** What {@link ThreadState#enterLibrary} does not take. Lets StackOverflowError and ThreadDeath through. */
     static void enter(ThreadState state, int id) {
         learn(state, id);
-        SlowPath.enter(state, id, 0);
+        SlowPath.enter(state, id, 0, null);
     }
 
     static void exit(ThreadState state, int id) {
         learn(state, id);
-        SlowPath.close(state, id, Format.EXITS);
+        SlowPath.close(state, id, Format.EXITS, null);
     }
 
     /** Whether a frame of the shadow stack is that of such a call. */

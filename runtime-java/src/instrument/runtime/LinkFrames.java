@@ -72,12 +72,17 @@ final class LinkFrames {
         }
     }
 
+    /** Whether something is recorded here that a link can come from. */
+    static boolean canMake(ThreadState state) {
+        return state.mode == state.live && !state.isPaused() && state.depth() != 0 && Threads.settings.record != Settings.COUNTS;
+    }
+
     /**
      * The number of a link from here; 0: nothing is recorded here, or counts only. {@code started} is the thread that it leads
      * to, if it is known already.
      */
     static int make(ThreadState state, int kind, Thread started) {
-        if (state.mode != state.live || state.isPaused() || state.depth() == 0 || Threads.settings.record == Settings.COUNTS) {
+        if (!canMake(state)) {
             return 0;
         }
         int link = state.links == null ? 0 : state.links.known(state.contextNode(), kind);

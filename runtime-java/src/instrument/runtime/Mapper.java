@@ -94,6 +94,8 @@ final class Mapper {
         private volatile boolean done;
         private volatile MappedByteBuffer mapped;
         private volatile IOException failure;
+        /** Thread.stop came, and the JDK has lost it. */
+        private boolean stopped;
 
         Operation(Mapper file) {
             this.file = file;
@@ -107,6 +109,11 @@ final class Mapper {
 
         void finish() throws IOException {
             Privileged.run(this);
+            boolean stopped = this.stopped;
+            if (stopped) {
+                failure = null;
+                Privileged.run(this);
+            }
             if (failure instanceof ClosedByInterruptException) {
                 failure = null;
                 detached = true;
@@ -123,6 +130,10 @@ final class Mapper {
             if (!done) {
                 throw failure != null ? failure : new IOException("no mapping");
             }
+            Error death = stopped ? ThreadStop.again() : null;
+            if (death != null) {
+                throw death;
+            }
         }
 
         @Override
@@ -134,6 +145,7 @@ final class Mapper {
                     state.mode = ThreadState.OFF;
                 }
             }
+            boolean sound = false;
             try {
                 if (stem != null) {
                     create();
@@ -149,12 +161,24 @@ final class Mapper {
                     mapped = file.channel.map(FileChannel.MapMode.READ_WRITE, offset, length);
                 }
                 done = true;
+                sound = true;
             } catch (IOException e) {
                 failure = e;
+                sound = true;
+            } catch (IndexOutOfBoundsException e) {
+                // A channel numbers the threads that use it. One that is stopped before it has its number gives back number -1 on its way
+                // out (sun.nio.ch.NativeThreadSet), and this takes the place of ThreadDeath.
+                stopped = true;
+                failure = new IOException(e.toString());
             } catch (RuntimeException e) {
                 failure = new IOException(e.toString());
             } catch (OutOfMemoryError e) {
                 failure = new IOException(e.toString());
+            } finally {
+                if (!sound) {
+                    // It may wait for ever for this thread when it is closed: another one takes its place.
+                    file.channel = null;
+                }
             }
         }
 

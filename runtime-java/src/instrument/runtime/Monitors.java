@@ -52,14 +52,21 @@ final class Monitors {
     /** The number of the thread that has a lock; 0: nobody has it. */
     private static native int lockOwner(Object synchronizer);
 
+    /** The state of the current thread; null: its waits are not recorded. */
+    private static ThreadState waiting() {
+        ThreadState state = ProfilerRuntime.current();
+        if (state == null) {
+            state = ProfilerRuntime.newState();
+        }
+        boolean recorded = state != null && state.mode != ThreadState.BUSY && state.mode != ThreadState.OFF && !state.isPaused();
+        return recorded ? state : null;
+    }
+
     /** The current thread is about to park because of this. */
     static void parking(Object blocker) {
         try {
-            ThreadState state = ProfilerRuntime.current();
+            ThreadState state = waiting();
             if (state == null) {
-                state = ProfilerRuntime.newState();
-            }
-            if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF || state.isPaused()) {
                 return;
             }
             long clock = now();
@@ -96,11 +103,8 @@ final class Monitors {
     /** The current thread is about to wait. Monitor and thread have the numbers that the agent gave them. */
     static void begin(int kind, Object monitor, int number, int thread, long timeout, long clock) {
         try {
-            ThreadState state = ProfilerRuntime.current();
+            ThreadState state = waiting();
             if (state == null) {
-                state = ProfilerRuntime.newState();
-            }
-            if (state == null || state.mode == ThreadState.BUSY || state.mode == ThreadState.OFF || state.isPaused()) {
                 return;
             }
             // Without the monitor Object.wait throws, and does not say so to the agent.

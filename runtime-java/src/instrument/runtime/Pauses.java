@@ -67,7 +67,7 @@ final class Pauses {
     /** Pauses or resumes; nothing happens if that was done before. The caller's probes do nothing. */
     static void set(boolean on) {
         synchronized (LOCK) {
-            if (on == isOn()) {
+            if (on == isOn() || ThreadState.recording == ThreadState.NEVER) {
                 return;
             }
             Pauses before = known;

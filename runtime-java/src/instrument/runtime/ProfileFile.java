@@ -36,7 +36,7 @@ final class ProfileFile {
 
     /** The mapping that regions are taken from; null: there is none yet. */
     private MappedByteBuffer bytes;
-    private LongBuffer words;
+    private Words words;
     /** File offset of its beginning. */
     private long mappedAt;
     /** What is used of it, and where the block ends. */
@@ -197,12 +197,14 @@ final class ProfileFile {
                         map(end, size);
                     }
                     mapper.extend(end, size);
-                    used = (int) (end - mappedAt);
-                    blockEnd = used + size;
-                    words.put((used >> 3) + 1, size);
-                    words.put(used >> 3, (long) copy << 32 | Format.BLOCK);
+                    // Thread.stop may come between any two of these: at worst the block is lost, but nothing is given out twice.
+                    int at = (int) (end - mappedAt);
+                    words.put((at >> 3) + 1, size);
+                    words.put(at >> 3, (long) copy << 32 | Format.BLOCK);
+                    blockEnd = 0;
                     header.put(Format.END, end + size);
-                    used += Format.HEADER;
+                    used = at + Format.HEADER;
+                    blockEnd = at + size;
                     nextBlock = Math.min(nextBlock * 2, LARGEST_BLOCK);
                     return true;
                 }
@@ -228,8 +230,10 @@ final class ProfileFile {
                 }
             }
         }
-        words = bytes.asLongBuffer();
+        // What is cut off here begins with a mapping again.
+        words = null;
         mappedAt = end;
+        words = Words.of(bytes);
     }
 
     /** What is left of the block may be used for smaller regions. */

@@ -20,6 +20,9 @@ public final class ProfilerRuntime {
 
     /** A method was called; its frame is ready at once. */
     public static void methodEntry(int id) {
+        if (ThreadState.recording == ThreadState.NEVER) {
+            return;
+        }
         StackReserve.frame();
         ThreadState state = null;
         try {
@@ -28,7 +31,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.enter(id)) {
-                SlowPath.enter(state, id, 0);
+                SlowPath.enter(state, id, 0, null);
             }
         } catch (Throwable e) {
             entryFailed(state, e);
@@ -37,6 +40,9 @@ public final class ProfilerRuntime {
 
     /** A constructor was called; its frame is pending until {@link #superReturned}. */
     public static void constructorEntry(int id) {
+        if (ThreadState.recording == ThreadState.NEVER) {
+            return;
+        }
         StackReserve.frame();
         ThreadState state = null;
         try {
@@ -45,7 +51,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.enterConstructor(id)) {
-                SlowPath.enter(state, id, Format.PENDING);
+                SlowPath.enter(state, id, Format.PENDING, null);
             }
         } catch (Throwable e) {
             entryFailed(state, e);
@@ -54,6 +60,9 @@ public final class ProfilerRuntime {
 
     /** A method or constructor is about to return. */
     public static void methodExit(int id) {
+        if (ThreadState.recording == ThreadState.NEVER) {
+            return;
+        }
         ThreadState state = null;
         try {
             state = current();
@@ -61,7 +70,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.exit(id)) {
-                SlowPath.close(state, id, Format.EXITS);
+                SlowPath.close(state, id, Format.EXITS, null);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as lost.
@@ -72,6 +81,9 @@ public final class ProfilerRuntime {
 
     /** An exception is about to leave a method, or a constructor after its super(). */
     public static void methodUnwind(int id) {
+        if (ThreadState.recording == ThreadState.NEVER) {
+            return;
+        }
         ThreadState state = null;
         try {
             state = current();
@@ -79,7 +91,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.unwind(id)) {
-                SlowPath.close(state, id, Format.UNWINDS);
+                SlowPath.close(state, id, Format.UNWINDS, null);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as lost.
@@ -90,6 +102,9 @@ public final class ProfilerRuntime {
 
     /** The super() or this() of a constructor has returned. */
     public static void superReturned(int id) {
+        if (ThreadState.recording == ThreadState.NEVER) {
+            return;
+        }
         ThreadState state = null;
         try {
             state = current();
@@ -97,7 +112,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.superReturned(id)) {
-                SlowPath.superReturned(state, id);
+                SlowPath.superReturned(state, id, null);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as lost.
@@ -108,6 +123,9 @@ public final class ProfilerRuntime {
 
     /** A handler of the method itself is about to run: every frame above is gone. */
     public static void exceptionCaught(int id) {
+        if (ThreadState.recording == ThreadState.NEVER) {
+            return;
+        }
         ThreadState state = null;
         try {
             state = current();
@@ -115,7 +133,7 @@ public final class ProfilerRuntime {
                 state = newState();
             }
             if (state != null && !state.caught(id)) {
-                SlowPath.caught(state, id);
+                SlowPath.caught(state, id, null);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as lost.
@@ -126,6 +144,9 @@ public final class ProfilerRuntime {
 
     /** A method of a library is about to be called. */
     public static void libraryEnter(int id) {
+        if (ThreadState.recording == ThreadState.NEVER) {
+            return;
+        }
         StackReserve.frame();
         ThreadState state = null;
         try {
@@ -143,6 +164,9 @@ public final class ProfilerRuntime {
 
     /** It has returned. */
     public static void libraryExit(int id) {
+        if (ThreadState.recording == ThreadState.NEVER) {
+            return;
+        }
         ThreadState state = null;
         try {
             state = current();
@@ -251,8 +275,7 @@ public final class ProfilerRuntime {
     static void failed(ThreadState state, Throwable failure) {
         boolean death = false;
         try {
-            // By name: the class is about to leave the JDK.
-            death = failure.getClass().getName().equals("java.lang.ThreadDeath");
+            death = ThreadStop.is(failure);
             if (death) {
                 if (state != null) {
                     state.mend();

@@ -1,12 +1,11 @@
 package instrument.runtime;
 
 import java.nio.ByteBuffer;
-import java.nio.LongBuffer;
 
 /** A piece of the mapped file that has one owner: one thread, or the runtime under its lock. */
 final class Region {
     /** The mapping's memory, as words. */
-    final LongBuffer words;
+    final Words words;
     /** The same memory, as bytes. */
     private final ByteBuffer bytes;
     /** Index of the region's first word in {@link #words}. */
@@ -16,7 +15,7 @@ final class Region {
     /** Offset of the region in the file. */
     final long fileOffset;
 
-    Region(LongBuffer words, ByteBuffer bytes, int offset, int length, long mappedAt) {
+    Region(Words words, ByteBuffer bytes, int offset, int length, long mappedAt) {
         this.words = words;
         this.bytes = bytes;
         this.base = offset >> 3;

@@ -11,35 +11,35 @@ final class Rehearsal {
     static void run(ThreadState state) {
         state.tryOut();
         for (int id = 0; id < 100; id++) {
-            SlowPath.enter(state, id, id == 0 ? 0 : Format.PENDING);
+            SlowPath.enter(state, id, id == 0 ? 0 : Format.PENDING, null);
         }
-        SlowPath.superReturned(state, 98);
-        SlowPath.caught(state, 97);
+        SlowPath.superReturned(state, 98, null);
+        SlowPath.caught(state, 97, null);
         state.superReturned(97);
-        SlowPath.superReturned(state, 97);
+        SlowPath.superReturned(state, 97, null);
         state.exit(97);
-        SlowPath.close(state, 0, Format.UNWINDS);
-        SlowPath.close(state, 0, Format.UNWINDS);
-        SlowPath.enter(state, 1, 0);
+        SlowPath.close(state, 0, Format.UNWINDS, null);
+        SlowPath.close(state, 0, Format.UNWINDS, null);
+        SlowPath.enter(state, 1, 0, null);
         state.exit(1);
-        SlowPath.enter(state, 1, 0);
+        SlowPath.enter(state, 1, 0, null);
         // No method has this id.
         LibraryCalls.enter(state, 0);
-        SlowPath.caught(state, 1);
+        SlowPath.caught(state, 1, null);
         state.enterLibrary(0);
         LibraryCalls.exit(state, 0);
-        SlowPath.enter(state, 0, 0);
-        SlowPath.close(state, 1, Format.EXITS);
+        SlowPath.enter(state, 0, 0, null);
+        SlowPath.close(state, 1, Format.EXITS, null);
         SlowPath.allocated(state, new Object());
         LinkFrames.enter(state, 1);
         LinkFrames.made(state, 1);
         LinkFrames.leave(state, 1);
         state.takeOut(1);
         state.muted.begin(2, 0);
-        SlowPath.enter(state, 1, 0);
+        SlowPath.enter(state, 1, 0, null);
         state.muted.begin(3, Format.PENDING);
-        SlowPath.superReturned(state, 3);
-        SlowPath.close(state, 2, Format.EXITS);
+        SlowPath.superReturned(state, 3, null);
+        SlowPath.close(state, 2, Format.EXITS, null);
         state.release();
     }
 }

@@ -292,8 +292,7 @@ public final class RmiMarkers {
     private static void failure(Throwable reason) {
         boolean death = false;
         try {
-            // By name: the class is about to leave the JDK.
-            death = reason.getClass().getName().equals("java.lang.ThreadDeath");
+            death = ThreadStop.is(reason);
             if (!death && !complained) {
                 complained = true;
                 Log.say("a remote call could not be recorded: " + reason);

@@ -2,13 +2,13 @@ package instrument.runtime;
 
 /**
  * Events that the fast paths do not take: the first of a thread, those that need room, those during or after a pause, and those that
- * belong to another frame than the topmost. Which frame that is says {@link ThreadState}.
+ * belong to another frame than the topmost. Which frame that is says {@link ThreadState}. See {@link NotInlined} for the last parameters.
  */
 final class SlowPath {
     private SlowPath() {}
 
     /** A method or, with the pending bit, a constructor is entered. Lets StackOverflowError and ThreadDeath through. */
-    static void enter(ThreadState state, int id, long pendingBit) {
+    static void enter(ThreadState state, int id, long pendingBit, NotInlined none) {
         if (state.isPaused()) {
             state.muted.begin(id, pendingBit);
             return;
@@ -50,7 +50,7 @@ final class SlowPath {
     }
 
     /** Exit and unwind. */
-    static void close(ThreadState state, int id, int column) {
+    static void close(ThreadState state, int id, int column, NotInlined none) {
         int place = state.muted.find(id + 1, 0xffffffff);
         if (place >= 0) {
             state.muted.truncate(place);
@@ -74,7 +74,7 @@ final class SlowPath {
         state.outside();
     }
 
-    static void superReturned(ThreadState state, int id) {
+    static void superReturned(ThreadState state, int id, NotInlined none) {
         int place = state.muted.find(id + 1 | 0x80000000, 0xffffffff);
         if (place >= 0) {
             state.muted.ready(place);
@@ -99,7 +99,7 @@ final class SlowPath {
         state.outside();
     }
 
-    static void caught(ThreadState state, int id) {
+    static void caught(ThreadState state, int id, NotInlined none) {
         if (state.muted.find(id + 1, 0x7fffffff) >= 0) {
             state.covered();
             return;

@@ -31,6 +31,9 @@ abstract class ThreadState {
     /** Not inside a root method: only the entry of one is recorded. */
     static final int OUTSIDE = 5;
 
+    /** What {@link #recording} is when nothing ever is recorded: no probe looks any further. */
+    static final int NEVER = Integer.MIN_VALUE;
+
     /** The first of the modes of threads that record. */
     private static final int RECORDING = 16;
 

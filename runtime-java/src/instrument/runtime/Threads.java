@@ -206,12 +206,19 @@ final class Threads {
                         file = Privileged.open(settings);
                         first = true;
                     } catch (Throwable e) {
+                        if (ThreadStop.is(e)) {
+                            // The thread ends; another one begins anew.
+                            throw (Error) e;
+                        }
                         String cure = !Privileged.managed()
                             ? ""
                             : ". There is a security manager: grant the program's jar java.security.AllPermission in its policy"
                                 + " file, or start the program as it was with `instrument run`";
                         Log.say("cannot create the profile, nothing is recorded: " + e + cure);
                     }
+                }
+                if (file == null) {
+                    ThreadState.recording = ThreadState.NEVER;
                 }
                 started = true;
             }
@@ -239,7 +246,9 @@ final class Threads {
      * thread is inside the runtime: its probes do nothing.
      */
     private static void warmUp() {
-        new Throwable().getStackTrace();
+        Throwable throwable = new Throwable();
+        throwable.getStackTrace();
+        ThreadStop.is(throwable);
         ClassNames.of(new Object());
         HandOver.wrap((Runnable) null);
         Regions.end(0);

@@ -1,7 +1,5 @@
 package instrument.runtime;
 
-import java.nio.LongBuffer;
-
 /**
  * Records every event, 8 bytes each, in pieces of the mapped file. The events are written as the probes saw them; the shadow
  * stack here is only for what a reader cannot know: the surplus of pending constructors, and the end of a root method.
@@ -24,7 +22,7 @@ final class TraceState extends ThreadState {
     private static final long CAUGHT = Format.EVENT_CAUGHT << 60;
 
     /** The block that holds the current piece. */
-    private LongBuffer words;
+    private Words words;
     /** The next event. */
     private int next;
     /** From here on an event is not for the fast path. */
@@ -143,7 +141,7 @@ final class TraceState extends ThreadState {
     }
 
     private void put(long kind, int number, long clock) {
-        LongBuffer words = this.words;
+        Words words = this.words;
         int at = next & INDEX;
         long delta = clock - last;
         if ((delta & ~LARGEST_DELTA) != 0) {
@@ -161,6 +159,32 @@ final class TraceState extends ThreadState {
             words.put(next++, Format.EVENT_CLOCK << 60 | delta & ~LARGEST_DELTA & (1L << 60) - 1);
         }
         return delta > 0 ? delta & LARGEST_DELTA : 0;
+    }
+
+    /** An event that is in the piece, and that the next one would replace, is finished: what comes behind the last one is 0. */
+    @Override
+    void mend() {
+        if (mode != recording) {
+            return;
+        }
+        if (end == 0) {
+            open(piece);
+        }
+        long event = next < end ? words.get(next) : 0;
+        if (event != 0) {
+            next++;
+            long kind = event & 0xFL << 60;
+            last += kind == Format.EVENT_CLOCK << 60 ? event & (1L << 60) - 1 : event & LARGEST_DELTA;
+            if (depth > 0 && kind == SUPER_RETURNED) {
+                stack[depth - 1] &= ~Format.PENDING;
+            } else if (depth > 0 && (kind == EXIT || kind == UNWIND)) {
+                depth--;
+            }
+        }
+        pending = 0;
+        for (int at = 0; at < depth; at++) {
+            pending += stack[at] < 0 ? 1 : 0;
+        }
     }
 
     // ---- for the slow paths ----
@@ -409,10 +433,20 @@ final class TraceState extends ThreadState {
         if (ordinal == 0 && piece != null) {
             Threads.file.release(piece);
         }
-        fresh.put(Format.PIECE, ++pieces);
+        // Thread.stop may come between any two of these: see mend.
+        end = 0;
+        entryEnd = 0;
+        piece = fresh;
+        open(fresh);
+    }
+
+    /** May be cut off, and done again. */
+    private void open(Region fresh) {
+        long number = fresh.get(Format.PIECE) != 0 ? fresh.get(Format.PIECE) : pieces + 1;
+        fresh.put(Format.PIECE, number);
         fresh.put(Format.PIECE_CLOCK, last);
         fresh.publish(ordinal == 0 ? Format.FREE : Format.TRACE, ordinal);
-        piece = fresh;
+        pieces = (int) number;
         words = fresh.words;
         next = fresh.base + Format.HEADER_WORDS;
         end = fresh.base + (fresh.length >> 3) - SPARE;

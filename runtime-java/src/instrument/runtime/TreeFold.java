@@ -60,14 +60,21 @@ final class TreeFold {
                 closed += get(node, Format.nodeColumn(column));
             }
             long covered = get(node, Format.NODE_COVERED);
-            long head = get(node, Format.NODE_HEAD);
+            int method = (int) get(node, 0);
+            boolean headless = get(node, Format.NODE_HEAD) < 0;
+            long head = Math.max(0, get(node, Format.NODE_HEAD));
             double ns = get(node, Format.NODE_NS);
             double squares = Double.longBitsToDouble(get(node, Format.NODE_SQUARES));
             double variance = Double.longBitsToDouble(get(node, Format.NODE_VARIANCE));
             // Calls since the last one that was timed.
             double rest = Math.max(0, closed - covered);
-            if (rest > 0 && covered > 0) {
-                double mean = covered > Format.HEAD ? ns / (covered - Format.HEAD) : (double) head / covered;
+            if (rest > 0 && covered == 0 && headless) {
+                double mean = Sampling.mean(method);
+                ns = rest * mean;
+                squares = 2 * rest * mean * mean;
+                variance = rest * Sampling.variance(method);
+            } else if (rest > 0 && covered > 0) {
+                double mean = headless ? ns / covered : covered > Format.HEAD ? ns / (covered - Format.HEAD) : (double) head / covered;
                 double spread = Math.max(0, squares / covered - Math.pow((ns + head) / covered, 2));
                 long timed = get(node, Format.NODE_TIMED);
                 ns += rest * mean;

@@ -1,15 +1,13 @@
 package instrument.runtime;
 
-import java.nio.LongBuffer;
-
 /**
  * Records a calling context tree: shadow stack and nodes, both in the mapped file. A frame is two words, the second one
  * the clock at its entry; the lower half of the first is the number of its node. The stack is a path in the tree, so a
  * node has one open frame at most: a call that is open is the node's latest. Nodes lie in pieces, which never move; all of them and the
  * stack are in one mapping, and the number of a node is its place there, in units of {@link Format#UNIT_WORDS}.
  *
- * <p>The child for an id is found by a hash of (caller, id) and verified by the first word of the node, whose cache line is
- * needed anyway. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
+ * <p>The callee of an entry is guessed to be the one that was entered last from the same node, or found by a hash of (caller, id). The first word
+ * of the node, whose cache line is needed anyway, verifies it. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
  *
  * <p>Past the limits of depth and of contexts calls go the slow way: they are counted per method, under the one deeper node,
  * and not timed. {@link #limit} is the place on the stack from which on that may be so.
@@ -27,13 +25,6 @@ final class TreeState extends ThreadState {
     /** From the number of a node to that of the next one in its piece. */
     private static final int STEP = Format.NODE_WORDS / Format.UNIT_WORDS;
 
-    /** Calls that take so many ns or more are all timed. */
-    private static final long LONG = 10000;
-    /** Of the shortest calls, one in so many is timed. */
-    static final int RARE = Threads.settings.sampled == Settings.AUTO ? 64 : Threads.settings.sampled;
-    /** The logarithm of the least number of calls timed for each doubling of their number. */
-    private static final int LOG_SHARE = 4;
-
     /** No index is larger. Tells the compiler that none is negative. */
     private static final int INDEX = (1 << 28) - 1;
 
@@ -41,13 +32,13 @@ final class TreeState extends ThreadState {
     private static final boolean SAMPLED = Threads.settings.sampled != 1;
     private static final boolean CPU = Threads.settings.cpu && CpuClock.start();
 
-    /** Calls of a context that are all timed, if not all are. */
-    private long head = Format.HEAD;
-    /** On average one call in so many is timed; 0: see {@link #period}. */
+    /** Calls of a context that are all timed, if not all are; 0: this thread is on trial. */
+    private int head = Format.HEAD;
+    /** On average one call in so many is timed; 0: see {@link Sampling}. */
     private int period = Threads.settings.sampled;
 
     /** The mapping that holds stack and nodes. */
-    private LongBuffer words;
+    private Words words;
     // Indexes in it. The two words below the first frame are 0.
     private int bottom;
     private int sp;
@@ -63,6 +54,9 @@ final class TreeState extends ThreadState {
     private int stackEnd;
     /** Node numbers by hash of the node's key, a quarter full at most. Number 0 is the head of a block, which is the key of no node. */
     private int[] table;
+
+    /** It is of ended threads: it has estimates. */
+    private boolean sums;
 
     /** The stack. */
     Region tree;
@@ -114,11 +108,12 @@ final class TreeState extends ThreadState {
         if (mode != recording) {
             return false;
         }
-        LongBuffer words = this.words;
+        Words words = this.words;
         int top = sp & INDEX;
         long key = (long) current << 32 | id + 1;
-        int[] table = this.table;
-        int node = table[hash(key) & table.length - 1];
+        int guess = (current << Format.LOG_UNIT_WORDS & INDEX) + Format.NODE_NEXT;
+        long hint = current == 0 ? 0 : words.get(guess);
+        int node = (int) hint;
         int at = node << Format.LOG_UNIT_WORDS & INDEX;
         if (words.get(at) != key) {
             node = find(key);
@@ -126,6 +121,9 @@ final class TreeState extends ThreadState {
                 return false;
             }
             at = node << Format.LOG_UNIT_WORDS & INDEX;
+            if (current != 0) {
+                words.put(guess, hint & 0xffffffff00000000L | node);
+            }
         }
         if (top >= limit) {
             return false;
@@ -138,8 +136,13 @@ final class TreeState extends ThreadState {
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
-        words.put(top + 1, SAMPLED && entries < words.get(at + Format.NODE_NEXT) ? 0 : Clock.now());
+        words.put(top + 1, SAMPLED && isSkipped(entries, words.get(at + Format.NODE_NEXT)) ? 0 : Clock.now());
         return true;
+    }
+
+    /** Whether the call with this number, from 0, comes before the one that is timed next: see {@link Format#NODE_NEXT}. */
+    private static boolean isSkipped(long entries, long next) {
+        return (int) entries - (int) (next >>> 32) < 0;
     }
 
     @Override
@@ -166,7 +169,7 @@ final class TreeState extends ThreadState {
             return false;
         }
         long now = SAMPLED ? 0 : Clock.now();
-        LongBuffer words = this.words;
+        Words words = this.words;
         int top = sp - 2 & INDEX;
         long frame = words.get(top);
         if ((int) (frame >>> 32) != id + 1 || top < floor) {
@@ -176,9 +179,9 @@ final class TreeState extends ThreadState {
         long start = words.get(top + 1);
         if (start != 0) {
             if (SAMPLED) {
-                return closeTimed(column);
+                return closeTimed(column, null);
             }
-            time(words, at, now - start);
+            time(words, at, now - start, 0);
             words.put(top + 1, now);
         }
         if (CPU) {
@@ -194,7 +197,7 @@ final class TreeState extends ThreadState {
     }
 
     /** One in many: kept out of the way of the others. */
-    private boolean closeTimed(int column) {
+    private boolean closeTimed(int column, NotInlined none) {
         now = Clock.now();
         cpuNow = CPU ? cpuClock() : 0;
         cpuLast = cpuNow;
@@ -202,11 +205,11 @@ final class TreeState extends ThreadState {
         return true;
     }
 
-    private void time(LongBuffer words, int at, long measured) {
+    private void time(Words words, int at, long measured, int idPlusOne) {
         // Some processors' clocks differ by a little.
         long ns = Math.max(0, measured);
         if (SAMPLED) {
-            sample(words, at, ns);
+            Sampling.add(words, at, ns, idPlusOne, head, period);
             return;
         }
         words.put(at + Format.NODE_NS, words.get(at + Format.NODE_NS) + ns);
@@ -219,52 +222,8 @@ final class TreeState extends ThreadState {
         add(words, at + Format.NODE_SQUARES, (double) ns * ns);
     }
 
-    private static void add(LongBuffer words, int at, double summand) {
+    private static void add(Words words, int at, double summand) {
         words.put(at, Double.doubleToRawLongBits(Double.longBitsToDouble(words.get(at)) + summand));
-    }
-
-    // ---- timing few calls ----
-
-    /**
-     * A call that was timed stands for those since the one before it, too: the sums are estimates for all calls. Which call is the next one is drawn at
-     * random, so no period of the program keeps step with it. The variance is that of a sum of calls drawn so.
-     */
-    private void sample(LongBuffer words, int at, long ns) {
-        long entries = words.get(at + Format.ENTRIES);
-        long covered = words.get(at + Format.NODE_COVERED);
-        long calls = Math.max(1, entries - covered);
-        words.put(at + Format.NODE_TIMED, words.get(at + Format.NODE_TIMED) + 1);
-        words.put(at + Format.NODE_MIN, Math.min(words.get(at + Format.NODE_MIN), ns));
-        words.put(at + Format.NODE_MAX, Math.max(words.get(at + Format.NODE_MAX), ns));
-        if (entries <= head) {
-            words.put(at + Format.NODE_HEAD, words.get(at + Format.NODE_HEAD) + ns);
-            words.put(at + Format.NODE_COVERED, entries);
-            add(words, at + Format.NODE_SQUARES, (double) ns * ns);
-            return;
-        }
-        long sum = words.get(at + Format.NODE_NS);
-        if (calls > 1) {
-            double mean = covered > head ? (double) sum / (covered - head) : (double) words.get(at + Format.NODE_HEAD) / Math.max(1, covered);
-            add(words, at + Format.NODE_VARIANCE, (double) calls * (calls - 1) * (ns - mean) * (ns - mean));
-        }
-        sum += calls * ns;
-        add(words, at + Format.NODE_SQUARES, (double) calls * ns * ns);
-        words.put(at + Format.NODE_NS, sum);
-        words.put(at + Format.NODE_COVERED, entries);
-        // Calls that are all timed need no more than this comparison.
-        long period = this.period != Settings.AUTO ? this.period : sum >= LONG * (entries - head) ? 1 : period(sum / (entries - head), entries);
-        if (period > 1) {
-            long random = (entries + at) * GOLDEN >>> 32;
-            words.put(at + Format.NODE_NEXT, entries + (random * (2 * period - 1) >>> 32));
-        }
-    }
-
-    /**
-     * Of calls that take so many ns on average: the clock adds a few percent to them. The first calls are timed more
-     * often, for the time of contexts that have few of them.
-     */
-    private static long period(long mean, long entries) {
-        return Math.min(mean * RARE <= LONG ? RARE : LONG / mean, Math.max(1, entries >> LOG_SHARE));
     }
 
     private long cpuClock() {
@@ -372,7 +331,7 @@ final class TreeState extends ThreadState {
         int at = place((int) frame);
         if (start != 0) {
             // A call that is not timed does not tell when it began: a pause may have begun just before.
-            time(words, at, Math.max(0, now - start));
+            time(words, at, Math.max(0, now - start), Format.idPlusOne(frame));
         }
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuNow - cpuStarts[top - bottom >> 1]);
@@ -417,7 +376,7 @@ final class TreeState extends ThreadState {
     /** A call that was counted and has no frame is lost; the topmost frame goes if its end was counted. */
     private void balance(int node) {
         int at = place(node);
-        long more = words.get(at + Format.ENTRIES) - words.get(at + Format.NODE_OPEN);
+        long more = words.get(at + Format.ENTRIES);
         for (int column = Format.EXITS; column <= Format.LOST; column++) {
             more -= words.get(at + Format.nodeColumn(column));
         }
@@ -624,7 +583,7 @@ final class TreeState extends ThreadState {
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
-        words.put(top + 1, untimed || SAMPLED && entries < words.get(at - Format.ENTRIES + Format.NODE_NEXT) ? 0 : Clock.now());
+        words.put(top + 1, untimed || SAMPLED && isSkipped(entries, words.get(at - Format.ENTRIES + Format.NODE_NEXT)) ? 0 : Clock.now());
     }
 
     // ---- nodes ----
@@ -668,6 +627,11 @@ final class TreeState extends ThreadState {
         node = next;
         int at = place(node);
         words.put(at + Format.NODE_MIN, Long.MAX_VALUE);
+        long first = SAMPLED && head > 0 && period == Settings.AUTO && !sums ? Sampling.begin((int) key, at) : -1;
+        if (first >= 0) {
+            words.put(at + Format.NODE_NEXT, first << 32);
+            words.put(at + Format.NODE_HEAD, -1);
+        }
         words.put(at, key);
         next += STEP;
         count++;
@@ -835,9 +799,10 @@ final class TreeState extends ThreadState {
         if (newTree == null) {
             return false;
         }
-        measured = CPU && kind != Format.ENDED && CpuClock.measures();
+        sums = kind == Format.ENDED;
+        measured = CPU && !sums && CpuClock.measures();
         // Times of ended threads are estimates already: see TreeFold.
-        long sampled = !SAMPLED ? 0 : kind == Format.ENDED ? Format.ESTIMATED : Format.SAMPLED;
+        long sampled = !SAMPLED ? 0 : sums ? Format.ESTIMATED : Format.SAMPLED;
         prepare(newTree, Format.IN_PIECES | sampled | (CPU ? Format.CPU : 0));
         use(newTree, 0);
         rehash(32);
@@ -897,7 +862,7 @@ final class TreeState extends ThreadState {
     void timeAll(boolean all) {
         if (SAMPLED) {
             head = 0;
-            period = all ? 1 : RARE;
+            period = all ? 1 : Sampling.RARE;
             for (int node : numbers()) {
                 words.put(place(node) + Format.NODE_NEXT, 0);
             }

@@ -1,5 +1,6 @@
 package instrument.runtime;
 
+import java.util.Collection;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -44,5 +45,25 @@ public final class HandOver {
     public static <A, B> BiConsumer<A, B> wrap(BiConsumer<A, B> task) {
         Recorder.other("task BiConsumer");
         return task;
+    }
+
+    public static Collection<?> wrap(Collection<?> tasks) {
+        Recorder.other("task Collection");
+        return tasks;
+    }
+
+    public static Runnable wrapFor(Object receiver, Runnable task) {
+        Recorder.other("task Runnable for");
+        return task;
+    }
+
+    public static <T> Callable<T> wrapFor(Object receiver, Callable<T> task) {
+        Recorder.other("task Callable for");
+        return task;
+    }
+
+    public static Collection<?> wrapFor(Object receiver, Collection<?> tasks) {
+        Recorder.other("task Collection for");
+        return tasks;
     }
 }

@@ -1,0 +1,94 @@
+//! A key of a context that is the same in every run, file, build and host: links, baselines, differences and fleets join by it.
+//!
+//! A context is a path of methods and links from the outermost one in. Its key is 16 bytes:
+//!
+//! - of the empty path: 16 bytes of 0;
+//! - of a path whose last part is *name*: the first 16 bytes of SHA-256 over the key of the path without it, a byte of 0 for a method
+//!   (1 link, 2 calls past the recorder's limits), and the UTF-8 bytes of *name* as [`stable`](crate::stable_name::stable) gives it.
+//!
+//! Processes and threads are no part of the path: what a pool does is in the same context whichever of its threads does it. Ids, addresses,
+//! clocks and the order of siblings are in no key. In text a key is 32 hexadecimal digits.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use crate::model::{Arcflow, Kind};
+use crate::stable_name::stable;
+
+/// The key of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct ContextKey(pub [u8; 16]);
+
+impl ContextKey {
+    /// Of the empty path.
+    pub const ROOT: ContextKey = ContextKey([0; 16]);
+
+    /// Of this path with one part more. Processes, threads and the root add nothing.
+    #[must_use]
+    pub fn child(self, kind: Kind, name: &str) -> ContextKey {
+        let mark = match kind {
+            Kind::Root | Kind::Process | Kind::Thread => return self,
+            Kind::Method => 0u8,
+            Kind::Link => 1,
+            Kind::Deeper => 2,
+        };
+        let hash =
+            Sha256::new().chain_update(self.0).chain_update([mark]).chain_update(stable(name).as_bytes());
+        let mut key = [0; 16];
+        key.copy_from_slice(&hash.finalize()[..16]);
+        ContextKey(key)
+    }
+
+    /// The keys of all contexts of a model, by index of the node. Contexts that differ in their process or thread only have one key.
+    pub fn of_model(model: &Arcflow) -> Vec<ContextKey> {
+        let mut keys: Vec<ContextKey> = Vec::with_capacity(model.nodes().len());
+        for (i, node) in model.nodes().iter().enumerate() {
+            let above = if i == 0 { ContextKey::ROOT } else { keys[node.parent.0 as usize] };
+            keys.push(above.child(node.kind, model.name(node.consumer)));
+        }
+        keys
+    }
+}
+
+impl fmt::Display for ContextKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_the_path_and_nothing_else() {
+        let main = ContextKey::ROOT.child(Kind::Method, "Shop.main()V");
+        // The definition, so that others can compute it: SHA-256 of 16 zeros, a zero, and the name.
+        assert_eq!(main.to_string(), "426ff10a53643b787cc8573520eb4034");
+        let mut keys = Vec::new();
+        for thread in ["main", "pool-1-thread-1"] {
+            let mut model = Arcflow::new(Vec::new());
+            let mut at = Arcflow::ROOT;
+            for (kind, name) in [
+                (Kind::Process, thread),
+                (Kind::Thread, thread),
+                (Kind::Method, "Shop.main()V"),
+                (Kind::Link, "(task of Shop.main()V)"),
+                (Kind::Method, if thread == "main" { "Shop.lambda$0()V" } else { "Shop.lambda$17()V" }),
+            ] {
+                let consumer = model.consumer(name);
+                at = model.child(at, kind, consumer);
+            }
+            keys.push(ContextKey::of_model(&model));
+        }
+        assert_eq!(keys[0], keys[1]);
+        assert_eq!((keys[0][2], keys[0][3]), (ContextKey::ROOT, main));
+        assert_ne!(keys[0][4], keys[0][5]);
+        // What a link is called is no method of this name.
+        assert_ne!(main.child(Kind::Link, "a"), main.child(Kind::Method, "a"));
+        // A name cannot be cut elsewhere.
+        let of = |a: &str, b: &str| ContextKey::ROOT.child(Kind::Method, a).child(Kind::Method, b);
+        assert_ne!(of("ab", "c"), of("a", "bc"));
+    }
+}

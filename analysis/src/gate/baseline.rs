@@ -1,0 +1,216 @@
+//! What several runs of one build have in common, and what moves among them.
+//!
+//! A figure of a method is judged if it was the same in all runs. So is one of a context, if the calls of all its callers were, too: below
+//! a caller that moves, equal figures are chance. Of contexts only as many levels are kept as make [`MOST_CONTEXTS`] lines, since a baseline
+//! is to be read; methods are all kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::explain::explain;
+use super::figure::{Figure, Ranges, fixed, widen};
+use super::joined::Joined;
+use super::run::{Conditions, Refusal, Run, is_method};
+use crate::model::HashMap;
+
+pub use super::joined::{Context, Method};
+
+/// Contexts that a baseline keeps, unless asked otherwise.
+pub const MOST_CONTEXTS: usize = 2_000;
+
+/// What was learned.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Baseline {
+    /// How many runs it comes from.
+    pub runs: u64,
+    /// Their conditions; `java` has all their versions.
+    pub conditions: Conditions,
+    /// Methods that were called, by name.
+    pub methods: BTreeMap<String, Method>,
+    /// Methods that were instrumented and never called; without parameters: none of this name was; `pkg.Class.*`: none of the class.
+    pub never: BTreeSet<String>,
+    /// Contexts in the order of their paths; the first is the root. What lies below one whose calls move is not there.
+    pub contexts: Vec<Context>,
+    /// Contexts of more levels than this are not there; `None`: all are.
+    pub levels: Option<usize>,
+}
+
+impl Baseline {
+    /// Learns from runs of one build; keeps at most so many contexts.
+    ///
+    /// # Errors
+    /// Runs under different conditions, with the label of the one that differs; but several versions of Java are allowed.
+    pub fn learn(runs: &[Run], most_contexts: usize) -> Result<Baseline, Box<(String, Refusal)>> {
+        let Some(first) = runs.first() else { return Ok(Baseline::default()) };
+        let mut versions = BTreeSet::new();
+        for run in runs {
+            versions.insert(run.conditions.java.as_str());
+            let java = first.conditions.java.clone();
+            let same_java = Conditions { java, ..run.conditions.clone() };
+            same_java
+                .comparable(&first.conditions, &first.label)
+                .map_err(|refusal| Box::new((run.label.clone(), refusal)))?;
+        }
+        let java = versions.into_iter().collect::<Vec<_>>().join(" ");
+        let mut methods: BTreeMap<String, Method> = BTreeMap::new();
+        let of_runs: Vec<_> = runs.iter().map(Run::methods).collect();
+        for name in of_runs.iter().flat_map(BTreeMap::keys).collect::<BTreeSet<_>>() {
+            let mut figures = of_runs.iter().map(|run| fixed(&run.get(name).copied().unwrap_or_default()));
+            let mut ranges = figures.next().unwrap_or_default();
+            figures.for_each(|figures| widen(&mut ranges, &figures));
+            methods.insert((*name).to_owned(), Method { ranges, reason: None });
+        }
+        let joined = Joined::new(runs);
+        explain(runs, &joined, &mut methods);
+        let (contexts, levels) = if first.has_contexts() {
+            kept(&joined, most_contexts)
+        } else {
+            (vec![joined.contexts[0].clone()], Some(0))
+        };
+        let conditions = Conditions { java, ..first.conditions.clone() };
+        let never = never(runs, &methods);
+        Ok(Baseline { runs: runs.len() as u64, conditions, methods, never, contexts, levels })
+    }
+
+    /// Takes over what `new` learned, as what is right from now on. What moved goes on moving: one run cannot show that it does not.
+    pub fn bless(&mut self, new: Baseline) {
+        let old = std::mem::replace(self, new);
+        for (name, method) in old.methods {
+            let moves = (0..Figure::ALL.len()).filter(|&i| method.ranges[i].value().is_none());
+            for i in moves {
+                let now = self
+                    .methods
+                    .entry(name.clone())
+                    .or_insert_with(|| Method { ranges: Ranges::default(), reason: None });
+                self.never.remove(&name);
+                now.ranges[i] = now.ranges[i].with(method.ranges[i]);
+                now.reason = now.reason.take().or_else(|| method.reason.clone());
+            }
+        }
+        // Contexts that moved, with what lies below.
+        let places = self.places();
+        let mut moving = vec![None; self.contexts.len()];
+        let mut found: Vec<Option<usize>> = Vec::with_capacity(old.contexts.len());
+        for (i, context) in old.contexts.iter().enumerate() {
+            let place = if i == 0 {
+                Some(0)
+            } else {
+                found[context.parent].and_then(|parent| places.get(&(parent, &*context.name)).copied())
+            };
+            if let Some(place) = place {
+                moving[place] = Some(context.ranges);
+            }
+            found.push(place);
+        }
+        drop(places);
+        for (context, old) in self.contexts.iter_mut().zip(&moving) {
+            let Some(old) = old else { continue };
+            for (range, old) in context.ranges.iter_mut().zip(old).filter(|(_, old)| old.value().is_none()) {
+                *range = range.with(*old);
+            }
+        }
+        self.contexts = without_what_moves(&self.contexts);
+        self.runs += old.runs;
+    }
+
+    /// Whether a method was there and was not called.
+    pub fn was_never_called(&self, method: &str) -> bool {
+        let names = [method, without_parameters(method), &all_of_class(method)];
+        names.iter().any(|name| self.never.contains(*name))
+    }
+
+    /// Contexts by their caller's index and their name.
+    pub fn places(&self) -> HashMap<(usize, &str), usize> {
+        let contexts = self.contexts.iter().enumerate().skip(1);
+        contexts.map(|(i, context)| ((context.parent, context.name.as_str()), i)).collect()
+    }
+
+    /// Calls of the methods of which no call ever moved, and of all, as they were learned.
+    pub fn stable_calls(&self) -> (u64, u64) {
+        let calls = self.methods.values().map(|method| method.ranges[0]);
+        calls.fold((0, 0), |(stable, all), range| (stable + range.value().unwrap_or(0), all + range.max))
+    }
+}
+
+/// `pkg.Class.method(..)` as `pkg.Class.method`.
+fn without_parameters(method: &str) -> &str {
+    method.split('(').next().unwrap_or(method)
+}
+
+/// `pkg.Class.method(..)` as `pkg.Class.*`.
+fn all_of_class(method: &str) -> String {
+    let head = without_parameters(method);
+    format!("{}.*", head.rsplit_once('.').map_or("", |(class, _)| class))
+}
+
+/// What was instrumented and never called: by class where that is all of it, and without parameters where no method of the name was.
+fn never(runs: &[Run], methods: &BTreeMap<String, Method>) -> BTreeSet<String> {
+    let used: BTreeSet<String> = methods.keys().map(|name| all_of_class(name)).collect();
+    let called: BTreeSet<&str> = methods.keys().map(|name| without_parameters(name)).collect();
+    let all: BTreeSet<&String> = runs.iter().flat_map(|run| &run.instrumented).collect();
+    let uncalled = all.into_iter().filter(|name| !methods.contains_key(*name));
+    let named = uncalled.map(|name| {
+        let class = all_of_class(name);
+        let head = without_parameters(name);
+        if !used.contains(&class) {
+            class
+        } else if called.contains(head) {
+            name.clone()
+        } else {
+            head.to_owned()
+        }
+    });
+    named.collect()
+}
+
+/// The contexts that a baseline keeps, and the levels that it keeps if not all.
+fn kept(joined: &Joined, most: usize) -> (Vec<Context>, Option<usize>) {
+    let contexts = without_what_moves(&joined.contexts);
+    let mut levels = vec![0usize; contexts.len()];
+    let mut of_level: Vec<usize> = vec![0];
+    for i in 1..contexts.len() {
+        levels[i] = levels[contexts[i].parent] + 1;
+        of_level.resize(of_level.len().max(levels[i] + 1), 0);
+        of_level[levels[i]] += 1;
+    }
+    let mut sum = 0;
+    let fits = of_level.iter().take_while(|&&count| {
+        sum += count;
+        sum <= most
+    });
+    let deepest = fits.count().saturating_sub(1);
+    let is_cut = deepest + 1 < of_level.len();
+    let keep = |i: usize| levels[i] <= deepest;
+    (ordered(&contexts, keep), is_cut.then_some(deepest))
+}
+
+/// Without what lies below contexts whose calls move.
+fn without_what_moves(contexts: &[Context]) -> Vec<Context> {
+    let mut stays = vec![true; contexts.len()];
+    for i in 1..contexts.len() {
+        let parent = contexts[i].parent;
+        let moves = contexts[parent].ranges[0].value().is_none();
+        // How often the machine's own work was met tells nothing; what it called does.
+        stays[i] = stays[parent] && (!moves || !is_method(&contexts[parent].name));
+    }
+    ordered(contexts, |i| stays[i])
+}
+
+/// The contexts that are to be kept (with a context its callers), in the order of their paths.
+fn ordered(contexts: &[Context], keep: impl Fn(usize) -> bool) -> Vec<Context> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); contexts.len()];
+    for i in (1..contexts.len()).filter(|&i| keep(i)) {
+        children[contexts[i].parent].push(i);
+    }
+    let mut out = vec![contexts[0].clone()];
+    let mut stack = vec![(0, 0)];
+    while let Some((i, place)) = stack.pop() {
+        if i != 0 {
+            out.push(Context { parent: place, ..contexts[i].clone() });
+        }
+        let at = out.len() - 1;
+        let below = &mut children[i];
+        below.sort_by(|&a, &b| contexts[b].name.cmp(&contexts[a].name));
+        stack.extend(below.iter().map(|&child| (child, at)));
+    }
+    out
+}

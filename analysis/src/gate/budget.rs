@@ -1,0 +1,294 @@
+//! Budgets: limits of exact figures, written by people.
+//!
+//! ```toml
+//! [[budget]]
+//! method = "**.Connection#prepareStatement"   # whose figures: any pattern of methods
+//! under = "com.acme.OrderService#list"        # only what happens below this method; else everywhere
+//! calls = "<= 1"                              # or: allocations, bytes, bytecodes, remote
+//! per = "call"                                # for each call of `under`, on average; else for the whole run
+//! ```
+//!
+//! Limits are `<= N`, `< N`, `== N`, `>= N` or `> N`. What a task of a pool does is below the method that handed the task over.
+
+use std::fmt;
+
+use instrument_names::pattern::Pattern;
+use serde::Deserialize;
+
+use super::figure::{Figure, Figures, add};
+use super::run::{Run, is_method};
+
+/// A limit of a figure.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    /// Whose figure.
+    pub method: Pattern,
+    /// Below whom.
+    pub under: Option<Pattern>,
+    /// For each call of `under`.
+    pub per_call: bool,
+    /// Which figures, and what they may be.
+    pub limits: Vec<(Figure, Limit)>,
+}
+
+impl PartialEq for Budget {
+    fn eq(&self, other: &Budget) -> bool {
+        let text = |budget: &Budget| {
+            let under = budget.under.as_ref().map(|under| under.text().to_owned());
+            (budget.method.text().to_owned(), under, budget.per_call, budget.limits.clone())
+        };
+        text(self) == text(other)
+    }
+}
+
+/// What a figure may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    comparison: Comparison,
+    value: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    AtMost,
+    Below,
+    Equal,
+    AtLeast,
+    Above,
+}
+
+const COMPARISONS: [(&str, Comparison); 5] = [
+    ("<=", Comparison::AtMost),
+    ("==", Comparison::Equal),
+    (">=", Comparison::AtLeast),
+    ("<", Comparison::Below),
+    (">", Comparison::Above),
+];
+
+impl Limit {
+    fn parse(text: &str) -> Option<Limit> {
+        let (word, comparison) = COMPARISONS.iter().find(|(word, _)| text.trim().starts_with(word))?;
+        let value = text.trim()[word.len()..].trim().replace('_', "").parse().ok()?;
+        Some(Limit { comparison: *comparison, value })
+    }
+
+    /// Whether a figure that was counted in so many calls is allowed; for a whole run in 1.
+    pub fn allows(self, figure: u64, calls: u64) -> bool {
+        let (figure, limit) = (u128::from(figure), u128::from(self.value) * u128::from(calls));
+        match self.comparison {
+            Comparison::AtMost => figure <= limit,
+            Comparison::Below => figure < limit,
+            Comparison::Equal => figure == limit,
+            Comparison::AtLeast => figure >= limit,
+            Comparison::Above => figure > limit,
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = COMPARISONS.iter().find(|(_, comparison)| *comparison == self.comparison);
+        write!(f, "{} {}", word.map_or("", |(word, _)| word), self.value)
+    }
+}
+
+/// Why a text holds no budgets.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is not what budgets look like.
+    #[error("budgets: {0}")]
+    Toml(#[from] toml::de::Error),
+    /// A pattern.
+    #[error("budget {number}: {reason}")]
+    Pattern {
+        /// Which budget, from 1.
+        number: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A limit.
+    #[error("budget {number}: `{text}` is no limit; write one like `<= 10`, or `== 0`")]
+    Limit {
+        /// Which budget, from 1.
+        number: usize,
+        /// What was written.
+        text: String,
+    },
+    /// Nothing is limited, or `per` means nothing.
+    #[error("budget {number}: {reason}")]
+    Meaningless {
+        /// Which budget, from 1.
+        number: usize,
+        /// What is wrong.
+        reason: &'static str,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    #[serde(default)]
+    budget: Vec<Written>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    method: String,
+    under: Option<String>,
+    per: Option<String>,
+    calls: Option<String>,
+    allocations: Option<String>,
+    bytes: Option<String>,
+    bytecodes: Option<String>,
+    remote: Option<String>,
+}
+
+/// Reads budgets.
+///
+/// # Errors
+/// Says which budget, and what is wrong with it.
+pub fn parse(text: &str) -> Result<Vec<Budget>, Error> {
+    let text: Text = toml::from_str(text)?;
+    text.budget.into_iter().enumerate().map(|(i, written)| one(i + 1, written)).collect()
+}
+
+fn one(number: usize, written: Written) -> Result<Budget, Error> {
+    let pattern = |text: &str| {
+        Pattern::of_methods(text).map_err(|error| Error::Pattern { number, reason: error.to_string() })
+    };
+    let texts = [&written.calls, &written.allocations, &written.bytes, &written.bytecodes, &written.remote];
+    let mut limits = Vec::new();
+    for (figure, text) in Figure::ALL.into_iter().zip(texts) {
+        let Some(text) = text else { continue };
+        let limit = Limit::parse(text).ok_or_else(|| Error::Limit { number, text: text.clone() })?;
+        limits.push((figure, limit));
+    }
+    let meaningless = |reason| Err(Error::Meaningless { number, reason });
+    if limits.is_empty() {
+        return meaningless("it limits nothing; add one of calls, allocations, bytes, bytecodes, remote");
+    }
+    let per_call = match written.per.as_deref() {
+        None | Some("run") => false,
+        Some("call") if written.under.is_some() => true,
+        Some("call") => return meaningless("per = \"call\" needs `under`: of which method?"),
+        Some(_) => return meaningless("`per` is \"call\" or \"run\""),
+    };
+    let under = written.under.as_deref().map(pattern).transpose()?;
+    Ok(Budget { method: pattern(&written.method)?, under, per_call, limits })
+}
+
+/// What a budget is about, in one run.
+#[derive(Debug, Clone, Default)]
+pub struct Spent {
+    /// The figures.
+    pub figures: Figures,
+    /// Calls of `under`.
+    pub calls: u64,
+    /// The contexts that the figures come from.
+    pub contexts: Vec<usize>,
+    /// Outermost contexts of `under` above them.
+    pub under: Vec<usize>,
+}
+
+/// `(task of Shop.list()V)` as `Shop.list()V`.
+fn handed_over_by(name: &str) -> Option<&str> {
+    let inside = name.strip_prefix('(')?.strip_suffix(')')?;
+    ["task of ", "started thread of "].iter().find_map(|start| inside.strip_prefix(start))
+}
+
+impl Budget {
+    /// What was spent of it in a run.
+    pub fn spent(&self, run: &Run) -> Spent {
+        let fits = |pattern: &Pattern, name: &str| match handed_over_by(name) {
+            Some(method) => pattern.matches_name(method),
+            None => is_method(name) && pattern.matches_name(name),
+        };
+        // By index of the name: whether it is the method, and whether it is `under`.
+        let of_name: Vec<(bool, bool)> = (run.names.iter())
+            .map(|name| {
+                let under = self.under.as_ref().is_some_and(|under| fits(under, name));
+                (is_method(name) && self.method.matches_name(name), under)
+            })
+            .collect();
+        let mut spent = Spent::default();
+        // The outermost context of `under`, itself or above; the root stands for everywhere.
+        let everywhere = self.under.is_none().then_some(0);
+        let mut within: Vec<Option<usize>> = vec![everywhere];
+        for (i, node) in run.nodes.iter().enumerate().skip(1) {
+            let above = within[node.parent];
+            let (is_method, is_under) = of_name[node.name];
+            within.push(above.or(is_under.then_some(i)));
+            if is_under && !run.name(i).starts_with('(') {
+                spent.calls += node.figures[0];
+            }
+            if let Some(top) = above.filter(|_| is_method) {
+                add(&mut spent.figures, &node.figures);
+                spent.contexts.push(i);
+                if top != 0 && !spent.under.contains(&top) {
+                    spent.under.push(top);
+                }
+            }
+        }
+        spent
+    }
+
+    /// The text of `under`, or `the program`.
+    pub fn place(&self) -> &str {
+        self.under.as_ref().map_or("the program", Pattern::text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::samples::run;
+    use super::*;
+
+    fn read(text: &str) -> Budget {
+        parse(&format!("[[budget]]\n{text}")).unwrap().remove(0)
+    }
+
+    #[test]
+    fn what_is_spent_is_what_happens_below() {
+        let run = run(&[
+            ("a.M.main", 1, 0),
+            ("a.M.main > a.O.list", 3, 0),
+            ("a.M.main > a.O.list > a.C.prepare", 3, 2),
+            ("a.M.main > a.O.list > a.P.price > a.C.prepare", 50, 1),
+            ("a.M.main > a.O.list > a.O.list > a.C.prepare", 1, 0),
+            ("a.M.main > a.C.prepare", 7, 0),
+            ("(task of a.O.list()V) > a.T.run > a.C.prepare", 5, 0),
+        ]);
+        let of = |text: &str| {
+            let budget = read(text);
+            let spent = budget.spent(&run);
+            let calls = if budget.per_call { spent.calls } else { 1 };
+            let allowed =
+                budget.limits.iter().all(|(f, limit)| limit.allows(spent.figures[*f as usize], calls));
+            (spent.figures[0], spent.figures[1], allowed)
+        };
+        assert_eq!(of("method = '**.C#prepare'\ncalls = '<= 66'"), (66, 3, true));
+        assert_eq!(of("method = '**.C#prepare'\nunder = 'a.O#list'\ncalls = '< 59'"), (59, 3, false));
+        assert_eq!(of("method = 'a.C'\nunder = 'a.O#list'\nper = 'call'\ncalls = '<= 20'"), (59, 3, true));
+        assert_eq!(
+            of("method = 'a.C'\nunder = 'a.P#price'\nallocations = '== 1'\ncalls = '>= 50'"),
+            (50, 1, true)
+        );
+        assert_eq!(of("method = 'a.C'\nunder = 'a.Nobody#x'\ncalls = '<= 1'"), (0, 0, true));
+    }
+
+    #[test]
+    fn a_budget_that_means_nothing_is_an_error() {
+        for (text, reason) in [
+            ("method = 'a.B#c'", "it limits nothing"),
+            ("method = 'a.B#c'\ncalls = 'few'", "`few` is no limit"),
+            ("method = 'a.B#c'\ncalls = '<= -1'", "is no limit"),
+            ("method = 'a.B#c'\ncalls = '<= 1'\nper = 'call'", "needs `under`"),
+            ("method = 'a.B#c'\ncalls = '<= 1'\nunter = 'x'", "unknown field `unter`"),
+        ] {
+            let error = parse(&format!("[[budget]]\n{text}\n")).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+        assert_eq!(parse("# nothing").unwrap(), []);
+    }
+}

@@ -1,0 +1,35 @@
+//! Performance tests that do not flake: baselines and budgets over exact figures.
+//!
+//! | module | |
+//! |---|---|
+//! | [`figure`] | which figures are exact, and their values in several runs |
+//! | [`run`] | one run: its contexts with their figures, and the conditions under which they were recorded |
+//! | [`open`] | a run from its profile |
+//! | [`baseline`] | what several runs of one build have in common, and what moves among them |
+//! | `joined`, `search` | several runs as one, and one beside a baseline, context by context |
+//! | [`reason`], `explain` | why a figure moves, as far as that can be known |
+//! | [`file`] | the text of a baseline |
+//! | [`budget`] | limits that people write |
+//! | [`check`] | runs against a baseline and budgets: what grew, where |
+//! | [`growth`] | what the number of calls grows with |
+//! | [`print`] | the outcome as text, Markdown, JSON and JUnit XML |
+//!
+//! A time is never judged here. What is judged must be recorded completely: runs that lack something are refused ([`run::Refusal`]).
+
+pub mod baseline;
+pub mod budget;
+pub mod check;
+mod explain;
+pub mod figure;
+pub mod file;
+pub mod growth;
+mod joined;
+pub mod open;
+pub mod print;
+pub mod reason;
+pub mod run;
+mod search;
+
+pub use baseline::Baseline;
+pub use check::{Outcome, check};
+pub use run::Run;

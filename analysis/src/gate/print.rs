@@ -1,0 +1,362 @@
+//! The outcome of a check: text for people, Markdown for a pull request, JSON for programs, JUnit XML for a build server.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use instrument_names::printable::printable;
+use instrument_names::signature::brief;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+use serde_json::json;
+
+use super::check::{Finding, Outcome, Remark};
+use super::figure::Figure;
+use super::run::is_method;
+
+/// How an outcome is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For a pull request.
+    Markdown,
+    /// One document.
+    Json,
+    /// JUnit XML: what fails is a test case that fails.
+    Junit,
+}
+
+/// Remarks of each kind in texts.
+const REMARKS: usize = 5;
+/// Methods of a path in texts; of longer ones the outermost are left out.
+const PATH: usize = 12;
+
+/// Short names, as `OrderService#list`: with parameters where two methods would have one name, and packages where that is not enough.
+struct Labels(BTreeMap<String, String>);
+
+impl Labels {
+    fn new(outcome: &Outcome) -> Labels {
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        for finding in &outcome.findings {
+            names.insert(&finding.method);
+            names.extend(finding.place.as_deref());
+            names.extend(finding.from.iter().map(|(name, _)| name.as_str()));
+            names.extend(finding.path.iter().map(String::as_str));
+            names.extend(finding.growth.iter().map(|growth| growth.with.as_str()));
+        }
+        let remarks = [&outcome.smaller, &outcome.beyond, &outcome.unsteady].into_iter();
+        names.extend(remarks.flat_map(|(remarks, _)| remarks).map(|remark| remark.method.as_str()));
+        let mut labels: BTreeMap<String, String> = BTreeMap::new();
+        for form in [short, with_parameters, whole] {
+            let open: Vec<&str> = names.iter().copied().filter(|name| !labels.contains_key(*name)).collect();
+            let mut count: BTreeMap<String, usize> = BTreeMap::new();
+            names.iter().for_each(|name| *count.entry(form(name)).or_default() += 1);
+            for name in open {
+                let label = form(name);
+                if count[&label] == 1 {
+                    labels.insert(name.to_owned(), label);
+                }
+            }
+        }
+        Labels(labels)
+    }
+
+    fn of<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
+        printable(self.0.get(name).map_or(name, String::as_str))
+    }
+}
+
+/// `com.acme.Shop.price(I)V` as `Shop#price`.
+fn short(name: &str) -> String {
+    let head = name.split('(').next().unwrap_or(name);
+    if !is_method(name) || head.is_empty() {
+        return name.to_owned();
+    }
+    let (class, method) = head.rsplit_once('.').unwrap_or(("", head));
+    let class = class.rsplit('.').next().unwrap_or(class);
+    let call = if name.starts_with("call ") && !class.starts_with("call ") { "call " } else { "" };
+    if class.is_empty() { method.to_owned() } else { format!("{call}{class}#{method}") }
+}
+
+fn with_parameters(name: &str) -> String {
+    match brief(name).as_deref().and_then(|brief| brief.split_once('(')) {
+        Some((_, parameters)) if is_method(name) => format!("{}({parameters}", short(name)),
+        _ => name.to_owned(),
+    }
+}
+
+fn whole(name: &str) -> String {
+    name.to_owned()
+}
+
+/// `1,234`.
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn number(range: super::figure::Range) -> String {
+    match range.value() {
+        Some(value) => grouped(value),
+        None => format!("{} to {}", grouped(range.min), grouped(range.max)),
+    }
+}
+
+/// What a finding says in one sentence, names in backticks.
+fn sentence(finding: &Finding, labels: &Labels) -> String {
+    let name = |name: &str| format!("`{}`", labels.of(name));
+    let method = name(&finding.method);
+    let now = number(finding.now);
+    let was = match (&finding.allowed, finding.before) {
+        (Some(allowed), _) => format!("allowed {allowed}"),
+        (None, before) => format!("was {}", grouped(before.unwrap_or(0))),
+    };
+    let adverb = if finding.allowed.is_some() { "" } else { "now " };
+    let times = if now == "1" { "once".to_owned() } else { format!("{now} times") };
+    let mut text = match (finding.figure, &finding.place) {
+        (Figure::Calls, Some(place)) => format!("{} {adverb}calls {method} {times}, {was}", name(place)),
+        (Figure::Calls, None) => format!("{method} is {adverb}called {times}, {was}"),
+        (figure, place) => {
+            let what = match figure {
+                Figure::Allocations => "objects",
+                Figure::Bytes => "bytes of objects",
+                Figure::Remote => "remote calls",
+                Figure::Bytecodes => "bytecodes",
+                Figure::Calls => "calls",
+            };
+            let verb = match figure {
+                Figure::Bytecodes => "executes",
+                _ => "makes",
+            };
+            let within = match place {
+                Some(place) if *place != finding.method => format!(" below {}", name(place)),
+                _ => String::new(),
+            };
+            format!("{method}{within} {adverb}{verb} {now} {what}, {was}")
+        }
+    };
+    let more = if finding.allowed.is_some() { "" } else { "more " };
+    for (i, (caller, count)) in finding.from.iter().take(2).enumerate() {
+        let caller = if caller.is_empty() { "the program's start".to_owned() } else { name(caller) };
+        let start = if i == 0 { "; " } else { ", " };
+        let count = grouped(*count);
+        let come = if i == 0 { if count == "1" { "comes " } else { "come " } } else { "" };
+        text += &format!("{start}{count} {}{come}from {caller}", if i == 0 { more } else { "" });
+    }
+    text
+}
+
+/// What calls grow with.
+fn growth(finding: &Finding, labels: &Labels) -> Option<String> {
+    let growth = finding.growth.as_ref()?;
+    let (with, calls) = (format!("`{}`", labels.of(&growth.with)), grouped(growth.calls));
+    let figure = if finding.figure == Figure::Calls { "calls" } else { finding.figure.word() };
+    Some(if growth.quadratic {
+        format!("quadratic: {figure} grow with the square of the {calls} calls of {with}")
+    } else if growth.caller && finding.place.as_deref() == Some(&growth.with) {
+        format!("{figure} grow with the calls of {with}: {} for each of {calls}", grouped(growth.each))
+    } else {
+        format!("N+1: {figure} grow with the calls of {with}: {} for each of {calls}", grouped(growth.each))
+    })
+}
+
+fn path(finding: &Finding, labels: &Labels) -> Option<String> {
+    let left_out = finding.path.len().saturating_sub(PATH);
+    let start = if left_out > 0 { ".. > " } else { "" };
+    let names: Vec<_> = finding.path[left_out..].iter().map(|name| labels.of(name)).collect();
+    (finding.path.len() > 1).then(|| format!("{start}{}", names.join(" > ")))
+}
+
+/// What stands below a sentence.
+fn details(finding: &Finding, labels: &Labels) -> Vec<String> {
+    let mut lines: Vec<String> = growth(finding, labels).into_iter().collect();
+    lines.extend(path(finding, labels).map(|path| format!("in {path}")));
+    match finding.consequences {
+        0 => {}
+        1 => lines.push("1 method below it is called more often, too".into()),
+        n => lines.push(format!("{} methods below it are called more often, too", grouped(n as u64))),
+    }
+    lines
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+}
+
+/// What was judged, in a sentence.
+fn judged(outcome: &Outcome) -> String {
+    let mut parts = Vec::new();
+    if outcome.runs.1 > 0 {
+        let (stable, all) = outcome.stable_calls;
+        // Rounded down: all is all.
+        let share = if all == 0 { 100.0 } else { (stable as f64 / all as f64 * 10_000.0).floor() / 100.0 };
+        parts.push(format!(
+            "{} of {} judged, with {share} % of the calls; learned from {}",
+            plural(outcome.methods.0, "method"),
+            grouped((outcome.methods.0 + outcome.methods.1) as u64),
+            plural(outcome.runs.1 as usize, "run")
+        ));
+    }
+    if outcome.budgets > 0 {
+        parts.push(format!("{} checked", plural(outcome.budgets, "budget")));
+    }
+    if outcome.new_methods > 0 {
+        parts.push(format!("{} not in the baseline", plural(outcome.new_methods, "method")));
+    }
+    parts.join("; ")
+}
+
+fn remarks(outcome: &Outcome, labels: &Labels) -> Vec<String> {
+    let mut lines = Vec::new();
+    let kinds = [
+        (&outcome.beyond, "moved before and are not judged, but now lie far beyond"),
+        (&outcome.unsteady, "did not move before, and differ among the runs that were checked; not judged"),
+        (&outcome.smaller, "became smaller; `instrument gate bless` keeps them so"),
+    ];
+    for ((remarks, count), text) in kinds {
+        if *count == 0 {
+            continue;
+        }
+        lines.push(format!("{} {text}:", plural(*count, "figure")));
+        for Remark { method, figure, before, now } in remarks.iter().take(REMARKS) {
+            let (before, now) = (number(*before), number(*now));
+            lines.push(format!("    `{}` {}: {before} before, {now} now", labels.of(method), figure.word()));
+        }
+        if *count > REMARKS {
+            lines.push(format!("    and {} more", grouped((*count - REMARKS) as u64)));
+        }
+    }
+    lines
+}
+
+/// Writes an outcome; `name`: of the gate.
+///
+/// # Errors
+/// The output fails.
+pub fn write(out: &mut dyn Write, outcome: &Outcome, name: &str, format: Format) -> io::Result<()> {
+    let labels = Labels::new(outcome);
+    match format {
+        Format::Text => text(out, outcome, &labels),
+        Format::Markdown => markdown(out, outcome, name, &labels),
+        Format::Json => json(out, outcome, name, &labels),
+        Format::Junit => junit(out, outcome, name, &labels),
+    }
+}
+
+fn text(out: &mut dyn Write, outcome: &Outcome, labels: &Labels) -> io::Result<()> {
+    for finding in &outcome.findings {
+        writeln!(out, "{}", sentence(finding, labels))?;
+        details(finding, labels).iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+    }
+    remarks(outcome, labels).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    let verdict = match outcome.findings.len() {
+        0 => "passed".to_owned(),
+        n => format!("failed: {}", plural(n, "finding")),
+    };
+    writeln!(out, "{verdict} ({})", judged(outcome))
+}
+
+fn markdown(out: &mut dyn Write, outcome: &Outcome, name: &str, labels: &Labels) -> io::Result<()> {
+    match outcome.findings.len() {
+        0 => writeln!(out, "### Gate `{}` passed\n", printable(name))?,
+        n => writeln!(out, "### Gate `{}` failed: {}\n", printable(name), plural(n, "finding"))?,
+    }
+    for finding in &outcome.findings {
+        writeln!(out, "- **{}**", sentence(finding, labels))?;
+        details(finding, labels).iter().try_for_each(|line| match line.strip_prefix("in ") {
+            Some(path) => writeln!(out, "  - in `{path}`"),
+            None => writeln!(out, "  - {line}"),
+        })?;
+    }
+    let remarks = remarks(outcome, labels);
+    if !remarks.is_empty() {
+        writeln!(out, "\n<details><summary>Not judged, or smaller</summary>\n")?;
+        for line in remarks {
+            match line.strip_prefix("    ") {
+                Some(line) => writeln!(out, "  - {line}")?,
+                None => writeln!(out, "- {line}")?,
+            }
+        }
+        writeln!(out, "\n</details>")?;
+    }
+    writeln!(out, "\n{}", judged(outcome))
+}
+
+fn json(out: &mut dyn Write, outcome: &Outcome, name: &str, labels: &Labels) -> io::Result<()> {
+    let findings: Vec<_> = outcome
+        .findings
+        .iter()
+        .map(|finding| {
+            let mut value = json!(finding);
+            value["sentence"] = sentence(finding, labels).into();
+            value["details"] = details(finding, labels).into();
+            value
+        })
+        .collect();
+    let list = |(remarks, count): &(Vec<Remark>, usize)| json!({"count": count, "largest": remarks});
+    let document = json!({
+        "gate": name,
+        "passed": outcome.passes(),
+        "findings": findings,
+        "smaller": list(&outcome.smaller),
+        "beyond": list(&outcome.beyond),
+        "unsteady": list(&outcome.unsteady),
+        "methods": {"judged": outcome.methods.0, "moving": outcome.methods.1, "new": outcome.new_methods},
+        "calls": {"judged": outcome.stable_calls.0, "all": outcome.stable_calls.1},
+        "runs": {"checked": outcome.runs.0, "learned": outcome.runs.1},
+        "budgets": outcome.budgets,
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+fn junit(out: &mut dyn Write, outcome: &Outcome, name: &str, labels: &Labels) -> io::Result<()> {
+    let mut writer = Writer::new_with_indent(&mut *out, b' ', 2);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let failures = outcome.findings.len().to_string();
+    let tests = outcome.findings.len().max(1).to_string();
+    let counts = [("tests", &*tests), ("failures", &*failures), ("errors", "0"), ("skipped", "0")];
+    let suite = writer.create_element("testsuite").with_attribute(("name", "instrument gate"));
+    suite.with_attributes(counts).write_inner_content(|writer| {
+        let case = |title: &str| [("classname", xml(name).into_owned()), ("name", xml(title).into_owned())];
+        if outcome.findings.is_empty() {
+            let attributes = case("no exact figure grew");
+            let attributes = attributes.iter().map(|(key, value)| (*key, value.as_str()));
+            writer.create_element("testcase").with_attributes(attributes).write_empty()?;
+        }
+        for finding in &outcome.findings {
+            let place = finding.place.as_deref().unwrap_or(&finding.method);
+            let title =
+                format!("{}: {} of {}", labels.of(place), finding.figure.word(), labels.of(&finding.method));
+            let attributes = case(&title);
+            let attributes = attributes.iter().map(|(key, value)| (*key, value.as_str()));
+            let sentence = sentence(finding, labels);
+            let details = details(finding, labels).join("\n");
+            writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
+                let failure = writer.create_element("failure").with_attribute(("message", &*xml(&sentence)));
+                failure.write_text_content(BytesText::new(&xml(&format!("{sentence}\n{details}"))))?;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })?;
+    writeln!(out)
+}
+
+/// Without what XML 1.0 cannot hold.
+fn xml(text: &str) -> Cow<'_, str> {
+    let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    if text.chars().all(is_allowed) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if is_allowed(c) { c } else { '\u{fffd}' }).collect())
+}

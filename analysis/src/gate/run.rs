@@ -1,0 +1,457 @@
+//! One run: contexts of all its threads with their exact figures.
+//!
+//! What moves without harm is taken out here, so that it cannot raise an alarm:
+//!
+//! - Processes and threads are no part of a context: a pool's work is in one place whichever of its threads does it.
+//! - A class initialiser stands at the top, not below the method that happened to need the class first; so do the loading of classes and
+//!   the linking of `invokedynamic`. They are links of the machine: they are no methods, and are not judged themselves.
+//! - Names are without numbers of compilers, generators and runs ([`stable`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use instrument_trace::{Mode, Profile};
+
+use super::figure::{Figure, Figures, add};
+use crate::model::{Arcflow, HashMap, Kind};
+use crate::stable_name::stable;
+
+/// A context of a run.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Index of its caller's context, lower than its own; of the root 0.
+    pub parent: usize,
+    /// Index in [`Run::names`].
+    pub name: usize,
+    /// What it did itself.
+    pub figures: Figures,
+}
+
+/// Under which conditions figures are comparable.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// `counts`, or `tree` for all that has contexts.
+    pub record: String,
+    /// The first number of the version of Java, such as 17.
+    pub java: String,
+    /// What was inserted where, if the profile says it.
+    pub selection: String,
+}
+
+/// One run.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What it is called in messages: its file.
+    pub label: String,
+    /// Its conditions.
+    pub conditions: Conditions,
+    /// Stable names of methods, and of links in parentheses.
+    pub names: Vec<String>,
+    /// Contexts in the order of their paths: what lies below one follows it. The first is the root.
+    pub nodes: Vec<Node>,
+    /// Indices of the names of the threads in which a method ran, by index of its name.
+    pub threads: Vec<BTreeSet<usize>>,
+    /// Names of threads and pools.
+    pub thread_names: Vec<String>,
+    /// Stable names of all methods that could have been recorded, as far as that is known.
+    pub instrumented: BTreeSet<String>,
+}
+
+/// Why a run cannot be judged: a verdict would be false.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Its process still writes.
+    #[error("its process is still running; check the profile when the program has ended")]
+    Live,
+    /// The virtual machine was not shut down.
+    #[error(
+        "the program did not shut down: it was killed, crashed, or called Runtime.halt; calls may be missing. Run it to its end"
+    )]
+    Killed,
+    /// Events are missing.
+    #[error("{0} events were dropped; give the profile more room (limit=SIZE), or record less")]
+    Dropped(u64),
+    /// A thread is not complete.
+    #[error("recording of thread {0:?} stopped early; its figures are not complete")]
+    Stopped(String),
+    /// Part of the file is missing.
+    #[error("the file is damaged or cut off ({0}); record it again")]
+    Damaged(String),
+    /// Recording paused, or figures were reset.
+    #[error("it is of a part of the run ({0}); record a whole run")]
+    Part(&'static str),
+    /// The calls do not add up.
+    #[error("its calls do not add up for {0} methods in a thread; record it again")]
+    Law(usize),
+    /// An id has no name.
+    #[error(
+        "method {0} has no name; instrument modules that run together with one --ids FILE, and record the program again"
+    )]
+    Unnamed(String),
+    /// Nothing is in it.
+    #[error("no call of a method was recorded")]
+    Empty,
+    /// A budget limits what was not counted.
+    #[error("{what} were not counted in it, and a budget limits them; {cure}")]
+    NotCounted {
+        /// The figures.
+        what: &'static str,
+        /// What to do.
+        cure: &'static str,
+    },
+    /// Runs of different kinds.
+    #[error("{what} differs: {this} here, {other} in {of}; {cure}")]
+    Conditions {
+        /// What differs.
+        what: &'static str,
+        /// In this run.
+        this: String,
+        /// In the other.
+        other: String,
+        /// What the other is.
+        of: String,
+        /// What to do.
+        cure: &'static str,
+    },
+}
+
+/// Why the figures of a profile are not those of a whole run, if so. `is_live`: its process still writes.
+///
+/// # Errors
+/// The first reason.
+pub fn complete(profile: &Profile, is_live: bool) -> Result<(), Refusal> {
+    if is_live {
+        return Err(Refusal::Live);
+    }
+    if let Some(damage) = profile.damage.first() {
+        return Err(Refusal::Damaged(damage.to_string()));
+    }
+    if profile.is_cut {
+        return Err(Refusal::Damaged("its end is missing".into()));
+    }
+    if let Some(kind) = profile.skipped.keys().next() {
+        return Err(Refusal::Damaged(format!(
+            "regions of the unknown kind {kind}; a later version wrote it"
+        )));
+    }
+    let dropped = profile.threads.iter().fold(profile.dropped, |sum, t| sum.saturating_add(t.dropped));
+    if dropped > 0 {
+        return Err(Refusal::Dropped(dropped));
+    }
+    if profile.shutdown_clock == 0 {
+        return Err(Refusal::Killed);
+    }
+    if let Some(thread) = profile.threads.iter().find(|thread| thread.stopped || thread.in_transition) {
+        return Err(Refusal::Stopped(thread.name.clone()));
+    }
+    if profile.window_clock != 0 {
+        return Err(Refusal::Part("figures were reset, or it is the difference of two snapshots"));
+    }
+    if !profile.pauses.is_empty() {
+        return Err(Refusal::Part("recording paused"));
+    }
+    match profile.imbalances().len() {
+        0 => Ok(()),
+        methods => Err(Refusal::Law(methods)),
+    }
+}
+
+/// The conditions of a profile.
+pub fn conditions(profile: &Profile) -> Conditions {
+    let property = |key: &str| {
+        profile.copies.values().find_map(|copy| copy.properties.get(key)).cloned().unwrap_or_default()
+    };
+    let is_counts = profile.copies.values().any(|copy| copy.mode() == Some(Mode::Counts));
+    let version = property("java.version");
+    let version = version.strip_prefix("1.").unwrap_or(&version);
+    let java = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    Conditions {
+        record: if is_counts { "counts" } else { "tree" }.into(),
+        java: java.into(),
+        selection: property("selection"),
+    }
+}
+
+impl Conditions {
+    /// Whether figures under these conditions compare with those of `other`, which is called `of`.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn comparable(&self, other: &Conditions, of: &str) -> Result<(), Refusal> {
+        let versions: Vec<&str> = other.java.split(' ').collect();
+        let differing = if self.record != other.record {
+            Some(("what is recorded (record=)", &self.record, &other.record, "record both in the same way"))
+        } else if self.selection != other.selection {
+            let cure = "instrument both with the same options, or learn the baseline again";
+            Some(("what is instrumented", &self.selection, &other.selection, cure))
+        } else if !self.java.split(' ').all(|version| versions.contains(&version)) {
+            let cure = "learn a baseline from runs on this version, or one from runs on all versions";
+            Some(("the version of Java", &self.java, &other.java, cure))
+        } else {
+            None
+        };
+        let or_nothing =
+            |text: &str| if text.is_empty() { "(not recorded)".into() } else { format!("`{text}`") };
+        differing.map_or(Ok(()), |(what, this, other, cure)| {
+            let (this, other) = (or_nothing(this), or_nothing(other));
+            Err(Refusal::Conditions { what, this, other, of: of.to_owned(), cure })
+        })
+    }
+}
+
+/// Class initialisers, and work of the machine: done once, wherever it is needed first.
+pub(crate) fn is_once(name: &str) -> bool {
+    name.contains(".<clinit>(") || matches!(name, "(class loading)" | "(invokedynamic linking)")
+}
+
+/// Whether a name is that of a method, and not of a link or a limit.
+pub(crate) fn is_method(name: &str) -> bool {
+    !name.starts_with('(')
+}
+
+impl Run {
+    /// Whether a figure was counted at all: 0 of what nobody counts is no answer.
+    ///
+    /// # Errors
+    /// It was not, and what to do.
+    pub fn counts(&self, figure: Figure) -> Result<(), Refusal> {
+        let is_there = self.nodes.iter().any(|node| node.figures[figure as usize] > 0);
+        let selection = &self.conditions.selection;
+        let has_heap = ["allocation", "object-init", "heap="].iter().any(|word| selection.contains(word));
+        let (what, cure) = match figure {
+            Figure::Calls => return Ok(()),
+            Figure::Allocations | Figure::Bytes if has_heap => return Ok(()),
+            Figure::Allocations => {
+                ("allocations", "add the transform `allocation`, or run with --heap counts")
+            }
+            Figure::Bytes => ("bytes", "add the transform `allocation`, or run with --heap counts"),
+            Figure::Bytecodes => ("executed bytecodes", "no profile has them; limit calls"),
+            Figure::Remote => ("remote calls", "limit the calls of the methods that make them"),
+        };
+        if is_there { Ok(()) } else { Err(Refusal::NotCounted { what, cure }) }
+    }
+
+    /// Gathers a run from its model, which must be of one whole process, with threads.
+    ///
+    /// # Errors
+    /// Methods without names, or none at all.
+    pub fn new(label: String, conditions: Conditions, model: &Arcflow) -> Result<Run, Refusal> {
+        let mut run = Run::empty(label, conditions);
+        let resources: Vec<_> = Figure::ALL[1..].iter().map(|figure| model.resource(figure.word())).collect();
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        let mut threads: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut children: HashMap<(usize, usize), usize> = HashMap::default();
+        // By index of the model's node: the place, and the thread.
+        let mut places: Vec<(usize, usize)> = Vec::with_capacity(model.nodes().len());
+        for id in model.ids() {
+            let node = model.node(id);
+            let (mut parent, mut thread) =
+                places.get(node.parent.0 as usize).copied().unwrap_or((0, usize::MAX));
+            let name = model.name(node.consumer);
+            let place = match node.kind {
+                Kind::Root | Kind::Process => 0,
+                Kind::Thread => {
+                    let next = threads.len();
+                    thread = *threads.entry(name).or_insert(next);
+                    0
+                }
+                Kind::Method | Kind::Link | Kind::Deeper => {
+                    let bare = name.strip_prefix("call ").unwrap_or(name);
+                    if bare.starts_with('#') && bare[1..].starts_with(|c: char| c.is_ascii_digit()) {
+                        return Err(Refusal::Unnamed(name.to_owned()));
+                    }
+                    if is_once(name) {
+                        parent = 0;
+                    }
+                    let next = names.len();
+                    let name = *names.entry(stable(name).into_owned()).or_insert(next);
+                    if name == next {
+                        run.threads.push(BTreeSet::new());
+                    }
+                    run.threads[name].insert(thread);
+                    let next = run.nodes.len();
+                    let place = *children.entry((parent, name)).or_insert(next);
+                    if place == next {
+                        run.nodes.push(Node { parent, name, figures: Figures::default() });
+                    }
+                    place
+                }
+            };
+            let base = model.base(id);
+            let mut figures = Figures::default();
+            figures[0] = if place == 0 { 0 } else { node.n };
+            for (figure, resource) in figures[1..].iter_mut().zip(&resources) {
+                *figure = resource.map_or(0, |r| base[r] as u64);
+            }
+            add(&mut run.nodes[place].figures, &figures);
+            places.push((place, thread));
+        }
+        run.names = vec![String::new(); names.len()];
+        for (name, index) in names {
+            run.names[index] = name;
+        }
+        run.thread_names = vec![String::new(); threads.len()];
+        for (name, index) in threads {
+            run.thread_names[index] = name.to_owned();
+        }
+        if !run.names.iter().any(|name| is_method(name)) {
+            return Err(Refusal::Empty);
+        }
+        run.order();
+        Ok(run)
+    }
+
+    /// Puts contexts in the order of their paths, so that what lies below one follows it.
+    fn order(&mut self) {
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate().skip(1) {
+            children[node.parent].push(i);
+        }
+        let mut ordered = Vec::with_capacity(self.nodes.len());
+        let mut stack = vec![(0, 0)];
+        while let Some((i, parent)) = stack.pop() {
+            let at = ordered.len();
+            ordered.push(Node { parent, ..self.nodes[i].clone() });
+            children[i].sort_by_key(|&child| std::cmp::Reverse(self.name(child).to_owned()));
+            stack.extend(children[i].iter().map(|&child| (child, at)));
+        }
+        self.nodes = ordered;
+    }
+
+    /// With the names of all methods that were instrumented, called or not.
+    #[must_use]
+    pub fn with_instrumented<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Run {
+        let names = names.filter(|name| is_method(name) && !name.starts_with('#'));
+        self.instrumented = names.map(|name| stable(name).into_owned()).collect();
+        self
+    }
+
+    /// A run without a call.
+    pub fn empty(label: String, conditions: Conditions) -> Run {
+        let root = Node { parent: 0, name: usize::MAX, figures: Figures::default() };
+        let (names, threads, thread_names) = (Vec::new(), Vec::new(), Vec::new());
+        let instrumented = BTreeSet::new();
+        Run { label, conditions, names, nodes: vec![root], threads, thread_names, instrumented }
+    }
+
+    /// The name of a context's last part; of the root `(program)`.
+    pub fn name(&self, node: usize) -> &str {
+        self.names.get(self.nodes[node].name).map_or("(program)", String::as_str)
+    }
+
+    /// Whether there are contexts.
+    pub fn has_contexts(&self) -> bool {
+        self.conditions.record != "counts"
+    }
+
+    /// The figures of each method.
+    pub fn methods(&self) -> BTreeMap<&str, Figures> {
+        let mut methods: BTreeMap<&str, Figures> = BTreeMap::new();
+        for (i, node) in self.nodes.iter().enumerate().skip(1) {
+            if is_method(self.name(i)) {
+                add(methods.entry(self.name(i)).or_default(), &node.figures);
+            }
+        }
+        methods
+    }
+
+    /// A context and its callers, innermost first, without the root.
+    pub fn chain(&self, node: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors((node != 0).then_some(node), |&at| {
+            Some(self.nodes[at].parent).filter(|&parent| parent != 0)
+        })
+    }
+
+    /// The names of a context's path, outermost first.
+    pub fn path(&self, node: usize) -> Vec<String> {
+        let mut path: Vec<_> = self.chain(node).map(|at| self.name(at).to_owned()).collect();
+        path.reverse();
+        path
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod samples {
+    use super::*;
+
+    /// A run of these contexts: the paths of methods, ` > ` between them, with calls and allocations; figures are in no thread but `main`.
+    pub(crate) fn run(contexts: &[(&str, u64, u64)]) -> Run {
+        let allocations = crate::model::Resource { name: "allocations".into(), unit: String::new() };
+        let mut model = Arcflow::new(vec![allocations]);
+        let main = model.consumer("main");
+        let thread = model.child(Arcflow::ROOT, Kind::Thread, main);
+        for (path, calls, made) in contexts {
+            let mut at = thread;
+            for name in path.split(" > ") {
+                let kind = if is_method(name) { Kind::Method } else { Kind::Link };
+                let name = if is_method(name) { format!("{name}()V") } else { name.to_owned() };
+                let consumer = model.consumer(&name);
+                at = model.child(at, kind, consumer);
+            }
+            model.meet(at, *calls);
+            model.base_mut(at)[0] += *made as f64;
+        }
+        let conditions = Conditions { record: "tree".into(), java: "17".into(), selection: String::new() };
+        Run::new("run".into(), conditions, &model).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moves_without_harm_is_taken_out() {
+        let first = samples::run(&[
+            ("a.A.main", 1, 0),
+            ("a.A.main > a.B.<clinit>", 1, 3),
+            ("a.A.main > (class loading)", 7, 0),
+            ("a.A.main > (class loading) > a.L.load", 2, 0),
+            ("a.A.main > a.A.lambda$main$0", 2, 0),
+            ("a.A.main > a.A.lambda$main$1", 3, 0),
+        ]);
+        let second = samples::run(&[
+            ("a.A.main", 1, 0),
+            ("a.A.main > a.A.lambda$main$7", 5, 0),
+            ("a.A.main > a.A.lambda$main$7 > a.B.<clinit>", 1, 3),
+            ("a.A.main > a.A.lambda$main$7 > (class loading) > a.L.load", 2, 0),
+        ]);
+        assert_eq!(first.methods(), second.methods());
+        let paths: Vec<_> = (1..second.nodes.len()).map(|i| second.path(i).join(" > ")).collect();
+        assert_eq!(
+            paths,
+            [
+                "(class loading)",
+                "(class loading) > a.L.load()V",
+                "a.A.main()V",
+                "a.A.main()V > a.A.lambda$main$*()V",
+                "a.B.<clinit>()V",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_run_that_is_not_whole_is_refused_with_the_reason() {
+        let whole = || Profile { shutdown_clock: 9, ..Profile::default() };
+        assert_eq!(complete(&whole(), false), Ok(()));
+        assert_eq!(complete(&whole(), true), Err(Refusal::Live));
+        let of = |change: &dyn Fn(&mut Profile)| {
+            let mut profile = whole();
+            change(&mut profile);
+            complete(&profile, false).unwrap_err()
+        };
+        assert_eq!(of(&|p| p.shutdown_clock = 0), Refusal::Killed);
+        assert_eq!(of(&|p| p.dropped = 3), Refusal::Dropped(3));
+        assert!(matches!(of(&|p| p.is_cut = true), Refusal::Damaged(_)));
+        assert!(matches!(of(&|p| p.window_clock = 1), Refusal::Part(_)));
+        let same = Conditions { record: "tree".into(), java: "17".into(), selection: "a".into() };
+        assert_eq!(same.comparable(&Conditions { java: "17 25".into(), ..same.clone() }, "b"), Ok(()));
+        for other in [
+            Conditions { record: "counts".into(), ..same.clone() },
+            Conditions { java: "25".into(), ..same.clone() },
+            Conditions { selection: "b".into(), ..same.clone() },
+        ] {
+            let refusal = same.comparable(&other, "app.gate").unwrap_err().to_string();
+            assert!(refusal.contains("in app.gate"), "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The model as a page shows it: one compact document, which holds every figure that a report prints of it, and is small enough to be mailed.
+//!
+//! ```text
+//! u32 LE        length of the header
+//! header        JSON: the totals, the consumers with their figures, the arcs between them, the calls of methods, the columns
+//! columns       one after the other, each with one value for every context; a parent's number is lower than its children's
+//! ```
+//!
+//! | column | |
+//! |---|---|
+//! | `parent` | how much lower the number of the caller's context is; 0 for the root |
+//! | `function` | its consumer: the number of the row in `functions` |
+//! | `calls` | how often the context was met |
+//! | the name of a resource | base: what the context consumed itself |
+//! | the same and ` error`, ` total error` | twice what its base and its cum may be off by, and one more if they cannot be told from nothing |
+//!
+//! | encoding | |
+//! |---|---|
+//! | `unsigned`, `signed` | whole numbers in 7 bits a byte, lowest first, the highest bit says that more follow; signed ones with the sign in the lowest bit |
+//! | `signed-from` | the same of what the value is more than the sum of other columns |
+//! | `float` | IEEE 754 numbers, all first bytes before all second ones |
+//!
+//! cum is not in it: who adds up the bases from the last context to the first, as [`Arcflow::cum`] does, has the same figures to the last bit.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::arcs::{ArcId, Arcs, FunctionId};
+use crate::load::CallTimes;
+use crate::model::{self, Arcflow, Kind, Node, NodeId};
+use crate::report::labels::Labels;
+use crate::report::{Format, Options, machine, stats};
+use crate::thread_time::ThreadTime;
+use crate::uncertainty::{Error, Uncertainty, accompanies};
+
+/// A larger error is not a whole number to the page.
+const MOST_ERROR: u64 = 1 << 51;
+/// Stands for contexts that there is no room for.
+const LEFT_OUT: &str = "(left out)";
+
+/// What a page says beside the model.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct About {
+    /// The programs.
+    pub title: String,
+    /// The files that the figures are from, as a command line names them.
+    pub files: Vec<String>,
+    /// Names and values, in the order in which a report prints them.
+    pub facts: Vec<(String, String)>,
+    /// What wants attention: warnings, as a report has them.
+    pub warnings: Vec<String>,
+    /// The program that made the page, with its version.
+    pub generator: String,
+}
+
+/// A column, as the header has it.
+#[derive(Debug, Serialize)]
+struct Column {
+    name: String,
+    encoding: &'static str,
+    bytes: usize,
+    /// Of `signed-from`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    from: Vec<String>,
+}
+
+/// A document that is not written yet.
+pub struct Page {
+    header: Value,
+    columns: Vec<u8>,
+    left_out: Option<LeftOut>,
+}
+
+/// Contexts that a page has no room for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// How many. Those that one context led to are one context below it, `(left out)`, so that no figure of the others changes.
+    pub contexts: u64,
+    /// All of them consumed less than this share of the whole, with all below them.
+    pub share: f64,
+}
+
+impl Page {
+    /// Of a model and of its single calls, which may be empty. Of more than `most` contexts those that consumed least are left out.
+    ///
+    /// # Errors
+    /// None that is expected: a report into memory fails.
+    pub fn new(
+        about: &About,
+        model: &Arcflow,
+        calls: &HashMap<String, CallTimes>,
+        most: usize,
+    ) -> io::Result<Page> {
+        let arcs = Arcs::new(model);
+        let shown: Vec<usize> =
+            (0..model.resources().len()).filter(|&r| !accompanies(&model.resources()[r])).collect();
+        let (pruned, left_out) = pruned(model, &shown, most);
+        let shrunk = pruned.as_ref().unwrap_or(model);
+        let mut columns = Columns::default();
+        columns.contexts(shrunk, &arcs, model);
+        columns.figures(shrunk, &shown);
+        let header = json!({
+            "format": 1,
+            "about": about,
+            "consumers": model.consumers,
+            "occurrences": model.occurrences,
+            "resources": shown.iter().map(|&r| {
+                let resource = &model.resources()[r];
+                json!({"name": resource.name, "unit": resource.unit})
+            }).collect::<Value>(),
+            "first": first(model, &shown),
+            "total": machine::list(arcs.total(), &shown),
+            "correction": model.correction.json(),
+            "refusal": model.correction.line(),
+            "window": model.window.map(|window| json!({"begin_ns": window.begin, "ns": window.length})),
+            "left_out": left_out,
+            "functions": functions(model, &arcs, &shown),
+            "arcs": arcs_of(&arcs, &shown),
+            "stats": statistics(model, calls)?,
+            "contexts": shrunk.nodes().len(),
+            "columns": columns.plan,
+        });
+        Ok(Page { header, columns: columns.bytes, left_out })
+    }
+
+    /// What it has no room for.
+    pub fn left_out(&self) -> Option<LeftOut> {
+        self.left_out
+    }
+
+    /// Writes the document.
+    ///
+    /// # Errors
+    /// The output failed.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let header = serde_json::to_vec(&self.header)?;
+        out.write_all(&(header.len() as u32).to_le_bytes())?;
+        out.write_all(&header)?;
+        out.write_all(&self.columns)
+    }
+}
+
+/// The resource that reports show first: running time, if that is known.
+fn first(model: &Arcflow, shown: &[usize]) -> usize {
+    let running = ThreadTime::of(model).map(|time| time.running);
+    shown.iter().position(|&r| Some(r) == running).unwrap_or(0)
+}
+
+/// The model without those that consumed least, if there are more contexts than `most`: less of every resource than a share of the whole
+/// that is doubled until the others are few enough.
+fn pruned(model: &Arcflow, shown: &[usize], most: usize) -> (Option<Arcflow>, Option<LeftOut>) {
+    let (width, all) = (model.resources().len(), model.nodes().len());
+    if all <= most.max(1) {
+        return (None, None);
+    }
+    let cum = model.cum();
+    let weight = |i: usize| {
+        let share = |&r: &usize| if cum[r] > 0.0 { cum[i * width + r] / cum[r] } else { 0.0 };
+        shown.iter().map(share).fold(0.0, f64::max)
+    };
+    let weights: Vec<f64> = (0..all).map(weight).collect();
+    let mut share = 1e-9;
+    while weights.iter().filter(|weight| **weight >= share).count() > most && share < 1.0 {
+        share *= 1.25;
+    }
+    let (part, contexts) = without(model, |i| weights[i] < share);
+    (Some(part), Some(LeftOut { contexts, share }))
+}
+
+/// The model with the contexts that are `small`, and all below them, as one below each context that led to some. How many these were.
+fn without(model: &Arcflow, small: impl Fn(usize) -> bool) -> (Arcflow, u64) {
+    let mut part = model.emptied();
+    // The new place of each context, and whether it is one of those.
+    let mut places = vec![(Arcflow::ROOT, false); model.nodes().len()];
+    let mut contexts = 0;
+    for (i, node) in model.nodes().iter().enumerate() {
+        let (above, is_left_out) = places[node.parent.0 as usize];
+        let place = if i == 0 {
+            Arcflow::ROOT
+        } else if is_left_out {
+            above
+        } else {
+            let is_small = small(i);
+            let name = if is_small { LEFT_OUT } else { model.name(node.consumer) };
+            let consumer = part.consumer(name);
+            part.child(above, if is_small { Kind::Deeper } else { node.kind }, consumer)
+        };
+        let is_small = is_left_out || i > 0 && small(i);
+        places[i] = (place, is_small);
+        contexts += u64::from(is_small);
+        if !is_left_out {
+            part.meet(place, node.n);
+        }
+        part.add_base(place, model.base(NodeId(i as u32)));
+    }
+    (part, contexts)
+}
+
+fn functions(model: &Arcflow, arcs: &Arcs, shown: &[usize]) -> Value {
+    let labels = Labels::new(model, &Options::default());
+    let row = |id: FunctionId| {
+        let function = arcs.function(id);
+        let name = model.name(function.consumer);
+        let mut row = Map::new();
+        row.insert("name".into(), json!(name));
+        let label = labels.of(name);
+        if label != name {
+            row.insert("label".into(), json!(label));
+        }
+        row.insert("kind".into(), json!(function.kind.word()));
+        row.insert("calls".into(), json!(function.calls));
+        row.insert("contexts".into(), json!(function.contexts));
+        machine::members(model, shown, arcs.self_base(id), arcs.self_cum(id), &mut row);
+        let base = arcs.self_base(id);
+        let is_hidden =
+            |&r: &usize| Uncertainty::of(model, r).base(base).is_some_and(|error| error.hides(base[r]));
+        if shown.iter().any(is_hidden) {
+            row.insert("base_hidden".into(), shown.iter().map(is_hidden).collect());
+        }
+        machine::origin(model, name, Some(&mut row));
+        Value::Object(row)
+    };
+    let known = (0..arcs.functions().len() as u32).map(|i| row(FunctionId(i)));
+    known.chain([json!({"name": LEFT_OUT, "kind": Kind::Deeper.word(), "calls": 0, "contexts": 0})]).collect()
+}
+
+/// Caller, callee, calls; what the callee consumed itself over the arc, then what of its cum belongs to it and to its caller.
+fn arcs_of(arcs: &Arcs, shown: &[usize]) -> Value {
+    let all = (0..arcs.functions().len() as u32).flat_map(|i| arcs.children(FunctionId(i)));
+    let row = |&id: &ArcId| {
+        let arc = arcs.arc(id);
+        json!([
+            arc.parent.0,
+            arc.child.0,
+            arc.calls,
+            machine::list(arcs.base(id), shown),
+            machine::list(arcs.parent_cum(id), shown),
+            machine::list(arcs.child_cum(id), shown)
+        ])
+    };
+    all.map(row).collect()
+}
+
+/// The rows of `stats`.
+fn statistics(model: &Arcflow, calls: &HashMap<String, CallTimes>) -> io::Result<Value> {
+    let mut text = Vec::new();
+    let options = Options { format: Format::Json, ..Options::default() };
+    stats::write(&mut text, model, calls, &options).map_err(io::Error::other)?;
+    let mut document: Value = serde_json::from_slice(&text)?;
+    Ok(document["rows"].take())
+}
+
+#[derive(Default)]
+struct Columns {
+    plan: Vec<Column>,
+    bytes: Vec<u8>,
+}
+
+impl Columns {
+    fn contexts(&mut self, model: &Arcflow, arcs: &Arcs, whole: &Arcflow) {
+        // Numbers of consumers are those of the whole model.
+        let mut functions = model::HashMap::default();
+        for id in std::iter::once(Arcs::ROOT).chain(arcs.ids()) {
+            let function = arcs.function(id);
+            functions.insert((function.kind, whole.name(function.consumer)), id.0);
+        }
+        // The row behind the others.
+        functions.entry((Kind::Deeper, LEFT_OUT)).or_insert(arcs.functions().len() as u32);
+        let nodes = model.nodes();
+        let parent = |(i, node): (usize, &Node)| i as u64 - u64::from(node.parent.0);
+        self.unsigned("parent", nodes.iter().enumerate().map(parent));
+        let function = |node: &Node| functions[&(node.kind, model.name(node.consumer))];
+        self.unsigned("function", nodes.iter().map(|node| u64::from(function(node))));
+        self.unsigned("calls", nodes.iter().map(|node| node.n));
+    }
+
+    fn figures(&mut self, model: &Arcflow, shown: &[usize]) {
+        let (width, cum) = (model.resources().len(), model.cum());
+        let time = ThreadTime::of(model);
+        for &r in shown {
+            let name = &model.resources()[r].name;
+            let base: Vec<f64> = model.ids().map(|id| model.base(id)[r]).collect();
+            let is_whole = base.iter().all(|value| value.fract() == 0.0 && value.abs() < 9.0e15);
+            // Thread time is the sum of its parts, and as measured it is not much more.
+            let parts = match time {
+                Some(time) if r == time.whole => vec![time.running, time.waiting],
+                Some(time) if name == "wall-raw" => vec![time.whole],
+                _ => Vec::new(),
+            };
+            if !is_whole {
+                self.floats(name, &base);
+            } else if parts.is_empty() || !parts.iter().all(|part| shown.contains(part)) {
+                self.signed(name, Vec::new(), base.iter().map(|&value| value as i64));
+            } else {
+                let rest = model.ids().map(|id| {
+                    let base = model.base(id);
+                    (base[r] - parts.iter().map(|&part| base[part]).sum::<f64>()) as i64
+                });
+                let from = parts.iter().map(|&part| model.resources()[part].name.clone()).collect();
+                self.signed(name, from, rest);
+            }
+            let uncertain = Uncertainty::of(model, r);
+            // Parts are off by what the whole is off by.
+            if uncertain.is_known() && time.is_none_or(|time| r == time.whole) {
+                let whole = |error: Option<Error>, value: f64| {
+                    error.map_or(0, |error| {
+                        (error.total().round() as u64).min(MOST_ERROR) << 1 | u64::from(error.hides(value))
+                    })
+                };
+                let cum = |id: NodeId| &cum[id.0 as usize * width..][..width];
+                let base = |id: NodeId| whole(uncertain.base(model.base(id)), model.base(id)[r]);
+                self.unsigned(&format!("{name} error"), model.ids().map(base));
+                let total = |id: NodeId| whole(uncertain.cum(cum(id)), cum(id)[r]);
+                self.unsigned(&format!("{name} total error"), model.ids().map(total));
+            }
+        }
+    }
+
+    fn column(&mut self, name: &str, encoding: &'static str, from: Vec<String>, start: usize) {
+        self.plan.push(Column { name: name.to_owned(), encoding, bytes: self.bytes.len() - start, from });
+    }
+
+    fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    fn unsigned(&mut self, name: &str, values: impl Iterator<Item = u64>) {
+        let start = self.bytes.len();
+        values.for_each(|value| self.number(value));
+        self.column(name, "unsigned", Vec::new(), start);
+    }
+
+    fn signed(&mut self, name: &str, from: Vec<String>, values: impl Iterator<Item = i64>) {
+        let start = self.bytes.len();
+        values.for_each(|value| self.number((value << 1 ^ value >> 63) as u64));
+        self.column(name, if from.is_empty() { "signed" } else { "signed-from" }, from, start);
+    }
+
+    fn floats(&mut self, name: &str, values: &[f64]) {
+        let start = self.bytes.len();
+        for byte in 0..8 {
+            self.bytes.extend(values.iter().map(|value| value.to_le_bytes()[byte]));
+        }
+        self.column(name, "float", Vec::new(), start);
+    }
+}

@@ -1,0 +1,432 @@
+//! Counts: entries, exits and the other ends of calls of every method, and whether they balance.
+//!
+//! Profiles of several processes are merged by method name. Ids that no id map names are printed as `#123` and kept apart
+//! by file.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::Write;
+
+use super::aligned::Aligned;
+use super::{Error, machine::field};
+use crate::load;
+use crate::session::names::Names;
+use crate::session::{ProfileFile, Session};
+use instrument_names::printable::printable;
+use instrument_names::word::words;
+use instrument_trace::{Closes, Imbalance, Method, Profile, ThreadKind, TreeConsumer};
+use serde::Serialize;
+
+/// What of the counts is printed.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Column to sort by.
+    pub sort: Sort,
+    /// Only the first rows of each table.
+    pub top: Option<usize>,
+    /// One row for each method and thread, or pool of threads.
+    pub per_thread: bool,
+    /// The objects and arrays made, not the calls.
+    pub allocations: bool,
+    /// Each thread of a pool is a row of its own.
+    pub split_threads: bool,
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        Request {
+            sort: Sort::Entries,
+            top: None,
+            per_thread: false,
+            allocations: false,
+            split_threads: false,
+        }
+    }
+}
+
+words! {
+    /// A column of the table of counts, largest first; names: A to Z.
+    Sort {
+        Entries = "entries": "Calls that began",
+        Exits = "exits": "Calls that returned",
+        Unwinds = "unwinds": "Calls that an exception left",
+        Aborted = "aborted": "Constructors whose super(..) or this(..) threw an exception",
+        Unclosed = "unclosed": "Calls whose end was not seen",
+        Unmatched = "unmatched": "Ends of calls that were not seen to begin",
+        Open = "open": "Calls that had not ended",
+        Name = "name": "Name",
+    }
+}
+
+/// Adds up the counts of all files.
+pub fn gather(session: &Session, options: &Request) -> Report {
+    let profiles = &session.profiles;
+    let mut report = Report::default();
+    let several = profiles.len() > 1;
+    for file in profiles {
+        report.add(file, options, several);
+        report.files.push(File::new(file));
+    }
+    report.sort(options);
+    report
+}
+
+/// Everything that is printed; JSON is this structure.
+#[derive(Default, Serialize)]
+pub struct Report {
+    files: Vec<File>,
+    methods: Vec<Row>,
+    allocations: Vec<Made>,
+    /// Whether they balance.
+    pub balance: Balance,
+}
+
+/// A profile file.
+#[derive(Serialize)]
+struct File {
+    path: String,
+    pid: u64,
+    start_ms: u64,
+    threads: usize,
+    /// Threads whose figures are added up in one row.
+    ended_threads: u64,
+    dropped: u64,
+    /// Events that were being written when the process ended.
+    in_flight: usize,
+    /// Its process still writes.
+    live: bool,
+    properties: BTreeMap<String, String>,
+    remarks: Vec<String>,
+}
+
+/// A row of the table.
+#[derive(Serialize, Clone)]
+struct Row {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread: Option<String>,
+    entries: u64,
+    exits: u64,
+    unwinds: u64,
+    aborted: u64,
+    unclosed: u64,
+    unmatched: u64,
+    open: u64,
+}
+
+/// Objects or arrays of one class, made under one method.
+#[derive(Serialize)]
+struct Made {
+    class: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
+    count: u64,
+}
+
+/// entries = exits + unwinds + aborted + unclosed + open, where open is counted on the threads' shadow stacks.
+#[derive(Serialize)]
+pub struct Balance {
+    /// Whether every equation holds.
+    pub holds: bool,
+    /// Methods checked: those that have a row.
+    methods: usize,
+    #[serde(skip)]
+    checked: HashSet<String>,
+    in_flight: usize,
+    #[serde(skip)]
+    live: bool,
+    violations: Vec<String>,
+}
+
+impl Default for Balance {
+    fn default() -> Self {
+        Balance {
+            holds: true,
+            methods: 0,
+            checked: HashSet::new(),
+            in_flight: 0,
+            live: false,
+            violations: Vec::new(),
+        }
+    }
+}
+
+impl File {
+    fn new(file: &ProfileFile) -> File {
+        let profile = &file.profile;
+        File {
+            path: file.path.display().to_string(),
+            pid: profile.pid,
+            start_ms: profile.start_ms,
+            threads: profile.threads.iter().filter(|t| t.kind == ThreadKind::Thread).count(),
+            ended_threads: file.ended_threads(),
+            dropped: file.dropped(),
+            in_flight: profile.in_flight(),
+            live: file.is_live,
+            properties: profile
+                .copies
+                .values()
+                .next()
+                .map_or_else(BTreeMap::new, |copy| copy.properties.clone()),
+            remarks: file.remarks(),
+        }
+    }
+}
+
+impl Report {
+    fn add(&mut self, file: &ProfileFile, options: &Request, several: bool) {
+        let (profile, names, path) = (&file.profile, &file.names, file.path.display().to_string());
+        let of = if several { path.as_str() } else { "" };
+        // What earlier files gave is taken up again: rows of one name become one row.
+        let mut rows = BTreeMap::new();
+        for row in std::mem::take(&mut self.methods) {
+            rows.insert((row.name.clone(), row.thread.clone()), row.counts());
+        }
+        let mut made = BTreeMap::new();
+        for row in std::mem::take(&mut self.allocations) {
+            made.insert((row.method, row.class), row.count);
+        }
+        let mut checked = BTreeSet::new();
+        let method = |copy: u32, id: u32| names.method(copy, id);
+        let pools = if options.split_threads { Vec::new() } else { load::pools(profile, &method) };
+        for (i, thread) in profile.threads.iter().enumerate() {
+            let label = options.per_thread.then(|| match pools.get(i) {
+                Some(pool) => within(of, printable(pool).into_owned()),
+                None => within(of, label(thread)),
+            });
+            for (&id, method) in &thread.methods {
+                let label = label.clone();
+                rows.entry((names.method(thread.copy, id), label)).or_default().add(method);
+                if !thread.in_transition {
+                    checked.insert((thread.copy, id));
+                }
+            }
+            for allocation in &thread.allocations {
+                let method = allocation.method.map(|id| names.method(thread.copy, id));
+                let count: &mut u64 =
+                    made.entry((method, names.class(thread.copy, allocation.class))).or_default();
+                *count = count.saturating_add(allocation.count);
+            }
+        }
+        self.methods = rows.into_iter().map(|((name, thread), m)| Row::new(name, thread, &m)).collect();
+        let allocations = made.into_iter().map(|((method, class), count)| Made { class, method, count });
+        self.allocations = allocations.collect();
+
+        self.balance.checked.extend(checked.into_iter().map(|(copy, id)| names.method(copy, id)));
+        self.balance.methods = self.balance.checked.len();
+        self.balance.in_flight += profile.in_flight();
+        // Figures that are being written need not agree.
+        for imbalance in profile.imbalances().iter().filter(|_| !file.is_live) {
+            self.balance.holds = false;
+            self.balance.violations.push(format!("{path}: {}", violation(profile, names, imbalance)));
+        }
+        self.balance.live |= file.is_live;
+    }
+
+    fn sort(&mut self, options: &Request) {
+        // Rows come sorted by name; the sort is stable.
+        if let Some(column) = options.sort.column() {
+            self.methods.sort_by_key(|row| std::cmp::Reverse(row.figures()[column]));
+        }
+        self.allocations.sort_by_key(|row| std::cmp::Reverse(row.count));
+        if let Some(top) = options.top {
+            self.methods.truncate(top);
+            self.allocations.truncate(top);
+        }
+    }
+
+    /// The table, or that of the allocations.
+    ///
+    /// # Errors
+    /// The output failed.
+    pub fn tables(&self, options: &Request, out: &mut dyn Write) -> Result<(), Error> {
+        if options.allocations {
+            let mut table = Aligned::new(vec!["count".into(), "class".into()], "method").with_text(1);
+            for row in &self.allocations {
+                let class = printable(&row.class).into_owned();
+                table.exact(vec![row.count.to_string(), class], row.method.as_deref().unwrap_or("-"));
+            }
+            return Ok(table.print(out, None)?);
+        }
+        let thread = options.per_thread.then(|| "thread".to_owned());
+        let headers = COLUMNS.iter().map(|column| (*column).to_owned()).chain(thread).collect();
+        let mut table = Aligned::new(headers, "method").with_text(usize::from(options.per_thread));
+        for row in &self.methods {
+            let figures = row.figures().into_iter().map(|figure| figure.to_string());
+            table.exact(figures.chain(row.thread.clone()).collect(), &row.name);
+        }
+        Ok(table.print(out, None)?)
+    }
+
+    /// The same as CSV.
+    ///
+    /// # Errors
+    /// The output failed.
+    pub fn csv(&self, options: &Request, out: &mut dyn Write) -> Result<(), Error> {
+        if options.allocations {
+            writeln!(out, "class,method,count")?;
+            for row in &self.allocations {
+                let method = row.method.as_deref().unwrap_or("");
+                writeln!(out, "{},{},{}", field(&row.class), field(method), row.count)?;
+            }
+            return Ok(());
+        }
+        let thread = if options.per_thread { ",thread" } else { "" };
+        writeln!(out, "method{thread},{}", COLUMNS.join(","))?;
+        for row in &self.methods {
+            write!(out, "{}", field(&row.name))?;
+            if let Some(thread) = &row.thread {
+                write!(out, ",{}", field(thread))?;
+            }
+            for figure in row.figures() {
+                write!(out, ",{figure}")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+const COLUMNS: [&str; 7] = ["entries", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open"];
+
+impl Sort {
+    /// Index in [`COLUMNS`]; `None`: by name.
+    fn column(self) -> Option<usize> {
+        (self != Sort::Name).then_some(self as usize)
+    }
+}
+
+impl Row {
+    fn new(name: String, thread: Option<String>, m: &Method) -> Row {
+        let Closes { exits, unwinds, aborted, unclosed } = m.closes;
+        Row {
+            name,
+            thread,
+            entries: m.entries,
+            exits,
+            unwinds,
+            aborted,
+            unclosed,
+            unmatched: m.unmatched,
+            open: m.open,
+        }
+    }
+
+    fn counts(&self) -> Method {
+        let closes = Closes {
+            exits: self.exits,
+            unwinds: self.unwinds,
+            aborted: self.aborted,
+            unclosed: self.unclosed,
+        };
+        Method { entries: self.entries, closes, unmatched: self.unmatched, open: self.open }
+    }
+
+    fn figures(&self) -> [u64; 7] {
+        [self.entries, self.exits, self.unwinds, self.aborted, self.unclosed, self.unmatched, self.open]
+    }
+}
+
+impl Balance {
+    /// Whether it holds, in a line.
+    pub fn line(&self) -> String {
+        let in_flight = match self.in_flight {
+            0 => String::new(),
+            1 => "; 1 event was being written when its process ended".into(),
+            n => format!("; {n} events were being written when their process ended"),
+        };
+        if self.live {
+            format!("balance not checked of processes that are still writing; {} methods", self.methods)
+        } else if self.holds {
+            format!("counts balance for {} methods{in_flight}", self.methods)
+        } else {
+            format!(
+                "counts do NOT BALANCE: {} times in {} methods{in_flight}",
+                self.violations.len(),
+                self.methods
+            )
+        }
+    }
+
+    /// The line, and all violations, below a table.
+    ///
+    /// # Errors
+    /// The output failed.
+    pub fn print(&self, out: &mut dyn Write) -> Result<(), Error> {
+        writeln!(out, "\n{}", self.line())?;
+        self.violations(out)
+    }
+
+    /// What breaks it.
+    ///
+    /// # Errors
+    /// The output failed.
+    pub fn violations(&self, out: &mut dyn Write) -> Result<(), Error> {
+        for violation in &self.violations {
+            writeln!(out, "  {}", printable(violation))?;
+        }
+        Ok(())
+    }
+}
+
+fn violation(profile: &Profile, names: &Names, imbalance: &Imbalance) -> String {
+    let (thread, m) = (&profile.threads[imbalance.thread], &imbalance.method);
+    let consumer = match imbalance.consumer {
+        TreeConsumer::Method(id) => names.method(thread.copy, id),
+        TreeConsumer::Link(number) => format!("link {number}"),
+        TreeConsumer::Deeper => "(deeper)".into(),
+    };
+    let context = if imbalance.node > 0 { format!(" (context {})", imbalance.node) } else { String::new() };
+    format!(
+        "{consumer}{context} in {}: {} entries, but {} exits + {} unwinds + {} aborted + {} unclosed + {} open",
+        label(thread),
+        m.entries,
+        m.closes.exits,
+        m.closes.unwinds,
+        m.closes.aborted,
+        m.closes.unclosed,
+        m.open
+    )
+}
+
+fn label(thread: &instrument_trace::Thread) -> String {
+    let name = match thread.kind {
+        ThreadKind::Ended(count) if thread.name.is_empty() => format!("({count} ended)"),
+        ThreadKind::Ended(count) => format!("{} ({count} ended)", printable(&thread.name)),
+        ThreadKind::Thread => format!("{} {}", thread.ordinal, printable(&thread.name)),
+    };
+    let copy = if thread.copy > 1 { format!(" (copy {})", thread.copy) } else { String::new() };
+    format!("{name}{copy}")
+}
+
+fn within(path: &str, name: String) -> String {
+    if path.is_empty() { name } else { format!("{path}: {name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session;
+    use std::path::Path;
+
+    /// Figures that are being written need not agree; they are no violation.
+    #[test]
+    fn the_balance_is_not_checked_while_a_process_still_writes() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles/v1-calls.iprof");
+        let mut data = std::fs::read(path).unwrap();
+        let record = [6u64, 1000, 0, 1000].map(u64::to_le_bytes).concat();
+        let at = data.windows(record.len()).position(|w| w == record).unwrap();
+        data[at + 8] += 1;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("torn.iprof");
+        std::fs::write(&path, data).unwrap();
+        let request = session::Request { files: vec![path], ..session::Request::default() };
+        let mut session = Session::read(&request).unwrap();
+        assert!(!gather(&session, &Request::default()).balance.holds);
+        session.profiles[0].is_live = true;
+        let balance = gather(&session, &Request::default()).balance;
+        assert!(balance.holds);
+        assert!(balance.line().starts_with("balance not checked"));
+        let remarks = session.profiles[0].remarks();
+        assert!(remarks[0].contains("is still writing"), "{remarks:?}");
+    }
+}

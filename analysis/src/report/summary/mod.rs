@@ -1,0 +1,388 @@
+//! The summary of profiles: which program, when, how long, whether everything was recorded and adds up, and where the time went.
+
+mod recording;
+mod regions;
+
+use std::io::Write;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::counts::{self, Report};
+use super::{Error, Format, Options, Sort, xprof};
+use crate::arcs::Arcs;
+use crate::correction::Correction;
+use crate::invariants::{self, Checked};
+use crate::model::{Kind, Window};
+use crate::session::lookup::{Methods, method_names};
+use crate::session::{self, ProfileFile, Session};
+use crate::text::{percent, quantity};
+use crate::thread_time::ThreadTime;
+use crate::uncertainty::accompanies;
+use instrument_names::printable::printable;
+use instrument_trace::{Pause, Profile, ThreadKind};
+use recording::Recording;
+
+/// Methods that are printed unless asked for otherwise.
+const TOP: usize = 20;
+/// Of the program's own methods.
+const OWN_TOP: usize = 12;
+
+/// Columns for the name of a fact.
+const NAME_WIDTH: usize = 11;
+
+/// Of thread time, if it is not known which part was waiting.
+const WAITS_UNKNOWN: &str = ", waits included: none were recorded";
+/// Of running time: what else is in it.
+const WAITS_NOT_SEEN: &str = "; waits inside calls into libraries count as running";
+
+/// What is known of a session before anything is printed: everything that the summary says, and the checks.
+pub struct Summary<'a> {
+    session: &'a Session,
+    arcs: Arcs,
+    /// Counts, and whether they balance.
+    pub counts: Report,
+    /// The equations between the figures.
+    pub checked: Checked,
+    own: Option<Own>,
+}
+
+impl<'a> Summary<'a> {
+    /// `own`: patterns of the program's own methods; none: those of the archive that was run, if it says.
+    ///
+    /// # Errors
+    /// A pattern that cannot be read.
+    pub fn new(
+        session: &'a Session,
+        counts: &counts::Request,
+        own: &[String],
+    ) -> Result<Summary<'a>, session::Error> {
+        let arcs = Arcs::new(&session.model);
+        let checked = invariants::check(&session.model, &arcs);
+        let counts = counts::gather(session, counts);
+        Ok(Summary { session, arcs, counts, checked, own: Own::new(own, session)? })
+    }
+
+    /// Whether the counts balance and the equations hold, as far as there are any.
+    pub fn holds(&self) -> bool {
+        (self.session.profiles.is_empty() || self.counts.balance.holds) && self.checked.violations.is_empty()
+    }
+
+    /// Patterns of the program's own methods that fit nothing.
+    pub fn warnings(&self) -> &[String] {
+        self.own.as_ref().map_or(&[], |own| &own.methods.warnings)
+    }
+
+    /// Writes it as text. `top`: methods of each table.
+    ///
+    /// # Errors
+    /// The output failed.
+    pub fn write(&self, out: &mut dyn Write, top: Option<usize>, options: &Options<'_>) -> Result<(), Error> {
+        let Summary { session, arcs, counts, checked, own } = self;
+        let Session { model, profiles, .. } = session;
+        if let Some(line) = model.correction.line() {
+            writeln!(out, "{line}\n")?;
+        }
+        for file in profiles {
+            about(out, file)?;
+        }
+        totals(out, session, arcs, Part::First)?;
+        if !profiles.is_empty() && !counts.balance.holds {
+            balance(out, counts)?;
+        }
+        for file in profiles {
+            regions::write(out, file)?;
+        }
+        if let Some(own) = own.as_ref().filter(|own| own.is_there()) {
+            writeln!(out, "\nthe program's own methods: {}", printable(&own.patterns.join(" ")))?;
+            let options = Options { top: Some(top.unwrap_or(OWN_TOP)), ..*options };
+            own.write(out, session, arcs, &options)?;
+            writeln!(out, "\nall methods")?;
+        } else {
+            writeln!(out)?;
+        }
+        xprof::write(out, model, arcs, &Options { top: Some(top.unwrap_or(TOP)), ..*options })?;
+        writeln!(out)?;
+        for file in profiles {
+            recorded(out, file, session)?;
+        }
+        summary(out, session, arcs, counts, checked)
+    }
+
+    /// Names and values as text has them, without its tables; what is no name and value has no name.
+    ///
+    /// # Errors
+    /// None that is expected: writing into memory fails.
+    pub fn facts(&self) -> Result<Vec<(String, String)>, Error> {
+        let Summary { session, arcs, counts, checked, .. } = self;
+        let mut text = Vec::new();
+        for file in &session.profiles {
+            about(&mut text, file)?;
+        }
+        totals(&mut text, session, arcs, Part::First)?;
+        for file in &session.profiles {
+            recorded(&mut text, file, session)?;
+        }
+        summary(&mut text, session, arcs, counts, checked)?;
+        let line = |line: &str| {
+            let split = line.split_at_checked(NAME_WIDTH).filter(|(_, value)| value.starts_with(' '));
+            let (name, value) = split.unwrap_or(("", line));
+            (name.trim().to_owned(), value.trim().to_owned())
+        };
+        Ok(String::from_utf8_lossy(&text).lines().map(line).collect())
+    }
+
+    /// Writes everything as one JSON document: files, counts, their balance, invariants, and the flat profile.
+    ///
+    /// # Errors
+    /// The output failed.
+    pub fn document(&self, out: &mut dyn Write, top: Option<usize>) -> Result<(), Error> {
+        let Summary { session, arcs, counts, checked, own } = self;
+        let mut document = serde_json::to_value(counts)?;
+        let violations: Vec<_> = checked.violations.iter().map(ToString::to_string).collect();
+        document["invariants"] = serde_json::json!({
+            "hold": violations.is_empty(),
+            "consumers": checked.consumers,
+            "equations": checked.equations,
+            "violations": violations,
+        });
+        document["recording"] = serde_json::to_value(Recording::of(session, arcs))?;
+        document["overhead_ns"] = serde_json::json!(session.overhead.round() as u64);
+        if let Some(correction) = session.model.correction.json() {
+            document["correction"] = correction;
+        }
+        if let Some(own) = own.as_ref().filter(|own| own.is_there()) {
+            document["own"] = serde_json::json!(own.patterns);
+        }
+        let mut profile = Vec::new();
+        let options = Options { format: Format::Json, top, ..Options::default() };
+        xprof::write(&mut profile, &session.model, arcs, &options)?;
+        document["xprof"] = serde_json::from_slice(&profile)?;
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        Ok(writeln!(out)?)
+    }
+}
+
+/// The program's own methods among those of the libraries that are recorded as well: by cum, for their work is done by what they call.
+struct Own {
+    patterns: Vec<String>,
+    methods: Methods,
+}
+
+impl Own {
+    /// None: it is not known which they are.
+    fn new(given: &[String], session: &Session) -> Result<Option<Own>, session::Error> {
+        let mut patterns = given.to_vec();
+        if patterns.is_empty() {
+            let start = session.profiles.iter().filter_map(|file| file.property("start-class"));
+            let packages = start.filter_map(|class| class.rsplit_once('.'));
+            patterns = packages.map(|(package, _)| format!("{package}.**")).collect();
+            patterns.sort();
+            patterns.dedup();
+        }
+        let mut methods = Methods::new("--own", &patterns, &method_names(&session.model))?;
+        if given.is_empty() && methods.fit_nothing() {
+            return Ok(None);
+        }
+        if given.is_empty() {
+            methods.warnings.clear();
+        }
+        Ok(Some(Own { patterns, methods }))
+    }
+
+    /// Whether there is such a method.
+    fn is_there(&self) -> bool {
+        !self.methods.is_empty() && !self.methods.fit_nothing()
+    }
+
+    fn write(
+        &self,
+        out: &mut dyn Write,
+        session: &Session,
+        arcs: &Arcs,
+        options: &Options<'_>,
+    ) -> Result<(), Error> {
+        // Classes that were generated for the program's have `$$` in their names.
+        let is_generated = |name: &str| name.split('(').next().is_some_and(|name| name.contains("$$"));
+        let select =
+            |kind: Kind, name: &str| kind == Kind::Method && self.methods.fits(name) && !is_generated(name);
+        let (sort, select) = (Some(Sort::Cum), Some(&select as _));
+        xprof::write(out, &session.model, arcs, &Options { sort, select, prune: 0.0, ..*options })
+    }
+}
+
+/// A line of the summary.
+pub(crate) fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<(), Error> {
+    Ok(writeln!(out, "{name:<NAME_WIDTH$} {}", printable(value))?)
+}
+
+fn program(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
+    let command = file.property("command").unwrap_or("unknown");
+    fact(out, "program", &format!("{command} (pid {})", file.profile.pid))
+}
+
+/// The clock at the last that a profile tells of.
+fn end_clock(profile: &Profile) -> u64 {
+    let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
+    last.max(profile.beat_clock).max(profile.shutdown_clock)
+}
+
+/// Percent of the calls that were timed, if not all of them were.
+fn timed_share(profile: &Profile) -> Option<f64> {
+    let trees = profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).filter(|tree| tree.sampled);
+    let calls = trees.flat_map(|tree| &tree.nodes).filter(|node| node.consumer.method().is_some());
+    let (timed, all) =
+        calls.fold((0, 0), |(timed, all), node| (timed + node.timed, all + node.closes.total()));
+    (all > 0).then(|| 100.0 * timed as f64 / all as f64)
+}
+
+/// What a profile says of its process.
+fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
+    let profile = &file.profile;
+    program(out, file)?;
+    let words = ["java.vm.name", "java.version", "os", "host"].map(|key| file.property(key));
+    let words: Vec<_> = words.into_iter().flatten().collect();
+    if !words.is_empty() {
+        fact(out, "on", &words.join(", "))?;
+    }
+    let start = UNIX_EPOCH.checked_add(Duration::from_millis(profile.start_ms));
+    let when = start.map_or_else(String::new, |start| humantime::format_rfc3339_seconds(start).to_string());
+    let end = end_clock(profile);
+    fact(out, "when", &when)?;
+    if profile.start_clock > 0 && end > profile.start_clock {
+        let how = match (file.is_live, profile.shutdown_clock) {
+            (true, _) => " so far",
+            (_, 0) => " to its last event; it did not shut down",
+            _ => "",
+        };
+        let elapsed = quantity((end - profile.start_clock) as f64, "ns");
+        fact(out, "elapsed", &format!("{elapsed}{how}"))?;
+    }
+    if let Some(Window { begin, length }) = file.window() {
+        let time = |ns: u64| quantity(ns as f64, "ns");
+        let window =
+            format!("{} from {} after the start: all figures below are of it", time(length), time(begin));
+        fact(out, "window", &window)?;
+    }
+    match file.dropped() {
+        0 => Ok(()),
+        events => fact(out, "dropped", &format!("{events} events: figures are too small by these")),
+    }
+}
+
+/// What it says of its recording.
+fn recorded(out: &mut dyn Write, file: &ProfileFile, session: &Session) -> Result<(), Error> {
+    let profile = &file.profile;
+    if session.profiles.len() > 1 {
+        program(out, file)?;
+    }
+    let mut how = file.property("record").unwrap_or("unknown").to_owned();
+    if let Some(timing) = file.property("timing") {
+        how += &format!(", timing {timing}");
+        if let Some(share) = timed_share(profile) {
+            how += &format!(" ({share:.1} % of the calls)");
+        }
+    }
+    if let Some(cost) = profile.calibration().filter(|_| session.model.correction == Correction::Applied) {
+        how += &format!(", {:.1} + {:.1} ns a call taken out", cost.inner, cost.outer);
+    }
+    if let Some(clock) = file.property("clock") {
+        how += &format!(", clock {clock}");
+        if let Some(error) = file.property("clock.error") {
+            how += &format!(" within {error} ppm");
+        }
+        if let Some(drift) = file.property("clock.drift").and_then(|ns| ns.parse::<i64>().ok()) {
+            how += &format!(", {} off at the end", quantity(drift.unsigned_abs() as f64, "ns"));
+        }
+    }
+    fact(out, "recorded", &how)?;
+    if !profile.pauses.is_empty() {
+        // One that did not end goes on to the end.
+        let end = end_clock(profile);
+        let length = |pause: &Pause| if pause.end == 0 { end } else { pause.end }.saturating_sub(pause.start);
+        let sum = profile.pauses.iter().map(length).fold(0u64, u64::saturating_add);
+        let pauses = profile.pauses.len();
+        let pauses = if pauses == 1 { "one pause".to_owned() } else { format!("{pauses} pauses") };
+        fact(out, "paused", &format!("{} in {pauses}", quantity(sum as f64, "ns")))?;
+    }
+    let threads = profile.threads.iter().filter(|t| t.kind == ThreadKind::Thread).count();
+    let ended = file.ended_threads();
+    let mut all = (threads as u64).saturating_add(ended).to_string();
+    if ended > 0 {
+        all += &format!(
+            "; {ended} of them had ended and are added up by pool: --keep-threads was {}, and 16 for virtual threads",
+            file.property("limit.threads").unwrap_or("256")
+        );
+    }
+    fact(out, "threads", &all)?;
+    fact(out, "dropped", &format!("{} events", file.dropped()))
+}
+
+/// Which totals are printed: the first screen has the times that everybody wants, the end of the report the others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    First,
+    Rest,
+}
+
+/// How much there is of each resource.
+fn totals(out: &mut dyn Write, session: &Session, arcs: &Arcs, part: Part) -> Result<(), Error> {
+    let model = &session.model;
+    let time = ThreadTime::of(model);
+    for (r, resource) in model.resources().iter().enumerate() {
+        let is_first = r == 0 || time.is_some_and(|time| [time.running, time.waiting].contains(&r));
+        let is_told = is_first == (part == Part::First) && (r == 0 || arcs.total()[r] != 0.0);
+        if is_told && !accompanies(resource) {
+            let total = quantity(arcs.total()[r], &resource.unit);
+            let whole = time.map_or(0.0, |time| arcs.total()[time.whole]);
+            let share = percent(arcs.total()[r], whole);
+            match resource.name.as_str() {
+                name if time.is_some_and(|time| time.running == r) => {
+                    fact(out, name, &format!("{total}, {share} % of thread time{WAITS_NOT_SEEN}"))?;
+                }
+                name if time.is_some_and(|time| time.waiting == r) => {
+                    let hint = format!("`instrument xprof --resource {name}` shows where");
+                    fact(out, name, &format!("{total}, {share} % of thread time; {hint}"))?;
+                }
+                name if !session.profiles.is_empty() && (name == "wall" || r == 0 && name == "wall-raw") => {
+                    let unknown = if time.is_some() { "" } else { WAITS_UNKNOWN };
+                    let label = if name == "wall" { "thread time" } else { name };
+                    fact(out, label, &format!("{total} over all threads{unknown}"))?;
+                }
+                name => fact(out, name, &total)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the counts add up, and which do not.
+fn balance(out: &mut dyn Write, counts: &Report) -> Result<(), Error> {
+    writeln!(out, "{}", counts.balance.line())?;
+    counts.balance.violations(out)
+}
+
+/// What was counted, what that cost, and whether it adds up.
+fn summary(
+    out: &mut dyn Write,
+    session: &Session,
+    arcs: &Arcs,
+    counts: &Report,
+    checked: &Checked,
+) -> Result<(), Error> {
+    let model = &session.model;
+    let methods = arcs.functions().iter().filter(|f| f.kind == Kind::Method).count();
+    let contexts = model.nodes().iter().filter(|node| node.kind == Kind::Method);
+    let (contexts, calls) = contexts.fold((0u64, 0u64), |(c, n), node| (c + 1, n.saturating_add(node.n)));
+    fact(
+        out,
+        &model.occurrences,
+        &format!("{calls} in {contexts} contexts of {methods} {}", model.consumers),
+    )?;
+    totals(out, session, arcs, Part::Rest)?;
+    let measured = model.resource("wall-raw").map_or(0.0, |r| arcs.total()[r]);
+    Recording::of(session, arcs).print(out, measured)?;
+    if !session.profiles.is_empty() && counts.balance.holds {
+        balance(out, counts)?;
+    }
+    writeln!(out, "{}", checked.line())?;
+    Ok(())
+}

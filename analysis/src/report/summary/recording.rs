@@ -1,0 +1,151 @@
+//! What recording took, and what its figures cannot say: the part of the summary about the cost of looking.
+
+use std::io::Write;
+
+use super::fact;
+use crate::arcs::Arcs;
+use crate::correction::Correction;
+use crate::model::Kind;
+use crate::report::Error;
+use crate::session::{ProfileFile, Session};
+use crate::text::{percent, quantity};
+use crate::uncertainty::Uncertainty;
+use serde::Serialize;
+
+/// What recording costs that is in no figure.
+const LEFT_OUT: [&str; 3] = [
+    "class loading, which takes longer for classes with probes",
+    "the calibration itself",
+    "inlining and other work of the compiler that probes prevent",
+];
+
+/// What recording took at least.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Recording {
+    /// ns of the probes, over all threads; none: that is not known.
+    probes_ns: Option<u64>,
+    /// ns for which the agent held threads up that loaded classes; none: there was no agent.
+    rewriting_ns: Option<u64>,
+    /// Classes that it looked at then.
+    rewriting_classes: Option<u64>,
+    /// Classes of the program that are not recorded unless an include pattern names them.
+    classes_left: Option<String>,
+    /// Hidden classes of the program, which run as they are; none: that is not known.
+    hidden_classes: Option<u64>,
+    /// One of them.
+    hidden_class: Option<String>,
+    /// Classes that another agent brought before ours was called, which run as they are; none: that is not known.
+    agent_classes: Option<u64>,
+    /// One of them.
+    agent_class: Option<String>,
+    /// What is not in these.
+    left_out: [&'static str; 3],
+    /// Methods whose own time cannot be told from the cost of recording; none: times are not corrected.
+    too_short: Option<TooShort>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct TooShort {
+    methods: u64,
+    of_methods: u64,
+    calls: u64,
+    of_calls: u64,
+}
+
+impl Recording {
+    pub(crate) fn of(session: &Session, arcs: &Arcs) -> Recording {
+        let is_corrected = session.model.correction == Correction::Applied;
+        let sum = |key: &str| {
+            let number = |file: &ProfileFile| file.property(key).and_then(|text| text.parse::<u64>().ok());
+            session.profiles.iter().filter_map(number).reduce(u64::saturating_add)
+        };
+        let first = |key| session.profiles.iter().find_map(|file| file.property(key)).map(str::to_owned);
+        Recording {
+            probes_ns: is_corrected.then(|| session.overhead.round() as u64),
+            rewriting_ns: sum("rewriting.ns"),
+            rewriting_classes: sum("rewriting.classes"),
+            classes_left: first("rewriting.left"),
+            hidden_classes: sum("hidden.classes"),
+            hidden_class: first("hidden.first"),
+            agent_classes: sum("before-agent.classes"),
+            agent_class: first("before-agent.first"),
+            left_out: LEFT_OUT,
+            too_short: session
+                .model
+                .resource("wall")
+                .filter(|_| is_corrected)
+                .map(|wall| too_short(session, arcs, wall)),
+        }
+    }
+
+    /// `measured`: the time that the probes are a part of, in ns.
+    pub(crate) fn print(&self, out: &mut dyn Write, measured: f64) -> Result<(), Error> {
+        if let Some(classes) = &self.classes_left {
+            let text = format!(
+                "{classes}, which loads classes from the archive: its time is in (class loading) and in its callers; \
+                 `--include '**'` records it"
+            );
+            fact(out, "left out", &text)?;
+        }
+        if let (Some(classes), Some(first)) = (self.hidden_classes, &self.hidden_class) {
+            let classes =
+                if classes == 1 { "1 hidden class".to_owned() } else { format!("{classes} hidden classes") };
+            let text = format!("{classes}, the first is {first}: the virtual machine shows them to no agent");
+            fact(out, "left out", &text)?;
+        }
+        if let (Some(classes), Some(first)) = (self.agent_classes, &self.agent_class) {
+            let classes = if classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") };
+            let text = format!(
+                "{classes} that another agent loaded before this one was called, the first is {first}: give java this agent's -agentpath before the -javaagent of the other, also in JAVA_TOOL_OPTIONS"
+            );
+            fact(out, "left out", &text)?;
+        }
+        let mut parts = Vec::new();
+        let mut sum = 0;
+        if let Some(ns) = self.probes_ns {
+            let share = percent(ns as f64, measured);
+            parts.push(format!("{} of probes ({share} % of wall-raw)", quantity(ns as f64, "ns")));
+            sum += ns;
+        }
+        if let (Some(ns), Some(classes)) = (self.rewriting_ns, self.rewriting_classes) {
+            parts
+                .push(format!("{} of rewriting as {classes} classes were loaded", quantity(ns as f64, "ns")));
+            sum = sum.saturating_add(ns);
+        }
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let sum = quantity(sum as f64, "ns");
+        fact(out, "overhead", &format!("at least {sum}: {}", parts.join(", ")))?;
+        fact(out, "", &format!("not counted: {}", self.left_out.join("; ")))?;
+        if let Some(short) = self.too_short.as_ref().filter(|short| short.methods > 0) {
+            let TooShort { methods, of_methods, calls, of_calls } = short;
+            let share = percent(*calls as f64, *of_calls as f64);
+            let text = format!(
+                "{methods} of {of_methods} methods, {share} % of the calls: their own time is less than its error; marked ~"
+            );
+            fact(out, "too short", &text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Methods whose base is within its error.
+fn too_short(session: &Session, arcs: &Arcs, wall: usize) -> TooShort {
+    let uncertain = Uncertainty::of(&session.model, wall);
+    let mut short = TooShort { methods: 0, of_methods: 0, calls: 0, of_calls: 0 };
+    for id in arcs.ids() {
+        let function = arcs.function(id);
+        if function.kind != Kind::Method {
+            continue;
+        }
+        short.of_methods += 1;
+        short.of_calls = short.of_calls.saturating_add(function.calls);
+        let base = arcs.self_base(id);
+        if uncertain.base(base).is_some_and(|error| error.hides(base[wall])) {
+            short.methods += 1;
+            short.calls = short.calls.saturating_add(function.calls);
+        }
+    }
+    short
+}

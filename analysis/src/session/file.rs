@@ -1,0 +1,253 @@
+//! A profile file: opened, with the names and the other records that lie in it, and what does not fit, in words.
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::error::Error;
+use super::message::Message;
+use super::names::Names;
+use crate::heap::biographies::Biographies;
+use crate::model::Window;
+use crate::replay;
+use crate::waits::{self, Waits};
+use instrument_names::program;
+use instrument_trace::{Profile, ThreadKind};
+
+/// Remarks that are printed for each file.
+const REMARKS: usize = 10;
+
+/// A profile that was read. Everything that is read later comes from the same open file, so a profile that is replaced meanwhile stays
+/// what it was.
+pub struct ProfileFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Threads, contexts and figures.
+    pub profile: Profile,
+    /// What its ids stand for.
+    pub names: Names,
+    /// Its process is still writing: the figures are of this moment, and may be torn.
+    pub is_live: bool,
+    file: File,
+    /// Read when they are first needed; none: there are none.
+    lifetimes: OnceCell<Option<Biographies>>,
+    /// Set by [`ProfileFile::gather_waits`].
+    pub(super) waits: Option<Waits>,
+}
+
+impl ProfileFile {
+    /// Reads a profile; `number`: of the file, from 0, if there are several.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no profile of a version that is known.
+    pub fn open(path: &Path, number: usize, several: bool) -> Result<ProfileFile, Error> {
+        let file = File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
+        ProfileFile::of(file, path, number, several)
+    }
+
+    /// The same of an open file.
+    pub(super) fn of(file: File, path: &Path, number: usize, several: bool) -> Result<ProfileFile, Error> {
+        let name = path.display();
+        let mut profile = Profile::open(&file).map_err(|source| {
+            let what = match &source {
+                instrument_trace::Error::Version { .. } => {
+                    format!("{name}; take the version of instrument that recorded it, or a later one")
+                }
+                instrument_trace::Error::NoHeader { .. } => format!(
+                    "{name}: it was cut off, as by a full disk or a copy that did not end; copy it again or record it anew"
+                ),
+                _ => name.to_string(),
+            };
+            Error::Profile { what, source }
+        })?;
+        replay::profile(&file, &mut profile).map_err(Error::profile(path))?;
+        let is_live = maps(profile.pid, path);
+        if is_live {
+            // What is open now has been open until now.
+            profile.beat_clock = profile.beat_clock.max(now(&profile));
+        }
+        let names = Names::new(&profile, number, several);
+        let (path, lifetimes) = (path.to_owned(), OnceCell::new());
+        Ok(ProfileFile { path, profile, names, is_live, file, lifetimes, waits: None })
+    }
+
+    /// What the profile was read from.
+    pub fn source(&self) -> &File {
+        &self.file
+    }
+
+    /// What can be read several times and has the same each time: of a process that still writes a copy.
+    ///
+    /// # Errors
+    /// A copy that cannot be made.
+    pub fn stable_source(&self) -> Result<File, Error> {
+        let failed = |source| Error::Io { what: format!("copying {}", self.path.display()), source };
+        if !self.is_live {
+            return self.file.try_clone().map_err(failed);
+        }
+        // A file of its own: clones share their position.
+        let mut original = File::open(&self.path).map_err(failed)?;
+        let mut copy = tempfile::tempfile().map_err(failed)?;
+        std::io::copy(&mut original, &mut copy).map_err(failed)?;
+        Ok(copy)
+    }
+
+    /// Its biographies of objects, if there are any.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn lifetimes(&self) -> Result<Option<&Biographies>, Error> {
+        if self.lifetimes.get().is_none() {
+            let read = Biographies::read(&self.profile, &self.file).map_err(Error::profile(&self.path))?;
+            let _ = self.lifetimes.set(read);
+        }
+        Ok(self.lifetimes.get().and_then(Option::as_ref))
+    }
+
+    /// What is loaded into a model; its lifetimes if they were read.
+    pub(super) fn parts(&mut self) -> (&mut Profile, &Names, Option<&Biographies>, Option<&Waits>) {
+        let lifetimes = self.lifetimes.get().and_then(Option::as_ref);
+        (&mut self.profile, &self.names, lifetimes, self.waits.as_ref())
+    }
+
+    /// From now on none of its objects is known.
+    pub(super) fn leave_lifetimes_out(&mut self) {
+        self.lifetimes = OnceCell::from(None);
+    }
+
+    /// Sums up the waits of the threads whose names are wanted.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn gather_waits(&mut self, wanted: &dyn Fn(&str) -> bool) -> Result<(), Error> {
+        let waits = waits::gather(&self.file, &self.profile, wanted).map_err(Error::profile(&self.path))?;
+        self.waits = waits;
+        Ok(())
+    }
+
+    /// What the threads waited for, if that was recorded and gathered.
+    pub fn waits(&self) -> Option<&Waits> {
+        self.waits.as_ref()
+    }
+
+    /// What does not fit, in words.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let profile = &self.profile;
+        if self.is_live {
+            remarks.push(format!(
+                "process {} is still writing; these are the figures of this moment",
+                profile.pid
+            ));
+        }
+        remarks.extend(self.names.remarks.iter().cloned());
+        let dropped = self.dropped();
+        if dropped > 0 {
+            remarks.push(format!("{dropped} events were dropped"));
+        }
+        for thread in profile.threads.iter().filter(|t| t.stopped) {
+            remarks.push(format!("recording of thread {:?} stopped early", thread.name));
+        }
+        for thread in profile.threads.iter().filter(|t| t.in_transition && !self.is_live) {
+            remarks.push(format!("thread {:?} ended inside a repair of its stack; not checked", thread.name));
+        }
+        for (kind, count) in &profile.skipped {
+            remarks.push(format!("{count} regions of the unknown kind {kind} were skipped"));
+        }
+        remarks.extend(self.lifetimes.get().into_iter().flatten().flat_map(Biographies::remarks));
+        remarks.extend(profile.damage.iter().map(ToString::to_string));
+        remarks
+    }
+
+    /// The same as messages: the first of them, and how many more there are.
+    pub fn messages(&self) -> Vec<Message> {
+        let (remarks, name) = (self.remarks(), self.path.display());
+        let first = remarks.iter().take(REMARKS).map(|remark| Message::warning(format!("{name}: {remark}")));
+        let more = remarks.len().checked_sub(REMARKS).filter(|&more| more > 0);
+        first.chain(more.map(|more| Message::warning(format!("{name}: and {more} remarks more")))).collect()
+    }
+
+    /// Events that are not in the figures.
+    pub fn dropped(&self) -> u64 {
+        self.profile.threads.iter().fold(self.profile.dropped, |sum, t| sum.saturating_add(t.dropped))
+    }
+
+    /// Threads whose figures are added up.
+    pub fn ended_threads(&self) -> u64 {
+        let ended = self.profile.threads.iter().map(|t| match t.kind {
+            ThreadKind::Ended(count) => count,
+            ThreadKind::Thread => 0,
+        });
+        ended.fold(0, u64::saturating_add)
+    }
+
+    /// The time that its figures are of, if that is not its life.
+    pub fn window(&self) -> Option<Window> {
+        let profile = &self.profile;
+        let begin = Some(profile.window_clock).filter(|clock| *clock != 0)?;
+        let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
+        let end = last.max(profile.beat_clock).max(profile.shutdown_clock);
+        Some(Window { begin: begin.saturating_sub(profile.start_clock), length: end.saturating_sub(begin) })
+    }
+
+    /// A property of the process.
+    pub fn property(&self, key: &str) -> Option<&str> {
+        self.profile.copies.values().find_map(|copy| copy.properties.get(key)).map(String::as_str)
+    }
+
+    /// What the process is called: by the user, or else its jar or main class, without directories and arguments.
+    pub fn program(&self) -> String {
+        if let Some(name) = self.property("name") {
+            return name.to_owned();
+        }
+        let command = self.property("command").unwrap_or_default();
+        let first = program::word(command).unwrap_or("process");
+        first.rsplit(['/', '\\']).next().unwrap_or(first).to_owned()
+    }
+
+    /// What the process is called, so that it can be told from others.
+    pub fn label(&self) -> String {
+        format!("{} (pid {})", self.program(), self.profile.pid)
+    }
+
+    /// The name of a class, as `Class.getName()` gives it.
+    pub fn class(&self, copy: u32, number: u32) -> String {
+        self.names.class(copy, number)
+    }
+
+    /// Whether there are contexts and times.
+    pub fn has_trees(&self) -> bool {
+        self.profile.threads.iter().any(|thread| thread.tree.is_some())
+    }
+}
+
+/// The clock of a living process, to the precision of the time at which it was started; 0: it has none.
+fn now(profile: &Profile) -> u64 {
+    let start = UNIX_EPOCH + Duration::from_millis(profile.start_ms);
+    let since = SystemTime::now().duration_since(start).unwrap_or_default();
+    if profile.start_clock == 0 { 0 } else { profile.start_clock.saturating_add(since.as_nanos() as u64) }
+}
+
+/// Whether a process of this machine has the file mapped, as the recorder has until it ends. Only Linux tells.
+pub fn maps(pid: u64, path: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else { return false };
+    let Ok(maps) = std::fs::read_to_string(format!("/proc/{pid}/maps")) else { return false };
+    pid != 0 && path.to_str().is_some_and(|path| maps.lines().any(|line| line.ends_with(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_has_the_file_mapped_is_alive() {
+        let program = std::env::current_exe().unwrap();
+        let pid = std::process::id().into();
+        assert!(maps(pid, &program));
+        assert!(!maps(pid, &program.with_file_name("Cargo.toml")));
+        assert!(!maps(pid, Path::new(env!("CARGO_MANIFEST_DIR"))));
+        assert!(!maps(0, &program), "the process is not known");
+    }
+}

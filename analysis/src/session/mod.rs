@@ -1,0 +1,300 @@
+//! A session: profiles, or texts of others, recognised by their content and read into one model. Reports, exports and checks ask it.
+//!
+//! | module | |
+//! |---|---|
+//! | [`file`] | one profile, read from one open file; biographies of objects and waits when they are needed |
+//! | [`names`] | what the ids in a profile stand for |
+//! | [`lookup`] | patterns of methods, classes and threads, compared with the names that there are |
+//! | [`since`] | what happened since a snapshot or a reset |
+//! | [`kind`] | what a file is, from its first bytes |
+//! | [`message`], [`error`] | what is to be said beside the answer, and why there is none |
+
+pub mod error;
+pub mod file;
+pub mod kind;
+pub mod lookup;
+pub mod message;
+pub mod names;
+pub mod since;
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use crate::input;
+use crate::load::{self, CallTimes, Loaded, Process};
+use crate::model::{Arcflow, Kind, Window};
+use crate::text::quantity;
+use crate::window::without_idle;
+use instrument_names::glob::Glob;
+use instrument_trace::ThreadKind;
+
+pub use error::Error;
+pub use file::ProfileFile;
+pub use kind::{is_profile, not_a_profile};
+pub use lookup::Methods;
+pub use message::Message;
+
+/// Which files, and what of them.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Profiles, or texts of other tools.
+    pub files: Vec<PathBuf>,
+    /// Only threads, or pools of threads, of these names; `*` and `?` stand for others. None: all.
+    pub threads: Vec<String>,
+    /// Levels of consumers that are left out: threads, processes.
+    pub collapse: Vec<Kind>,
+    /// Only what happened since these snapshots, or since the start: see [`since::cut`].
+    pub since: Vec<PathBuf>,
+    /// Each thread of a pool is a row of its own.
+    pub split_threads: bool,
+    /// Started threads and tasks stand below the context that started them.
+    pub links: bool,
+    /// Threads consume what their methods do not.
+    pub lifetimes: bool,
+}
+
+/// Everything that was read, as one model.
+pub struct Session {
+    /// The model.
+    pub model: Arcflow,
+    /// Times of single calls, by method; empty for texts.
+    pub calls: HashMap<String, CallTimes>,
+    /// Calls in contexts.
+    pub recorded: f64,
+    /// What recording them cost, in ns.
+    pub overhead: f64,
+    /// The profiles, without texts.
+    pub profiles: Vec<ProfileFile>,
+    /// Of patterns that fit nothing, and of a table that will be empty.
+    pub warnings: Vec<String>,
+    /// What is to be said of the files.
+    pub messages: Vec<Message>,
+}
+
+/// Whether threads of a name fit one of the patterns, or there is none.
+pub fn thread_filter(patterns: &[String]) -> impl Fn(&str) -> bool + use<> {
+    let patterns: Vec<_> = patterns.iter().map(|pattern| Glob::of_words(pattern)).collect();
+    move |name| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches_text(name))
+}
+
+impl Request {
+    /// How profiles are loaded.
+    fn load<'a>(&self, thread: &'a dyn Fn(&str) -> bool) -> load::Options<'a> {
+        let (links, split_threads, lifetimes) = (self.links, self.split_threads, self.lifetimes);
+        load::Options { links, split_threads, lifetimes, thread: Some(thread), ..Default::default() }
+    }
+}
+
+impl Session {
+    /// Reads all files into one model.
+    ///
+    /// # Errors
+    /// A file that cannot be read or understood; files of which no two figures are comparable.
+    pub fn read(request: &Request) -> Result<Session, Error> {
+        let mut files = Vec::new();
+        for path in &request.files {
+            let mut file = File::open(path).map_err(|error| Error::Open(path.clone(), error))?;
+            let start = kind::start(&mut file, 8);
+            files.push((path, file, start));
+        }
+        let several = files.iter().filter(|(.., start)| instrument_trace::is_profile(start)).count() > 1;
+        let (mut profiles, mut texts, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, (path, file, start)) in files.into_iter().enumerate() {
+            if instrument_trace::is_profile(&start) {
+                profiles.push(ProfileFile::of(file, path, number, several)?);
+            } else {
+                texts.push(text(path, Cursor::new(start).chain(file), &mut remarks)?);
+            }
+        }
+        since::cut(&mut profiles, &request.since)?;
+        let wanted = thread_filter(&request.threads);
+        let mut messages = Vec::new();
+        for profile in &mut profiles {
+            profile.gather_waits(&wanted)?;
+            profile.lifetimes()?;
+            messages.extend(profile.messages());
+        }
+        for (profile, Window { begin, length }) in profiles.iter().filter_map(|p| Some((p, p.window()?))) {
+            let [begin, length] = [begin, length].map(|ns| quantity(ns as f64, "ns"));
+            let name = profile.path.display();
+            let text = format!("{name}: the figures are of {length}, from {begin} after the start on");
+            messages.push(Message::note(text));
+        }
+        messages.extend(remarks);
+        let mut session = Session { messages, ..Session::empty() };
+        session.fill(request, profiles, texts)?;
+        Ok(session)
+    }
+
+    fn fill(
+        &mut self,
+        request: &Request,
+        mut profiles: Vec<ProfileFile>,
+        texts: Vec<Arcflow>,
+    ) -> Result<(), Error> {
+        let thread = thread_filter(&request.threads);
+        if !request.threads.is_empty() {
+            let pools = profiles
+                .iter()
+                .flat_map(|file| load::pools(&file.profile, &|copy, id| file.names.method(copy, id)));
+            let pools: Vec<_> = pools.collect();
+            let mut names = thread_names(&profiles);
+            names.extend(pools.iter().map(String::as_str));
+            for text in &texts {
+                let threads = text.nodes().iter().filter(|node| node.kind == Kind::Thread);
+                names.extend(threads.map(|node| text.name(node.consumer)));
+            }
+            self.warnings = lookup::unknown_threads(&request.threads, &names);
+        }
+        let mut texts = texts.into_iter().map(|model| {
+            model.with_contexts(|id| {
+                model.node(id).kind != Kind::Thread || thread(model.name(model.node(id).consumer))
+            })
+        });
+        if profiles.is_empty() {
+            self.model = texts.next().ok_or_else(|| Error::Request("nothing to report on".to_owned()))?;
+        } else {
+            let labels = profiles.iter().map(ProfileFile::label).collect();
+            let loaded = load(&mut profiles, labels, &request.load(&thread))?;
+            self.messages
+                .extend(loaded.remarks.iter().map(|remark| Message::note(format!("note: {remark}"))));
+            self.take(profiles, loaded);
+        }
+        for text in texts {
+            let names = |model: &Arcflow| {
+                let names: Vec<_> =
+                    model.resources().iter().map(|r| format!("{} in {}", r.name, r.unit)).collect();
+                names.join(", ")
+            };
+            if text.resources() != self.model.resources() {
+                let (one, other) = (names(&self.model), names(&text));
+                return Err(Error::Request(format!("these files do not measure the same: {one}; {other}")));
+            }
+            self.model.merge(&text);
+            // Of some calls nothing is known but their sum.
+            self.calls.clear();
+        }
+        self.merge_levels(request);
+        self.warn_if_empty();
+        Ok(())
+    }
+
+    /// A table without a row does not say why.
+    fn warn_if_empty(&mut self) {
+        if self.model.nodes().iter().any(|node| node.kind == Kind::Method) {
+            return;
+        }
+        let has_counts =
+            self.profiles.iter().any(|file| file.profile.threads.iter().any(|t| !t.methods.is_empty()));
+        self.warnings.push(match has_counts {
+            true => {
+                "no contexts and times were recorded (record=counts); `instrument report` prints the counts"
+                    .to_owned()
+            }
+            false if self.warnings.is_empty() => "no call of a method was recorded".to_owned(),
+            false => return,
+        });
+    }
+
+    /// A model that was made of several profiles.
+    pub(crate) fn of(request: &Request, loaded: Loaded) -> Session {
+        let mut session = Session::empty();
+        session.take(Vec::new(), loaded);
+        session.merge_levels(request);
+        session
+    }
+
+    fn empty() -> Session {
+        Session {
+            model: Arcflow::new(Vec::new()),
+            calls: HashMap::new(),
+            recorded: 0.0,
+            overhead: 0.0,
+            profiles: Vec::new(),
+            warnings: Vec::new(),
+            messages: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, profiles: Vec<ProfileFile>, loaded: Loaded) {
+        self.model = loaded.model;
+        self.calls = loaded.calls;
+        if profiles.iter().any(|profile| profile.window().is_some()) {
+            self.model = without_idle(&self.model);
+            self.calls.retain(|_, times| times.calls > 0);
+        }
+        if let [profile] = &profiles[..] {
+            self.model.window = profile.window();
+        }
+        self.recorded = loaded.recorded.all();
+        self.overhead = loaded.overhead;
+        self.profiles = profiles;
+    }
+
+    fn merge_levels(&mut self, request: &Request) {
+        for &kind in &request.collapse {
+            self.model = self.model.merged(kind);
+        }
+    }
+}
+
+/// The names of all threads that were recorded.
+pub fn thread_names(profiles: &[ProfileFile]) -> HashSet<&str> {
+    let threads = profiles.iter().flat_map(|file| &file.profile.threads);
+    threads.filter(|thread| thread.kind == ThreadKind::Thread).map(|thread| thread.name.as_str()).collect()
+}
+
+/// Loads profiles so that they can be merged: what was served under different links is apart.
+pub(crate) fn load_apart(
+    profiles: &mut [ProfileFile],
+    labels: Vec<String>,
+    request: &Request,
+) -> Result<Loaded, Error> {
+    let thread = thread_filter(&request.threads);
+    load(profiles, labels, &load::Options { apart: true, ..request.load(&thread) })
+}
+
+fn load(
+    profiles: &mut [ProfileFile],
+    labels: Vec<String>,
+    options: &load::Options<'_>,
+) -> Result<Loaded, Error> {
+    for file in profiles.iter() {
+        file.lifetimes()?;
+    }
+    let mut known: Vec<_> = profiles
+        .iter_mut()
+        .zip(labels)
+        .map(|(file, label)| {
+            let (profile, names, biographies, waits) = file.parts();
+            let methods = move |copy: u32, id: u32| names.method(copy, id);
+            let blocks = names.knows_waits().then_some(move |copy: u32, id: u32| names.blocks(copy, id));
+            (profile, label, methods, blocks, biographies, waits)
+        })
+        .collect();
+    let mut processes: Vec<_> = known
+        .iter_mut()
+        .map(|(profile, label, methods, blocks, biographies, waits)| Process {
+            biographies: *biographies,
+            waits: *waits,
+            blocks: blocks.as_ref().map(|blocks| blocks as _),
+            ..Process::new(profile, std::mem::take(label), methods)
+        })
+        .collect();
+    let mut loaded = load::load(&mut processes, options);
+    let origins = profiles.iter().flat_map(|file| file.names.origins());
+    loaded.model.origins = loaded.model.origins_of(origins);
+    Ok(loaded)
+}
+
+fn text(path: &Path, bytes: impl Read, messages: &mut Vec<Message>) -> Result<Arcflow, Error> {
+    let read = input::read(BufReader::with_capacity(1 << 16, bytes))
+        .map_err(|source| Error::Text { what: not_a_profile(path), source })?;
+    let remarks = read.remarks.to_string();
+    if !remarks.is_empty() {
+        messages.push(Message::warning(format!("{}: {remarks}", path.display())));
+    }
+    Ok(read.model)
+}

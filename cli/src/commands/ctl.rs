@@ -1,0 +1,227 @@
+//! `instrument ctl PID REQUEST`: asks a program that runs with the agent, over its private socket.
+//!
+//! The protocol is on the page of [`instrument_control::ctl`]. Here: which process is meant and where its socket is ([`place`]), one
+//! request with its deadline ([`ask`]), and answers as text for people ([`text`]) or as they came (`--json`).
+
+mod ask;
+mod place;
+mod text;
+
+use crate::io::exit::{Exit, usage};
+use crate::io::talk::Talk;
+use anyhow::{Context, Result};
+use ask::{LATER, SOON, ask};
+use instrument_control::ctl;
+use serde_json::{Value, json};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// Ask a running program: threads, monitors, classes, objects; heap dump, pause, resume, snapshot
+///
+/// The program runs with the agent: `instrument run -- java ..`, or java -agentpath:.. Only its own user, and root, may ask. Without a PID
+/// the programs that can be asked are listed; a program that is stopped or too busy is listed with "does not answer".
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = false)]
+pub(crate) struct Opts {
+    /// Its process id; or the path of its socket, if the agent was given one
+    #[arg(value_name = "PID")]
+    target: Option<String>,
+
+    /// Print the answer as JSON
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    request: Option<Request>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Request {
+    /// The process, what is recorded, and where
+    Status,
+    /// All threads: state, CPU time, the monitors they have and wait for
+    Threads {
+        /// Their stacks, too
+        #[arg(long)]
+        stacks: bool,
+        /// Frames of a stack
+        #[arg(long, value_name = "N", default_value_t = 100, requires = "stacks")]
+        depth: usize,
+    },
+    /// One thread, with its stack
+    Thread {
+        /// Its id, or its name if no other thread has it
+        #[arg(value_name = "ID|NAME")]
+        thread: String,
+    },
+    /// The classes that are loaded
+    Classes {
+        /// Only those: `com.acme.**`
+        pattern: Option<String>,
+        /// Count their objects on the heap, reachable or not; `gc` before it leaves the reachable
+        #[arg(long)]
+        instances: bool,
+        /// Print only the first N
+        #[arg(long, value_name = "N")]
+        top: Option<usize>,
+    },
+    /// A class: loader, status, fields, methods and their ids in the profile
+    Class {
+        /// Its name, or its id
+        name: String,
+    },
+    /// An object: class, size, who has its monitor
+    Object {
+        /// The id that another answer gave
+        id: i64,
+    },
+    /// The monitors that threads have or wait for
+    Monitors,
+    /// One monitor
+    Monitor {
+        /// The id that another answer gave
+        id: i64,
+    },
+    /// Copy the profile as it is at this moment
+    Snapshot {
+        /// Where to
+        file: PathBuf,
+    },
+    /// Let the figures count from now on, so that start-up does not bury what comes
+    ///
+    /// Nothing is lost: a snapshot is put beside the profile, as PROFILE.reset, and reports take its figures away. `--since start` shows
+    /// everything.
+    Reset,
+    /// Write what can be reached on the heap as HPROF, for VisualVM or Eclipse MAT
+    ///
+    /// With `--heap objects` each object's stack trace is the context that made it.
+    HeapDump {
+        /// Where to
+        file: PathBuf,
+    },
+    /// Pause recording
+    Pause,
+    /// Resume recording
+    Resume,
+    /// Collect garbage
+    Gc,
+}
+
+impl Request {
+    /// As it is sent.
+    fn sent(&self) -> Result<ctl::Request> {
+        let or_id = |word: &str| match word.parse::<i64>() {
+            Ok(id) => (Some(id), None),
+            Err(_) => (None, Some(word.to_owned())),
+        };
+        Ok(match self {
+            Request::Status => ctl::Request::Status {},
+            Request::Threads { stacks, depth } => {
+                ctl::Request::Threads { stacks: if *stacks { *depth } else { 0 } }
+            }
+            Request::Thread { thread } => {
+                let (id, name) = or_id(thread);
+                ctl::Request::Thread { id, name }
+            }
+            Request::Classes { pattern, instances, .. } => {
+                ctl::Request::Classes { pattern: pattern.clone(), instances: *instances }
+            }
+            Request::Class { name } => {
+                let (id, name) = or_id(name);
+                ctl::Request::Class { id, name }
+            }
+            Request::Object { id } => ctl::Request::Object { id: *id },
+            Request::Monitors => ctl::Request::Monitors {},
+            Request::Monitor { id } => ctl::Request::Monitor { id: *id },
+            Request::Snapshot { file } => ctl::Request::Snapshot { file: absolute(file)? },
+            Request::Reset => ctl::Request::Reset {},
+            Request::HeapDump { file } => ctl::Request::HeapDump { file: absolute(file)? },
+            Request::Pause => ctl::Request::Pause {},
+            Request::Resume => ctl::Request::Resume {},
+            Request::Gc => ctl::Request::Gc {},
+        })
+    }
+
+    /// The longest time that the answer may take.
+    fn limit(&self) -> Duration {
+        if matches!(self, Request::Status) { SOON } else { LATER }
+    }
+}
+
+pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let done = match (&opts.target, &opts.request) {
+        (None, None) => list(opts.json, &mut out, talk)?,
+        (None, Some(_)) => {
+            return Err(usage("which process? `instrument ctl` lists those that can be asked"));
+        }
+        (Some(target), request) => {
+            let request = request.as_ref().unwrap_or(&Request::Status);
+            let mut answer = place::connect(target)
+                .and_then(|stream| ask(stream, &request.sent()?, request.limit()))
+                .with_context(|| format!("process {target}"))?;
+            if let Request::Classes { top: Some(top), .. } = request
+                && let Some(classes) = answer["classes"].as_array_mut()
+            {
+                classes.truncate(*top);
+            }
+            if opts.json {
+                serde_json::to_writer_pretty(&mut out, &answer)?;
+                writeln!(out)?;
+            } else {
+                text::print(&mut out, request, &answer)?;
+            }
+            Exit::Done
+        }
+    };
+    out.flush()?;
+    Ok(done)
+}
+
+/// The programs of this user that can be asked, each with its status or, if it does not answer, with the reason as `error`. All are
+/// asked at the same time.
+fn list(json: bool, out: &mut dyn Write, talk: &Talk) -> Result<Exit> {
+    let request = ctl::Request::Status {};
+    let status =
+        |path: &Path| {
+            let answer = match place::open(path) {
+                Ok(stream) => ask(stream, &request, SOON),
+                Err(error) if error.kind() == ErrorKind::TimedOut => Err(place::no_answer(path)),
+                Err(error) => {
+                    talk.detail(format_args!("{}: {error}", path.display()));
+                    return None;
+                }
+            };
+            Some(answer.unwrap_or_else(
+                |error| json!({ "pid": ctl::process_of(path), "error": format!("{error:#}") }),
+            ))
+        };
+    let sockets = place::sockets();
+    let mut programs: Vec<Value> = thread::scope(|scope| {
+        let asked: Vec<_> = sockets.iter().map(|path| scope.spawn(|| status(path))).collect();
+        asked.into_iter().filter_map(|asked| asked.join().ok().flatten()).collect()
+    });
+    programs.sort_by_key(|status| status["pid"].as_u64());
+    if json {
+        serde_json::to_writer_pretty(&mut *out, &programs)?;
+        writeln!(out)?;
+    } else if programs.is_empty() {
+        talk.note(format_args!(
+            "no program of this user runs with the agent; `instrument run -- java ..` starts one"
+        ));
+    } else {
+        text::programs(out, &programs)?;
+    }
+    Ok(if programs.is_empty() { Exit::Negative } else { Exit::Done })
+}
+
+/// The program may be in another directory.
+fn absolute(file: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(file).with_context(|| file.display().to_string())?;
+    match path.to_str() {
+        Some(_) => Ok(path),
+        None => Err(usage("the path of a file must be UTF-8")),
+    }
+}

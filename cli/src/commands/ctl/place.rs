@@ -1,0 +1,123 @@
+//! Where the socket of a process is: the agent puts `PID.sock` into a directory that is its user's alone.
+
+use super::ask::{self, connect_to};
+use crate::commands::run::find_library;
+use anyhow::{Context, Result, anyhow};
+use instrument_control::ctl::{directory_in, directory_of_user, process_of, socket_name};
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::getuid;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// A connection to a process, given by its id or by the path of its socket.
+pub(super) fn connect(target: &str) -> Result<UnixStream> {
+    if target.contains('/') {
+        return connect_to(target).with_context(|| target.to_owned());
+    }
+    let pid: u32 = target.parse().map_err(|_| {
+        crate::io::exit::usage(format!("{target}: neither a process id nor the path of a socket"))
+    })?;
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let uid = fs::metadata(&process).map_err(|_| anyhow!("there is no process {pid}"))?.uid();
+    let environment = fs::read(process.join("environ")).unwrap_or_default();
+    let own = environment.split(|&byte| byte == 0).find_map(|line| line.strip_prefix(b"XDG_RUNTIME_DIR="));
+    let own = own.map(|path| directory_in(Path::new(OsStr::from_bytes(path))));
+    // In a container it has another number, and other files.
+    let inside = number_inside(&process).unwrap_or(pid);
+    for directory in own.into_iter().chain(directories(uid)) {
+        let rooted = directory.strip_prefix("/").map(|path| process.join("root").join(path));
+        let paths =
+            [Some(directory.join(socket_name(pid))), rooted.ok().map(|path| path.join(socket_name(inside)))];
+        for path in paths.into_iter().flatten() {
+            match connect_to(&path) {
+                Ok(stream) if socket_peercred(&stream).is_ok_and(|peer| peer.uid.as_raw() == uid) => {
+                    return Ok(stream);
+                }
+                Err(error) if error.kind() == ErrorKind::TimedOut => return Err(no_answer(&path)),
+                _ => {}
+            }
+        }
+    }
+    Err(why_not(pid, uid, &process))
+}
+
+/// The process id as the process itself sees it.
+fn number_inside(process: &Path) -> Option<u32> {
+    let status = fs::read_to_string(process.join("status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_whitespace().next_back()?.parse().ok()
+}
+
+/// Why nobody answers for a process, and what can be done.
+fn why_not(pid: u32, uid: u32, process: &Path) -> anyhow::Error {
+    let us = getuid();
+    if us.as_raw() != uid && !us.is_root() {
+        return anyhow!(
+            "process {pid} belongs to another user (uid {uid}): only that user and root may ask it"
+        );
+    }
+    let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
+    if maps.contains("libinstrument_agent") {
+        return anyhow!(
+            "process {pid} runs with the agent but does not answer: it may be starting, or have the option ctl=off, or ctl=PATH; \
+             then give the path instead of the process id"
+        );
+    }
+    if !maps.contains("/libjvm.") {
+        return anyhow!("process {pid} is not a Java virtual machine");
+    }
+    let library = find_library(None)
+        .map_or_else(|_| "libinstrument_agent.so".into(), |path| path.display().to_string());
+    anyhow!(
+        "process {pid} runs without the agent: start the program with `instrument run -- java ..`, or load the agent now: \
+         jcmd {pid} JVMTI.agent_load {library}"
+    )
+}
+
+/// The directories that a user's sockets may be in.
+fn directories(uid: u32) -> Vec<PathBuf> {
+    vec![directory_in(Path::new(&format!("/run/user/{uid}"))), directory_of_user(uid)]
+}
+
+/// The sockets of this user.
+pub(super) fn sockets() -> Vec<PathBuf> {
+    let uid = getuid().as_raw();
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|path| directory_in(Path::new(&path)));
+    let mut all: Vec<PathBuf> = runtime.into_iter().chain(directories(uid)).collect();
+    all.dedup();
+    let is_ours =
+        |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|there| there.is_dir() && there.uid() == uid);
+    let mut sockets = Vec::new();
+    for directory in all.into_iter().filter(is_ours) {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+        sockets.extend(entries.filter(|path| process_of(path).is_some()));
+    }
+    sockets
+}
+
+/// A connection to a socket of this user. One that a dead process left is removed.
+///
+/// # Errors
+/// As of [`connect_to`]; [`ErrorKind::PermissionDenied`] if another user answers.
+pub(super) fn open(path: &Path) -> io::Result<UnixStream> {
+    let stream = connect_to(path).inspect_err(|error| {
+        // A living one listens before it has its name.
+        if error.kind() == ErrorKind::ConnectionRefused {
+            let _ = fs::remove_file(path);
+        }
+    })?;
+    if socket_peercred(&stream)?.uid != getuid() {
+        return Err(io::Error::new(ErrorKind::PermissionDenied, "another user answers"));
+    }
+    Ok(stream)
+}
+
+/// That the process of a socket has not accepted a connection in time.
+pub(super) fn no_answer(socket: &Path) -> anyhow::Error {
+    ask::no_answer(process_of(socket).filter(|&pid| ask::is_stopped(pid)), ask::SOON)
+}

@@ -1,0 +1,116 @@
+//! `instrument diff` of profiles: see `instrument_analysis::report::diff`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::source::is_archive_name;
+use crate::io::talk::Talk;
+use crate::options::session;
+use crate::options::view::{Print, Sort};
+use anyhow::Result;
+use instrument_analysis::report::{self, Format};
+use instrument_analysis::session::lookup::method_names;
+use instrument_analysis::session::{Methods, Request, is_profile};
+use instrument_analysis::{Arcflow, Kind};
+
+/// Methods and contexts that are printed unless --top says otherwise.
+const TOP: usize = 20;
+
+/// What is compared of profiles.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Profiles")]
+pub(crate) struct Opts {
+    /// What to compare: wall, allocations, calls, .. [default: the first that both have; for --json and --csv all]
+    #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
+    resource: Vec<String>,
+    /// What the changes are sorted by
+    #[arg(long, value_enum, value_name = "FIGURE")]
+    sort: Option<Sort>,
+    /// Print only the N largest changes of methods and of contexts [default: 20; for --json and --csv all]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Columns to print in; 0: as many as it takes [default: those of the terminal]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Print a CSV table
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Exit with code 3 if a pattern fits nothing
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Whether all are profiles, or texts that are reported on like profiles.
+pub(crate) fn applies<'a>(files: impl IntoIterator<Item = &'a String>) -> bool {
+    files.into_iter().map(Path::new).all(|path| is_profile(path) || is_text(path))
+}
+
+/// No class, no archive, no directory: text as far as can be seen from its beginning.
+fn is_text(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, 4096), &mut start));
+    let named = path.to_str().is_some_and(is_archive_name) || path.extension().is_some_and(|e| e == "class");
+    read.is_ok()
+        && !named
+        && !start.is_empty()
+        && !start.contains(&0)
+        && !start.starts_with(b"#!")
+        && !start.starts_with(b"PK")
+}
+
+/// Compares the runs of two sides; exit code 1: they differ.
+///
+/// # Errors
+/// Files that cannot be read, or have nothing to compare.
+pub(crate) fn run(
+    sides: [&[String]; 2],
+    method: Option<&str>,
+    json: bool,
+    opts: &Opts,
+    talk: &Talk,
+) -> Result<Exit> {
+    let read = |path: &String| {
+        let (files, collapse) = (vec![PathBuf::from(path)], vec![Kind::Thread, Kind::Process]);
+        Ok(session::read(&Request { files, collapse, ..Request::default() }, talk)?.model)
+    };
+    let [before, after] = sides.map(|paths| paths.iter().map(read).collect::<Result<Vec<Arcflow>>>());
+    let (before, after) = (before?, after?);
+    let names = |model: &Arcflow| model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
+    let runs: Vec<Vec<String>> = before.iter().chain(&after).map(names).collect();
+    let is_common = |name: &String| runs.iter().all(|run| run.contains(name));
+    if runs.iter().all(|run| !run.is_empty()) && !runs[0].iter().any(is_common) {
+        let runs: Vec<String> = runs.iter().map(|run| run.join(", ")).collect();
+        return Err(usage(format!("these files do not measure the same: {}", runs.join("; "))));
+    }
+    let print = Print {
+        resource: opts.resource.clone(),
+        sort: opts.sort,
+        top: opts.top.or_else(|| (!json && !opts.csv).then_some(TOP)),
+        width: opts.width,
+        method: method.map(str::to_owned).into_iter().collect(),
+        json,
+        csv: opts.csv,
+        ..Print::default()
+    };
+    let names = before.iter().chain(&after).flat_map(method_names).collect();
+    let methods = Methods::new("--method", &print.method, &names)?;
+    let mut out = talk.results();
+    let mut lines: Vec<String> =
+        before.iter().chain(&after).filter_map(|model| model.correction.line()).collect();
+    lines.dedup();
+    for line in lines {
+        match print.format() {
+            Format::Json if !talk.is_quiet() => {}
+            Format::Text if !talk.is_quiet() => writeln!(out, "{line}\n")?,
+            _ => talk.caution(format_args!("{line}")),
+        }
+    }
+    let differs =
+        print.with(None, &methods, |options| report::diff::write(&mut out, &before, &after, options))?;
+    out.flush()?;
+    let exit = if differs { Exit::Negative } else { Exit::Done };
+    Ok(with_warnings(&methods.warnings, opts.strict, exit, talk))
+}

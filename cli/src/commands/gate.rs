@@ -1,0 +1,268 @@
+//! `instrument gate`: baselines and budgets over exact figures; see `instrument_analysis::gate`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::io::exit::{Exit, usage};
+use crate::io::output::Outputs;
+use crate::io::talk::Talk;
+use anyhow::{Context, Result, anyhow};
+use instrument_analysis::gate::baseline::MOST_CONTEXTS;
+use instrument_analysis::gate::check::{comparable, counted};
+use instrument_analysis::gate::file::GateFile;
+use instrument_analysis::gate::open::open as open_run;
+use instrument_analysis::gate::print::{self, Format};
+use instrument_analysis::gate::run::Refusal;
+use instrument_analysis::gate::{Baseline, Run, check};
+use instrument_analysis::session::lookup::{self, Given};
+use std::collections::HashSet;
+
+/// Runs from which it is seen what moves.
+const FEW_RUNS: usize = 3;
+
+/// Performance tests that do not flake: compare exact figures of runs with a baseline, and with budgets
+///
+/// A gate is a text file: what several runs of one build had in common (calls, allocations and bytes of each method and each context), and budgets that you write into it. Times are never compared.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Opts {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Learn a baseline from several runs of one build
+    ///
+    /// What was the same in all runs is judged by `check`; what moved is listed with its reason and is not. Budgets that the file has already stay.
+    Learn {
+        /// Profiles, each of a run of the same build with the same input
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<PathBuf>,
+        /// Where to write
+        #[arg(short, long, value_name = "GATE")]
+        output: PathBuf,
+        /// Keep so many contexts at most, the outermost ones; methods are all kept
+        #[arg(long, value_name = "N", default_value_t = MOST_CONTEXTS)]
+        contexts: usize,
+    },
+    /// Compare runs with a gate; exit code 0: nothing grew and every budget is kept, 1: not so, 4: the runs cannot be compared
+    ///
+    /// Of several runs of one build all must have grown, so that chance is no finding.
+    Check {
+        /// The gate
+        #[arg(value_name = "GATE")]
+        gate: PathBuf,
+        /// Profiles
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<PathBuf>,
+        /// How to print what was found
+        #[arg(long, value_enum, default_value_t = Form::Text, value_name = "FORMAT")]
+        format: Form,
+        /// Write it to a file
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Take the figures of these runs as right from now on; what moved before goes on being left out
+    Bless {
+        /// The gate; it is replaced
+        #[arg(value_name = "GATE")]
+        gate: PathBuf,
+        /// Profiles
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<PathBuf>,
+        /// Keep so many contexts at most
+        #[arg(long, value_name = "N", default_value_t = MOST_CONTEXTS)]
+        contexts: usize,
+    },
+}
+
+/// How an outcome is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// For people
+    Text,
+    /// For a pull request
+    Markdown,
+    /// One document
+    Json,
+    /// JUnit XML, for a build server
+    Junit,
+}
+
+impl Form {
+    fn format(self) -> Format {
+        match self {
+            Form::Text => Format::Text,
+            Form::Markdown => Format::Markdown,
+            Form::Json => Format::Json,
+            Form::Junit => Format::Junit,
+        }
+    }
+}
+
+pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
+    match opts.action {
+        Action::Learn { runs, output, contexts } => learn(&runs, &output, contexts, talk),
+        Action::Check { gate, runs, format, output } => judge(&gate, &runs, format, output.as_deref(), talk),
+        Action::Bless { gate, runs, contexts } => bless(&gate, &runs, contexts, talk),
+    }
+}
+
+/// Runs that can be judged, and all methods that were instrumented; or a run that cannot be, and why.
+fn read(paths: &[PathBuf], methods: &mut HashSet<String>) -> Result<Result<Vec<Run>, (PathBuf, Refusal)>> {
+    let mut runs = Vec::with_capacity(paths.len());
+    for path in paths {
+        match open_run(path)? {
+            Ok(run) => {
+                methods.extend(run.instrumented.iter().cloned());
+                runs.push(run);
+            }
+            Err(refusal) => return Ok(Err((path.clone(), refusal))),
+        }
+    }
+    Ok(Ok(runs))
+}
+
+fn refused((path, refusal): &(PathBuf, Refusal), talk: &Talk) -> Exit {
+    talk.error(format_args!("{}: cannot be judged: {refusal}", path.display()));
+    Exit::Undetermined
+}
+
+fn open(path: &Path) -> Result<GateFile> {
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    GateFile::parse(&text).with_context(|| path.display().to_string())
+}
+
+fn write(path: &Path, gate: &GateFile) -> Result<()> {
+    let mut outputs = Outputs::default();
+    outputs.file(path, None, gate.to_string().as_bytes())?;
+    outputs.commit()
+}
+
+/// What several runs have in common, or why they cannot be compared.
+fn learned(paths: &[PathBuf], contexts: usize) -> Result<Result<Baseline, (PathBuf, Refusal)>> {
+    let mut runs = match read(paths, &mut HashSet::new())? {
+        Ok(runs) => runs,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    // The labels of runs are their paths, by which a refusal is found again.
+    runs.sort_by(|a, b| a.label.cmp(&b.label));
+    let learned = Baseline::learn(&runs, contexts);
+    Ok(learned.map_err(|refused| (PathBuf::from(refused.0), refused.1)))
+}
+
+fn learn(paths: &[PathBuf], output: &Path, contexts: usize, talk: &Talk) -> Result<Exit> {
+    let mut gate = if output.exists() { open(output)? } else { GateFile::new() };
+    let baseline = match learned(paths, contexts)? {
+        Ok(baseline) => baseline,
+        Err(refusal) => return Ok(refused(&refusal, talk)),
+    };
+    if paths.len() < FEW_RUNS {
+        let runs = if paths.len() == 1 { "one run does" } else { "two runs do" };
+        talk.caution(format_args!(
+            "{runs} not show what moves from run to run: learn from {FEW_RUNS} or more, or `check` may find what is no fault"
+        ));
+    }
+    say(&baseline, output, talk);
+    gate.baseline = Some(baseline);
+    write(output, &gate)?;
+    Ok(Exit::Done)
+}
+
+fn bless(path: &Path, paths: &[PathBuf], contexts: usize, talk: &Talk) -> Result<Exit> {
+    let mut gate = open(path)?;
+    let new = match learned(paths, contexts)? {
+        Ok(baseline) => baseline,
+        Err(refusal) => return Ok(refused(&refusal, talk)),
+    };
+    let mut baseline = gate.baseline.take().unwrap_or_default();
+    if baseline.methods.is_empty() {
+        return Err(usage(format!(
+            "{}: nothing was learned yet; use `instrument gate learn`",
+            path.display()
+        )));
+    }
+    if let Err(refusal) = new.conditions.comparable(&baseline.conditions, &path.display().to_string()) {
+        return Ok(refused(&(paths[0].clone(), refusal), talk));
+    }
+    baseline.bless(new);
+    say(&baseline, path, talk);
+    gate.baseline = Some(baseline);
+    write(path, &gate)?;
+    Ok(Exit::Done)
+}
+
+/// What a baseline holds.
+fn say(baseline: &Baseline, path: &Path, talk: &Talk) {
+    let moving = baseline.methods.values().filter(|method| method.ranges[0].value().is_none()).count();
+    let (stable, all) = baseline.stable_calls();
+    let share = if all == 0 { 100.0 } else { (stable as f64 / all as f64 * 10_000.0).floor() / 100.0 };
+    let (methods, runs) = (baseline.methods.len(), baseline.runs);
+    let path = path.display();
+    talk.note(format_args!("{runs} run{} -> {path}", if runs == 1 { "" } else { "s" }));
+    talk.note(format_args!(
+        "{} of {methods} methods never moved, with {share} % of the calls",
+        methods - moving
+    ));
+    if let Some(levels) = baseline.levels.filter(|levels| *levels > 0) {
+        talk.note(format_args!(
+            "contexts of more than {levels} levels are left out; --contexts N keeps more"
+        ));
+    }
+}
+
+fn judge(path: &Path, paths: &[PathBuf], form: Form, output: Option<&Path>, talk: &Talk) -> Result<Exit> {
+    let gate = open(path)?;
+    let mut methods = HashSet::new();
+    let runs = match read(paths, &mut methods)? {
+        Ok(runs) => runs,
+        Err(refusal) => return Ok(refused(&refusal, talk)),
+    };
+    if gate.baseline.is_none() && gate.budgets.is_empty() {
+        return Err(usage(format!(
+            "{}: it has no budget, and nothing was learned; use `instrument gate learn`",
+            path.display()
+        )));
+    }
+    for (run, file) in runs.iter().zip(paths) {
+        let of = path.display().to_string();
+        if let Some(Err(refusal)) = gate.baseline.as_ref().map(|baseline| comparable(baseline, run, &of)) {
+            return Ok(refused(&(file.clone(), refusal), talk));
+        }
+        if let Err(refusal) = counted(&gate.budgets, run) {
+            return Ok(refused(&(file.clone(), refusal), talk));
+        }
+    }
+    // A budget of nothing would be kept for ever.
+    let names: HashSet<&str> = methods
+        .iter()
+        .map(String::as_str)
+        .chain(runs.iter().flat_map(|run| run.names.iter().map(String::as_str)))
+        .collect();
+    for pattern in
+        gate.budgets.iter().flat_map(|budget| [Some(&budget.method), budget.under.as_ref()]).flatten()
+    {
+        if !names.iter().any(|name| pattern.matches_name(name)) {
+            let given = Given { name: "the budget", what: "method" };
+            let message = lookup::nothing_fits(given, pattern.text(), &names);
+            return Err(anyhow!("{}: {message}", path.display()));
+        }
+    }
+    let outcome = check(gate.baseline.as_ref(), &gate.budgets, &runs);
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut text = Vec::new();
+    print::write(&mut text, &outcome, &name, form.format())?;
+    match output {
+        Some(output) => {
+            let mut outputs = Outputs::default();
+            outputs.file(output, None, &text)?;
+            outputs.commit()?;
+        }
+        None => {
+            let mut out = talk.results();
+            std::io::Write::write_all(&mut out, &text)?;
+            std::io::Write::flush(&mut out)?;
+        }
+    }
+    Ok(if outcome.passes() { Exit::Done } else { Exit::Negative })
+}

@@ -1,0 +1,191 @@
+//! `instrument merge`: profiles of processes that call each other, as one.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::talk::Talk;
+use crate::options::formats::Export;
+use crate::options::session;
+use crate::options::settings::{words, words_but};
+use crate::options::view::{self, Print};
+use anyhow::Result;
+use clap::ValueEnum;
+use clap::builder::TypedValueParser;
+use instrument_analysis::Arcflow;
+use instrument_analysis::export::format::{self, Merged};
+use instrument_analysis::merge::view::client;
+use instrument_analysis::merge::{Processes, View};
+use instrument_analysis::origin::Origins;
+use instrument_analysis::report::Format;
+use instrument_analysis::report::merged::{MatchedCalls, Report};
+use instrument_analysis::session::{Error, Request};
+use instrument_analysis::thread_time::ThreadTime;
+
+/// Merge profiles of programs that call each other by RMI: one execution tree over all of them
+///
+/// Takes profiles recorded with `instrument run --transform method-events,rmi`. Calls are matched by the UID of their return, by their
+/// place on a connection that is known, or by ports that no other connection has; never by clocks. Every call is matched or has a reason
+/// why not. What a server did for a call stands below the context that made it, and the time is taken from its caller's own, which waited;
+/// shares of what was recorded for several callers together are marked as estimated. Resources: remote-calls, remote (ns in remote calls,
+/// as the caller measured it, less that of the calls within, which stand below), network (what of it was not the server's).
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    session: session::Opts,
+    #[command(flatten)]
+    print: Print,
+    /// Write it for other tools, as `instrument export` does
+    ///
+    /// chrome and perfetto show every call at its time on the thread that made it and on the one that served it, with arrows between them
+    /// and, where profiles are traces, everything else that happened; otlp is spans for OpenTelemetry; speedscope of traces is a timeline.
+    /// All others, and --resource, are of the tree. Times are those of the root's clock; by how much others differ from it is told by the
+    /// report `matching`.
+    #[arg(short, long, visible_alias = "to", value_parser = formats(), value_name = "FORMAT", conflicts_with_all = PRINTED)]
+    format: Option<format::Format>,
+    /// Where to write it: a file, or for tau a directory; standard output if it is not given
+    #[arg(short, long, value_name = "OUT", requires = "format")]
+    output: Option<PathBuf>,
+    /// Write one HTML file that shows the tree over all processes in a browser, as `instrument view` does
+    #[arg(hide_short_help = true, long, value_name = "FILE", conflicts_with = "format", conflicts_with_all = PRINTED)]
+    html: Option<PathBuf>,
+    /// --format tau: leave out the rows of contexts
+    #[arg(hide_short_help = true, long, requires = "format")]
+    flat: bool,
+    /// What to print [default: matching and xtree]
+    #[arg(long, value_parser = words::<Report>())]
+    report: Option<Report>,
+    /// The process whose tree it is, by its profile; `all`: every process [default: the client]
+    ///
+    /// With `all`, calls whose caller is not known stay with their process. The client is the first process that makes calls and serves
+    /// none for others, or the one that serves the fewest.
+    #[arg(long, value_name = "FILE")]
+    process: Option<String>,
+    /// Whose view it is
+    #[arg(long, value_enum, default_value = "client")]
+    view: Whose,
+    /// Show calls of the registry and of the distributed garbage collector where they were made
+    #[arg(hide_short_help = true, long)]
+    internals: bool,
+    /// xtree: print at most N levels
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+}
+
+/// What only goes with something to be printed.
+const PRINTED: [&str; 11] =
+    ["report", "depth", "percent", "absolute", "sort", "top", "prune", "method", "width", "json", "csv"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Whose {
+    /// The root's, with all that was done for it elsewhere
+    Client,
+    /// The root's, with what it did for whom
+    Server,
+}
+
+pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let export = export(opts)?;
+    let request = opts.session.request();
+    let mut processes = Processes::open(&request).inspect_err(|error| {
+        if let Error::NoneReadable(messages) = error {
+            talk.messages(messages);
+        }
+    })?;
+    talk.messages(&processes.messages);
+    let tree_of = tree_of(opts, &request, &processes)?;
+    let root = match tree_of {
+        TreeOf::All => None,
+        TreeOf::One(party) => Some(party),
+        TreeOf::Client => client(&processes.numbers),
+    };
+    // Of all there is no clock.
+    let clock = root.or_else(|| client(&processes.numbers));
+    let (threads, internals) = (&request.threads[..], opts.internals);
+    if let Some(export) = &export {
+        let is_timed = Merged::is_timed(export.format, &processes.files);
+        if !export.request().takes_model(is_timed) {
+            if opts.view == Whose::Server {
+                return Err(usage("--view is about the tree, which this format does not show"));
+            }
+            let mut model = Arcflow::new(Vec::new());
+            model.origins = Origins::new(processes.files.iter().flat_map(|file| file.names.origins()));
+            let (model, files, calls) = (&model, &processes.files[..], processes.calls());
+            return export.write(&Merged { model, files, calls, clock, threads, internals }, talk);
+        }
+    }
+    let view = View { root, is_server: opts.view == Whose::Server, internals };
+    // What was called once, on behalf of one process, is not known of single calls.
+    let keeps_calls = !matches!(tree_of, TreeOf::One(_));
+    let (session, stages) = processes.tree(&request, &view, keeps_calls)?;
+    talk.messages(&session.messages);
+    if let Some(export) = &export {
+        let (model, files, calls) = (&session.model, &processes.files[..], processes.calls());
+        return export.write(&Merged { model, files, calls, clock, threads, internals }, talk);
+    }
+    if let Some(path) = &opts.html {
+        super::view::write(path, &session, &request.files, super::view::CONTEXTS, talk)?;
+        return Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk));
+    }
+    let offsets = &processes.calls().offsets(clock)?;
+    let (labels, numbers, stages) = (&processes.labels[..], &processes.numbers, &stages);
+    let matched = MatchedCalls { labels, numbers, stages, offsets };
+    let mut print = opts.print.clone();
+    let format = print.format();
+    if MatchedCalls::is_alone(opts.report, format) {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        matched.write(&mut out, format)?;
+        out.flush()?;
+        return Ok(Exit::Done);
+    }
+    if let Some(time) = ThreadTime::of(&session.model)
+        && format == Format::Text
+        && print.resource.is_empty()
+    {
+        // Who waits for a call waits for the other process: it is the whole time that matters here.
+        print.resource.push(session.model.resources()[time.whole].name.clone());
+    }
+    view::print(&print, opts.depth, &session, opts.session.strict, talk, |out, session, arcs, options| {
+        matched.write_tree(out, opts.report, session, arcs, options)
+    })
+}
+
+/// All formats but XML, which has events of single processes.
+fn formats() -> impl TypedValueParser<Value = format::Format> {
+    words_but(format::Format::Xml)
+}
+
+/// What is to be written for other tools.
+fn export(opts: &Opts) -> Result<Option<Export<'_>>> {
+    let Some(format) = opts.format else { return Ok(None) };
+    let resource = match &opts.print.resource[..] {
+        [] => None,
+        [one] => Some(one.as_str()),
+        _ => return Err(usage("--resource: only one can be exported")),
+    };
+    if format == format::Format::Otlp && !opts.session.thread.is_empty() {
+        return Err(usage("--thread cannot be combined with otlp: spans cover whole traces"));
+    }
+    let export = Export { format, output: opts.output.as_deref(), resource, flat: opts.flat };
+    export.check()?;
+    Ok(Some(export))
+}
+
+/// Whose tree is printed.
+enum TreeOf {
+    Client,
+    All,
+    One(usize),
+}
+
+fn tree_of(opts: &Opts, request: &Request, processes: &Processes) -> Result<TreeOf> {
+    match (opts.process.as_deref(), opts.view) {
+        (None, Whose::Client) => Ok(TreeOf::Client),
+        (Some("all"), Whose::Client) => Ok(TreeOf::All),
+        (None, Whose::Server) => Err(usage("--view server: say which one with --process")),
+        (Some("all"), Whose::Server) => {
+            Err(usage("--view server: of one process; say which one with --process"))
+        }
+        (Some(name), _) => Ok(TreeOf::One(processes.position(request, Path::new(name))?)),
+    }
+}

@@ -1,0 +1,25 @@
+//! One file per subcommand: its options (`Opts`) and what it does (`run`). What has parts has a folder of its name.
+
+pub(crate) mod completions;
+#[cfg(target_os = "linux")]
+pub(crate) mod ctl;
+pub(crate) mod diff;
+pub(crate) mod dump;
+pub(crate) mod export;
+pub(crate) mod gate;
+pub(crate) mod heap;
+pub(crate) mod ids;
+pub(crate) mod jdk_patch;
+pub(crate) mod man;
+pub(crate) mod merge;
+pub(crate) mod monitors;
+pub(crate) mod report;
+pub(crate) mod rewrite;
+#[cfg(unix)]
+pub(crate) mod run;
+pub(crate) mod stats;
+pub(crate) mod threads;
+pub(crate) mod view;
+pub(crate) mod xarc;
+pub(crate) mod xprof;
+pub(crate) mod xtree;

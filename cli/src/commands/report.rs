@@ -1,0 +1,99 @@
+//! `instrument report`: what a newcomer wants to know of profiles: which program, when, how long, whether everything was recorded and adds
+//! up, and where the time went. Profiles without contexts have a table of counts instead.
+//!
+//! The results go to stdout, remarks about the files to stderr.
+
+use std::io::{BufWriter, Write};
+
+use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::talk::Talk;
+use crate::options::session;
+use crate::options::settings::words;
+use crate::options::view::{self, Print};
+use anyhow::Result;
+use instrument_analysis::report::counts::{self, Sort};
+use instrument_analysis::report::summary::Summary;
+use instrument_analysis::session::{Methods, ProfileFile};
+
+/// Summarise profiles: which program, how long, where the time went, and whether the counts balance
+///
+/// Profiles of counts give a table of counts. They balance if entries = exits + unwinds + aborted + unclosed + open, for every method and context.
+/// Exit code 1 if they do not. Texts of others (events, folded stacks, call trees) are reported on as well.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    session: session::Opts,
+    /// Print the table of counts, whatever was recorded
+    #[arg(long)]
+    counts: bool,
+    #[command(flatten)]
+    table: Table,
+    /// The program's own methods, which get a table of their own before that of all methods [default: of a Spring Boot archive, the
+    /// package of its Start-Class]
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<String>,
+    /// Width of a line; 0: no limit [default: that of the terminal]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Print everything as one JSON document
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print the table of counts as CSV
+    #[arg(long)]
+    csv: bool,
+}
+
+/// What of the counts is printed.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+struct Table {
+    /// Column of the counts to sort by, largest first (names: A to Z)
+    #[arg(long, value_parser = words::<Sort>(), default_value = "entries", value_name = "COLUMN")]
+    sort: Sort,
+    /// Print only the first N rows of each table
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Print counts, one row for each method and thread, or pool of threads
+    #[arg(long)]
+    per_thread: bool,
+    /// Print the objects and arrays made, by method and class
+    #[arg(long)]
+    allocations: bool,
+}
+
+/// Prints the report to standard output. Counts that do not balance and an invariant that does not hold are exit code 1.
+///
+/// # Errors
+/// A file that cannot be read or understood.
+pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let request = opts.session.request();
+    let session = session::read(&request, talk)?;
+    let Table { sort, top, per_thread, allocations } = opts.table;
+    let table = counts::Request { sort, top, per_thread, allocations, split_threads: request.split_threads };
+    let wants_table = opts.counts || opts.csv || per_thread || allocations;
+    if session.profiles.is_empty() && wants_table {
+        return Err(usage("only profiles have counts"));
+    }
+    let summary = Summary::new(&session, &table, &opts.own)?;
+    with_warnings(summary.warnings(), false, Exit::Done, talk);
+    let counts = &summary.counts;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if opts.json {
+        summary.document(&mut out, top)?;
+    } else if opts.csv {
+        counts.csv(&table, &mut out)?;
+        talk.note(format_args!("{}", counts.balance.line()));
+    } else if wants_table
+        || (!session.profiles.is_empty() && !session.profiles.iter().any(ProfileFile::has_trees))
+    {
+        counts.tables(&table, &mut out)?;
+        counts.balance.print(&mut out)?;
+    } else {
+        let print = Print { width: opts.width, ..Print::default() };
+        print.with(None, &Methods::default(), |options| summary.write(&mut out, top, options))?;
+    }
+    out.flush()?;
+    view::say(&summary.checked, talk);
+    let exit = if summary.holds() { Exit::Done } else { Exit::Negative };
+    Ok(with_warnings(&session.warnings, opts.session.strict, exit, talk))
+}

@@ -1,0 +1,365 @@
+//! `instrument run -- java ..`: a program as it is, with the agent, which rewrites its classes as they load.
+//!
+//! 1. Resolve the settings as `rewrite` does, and find the agent's library beside this binary.
+//! 2. Start the command with the library as an option of `java`: right behind that word; or, if the command is something else (a script), in
+//!    `JAVA_TOOL_OPTIONS`, which every virtual machine it starts will obey.
+//! 3. Wait; pass signals on that were sent to us alone.
+//! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
+
+pub(crate) mod profiles;
+pub(crate) mod recording;
+pub(crate) mod report;
+
+use crate::commands::run::profiles::{Recorded, Replaced, directory_of, profiles_since};
+use crate::commands::run::report::Report;
+use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::talk::Talk;
+use crate::options::settings::{self, Settings};
+use anyhow::{Context, Result, anyhow};
+use instrument_analysis::report::text::quantity;
+use instrument_analysis::session::lookup::{Given, nothing_fits};
+use instrument_analysis::session::names::Names;
+use instrument_control::keys;
+use instrument_control::run::{FOR_CHILDREN, PROCESSES, TOOL_OPTIONS};
+use instrument_control::word::{LibraryCalls, Transform};
+use instrument_names::word::Word;
+use instrument_trace::Profile;
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::{Origin, WithOrigin};
+use signal_hook::low_level::siginfo::{Cause, Sent};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::SystemTime;
+
+/// Run a program and rewrite its classes as they load
+///
+/// Nothing is written but the profile: NAME-PID.iprof in the working directory, or where --out says. Options come from the command line, from
+/// INSTRUMENT_* in the environment, from instrument.toml, in this order. The exit code is the program's; 128 + N after signal N.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Opts {
+    /// Where the profile goes: a file, or a directory
+    ///
+    /// A profile of a program that has ended is replaced.
+    #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
+    out: Option<PathBuf>,
+
+    /// Name of the process in reports and of the profile [default: the program's name]
+    #[arg(long, value_name = "NAME", env = "INSTRUMENT_NAME", hide_env_values = true, value_parser = file_name)]
+    name: Option<String>,
+
+    /// Print a report when the program has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
+    ///
+    /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output, after what the program has
+    /// written there.
+    #[arg(id = "printed", long = "report", value_name = "COMMAND")]
+    printed: Option<String>,
+
+    /// Where that report goes instead of standard output
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "printed")]
+    report_to: Option<PathBuf>,
+
+    /// Write the rewritten classes to this directory
+    #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
+    dump: Option<PathBuf>,
+
+    /// Path of the agent's library, if it is neither beside this program nor in ../lib
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "FILE",
+        env = "INSTRUMENT_AGENT",
+        hide_env_values = true
+    )]
+    agent: Option<PathBuf>,
+
+    /// Do not record the Java programs that the program starts
+    ///
+    /// Without it they are recorded as well, each with a profile of its own: they find the agent in JAVA_TOOL_OPTIONS, and say so in a
+    /// line on standard error.
+    #[arg(long)]
+    no_children: bool,
+
+    #[command(flatten)]
+    recording: recording::Opts,
+
+    #[command(flatten)]
+    settings: settings::Opts,
+
+    /// The program: java and its arguments, or a script that starts java
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND", help_heading = "Arguments")]
+    command: Vec<OsString>,
+}
+
+const LIBRARY: &str =
+    if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
+pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
+    let settings = Settings::resolve(opts.settings, talk)?;
+    if !settings.subclasses_of.is_empty() {
+        return Err(usage(
+            "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
+        ));
+    }
+    opts.recording.check(&settings)?;
+    let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
+    let report = report.transpose()?;
+    let library = find_library(opts.agent)?;
+    let mut recording = opts.recording.options()?;
+    recording.extend(opts.name.map(|name| (keys::NAME, name)));
+    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), recording)?;
+    let mut argument = OsString::from("-agentpath:");
+    argument.push(&library);
+    argument.push("=");
+    argument.push(&options);
+    let processes = tempfile::NamedTempFile::new().context("a file for the ids of processes")?;
+    let (mut command, is_java) = command(&opts.command, &argument, opts.no_children)?;
+    command.env(PROCESSES, processes.path());
+
+    let directory = directory_of(opts.out.as_deref());
+    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
+    let started = SystemTime::now();
+    // Before the child is there: no signal may come between.
+    let signals = SignalsInfo::<WithOrigin>::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?;
+    let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
+    let child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            if let Some(replaced) = replaced {
+                replaced.restore();
+            }
+            return Err(error).with_context(|| opts.command[0].display().to_string());
+        }
+    };
+    if let Some(replaced) = replaced {
+        replaced.remove();
+    }
+    let pid = child.id();
+    let status = wait(child, signals)?;
+
+    let recorded = Recorded::read(processes.path(), is_java.then_some(pid));
+    let mut profiles = profiles_since(&directory, started, &recorded);
+    profiles.sort();
+    for profile in &profiles {
+        let size = fs::metadata(profile).map(|file| quantity(file.len() as f64, "bytes"));
+        let path = profile.strip_prefix(".").unwrap_or(profile).display();
+        talk.note(format_args!("profile: {path}, {}", size.as_deref().unwrap_or("no longer there")));
+    }
+    if profiles.is_empty() && settings.transforms == [Transform::Rmi] {
+        talk.note(format_args!("no remote calls were recorded: {NO_REMOTE_CALLS}; {WITH_METHODS}"));
+    } else if profiles.is_empty() {
+        talk.warn(format_args!("no profile was written to {}", directory.display()));
+    } else if let Some(report) = report
+        && let Err(error) = report.print(&profiles)
+    {
+        talk.warn(format_args!("{error:#}"));
+    }
+    if settings.transforms.contains(&Transform::Rmi)
+        && !profiles.is_empty()
+        && let Some(text) = no_remote_calls(&profiles, settings.transforms == [Transform::Rmi])
+    {
+        talk.note(format_args!("{text}"));
+    }
+    let warnings = unmatched(&Recorded::unmatched(processes.path()), &profiles);
+    let exit = match exit_code(status) {
+        0 => Exit::Done,
+        code => Exit::Program(code),
+    };
+    Ok(with_warnings(&warnings, settings.strict, exit, talk))
+}
+
+const NO_REMOTE_CALLS: &str = "the program made none by RMI, and served none";
+const WITH_METHODS: &str = "--transform method-events,rmi records calls of methods, too";
+
+/// What is said if remote calls were to be recorded, and the program made and served none. `only_them`: nothing else was to be recorded.
+fn no_remote_calls(profiles: &[PathBuf], only_them: bool) -> Option<String> {
+    let files = profiles.iter().filter_map(|path| fs::File::open(path).ok());
+    let mut profiles = files.filter_map(|file| Profile::open(&file).ok());
+    if profiles.any(|profile| profile.remote_calls.iter().any(|part| part.length > 0)) {
+        return None;
+    }
+    let more = if only_them { format!("; {WITH_METHODS}") } else { String::new() };
+    Some(format!("no remote calls were recorded: {NO_REMOTE_CALLS}{more}"))
+}
+
+/// What is said of patterns that no class and no method fitted.
+fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<String> {
+    if patterns.is_empty() {
+        return Vec::new();
+    }
+    let files = profiles.iter().filter_map(|path| fs::File::open(path).ok());
+    let profiles = files.filter_map(|file| Profile::open(&file).ok());
+    let names: Vec<Names> = profiles.map(|profile| Names::new(&profile, 0, false)).collect();
+    let known: Vec<&str> = names.iter().flat_map(Names::methods).collect();
+    let warning = |(option, pattern): &(String, String)| {
+        let option = format!("--{option}");
+        nothing_fits(
+            Given { name: &option, what: "class that was loaded, and no method of one," },
+            pattern,
+            &known,
+        )
+    };
+    patterns.iter().map(warning).collect()
+}
+
+fn exit_code(status: ExitStatus) -> u8 {
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)) as u8
+}
+
+/// The library: where the user says, beside this program, or in the `lib` beside its folder.
+pub(crate) fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
+    let path = match given {
+        Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
+        None => {
+            let program = std::env::current_exe()?.canonicalize()?;
+            let folder = program.parent().unwrap_or(Path::new("/"));
+            let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
+            let found = places.iter().find(|path| path.is_file());
+            let path = found.ok_or_else(|| {
+                anyhow!(
+                    "{LIBRARY} is neither in {0} nor in {0}/../lib; --agent says where it is",
+                    folder.display()
+                )
+            })?;
+            path.canonicalize()?
+        }
+    };
+    if path.as_os_str().as_encoded_bytes().contains(&b'=') {
+        return Err(usage(format!("{}: java cannot load a library whose path holds `=`", path.display())));
+    }
+    Ok(path)
+}
+
+fn file_name(name: &str) -> Result<String, &'static str> {
+    if name.is_empty() || name.contains(['/', '\\', '\n']) {
+        Err("no name for a file")
+    } else {
+        Ok(name.to_owned())
+    }
+}
+
+/// The settings as the agent takes them.
+fn agent_options(
+    settings: &Settings,
+    out: Option<&Path>,
+    dump: Option<&Path>,
+    recording: Vec<(&'static str, String)>,
+) -> Result<String> {
+    let mut options: Vec<(&str, String)> = recording;
+    let (include, exclude) = settings.patterns();
+    options.extend(include.iter().map(|pattern| (keys::INCLUDE, pattern.clone())));
+    options.extend(exclude.iter().map(|pattern| (keys::EXCLUDE, pattern.clone())));
+    let names: Vec<&str> = settings.transforms.iter().map(|transform| transform.word()).collect();
+    if !names.is_empty() {
+        options.push((keys::TRANSFORM, names.join(":")));
+    }
+    if settings.library_calls != LibraryCalls::None {
+        options.push((keys::LIBRARY_CALLS, settings.library_calls.word().to_owned()));
+    }
+    options.extend(settings.roots.iter().map(|root| (keys::ROOT, root.clone())));
+    options.extend(settings.regions.iter().map(|region| (keys::REGION, region.name.clone())));
+    // A script may change the folder; the slash of one that does not exist yet has to stay.
+    let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
+    let paths = [
+        (keys::IDS, settings.ids.as_deref()),
+        (keys::ACCOUNT, settings.report.as_deref()),
+        (keys::OUT, Some(&*out)),
+        (keys::DUMP, dump),
+    ];
+    for (key, path) in paths {
+        let Some(path) = path else { continue };
+        let path = std::env::current_dir()?.join(path);
+        let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
+        options.push((key, text.to_owned()));
+    }
+    options.push((keys::RECORD, settings.record.word().to_owned()));
+    options.push((keys::TIMING, settings.timing.to_string()));
+    Ok(keys::join(&options))
+}
+
+/// The command with the agent, and whether it is `java` itself.
+fn command(words: &[OsString], argument: &OsStr, no_children: bool) -> Result<(Command, bool)> {
+    let (program, rest) = words.split_first().ok_or_else(|| usage("there is no command to run"))?;
+    let mut command = Command::new(program);
+    let is_java = Path::new(program).file_stem() == Some(OsStr::new("java"));
+    let before = std::env::var_os(TOOL_OPTIONS);
+    if is_java {
+        command.arg(argument);
+    } else {
+        command.env(TOOL_OPTIONS, tool_options(before.clone(), argument)?);
+    }
+    let for_children = if no_children { before.unwrap_or_default() } else { tool_options(before, argument)? };
+    command.env(FOR_CHILDREN, for_children);
+    command.args(rest);
+    Ok((command, is_java))
+}
+
+/// The variable with one more option. The virtual machine splits it at blanks that are not quoted.
+fn tool_options(before: Option<OsString>, argument: &OsStr) -> Result<OsString> {
+    let argument = argument.to_str().ok_or_else(|| usage("the path of the agent is not UTF-8"))?;
+    let quote = ['\'', '"'].into_iter().find(|quote| !argument.contains(*quote));
+    let quote = quote.ok_or_else(|| usage("an option of the agent holds both kinds of quotes"))?;
+    let mut options = before.unwrap_or_default();
+    if !options.is_empty() {
+        options.push(" ");
+    }
+    options.push(format!("{quote}{argument}{quote}"));
+    Ok(options)
+}
+
+/// Waits for the child. What a process has sent to us is sent on; what a terminal sends, the child gets from it as well.
+fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<ExitStatus> {
+    let handle = signals.handle();
+    let pid = Pid::from_child(&child);
+    let forwarder = std::thread::spawn(move || {
+        for Origin { signal, cause, .. } in &mut signals {
+            if matches!(cause, Cause::Sent(Sent::User | Sent::TKill | Sent::Queue))
+                && let Some(signal) = Signal::from_named_raw(signal)
+            {
+                // It may have ended just now.
+                let _ = kill_process(pid, signal);
+            }
+        }
+    });
+    let status = child.wait();
+    handle.close();
+    let _ = forwarder.join();
+    Ok(status?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &Command) -> Vec<&str> {
+        command.get_args().map(|word| word.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_agent_comes_right_behind_java() {
+        let given = ["/jdk/bin/java", "-jar", "a.jar", "-agentpath:x"].map(OsString::from);
+        for (no_children, for_children) in [(false, "'-agentpath:a=b'"), (true, "")] {
+            let (command, is_java) = command(&given, OsStr::new("-agentpath:a=b"), no_children).unwrap();
+            assert!(is_java);
+            assert_eq!(words(&command), ["-agentpath:a=b", "-jar", "a.jar", "-agentpath:x"]);
+            let set: Vec<_> = command.get_envs().collect();
+            assert_eq!(set, [(OsStr::new(FOR_CHILDREN), Some(OsStr::new(for_children)))]);
+        }
+    }
+
+    #[test]
+    fn anything_else_gets_it_from_the_environment() {
+        let (command, is_java) =
+            command(&["./start.sh".into()], OsStr::new("-agentpath:a b=c"), true).unwrap();
+        assert!(!is_java);
+        assert_eq!(words(&command), [""; 0]);
+        let value = command.get_envs().find(|(name, _)| *name == TOOL_OPTIONS).unwrap().1;
+        assert!(value.unwrap().to_str().unwrap().ends_with("'-agentpath:a b=c'"));
+        let both = tool_options(Some("-Xmx1g".into()), OsStr::new("-agentpath:it's")).unwrap();
+        assert_eq!(both, "-Xmx1g \"-agentpath:it's\"");
+        assert!(tool_options(None, OsStr::new("'\"")).is_err());
+    }
+}

@@ -1,0 +1,268 @@
+//! The profiles of a run: where they go, which one is replaced, and which ones the program left.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::io::exit::usage;
+use anyhow::{Context, Result};
+use instrument_analysis::session::file::maps;
+use instrument_control::run::Line;
+use instrument_names::snapshot::of_reset;
+use instrument_trace::Head;
+
+/// The profile of an earlier run, out of the way of the new one: without this the recorder would choose another name, and the
+/// next report would show the old run.
+#[derive(Debug)]
+pub(crate) struct Replaced {
+    path: PathBuf,
+    /// Its name until the program has started.
+    aside: PathBuf,
+}
+
+impl Replaced {
+    /// Moves the profile at `out` aside, if there is one. `out` may also be a directory, where names are never the same.
+    ///
+    /// # Errors
+    /// A file that is no profile, or the profile of a program that is still running.
+    pub(crate) fn new(out: &Path) -> Result<Option<Replaced>> {
+        let file = match fs::symlink_metadata(out) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| out.display().to_string()),
+        };
+        if out.is_dir() {
+            return Ok(None);
+        }
+        let name = out.display();
+        let Some(head) = Some(out).filter(|_| file.is_file()).and_then(head) else {
+            return Err(usage(format!(
+                "--out {name}: this exists and is no profile; remove it, or choose another name"
+            )));
+        };
+        if maps(head.pid, out) {
+            let process = head.pid;
+            return Err(usage(format!(
+                "--out {name}: process {process} is still recording into this profile; choose another name"
+            )));
+        }
+        let mut aside = out.as_os_str().to_owned();
+        aside.push(format!(".{}.old", std::process::id()));
+        let aside = PathBuf::from(aside);
+        fs::rename(out, &aside).with_context(|| name.to_string())?;
+        Ok(Some(Replaced { path: out.to_owned(), aside }))
+    }
+
+    /// The program has started: the old profile goes, and what `ctl reset` left beside it.
+    pub(crate) fn remove(self) {
+        // What cannot be removed does no harm but take room.
+        let _ = fs::remove_file(&self.aside);
+        let _ = fs::remove_file(of_reset(&self.path));
+    }
+
+    /// The program could not be started: the old profile is what there is.
+    pub(crate) fn restore(self) {
+        let _ = fs::rename(&self.aside, &self.path);
+    }
+}
+
+/// The folder that profiles go to.
+pub(crate) fn directory_of(out: Option<&Path>) -> PathBuf {
+    match out {
+        None => PathBuf::from("."),
+        Some(path) if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") => path.to_owned(),
+        Some(path) => {
+            path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+        }
+    }
+}
+
+/// The processes of a run that were recorded, by id; none: that is not known.
+#[derive(Debug)]
+pub(crate) struct Recorded(Option<HashSet<u64>>);
+
+impl Recorded {
+    /// Those that the agent wrote to the file, and `java`, the process that was started itself.
+    pub(crate) fn read(processes: &Path, java: Option<u32>) -> Recorded {
+        let text = fs::read_to_string(processes).unwrap_or_default();
+        let started = text.lines().filter_map(|line| match Line::parse(line) {
+            Some(Line::Started(process)) => Some(process),
+            _ => None,
+        });
+        let ids = started.chain(java).map(u64::from);
+        Recorded(Some(ids.collect()).filter(|ids: &HashSet<u64>| !ids.is_empty()))
+    }
+
+    /// The options and patterns that nothing fitted in any process; none if one of them ended before it could say so.
+    pub(crate) fn unmatched(processes: &Path) -> Vec<(String, String)> {
+        let text = fs::read_to_string(processes).unwrap_or_default();
+        let (mut begun, mut ended) = (HashSet::new(), HashSet::new());
+        let mut found: BTreeMap<(String, String), HashSet<u32>> = BTreeMap::new();
+        for line in text.lines().filter_map(Line::parse) {
+            match line {
+                Line::Started(process) => _ = begun.insert(process),
+                Line::Ended(process) => _ = ended.insert(process),
+                Line::Unmatched { process, option, pattern } => {
+                    found.entry((option.to_owned(), pattern.to_owned())).or_default().insert(process);
+                }
+            }
+        }
+        let everywhere = |by: &HashSet<u32>| begun == ended && *by == ended;
+        found.into_iter().filter(|(_, by)| everywhere(by)).map(|(found, _)| found).collect()
+    }
+
+    fn has(&self, process: u64) -> bool {
+        self.0.as_ref().is_none_or(|ids| ids.contains(&process))
+    }
+}
+
+/// Profiles that were begun since `started` by these processes. Of a profile and its snapshots, the profile.
+pub(crate) fn profiles_since(directory: &Path, started: SystemTime, recorded: &Recorded) -> Vec<PathBuf> {
+    // The clocks of two processes may differ by a tick.
+    let since =
+        started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
+    let mut profiles: HashMap<u64, (Head, PathBuf)> = HashMap::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        // Nothing else is opened: to open a pipe may take for ever.
+        if path.extension() != Some(OsStr::new("iprof"))
+            || !entry.file_type().is_ok_and(|kind| kind.is_file())
+        {
+            continue;
+        }
+        let Some(head) = head(&path) else { continue };
+        let ours = u128::from(head.start_ms) >= since.as_millis() && recorded.has(head.pid);
+        let is_later = |(known, _): &(Head, PathBuf)| head.progress > known.progress;
+        if ours && profiles.get(&head.nonce).is_none_or(is_later) {
+            profiles.insert(head.nonce, (head, path));
+        }
+    }
+    profiles.into_values().map(|(_, path)| path).collect()
+}
+
+fn head(path: &Path) -> Option<Head> {
+    Head::read(&File::open(path).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{process::Command, sync::mpsc, thread};
+
+    #[test]
+    fn only_a_profile_of_a_program_that_has_ended_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert!(Replaced::new(&at("none.iprof")).unwrap().is_none());
+        assert!(Replaced::new(folder.path()).unwrap().is_none());
+        fs::write(at("notes.txt"), "mine").unwrap();
+        let error = Replaced::new(&at("notes.txt")).unwrap_err().to_string();
+        assert!(error.contains("no profile"), "{error}");
+        assert_eq!(fs::read(at("notes.txt")).unwrap(), b"mine");
+        let mut profile = b"\x89IPROF\r\n".to_vec();
+        profile.resize(96, 0);
+        for name in ["a.iprof", "a.iprof.reset"] {
+            fs::write(at(name), &profile).unwrap();
+        }
+        std::os::unix::fs::symlink(at("a.iprof"), at("link.iprof")).unwrap();
+        assert!(Replaced::new(&at("link.iprof")).is_err(), "what a link leads to is not ours to move");
+        Replaced::new(&at("a.iprof")).unwrap().unwrap().restore();
+        assert_eq!(fs::read(at("a.iprof")).unwrap(), profile);
+        Replaced::new(&at("a.iprof")).unwrap().unwrap().remove();
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+        assert!(left.iter().all(|name| name == "notes.txt" || name == "link.iprof"), "{left:?}");
+    }
+
+    #[test]
+    fn only_profiles_of_this_run_are_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, pid: u64, start: u64| {
+            let mut bytes = b"\x89IPROF\r\n".to_vec();
+            // As many names, as many profiles.
+            bytes.extend([0, u64::from(name.as_bytes()[0]), pid, start].map(u64::to_le_bytes).concat());
+            bytes.extend([0; 56]);
+            fs::write(directory.path().join(name), bytes).unwrap();
+        };
+        write("a.iprof", 7, 2_000);
+        write("b.iprof", 8, 2_000);
+        write("old.iprof", 7, 1_000);
+        write("c.txt", 7, 2_000);
+        fs::write(directory.path().join("short.iprof"), "x").unwrap();
+        // Nobody writes into these: to open one would take for ever.
+        let pipes = ["pipe", "x.iprof"].map(|name| directory.path().join(name));
+        assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
+        std::os::unix::fs::symlink(&pipes[0], directory.path().join("link.iprof")).unwrap();
+        let started = UNIX_EPOCH + Duration::from_millis(1_900);
+        let since = |pid| {
+            let recorded = Recorded::read(Path::new("no such file"), pid);
+            let (found, folder) = (mpsc::channel(), directory.path().to_path_buf());
+            thread::spawn(move || found.0.send(profiles_since(&folder, started, &recorded)));
+            found.1.recv_timeout(Duration::from_secs(60)).expect("a pipe was opened")
+        };
+        assert_eq!(since(Some(7)), [directory.path().join("a.iprof")]);
+        assert_eq!(since(None).len(), 2);
+        assert_eq!(directory_of(Some(Path::new("x/y.iprof"))), Path::new("x"));
+        assert_eq!(directory_of(Some(Path::new("y.iprof"))), Path::new("."));
+        assert_eq!(directory_of(Some(directory.path())), directory.path());
+    }
+
+    #[test]
+    fn a_snapshot_is_not_taken_for_a_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let snapshot = |name: &str, words: [u64; 5]| {
+            let [nonce, process, end, shutdown, is_snapshot] = words;
+            let mut all =
+                [u64::from_le_bytes(*b"\x89IPROF\r\n"), 0, nonce, process, 5000, end, 0, 0, 0, 0, 0, 0];
+            (all[10], all[11]) = (shutdown, is_snapshot);
+            let bytes: Vec<u8> = all.into_iter().flat_map(u64::to_le_bytes).collect();
+            fs::write(folder.path().join(name), bytes).unwrap();
+        };
+        let profile = |name: &str, [nonce, process, end, shutdown]: [u64; 4]| {
+            snapshot(name, [nonce, process, end, shutdown, 0]);
+        };
+        profile("copy.iprof", [1, 7, 8192, 0]);
+        profile("p-7.iprof", [1, 7, 8192, 99]);
+        profile("p-7-2.iprof", [2, 7, 4096, 0]);
+        profile("a-copy.iprof", [3, 8, 4096, 0]);
+        profile("p-8.iprof", [3, 8, 8192, 0]);
+        // Killed before the file had to grow.
+        for (number, name) in [(4, "a"), (5, "z")] {
+            snapshot(&format!("{name}-copy.iprof"), [number, 9, 8192, 0, 1]);
+            profile(&format!("p-{number}.iprof"), [number, 9, 8192, 0]);
+        }
+        let names = |pid| {
+            let recorded = Recorded::read(Path::new("no such file"), pid);
+            let mut names: Vec<_> = profiles_since(folder.path(), UNIX_EPOCH, &recorded)
+                .into_iter()
+                .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(Some(7)), ["p-7-2.iprof", "p-7.iprof"]);
+        // A process that the program started, and one that is none of the run.
+        let processes = folder.path().join("processes");
+        fs::write(&processes, "8\n7\n").unwrap();
+        let recorded = Recorded::read(&processes, Some(7));
+        assert_eq!(profiles_since(folder.path(), UNIX_EPOCH, &recorded).len(), 3);
+        assert_eq!(names(None), ["p-4.iprof", "p-5.iprof", "p-7-2.iprof", "p-7.iprof", "p-8.iprof"]);
+    }
+
+    #[test]
+    fn a_pattern_is_named_that_fits_nothing_in_any_process() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let unmatched = |text: &str| {
+            fs::write(file.path(), text).unwrap();
+            Recorded::unmatched(file.path())
+        };
+        let both = "7\n8\n7 unmatched include a b.**\n7 unmatched exclude c\n7 ended\n8 unmatched include a b.**\n8 ended\n";
+        assert_eq!(unmatched(both), [("include".to_owned(), "a b.**".to_owned())]);
+        // The one that was killed may have had such classes.
+        assert_eq!(unmatched(&both.replace("8 ended\n", "")), []);
+        assert_eq!(unmatched("7\n7 ended\n"), []);
+        assert!(Recorded::read(file.path(), None).has(7));
+    }
+}

@@ -1,0 +1,118 @@
+//! `instrument view`: profiles in a browser, as one file that can be mailed, or from a server that only this machine reaches.
+
+mod page;
+mod server;
+
+use std::path::{Path, PathBuf};
+
+use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::output::Outputs;
+use crate::io::talk::Talk;
+use crate::options::session;
+use anyhow::Result;
+use instrument_analysis::Kind;
+use instrument_analysis::page::{About, Page};
+use instrument_analysis::report::counts;
+use instrument_analysis::report::summary::Summary;
+use instrument_analysis::report::text::quantity;
+use instrument_analysis::session::Session;
+
+/// Contexts that a page shows: a million of them is a file of about 8 MiB.
+pub(crate) const CONTEXTS: usize = 1_000_000;
+
+/// Show profiles in a browser: tree, flame graph, methods, threads
+///
+/// Without --html, a server on the loopback address hands the page to the browser that it opens. Its address has a secret word; nobody else can
+/// read the page. Ctrl-C ends it. With --html, the page is one file that needs no server and no network.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  instrument view app-4711.iprof\n  instrument view --html app.html app-4711.iprof"
+)]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    session: session::Opts,
+    /// Write one HTML file, to be opened, mailed, or kept beside a build
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print the address, and open no browser
+    #[arg(long, conflicts_with = "html")]
+    no_open: bool,
+    /// Port of the server; 0: any that is free
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "html")]
+    port: u16,
+    /// Show at most N contexts; the page says how many were left out
+    #[arg(long, value_name = "N", default_value_t = CONTEXTS)]
+    contexts: usize,
+}
+
+/// Writes the page, or serves it until it is interrupted.
+///
+/// # Errors
+/// A file that cannot be read or understood; a profile without contexts; an output or a port that cannot be had.
+pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let Some(path) = &opts.html else {
+        server::serve(opts, opts.make(talk)?, talk)?;
+        return Ok(Exit::Done);
+    };
+    let session = opts.session.read(talk)?;
+    write(path, &session, &opts.session.files, opts.contexts, talk)?;
+    Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk))
+}
+
+/// Writes the page of a session that was read from these files.
+///
+/// # Errors
+/// There is nothing to show; the output failed.
+pub(crate) fn write(
+    path: &Path,
+    session: &Session,
+    files: &[PathBuf],
+    contexts: usize,
+    talk: &Talk,
+) -> Result<()> {
+    let text = page_of(session, files, contexts, talk)?;
+    let mut outputs = Outputs::default();
+    outputs.file(path, None, text.as_bytes())?;
+    outputs.commit()?;
+    talk.note(format_args!("page: {}, {}", path.display(), quantity(text.len() as f64, "bytes")));
+    Ok(())
+}
+
+impl Opts {
+    /// The page of the files as they are now.
+    fn make(&self, talk: &Talk) -> Result<String> {
+        page_of(&self.session.read(talk)?, &self.session.files, self.contexts, talk)
+    }
+}
+
+fn page_of(session: &Session, files: &[PathBuf], contexts: usize, talk: &Talk) -> Result<String> {
+    let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+    if !session.model.nodes().iter().any(|node| node.kind == Kind::Method) {
+        let why = session.warnings.join("; ");
+        return Err(usage(format!("{}: there is no context to show: {why}", files.join(" "))));
+    }
+    let about = About {
+        title: title(session),
+        files,
+        facts: Summary::new(session, &counts::Request::default(), &[])?.facts()?,
+        warnings: session.warnings.clone(),
+        generator: format!("instrument {}", env!("CARGO_PKG_VERSION")),
+    };
+    let document = Page::new(&about, &session.model, &session.calls, contexts)?;
+    if let Some(left_out) = document.left_out() {
+        talk.note(format_args!("{} small contexts are left out of the page", left_out.contexts));
+    }
+    page::html(&about.title, &document)
+}
+
+/// The programs, or the files if these are not known.
+fn title(session: &Session) -> String {
+    let processes = session.model.nodes().iter().filter(|node| node.kind == Kind::Process);
+    let names: Vec<_> = processes.map(|node| session.model.name(node.consumer)).collect();
+    let commands: Vec<_> = session.profiles.iter().filter_map(|file| file.property("command")).collect();
+    match (&names[..], &commands[..]) {
+        ([], []) => "profile".to_owned(),
+        ([], commands) => commands.join(", "),
+        (names, _) => names.join(", "),
+    }
+}

@@ -1,0 +1,157 @@
+//! The server: one page on the loopback address, for whoever knows its address.
+//!
+//! A page of a stranger in the same browser can send requests to any port of this machine, and with a name of its own that resolves to the
+//! loopback address (DNS rebinding) it could even read the answer. So the path has a secret word, the `Host` has to be the address that was
+//! printed, and a request that says that another origin made it is refused.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use super::Opts;
+use crate::io::talk::Talk;
+use anyhow::{Context, Result, anyhow};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// Bytes of the secret word.
+const SECRET: usize = 16;
+
+struct Page {
+    opts: Opts,
+    talk: Talk,
+    /// `127.0.0.1:PORT`.
+    host: String,
+    path: String,
+    made: Mutex<(Vec<Stamp>, String)>,
+}
+
+/// Tells whether a file has changed: a profile grows while its program runs.
+type Stamp = Option<(u64, SystemTime)>;
+
+/// Serves the page until the process is interrupted.
+///
+/// # Errors
+/// The port cannot be had.
+pub(super) fn serve(opts: &Opts, text: String, talk: &Talk) -> Result<()> {
+    let mut secret = [0; SECRET];
+    getrandom::fill(&mut secret).map_err(|error| anyhow!("no random numbers: {error}"))?;
+    let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, opts.port));
+        let listener = tokio::net::TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}: --port 0 takes a free port"))?;
+        let host = listener.local_addr()?.to_string();
+        let path = format!("/{secret}/");
+        let url = format!("http://{host}{path}");
+        println!("{url}");
+        talk.note(format_args!("Ctrl-C ends the server"));
+        if !opts.no_open && open::that_detached(&url).is_err() {
+            talk.warn(format_args!("no browser could be started: open the address above"));
+        }
+        let stamps = stamps(&opts.session.files);
+        let page = Page { opts: opts.clone(), talk: *talk, host, path, made: Mutex::new((stamps, text)) };
+        let router = Router::new().fallback(answer).with_state(Arc::new(page));
+        let interrupted = async {
+            // Without a handler the signal ends the process as usual.
+            let _ = tokio::signal::ctrl_c().await;
+        };
+        axum::serve(listener, router).with_graceful_shutdown(interrupted).await?;
+        Ok(())
+    })
+}
+
+async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {
+    if let Err(refusal) = admitted(&page.host, &page.path, &request) {
+        return refusal.into_response();
+    }
+    let text = tokio::task::spawn_blocking(move || page.now()).await;
+    match text {
+        Ok(Ok(text)) => (headers(), text).into_response(),
+        Ok(Err(error)) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}\n")).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// Whether a request comes from somebody who knows the address.
+fn admitted(host: &str, path: &str, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+    let text = |name| request.headers().get(name).map(HeaderValue::as_bytes);
+    if text(header::HOST) != Some(host.as_bytes()) {
+        return Err((StatusCode::MISDIRECTED_REQUEST, "the name of the host is not this server's\n"));
+    }
+    let origin = format!("http://{host}");
+    if text(header::ORIGIN).is_some_and(|given| given != origin.as_bytes()) {
+        return Err((StatusCode::FORBIDDEN, "requests of other pages are refused\n"));
+    }
+    if request.uri().path() != path {
+        return Err((StatusCode::NOT_FOUND, "there is nothing here: the address has a secret word\n"));
+    }
+    if request.method() != Method::GET && request.method() != Method::HEAD {
+        return Err((StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n"));
+    }
+    Ok(())
+}
+
+fn headers() -> HeaderMap {
+    let fields = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    fields.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value))).collect()
+}
+
+impl Page {
+    /// The page of the files as they are now.
+    fn now(&self) -> Result<String> {
+        let stamps = stamps(&self.opts.session.files);
+        let mut made = self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if made.0 != stamps {
+            *made = (stamps, self.opts.make(&self.talk)?);
+        }
+        Ok(made.1.clone())
+    }
+}
+
+fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
+    let stamp = |path: &PathBuf| {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    files.iter().map(stamp).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    #[test]
+    fn strangers_are_refused() {
+        let ask = |method: &str, path: &str, headers: &[(&str, &str)]| {
+            let mut request = Request::builder().method(method).uri(path);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let request = request.body(Body::empty()).unwrap();
+            admitted("127.0.0.1:4711", "/secret/", &request).map_err(|(status, _)| status.as_u16())
+        };
+        let own = ("host", "127.0.0.1:4711");
+        assert_eq!(ask("GET", "/secret/", &[own]), Ok(()));
+        assert_eq!(ask("HEAD", "/secret/", &[own, ("origin", "http://127.0.0.1:4711")]), Ok(()));
+        assert_eq!(ask("GET", "/secret/", &[]), Err(421));
+        assert_eq!(ask("GET", "/secret/", &[("host", "evil.example:4711")]), Err(421));
+        assert_eq!(ask("GET", "/secret/", &[own, ("origin", "http://evil.example")]), Err(403));
+        assert_eq!(ask("GET", "/secret/", &[own, ("origin", "null")]), Err(403));
+        assert_eq!(ask("GET", "/", &[own]), Err(404));
+        assert_eq!(ask("GET", "/secret/../secret/", &[own]), Err(404));
+        assert_eq!(ask("POST", "/secret/", &[own]), Err(405));
+    }
+}

@@ -1,0 +1,20 @@
+//! `instrument xarc`: see `instrument_analysis::report::xarc`.
+
+use crate::io::exit::Exit;
+use crate::io::talk::Talk;
+use crate::options::view;
+use anyhow::Result;
+use instrument_analysis::report::xarc;
+
+/// Print every method with its callers and callees: why it consumes
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    view: view::Opts,
+}
+
+pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    view::run(&opts.view, None, talk, |out, session, arcs, options| {
+        xarc::write(out, &session.model, arcs, options)
+    })
+}

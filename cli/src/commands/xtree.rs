@@ -1,0 +1,67 @@
+//! `instrument xtree`: see `instrument_analysis::report::xtree`.
+
+use crate::io::exit::{Exit, usage};
+use crate::io::talk::Talk;
+use crate::options::view;
+use anyhow::Result;
+use clap::ValueEnum;
+use instrument_analysis::Kind;
+use instrument_analysis::report::fold::Fold;
+use instrument_analysis::report::{Options, xtree};
+use instrument_analysis::session::Methods;
+use instrument_analysis::session::lookup::method_names;
+
+/// Print every context of every method, as a tree: who called whom, and what that consumed
+///
+/// With --focus, from some methods down, all their calls merged; above them their callers, merged in reverse. With --json, a complete call tree
+/// that is also an input.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    view: view::Opts,
+    /// Print at most N levels
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+    /// Put the methods that match on top: what they called below them, who called them in a tree above
+    #[arg(long, value_name = "PATTERN")]
+    focus: Vec<String>,
+    /// Show several contexts as one [default: all; for --json and --csv none]
+    ///
+    /// Methods that call themselves become one context; in text, a chain of methods that called only the next becomes one line.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    fold: Option<Folded>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Folded {
+    /// Recursion and chains
+    All,
+    /// Methods that call themselves
+    Recursion,
+    /// Chains of methods that called only the next
+    Chains,
+    /// Nothing
+    None,
+}
+
+pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let mut session = opts.view.session.read(talk)?;
+    let methods = Methods::new("--focus", &opts.focus, &method_names(&session.model))?;
+    if methods.fit_nothing() {
+        return Err(usage(methods.warnings.join("; ")));
+    }
+    session.warnings.extend(methods.warnings.iter().cloned());
+    let focus = |kind: Kind, name: &str| kind == Kind::Method && methods.fits(name);
+    let strict = opts.view.session.strict;
+    view::print(&opts.view.print, opts.depth, &session, strict, talk, |out, session, _, options| {
+        let mut options = Options { ..*options };
+        if !methods.is_empty() {
+            options.focus = Some(&focus);
+        }
+        if let Some(fold) = opts.fold {
+            let is = |one| fold == one || fold == Folded::All;
+            options.fold = Fold { recursion: is(Folded::Recursion), chains: is(Folded::Chains) };
+        }
+        xtree::write(out, &session.model, &options)
+    })
+}

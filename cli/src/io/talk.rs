@@ -1,0 +1,161 @@
+//! Talk to people: everything that is not a result goes to stderr through here, as loud as asked for.
+
+use instrument_analysis::session::Message;
+use instrument_names::printable::printable_lines;
+use std::fmt;
+use std::io::{BufWriter, IsTerminal, Write, stderr};
+
+/// Options of every subcommand.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "Messages")]
+pub(crate) struct Opts {
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more: everything that is skipped, and why
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Colour in messages; auto: on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "INSTRUMENT_COLOR",
+        hide_env_values = true
+    )]
+    pub(crate) color: Color,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Also in a pipe.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// The same for clap's own help and errors.
+    pub(crate) fn for_clap(self) -> clap::ColorChoice {
+        match self {
+            Color::Auto => clap::ColorChoice::Auto,
+            Color::Always => clap::ColorChoice::Always,
+            Color::Never => clap::ColorChoice::Never,
+        }
+    }
+
+    /// Whether messages on stderr are coloured; see no-color.org and bixense.com/clicolors.
+    fn on_stderr(self) -> bool {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
+            Color::Auto if set("CLICOLOR_FORCE") => true,
+            Color::Auto => {
+                stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            }
+        }
+    }
+}
+
+/// How loud, and in which colours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Talk {
+    quiet: bool,
+    verbose: bool,
+    color: bool,
+}
+
+impl Talk {
+    pub(crate) fn new(opts: &Opts) -> Talk {
+        Talk { quiet: opts.quiet, verbose: opts.verbose, color: opts.color.on_stderr() }
+    }
+
+    /// Whether a progress bar may be shown.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.quiet && stderr().is_terminal()
+    }
+
+    /// Whether nothing but errors is printed.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether details are wanted.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// Where results go whose main part is the exit code: with `--quiet` nowhere, else to standard output.
+    pub(crate) fn results(&self) -> Box<dyn Write> {
+        if self.quiet {
+            Box::new(std::io::sink())
+        } else {
+            Box::new(BufWriter::new(std::io::stdout().lock()))
+        }
+    }
+
+    /// Why a run failed; always said.
+    pub(crate) fn error(&self, message: fmt::Arguments<'_>) {
+        self.say("error", "31", message);
+    }
+
+    /// Something that the user should look at.
+    pub(crate) fn warn(&self, message: fmt::Arguments<'_>) {
+        if !self.quiet {
+            self.say("warning", "33", message);
+        }
+    }
+
+    /// What a result means, where it does not say so itself; not even `--quiet` leaves it out.
+    pub(crate) fn caution(&self, message: fmt::Arguments<'_>) {
+        self.say("warning", "33", message);
+    }
+
+    /// What was done.
+    pub(crate) fn note(&self, message: fmt::Arguments<'_>) {
+        if !self.quiet {
+            self.line("", message);
+        }
+    }
+
+    /// What is to be said of the files that were read.
+    pub(crate) fn messages(&self, messages: &[Message]) {
+        for Message { is_warning, text } in messages {
+            if *is_warning {
+                self.warn(format_args!("{text}"));
+            } else {
+                self.note(format_args!("{text}"));
+            }
+        }
+    }
+
+    /// What only `--verbose` wants to know.
+    pub(crate) fn detail(&self, message: fmt::Arguments<'_>) {
+        if self.verbose {
+            self.line("", message);
+        }
+    }
+
+    fn say(&self, kind: &str, colour: &str, message: fmt::Arguments<'_>) {
+        if self.color {
+            self.line(&format!("\x1b[1;{colour}m{kind}:\x1b[0m "), message);
+        } else {
+            self.line(&format!("{kind}: "), message);
+        }
+    }
+
+    /// Names in messages come from programs and files: control characters must not reach a terminal. Nobody may be listening; that is no
+    /// reason to fail.
+    fn line(&self, start: &str, message: fmt::Arguments<'_>) {
+        let message = message.to_string();
+        let message = printable_lines(&message);
+        let _ = stderr().lock().write_fmt(format_args!("{start}{message}\n"));
+    }
+}

@@ -1,0 +1,8 @@
+//! Options that several commands share, and where they come from: command line, environment, `instrument.toml`.
+
+pub(crate) mod command_line;
+pub(crate) mod config;
+pub(crate) mod formats;
+pub(crate) mod session;
+pub(crate) mod settings;
+pub(crate) mod view;

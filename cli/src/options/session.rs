@@ -1,0 +1,87 @@
+//! Which profiles a report is about, and what of them: the options of [`Request`].
+
+use std::path::PathBuf;
+
+use crate::io::talk::Talk;
+use anyhow::Result;
+use instrument_analysis::Kind;
+use instrument_analysis::session::{Request, Session};
+
+/// How to read.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Opts {
+    /// Profiles (`*.iprof`), or texts: start and end events, folded stacks, call trees as JSON
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Only threads, or pools of threads, of these names; `*` and `?` are wildcards
+    #[arg(long, value_name = "NAME")]
+    pub(crate) thread: Vec<String>,
+    /// Leave out a level of the tree: add up all threads, or all processes
+    #[arg(long, value_enum, value_name = "LEVEL,..", value_delimiter = ',')]
+    pub(crate) collapse: Vec<Level>,
+    /// Only what happened since this snapshot of the process; `start`: everything, also before a reset
+    ///
+    /// `instrument ctl PID snapshot` makes a snapshot, and `instrument ctl PID reset` lets figures count anew.
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) since: Vec<PathBuf>,
+    /// Show each thread of a pool, not the pool as one
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) split: Vec<Split>,
+    /// Show started threads and tasks below the context that started them
+    #[arg(long)]
+    pub(crate) links: bool,
+    /// Exit with code 3 if a pattern fits nothing
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// A level of consumers above methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Level {
+    /// Threads
+    Threads,
+    /// Processes
+    Processes,
+}
+
+/// A level of consumers that is told apart only when this is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Split {
+    /// Threads
+    Threads,
+}
+
+impl Opts {
+    /// The request that the options make.
+    pub(crate) fn request(&self) -> Request {
+        let kind = |level: &Level| if *level == Level::Threads { Kind::Thread } else { Kind::Process };
+        Request {
+            files: self.files.clone(),
+            threads: self.thread.clone(),
+            collapse: self.collapse.iter().map(kind).collect(),
+            since: self.since.clone(),
+            split_threads: self.split.contains(&Split::Threads),
+            links: self.links,
+            lifetimes: false,
+        }
+    }
+
+    /// Reads the files, and says what is to be said of them.
+    ///
+    /// # Errors
+    /// A file that cannot be read or understood.
+    pub(crate) fn read(&self, talk: &Talk) -> Result<Session> {
+        read(&self.request(), talk)
+    }
+}
+
+/// Reads files, and says what is to be said of them.
+///
+/// # Errors
+/// A file that cannot be read or understood.
+pub(crate) fn read(request: &Request, talk: &Talk) -> Result<Session> {
+    let session = Session::read(request)?;
+    talk.messages(&session.messages);
+    Ok(session)
+}

@@ -1,0 +1,223 @@
+//! What all reports can be asked, and how they are printed.
+
+use std::io::{BufWriter, IsTerminal, Write};
+
+use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::talk::Talk;
+use crate::options::session;
+use anyhow::Result;
+use clap::ValueEnum;
+use instrument_analysis::Kind;
+use instrument_analysis::arcs::Arcs;
+use instrument_analysis::invariants::{self, Checked};
+use instrument_analysis::report::fold::Fold;
+use instrument_analysis::report::{self, Format, Options, Show};
+use instrument_analysis::session::lookup::method_names;
+use instrument_analysis::session::{Methods, Session};
+
+/// Violations that are printed.
+const VIOLATIONS: usize = 20;
+/// What is cut from text unless asked for otherwise, in percent.
+const PRUNE: f64 = 0.1;
+
+/// Options of every report.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    pub(crate) session: session::Opts,
+    #[command(flatten)]
+    pub(crate) print: Print,
+}
+
+/// What is printed, and how.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Print {
+    /// Which figures: running, waiting, wall, cpu, allocations, bytes, .. [default: running, or the first]
+    ///
+    /// wall is running and waiting time over all threads, corrected for the cost of recording; wall-raw is the same as measured. Others
+    /// are live, live-bytes, unwinds, contended, object-wait, and what a text has. The default is running, if waits were recorded, or else
+    /// the first that there is; for --json and --csv all.
+    #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
+    pub(crate) resource: Vec<String>,
+    /// Print percentages of the whole only
+    #[arg(long)]
+    pub(crate) percent: bool,
+    /// Print figures without percentages
+    #[arg(hide_short_help = true, long, conflicts_with = "percent")]
+    pub(crate) absolute: bool,
+    /// Order; the largest first, names from A to Z
+    #[arg(long, value_enum)]
+    pub(crate) sort: Option<Sort>,
+    /// Print only the first N
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// Cut what has a cum below this share of the whole [default: 0.1; for --json and --csv 0]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) prune: Option<f64>,
+    /// Only methods that match: `com.acme.**`, `Shop#price`, or a name as a report prints it
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) method: Vec<String>,
+    /// Print the source file and first line of every method
+    #[arg(long)]
+    pub(crate) lines: bool,
+    /// Width of a line; 0: no limit [default: that of the terminal]
+    #[arg(hide_short_help = true, long, value_name = "N")]
+    pub(crate) width: Option<usize>,
+    /// Print one JSON document
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print a CSV table
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+/// What rows are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sort {
+    /// What a consumer consumed itself
+    Base,
+    /// The same with all that it called
+    Cum,
+    /// Calls
+    Calls,
+    /// Name
+    Name,
+}
+
+impl Print {
+    /// The form of the output.
+    pub(crate) fn format(&self) -> Format {
+        match (self.json, self.csv) {
+            (true, _) => Format::Json,
+            (_, true) => Format::Csv,
+            _ => Format::Text,
+        }
+    }
+
+    /// Hands the options to `write`. `methods`: those that are meant.
+    ///
+    /// # Errors
+    /// A share that makes no sense; what `write` says.
+    pub(crate) fn with<T, E>(
+        &self,
+        depth: Option<usize>,
+        methods: &Methods,
+        write: impl FnOnce(&Options<'_>) -> Result<T, E>,
+    ) -> Result<T>
+    where
+        anyhow::Error: From<E>,
+    {
+        let select = |kind: Kind, name: &str| kind == Kind::Method && methods.fits(name);
+        let format = self.format();
+        let prune = self.prune.unwrap_or(if format == Format::Text { PRUNE } else { 0.0 });
+        if !(0.0..=100.0).contains(&prune) {
+            return Err(usage(format!("--prune {prune}: not a percentage")));
+        }
+        let options = Options {
+            format,
+            resources: &self.resource,
+            show: match (self.percent, self.absolute) {
+                (true, _) => Show::Percent,
+                (_, true) => Show::Absolute,
+                _ => Show::Both,
+            },
+            sort: self.sort.map(|sort| match sort {
+                Sort::Base => report::Sort::Base,
+                Sort::Cum => report::Sort::Cum,
+                Sort::Calls => report::Sort::Calls,
+                Sort::Name => report::Sort::Name,
+            }),
+            top: self.top,
+            depth,
+            prune: prune / 100.0,
+            width: width(self.width),
+            lines: self.lines,
+            fold: Fold { recursion: format == Format::Text, chains: format == Format::Text },
+            focus: None,
+            select: if methods.is_empty() { None } else { Some(&select) },
+        };
+        Ok(write(&options)?)
+    }
+}
+
+/// Columns to print in: as asked for, or those of the terminal; a pipe has no limit.
+pub(crate) fn width(asked: Option<usize>) -> Option<usize> {
+    match asked {
+        Some(0) => None,
+        Some(width) => Some(width),
+        None if std::io::stdout().is_terminal() => {
+            terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
+        }
+        None => None,
+    }
+}
+
+/// Reads, prints, and checks what was printed. A violated invariant is exit code 1.
+///
+/// # Errors
+/// Files that cannot be read, options that do not fit them, an output that fails.
+pub(crate) fn run(
+    opts: &Opts,
+    depth: Option<usize>,
+    talk: &Talk,
+    write: impl FnOnce(&mut dyn Write, &Session, &Arcs, &Options<'_>) -> Result<(), report::Error>,
+) -> Result<Exit> {
+    let session = opts.session.read(talk)?;
+    print(&opts.print, depth, &session, opts.session.strict, talk, write)
+}
+
+/// The same of what was read.
+pub(crate) fn print(
+    print: &Print,
+    depth: Option<usize>,
+    session: &Session,
+    strict: bool,
+    talk: &Talk,
+    write: impl FnOnce(&mut dyn Write, &Session, &Arcs, &Options<'_>) -> Result<(), report::Error>,
+) -> Result<Exit> {
+    let arcs = Arcs::new(&session.model);
+    let checked = invariants::check(&session.model, &arcs);
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let model = &session.model;
+    let is_time = |name: &String| model.resource(name).is_none_or(|r| model.resources()[r].unit == "ns");
+    let line =
+        model.correction.line().filter(|_| print.resource.is_empty() || print.resource.iter().any(is_time));
+    match (line, print.format()) {
+        (Some(line), Format::Text) => writeln!(out, "{line}\n")?,
+        (Some(line), Format::Csv) => talk.caution(format_args!("{line}")),
+        // JSON has a member for it.
+        _ => {}
+    }
+    let methods = methods(print, session)?;
+    print.with(depth, &methods, |options| write(&mut out, session, &arcs, options))?;
+    out.flush()?;
+    let exit = say(&checked, talk);
+    Ok(with_warnings(&[&session.warnings[..], &methods.warnings].concat(), strict, exit, talk))
+}
+
+/// The methods that `--method` means.
+///
+/// # Errors
+/// A pattern that cannot be read.
+fn methods(print: &Print, session: &Session) -> Result<Methods> {
+    if print.method.is_empty() {
+        return Ok(Methods::default());
+    }
+    Ok(Methods::new("--method", &print.method, &method_names(&session.model))?)
+}
+
+/// Says what does not hold.
+pub(crate) fn say(checked: &Checked, talk: &Talk) -> Exit {
+    let violations = &checked.violations;
+    if violations.is_empty() {
+        talk.detail(format_args!("{}", checked.line()));
+        return Exit::Done;
+    }
+    talk.error(format_args!("{}", checked.line()));
+    for violation in violations.iter().take(VIOLATIONS) {
+        talk.error(format_args!("  {violation}"));
+    }
+    Exit::Negative
+}

@@ -1,0 +1,10 @@
+//! What `rewrite` and `jdk-patch` do with archives, class files and JDKs.
+
+pub(crate) mod engine;
+pub(crate) mod id_file;
+pub(crate) mod input;
+pub(crate) mod jdk;
+pub(crate) mod launcher;
+pub(crate) mod properties;
+pub(crate) mod runtime;
+pub(crate) mod tree;

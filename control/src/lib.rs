@@ -1,0 +1,13 @@
+//! What the command line and the agent agree on. Both ends take it from here, so that neither can drift.
+//!
+//! | module | what it is responsible for |
+//! |---|---|
+//! | [`word`] | options whose value is one of a few words: transforms, what is recorded, .. |
+//! | [`keys`] | the keys of the agent's option string, what each takes, and how the string is written and split |
+//! | [`ctl`] | requests to a running program: the protocol, and where the socket is |
+//! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
+
+pub mod ctl;
+pub mod keys;
+pub mod run;
+pub mod word;

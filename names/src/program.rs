@@ -1,0 +1,38 @@
+//! Which program a Java process runs, from its command (`sun.java.command`).
+
+/// Whether a main class is that of `java Shop.java`, which compiles a source file in memory and runs it (JEP 330, JEP 458).
+fn is_source_launcher(class: &str) -> bool {
+    class.rsplit('/').next().is_some_and(|class| class.starts_with("com.sun.tools.javac.launcher."))
+}
+
+/// The word that names the program: its jar, its main class, or the source file that the JDK's source launcher runs.
+pub fn word(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace();
+    let first = words.next()?;
+    match words.next() {
+        Some(source) if is_source_launcher(first) => Some(source),
+        _ => Some(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+
+    #[test]
+    fn the_source_launcher_is_not_the_program() {
+        for (command, name) in [
+            ("lib/app.jar --verbose", Some("lib/app.jar")),
+            ("com.acme.Main Shop.java", Some("com.acme.Main")),
+            ("jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java 3", Some("src/Shop.java")),
+            ("jdk.compiler/com.sun.tools.javac.launcher.SourceLauncher Shop.java", Some("Shop.java")),
+            (
+                "jdk.compiler/com.sun.tools.javac.launcher.Main",
+                Some("jdk.compiler/com.sun.tools.javac.launcher.Main"),
+            ),
+            ("", None),
+        ] {
+            assert_eq!(word(command), name, "{command}");
+        }
+    }
+}

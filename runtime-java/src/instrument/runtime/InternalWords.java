@@ -1,0 +1,52 @@
+package instrument.runtime;
+
+import java.nio.ByteBuffer;
+import jdk.internal.misc.Unsafe;
+
+/** Words of a mapping, by the class that the JDK itself uses. As {@link UnsupportedWords}: the two classes of the JDK have no type in common. */
+final class InternalWords extends Words {
+    private static final Unsafe UNSAFE = Unsafe.getUnsafe();
+
+    private final long address;
+    /** Keeps the mapping. */
+    private final ByteBuffer bytes;
+
+    private InternalWords(ByteBuffer bytes, long address) {
+        this.bytes = bytes;
+        this.address = address;
+    }
+
+    /** Not a constructor: whoever calls this is verified without loading the class. */
+    static Words create(ByteBuffer bytes) {
+        return new InternalWords(bytes, address(bytes));
+    }
+
+    /** Whether this virtual machine lets us. */
+    static boolean works() {
+        try {
+            return address(ByteBuffer.allocateDirect(8)) != 0;
+        } catch (RuntimeException e) {
+            return false;
+        } catch (LinkageError e) {
+            return false;
+        }
+    }
+
+    private static long address(ByteBuffer bytes) {
+        try {
+            return UNSAFE.getLong(bytes, UNSAFE.objectFieldOffset(addressField()));
+        } catch (NoSuchFieldException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    long get(int index) {
+        return UNSAFE.getLong(address + ((long) index << 3));
+    }
+
+    @Override
+    void put(int index, long value) {
+        UNSAFE.putLong(address + ((long) index << 3), value);
+    }
+}

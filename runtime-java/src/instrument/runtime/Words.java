@@ -1,0 +1,66 @@
+package instrument.runtime;
+
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+
+/**
+ * The memory of a mapping, as words. The subclasses are the ways to it, the best one that this virtual machine gives first. A process loads only
+ * one of them, so the calls to it are bound when they are compiled.
+ *
+ * <p>An access by {@link LongBuffer} is a dozen of nested calls with three checks: compiled, the probes are then too large to be made a part of
+ * their callers, and keep these from having parts of their own. The others check nothing. An index must be below the end of the mapping; nothing but the recorder's own
+ * regions is ever asked for.
+ */
+abstract class Words {
+    /** By {@link LongBuffer}: works everywhere. */
+    private static final int BUFFER = 0;
+    /** By {@code sun.misc.Unsafe}: on class paths and where the module jdk.unsupported is, until Java warns of it. */
+    private static final int UNSUPPORTED = 1;
+    /** By {@code jdk.internal.misc.Unsafe}: where the agent has exported its package to the recorder. */
+    private static final int INTERNAL = 2;
+
+    /** The version of Java that warns when a program uses {@code sun.misc.Unsafe}. */
+    private static final int WARNS = 24;
+
+    private static final int WAY = way();
+
+    Words() {}
+
+    abstract long get(int index);
+
+    abstract void put(int index, long value);
+
+    /** Of a mapping. */
+    static Words of(ByteBuffer bytes) {
+        return WAY == INTERNAL ? InternalWords.create(bytes) : WAY == UNSUPPORTED ? UnsupportedWords.create(bytes) : BufferWords.create(bytes);
+    }
+
+    private static int way() {
+        final int[] way = {BUFFER};
+        if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
+            Privileged.run(new Runnable() {
+                @Override
+                public void run() {
+                    way[0] = Agent.present && InternalWords.works() ? INTERNAL : !warns() && UnsupportedWords.works() ? UNSUPPORTED : BUFFER;
+                }
+            });
+        }
+        return way[0];
+    }
+
+    private static boolean warns() {
+        try {
+            String version = System.getProperty("java.specification.version");
+            return version.indexOf('.') < 0 && Integer.parseInt(version) >= WARNS;
+        } catch (RuntimeException e) {
+            return true;
+        }
+    }
+
+    /** The field that holds the address of a buffer. */
+    static java.lang.reflect.Field addressField() throws NoSuchFieldException {
+        return Buffer.class.getDeclaredField("address");
+    }
+}

@@ -1,0 +1,34 @@
+//! Pages in a real browser, used as a person would: `tests/viewer/drive.js` has the scenarios.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::machine::{Run, root};
+use crate::readers;
+
+/// Runs a scenario, and gives what it found.
+///
+/// # Errors
+/// What does not hold there; no browser.
+pub fn drive(scenario: &str, arguments: &[&Path]) -> Result<Value> {
+    let mut node = Command::new("node");
+    node.env("NODE_PATH", readers::node_packages()?.join("node_modules"));
+    node.env("CHROMIUM", chromium()?);
+    node.arg(root().join("tests/viewer/drive.js")).arg(scenario).args(arguments);
+    let output = node.run_quietly().with_context(|| scenario.to_owned())?;
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// The browser: `CHROMIUM`, or what the system has.
+fn chromium() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("CHROMIUM") {
+        return Ok(path.into());
+    }
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let paths = std::env::var_os("PATH").context("PATH")?;
+    let mut places = std::env::split_paths(&paths).flat_map(|folder| names.map(|name| folder.join(name)));
+    places.find(|path| path.is_file()).context("no Chromium: install the package chromium, or set CHROMIUM")
+}

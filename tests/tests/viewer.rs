@@ -1,0 +1,192 @@
+//! The viewer in a real browser; what does not hold in a scenario of `tests/viewer/drive.js` fails here.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use instrument_tests::agent::{self, finish};
+use instrument_tests::browser::drive;
+use instrument_tests::machine::{Jdk, Run, target};
+use instrument_tests::subject;
+use tempfile::TempDir;
+
+/// A recorded run of `Orders`, and its pages.
+struct Orders {
+    folder: TempDir,
+    profile: PathBuf,
+}
+
+impl Orders {
+    fn new(record: &str) -> Result<Orders> {
+        let folder = tempfile::tempdir()?;
+        let classes = agent::compile(&["Orders.java"], 8, folder.path())?;
+        let profile = folder.path().join(format!("orders-{record}.iprof"));
+        let mut command = subject::call()?;
+        command
+            .args(["run", "--record", record, "--out"])
+            .arg(&profile)
+            .arg("--agent")
+            .arg(agent::library()?);
+        command
+            .arg("--")
+            .arg(Jdk::default_kit()?.home.join("bin/java"))
+            .arg("-cp")
+            .arg(classes)
+            .arg("Orders");
+        let outcome = finish(command)?;
+        ensure!(outcome.code == Some(0), "{}", outcome.stderr);
+        Ok(Orders { folder, profile })
+    }
+
+    /// What a report prints for programs.
+    fn json(&self, report: &str) -> Result<PathBuf> {
+        let output = subject::call()?.args(["--quiet", report, "--json"]).arg(&self.profile).run_quietly()?;
+        let path = self.folder.path().join(format!("{report}.json"));
+        fs::write(&path, output.stdout)?;
+        Ok(path)
+    }
+
+    fn page(&self) -> Result<PathBuf> {
+        page(&self.profile, &self.folder.path().join("orders.html"))
+    }
+}
+
+fn page(input: &Path, html: &Path) -> Result<PathBuf> {
+    subject::call()?.args(["--quiet", "view", "--html"]).arg(html).arg(input).run_quietly()?;
+    Ok(html.to_owned())
+}
+
+/// Where the pictures of a run are kept, to be looked at.
+fn pictures() -> Result<PathBuf> {
+    let folder = target().join("viewer");
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+#[test]
+fn every_figure_is_that_of_the_command_line() -> Result<()> {
+    let mut pages = Vec::new();
+    for record in ["tree", "trace"] {
+        let orders = Orders::new(record)?;
+        let found = drive("sums", &[&orders.page()?, &orders.json("xtree")?, &orders.json("xprof")?])?;
+        // 101 levels of `depth` alone.
+        ensure!(found["contexts"].as_u64() > Some(110) && found["methods"].as_u64() > Some(10), "{found}");
+        pages.push(orders);
+    }
+    // An address of one run shows the same in a page of another.
+    let found = drive("address", &[&pages[0].page()?, &pages[1].page()?])?;
+    ensure!(found["keys"].as_u64() > Some(110), "{found}");
+    Ok(())
+}
+
+#[test]
+fn a_person_finds_what_table_1_and_table_2_of_javiz_list() -> Result<()> {
+    let orders = Orders::new("tree")?;
+    let page_of_others = page(&hostile(orders.folder.path())?, &orders.folder.path().join("others.html"))?;
+    let html = orders.page()?;
+    drive("table1", &[&html, &orders.json("stats")?])?;
+    let found = drive("table2", &[&html, &page_of_others, &pictures()?])?;
+    ensure!(found["nodes"].as_u64() > Some(4), "{found}");
+    Ok(())
+}
+
+#[test]
+fn all_of_it_works_by_keyboard() -> Result<()> {
+    let orders = Orders::new("tree")?;
+    let folder = pictures()?;
+    let found = drive("keyboard", &[&orders.page()?, &folder])?;
+    ensure!(found["boxes"].as_u64() > Some(10), "{found}");
+    for view in ["summary", "tree", "graph", "flame", "methods", "threads", "dark"] {
+        let bytes = fs::metadata(folder.join(format!("{view}.png")))?.len();
+        ensure!(bytes > 10_000, "{view}: a picture of {bytes} bytes");
+    }
+    Ok(())
+}
+
+/// Folded stacks with names that are markup, 10,000 characters long, of another direction, 2,100 deep.
+fn hostile(folder: &Path) -> Result<PathBuf> {
+    let evil = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>";
+    let deep: Vec<String> = (0..2100).map(|i| format!("deep{i}")).collect();
+    let lines = [
+        format!("main;{evil};x 5"),
+        format!("main;{} 7", "a".repeat(10_000)),
+        "main;\u{202e}gnp.evil\u{202c};y 3".to_owned(),
+        format!("{} 2", deep.join(";")),
+        "main;'\"&{{script}}{{document}}$&$1 4".to_owned(),
+        "main;__proto__;constructor 1".to_owned(),
+    ];
+    let path = folder.join("hostile.folded");
+    fs::write(&path, lines.join("\n") + "\n")?;
+    Ok(path)
+}
+
+#[test]
+fn hostile_names_are_text() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let html = page(&hostile(folder.path())?, &folder.path().join("hostile.html"))?;
+    let found = drive("hostile", &[&html])?;
+    ensure!(found["deepest"].as_u64() >= Some(2100), "{found}");
+    Ok(())
+}
+
+/// Ends with the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_server_shows_a_profile_and_what_became_of_it() -> Result<()> {
+    let orders = Orders::new("tree")?;
+    let file = orders.folder.path().join("shown.folded");
+    fs::write(&file, "main;a 5\n")?;
+    let mut command = subject::call()?;
+    command.args(["--quiet", "view", "--no-open"]).arg(&file).stdout(Stdio::piped());
+    let mut server = Server(command.spawn()?);
+    let mut address = String::new();
+    BufReader::new(server.0.stdout.take().context("stdout")?).read_line(&mut address)?;
+    let address = PathBuf::from(address.trim_end());
+    ensure!(drive("server", &[&address])?["calls"] == 5);
+    // A file that grows is read again.
+    fs::write(&file, "main;a 5\nmain;b 6\n")?;
+    ensure!(drive("server", &[&address])?["calls"] == 11);
+    Ok(())
+}
+
+/// Counts have no contexts: their methods are shown below their threads. What has no calls has no page.
+#[test]
+fn counts_are_shown_and_nothing_is_an_error() -> Result<()> {
+    let orders = Orders::new("counts")?;
+    let html = orders.page()?;
+    let found = drive("server", &[Path::new(&format!("file://{}", html.display()))])?;
+    ensure!(found["calls"].as_u64() > Some(3000), "{found}");
+
+    let empty = orders.folder.path().join("empty.html");
+    let mut command = subject::call()?;
+    command.args(["view", "--thread", "nobody", "--html"]).arg(&empty).arg(&orders.profile);
+    let outcome = finish(command)?;
+    ensure!(outcome.code == Some(2) && outcome.stderr.contains("no context to show"), "{}", outcome.stderr);
+    ensure!(!empty.exists());
+    Ok(())
+}
+
+#[test]
+fn small_contexts_are_left_out_by_name() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("wide.folded");
+    let lines: String = (0..500).map(|i| format!("main;m{i};x {}\n", 1 + 1000 * u32::from(i < 5))).collect();
+    fs::write(&file, lines)?;
+    let html = folder.path().join("wide.html");
+    let mut command = subject::call()?;
+    command.args(["view", "--contexts", "50", "--html"]).arg(&html).arg(&file);
+    let outcome = finish(command)?;
+    ensure!(outcome.code == Some(0) && outcome.stderr.contains("990 small contexts"), "{}", outcome.stderr);
+    ensure!(drive("server", &[Path::new(&format!("file://{}", html.display()))])?["total"] == 5500);
+    Ok(())
+}

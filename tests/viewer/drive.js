@@ -1,0 +1,422 @@
+// Opens a page in Chromium and uses it as a person would. SCENARIO FILE.. as arguments; what does not hold is an exception.
+"use strict";
+const assert = require("node:assert");
+const fs = require("node:fs");
+const path = require("node:path");
+const { pathToFileURL } = require("node:url");
+const { chromium } = require("playwright-core");
+
+async function open(browser, address, size = { width: 1280, height: 720 }) {
+  const page = await browser.newPage({ viewport: size });
+  page.problems = [];
+  page.on("pageerror", (error) => page.problems.push(error.message));
+  page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (url !== address && !url.startsWith(`${address}#`) && !/^(data|blob):/.test(url)) page.problems.push(`asked for ${url}`);
+  });
+  page.on("dialog", (dialog) => (page.problems.push(`dialog ${dialog.message()}`), dialog.dismiss()));
+  await page.goto(address);
+  await page.waitForFunction(() => window.instrument, null, { timeout: 30000 });
+  return page;
+}
+
+const file = (name) => pathToFileURL(path.resolve(name)).href;
+const tab = (page, view) => page.click(`[data-view=${view}]`);
+const field = (page, name) => page.textContent(`[data-field="${name}"]`);
+const selected = (page) => page.evaluate(() => instrument.profile.label(instrument.state.selected));
+const root = (page) => page.evaluate(() => instrument.profile.label(instrument.state.root));
+/** The row of the tree whose name holds a text. */
+const row = (page, text) => page.locator(".row", { hasText: text }).first();
+
+/** Every figure of every context, and the rows of methods, against what the command line prints. */
+async function sums(browser, [html, tree, flat]) {
+  const page = await open(browser, file(html));
+  const expected = JSON.parse(fs.readFileSync(tree, "utf8"));
+  // As a text: a chain of calls may be longer than what the protocol takes.
+  const text = await page.evaluate(() => {
+    const { profile } = instrument;
+    const node = (i) => ({
+      function: profile.function(i).name,
+      calls: profile.calls[i],
+      base: profile.resources.map((r, k) => profile.base(k)[i]),
+      cum: profile.resources.map((r, k) => profile.total(k)[i]),
+      error: profile.resources.map((r, k) => [profile.error(k, i, false) ?? null, profile.error(k, i, true) ?? null]),
+      children: profile.sortedChildren(i, 0).map(node),
+    });
+    return JSON.stringify({ resources: profile.resources, tree: node(0) });
+  });
+  const shown = JSON.parse(text);
+  assert.deepStrictEqual(shown.resources, expected.resources);
+  let contexts = 0;
+  const compare = (ours, theirs, way) => {
+    contexts++;
+    const here = `${way} > ${theirs.name}`;
+    assert.strictEqual(ours.function, theirs.name, here);
+    assert.strictEqual(ours.calls, theirs.n, here);
+    assert.deepStrictEqual(ours.base, theirs.base, here);
+    assert.deepStrictEqual(ours.cum, theirs.cum, here);
+    shown.resources.forEach((r, k) => {
+      assert.strictEqual(ours.error[k][0], theirs.base_error?.[k] ?? null, `${here} ${r.name} error`);
+      assert.strictEqual(ours.error[k][1], theirs.cum_error?.[k] ?? null, `${here} ${r.name} total error`);
+    });
+    const kids = theirs.children || [];
+    assert.strictEqual(ours.children.length, kids.length, here);
+    // Equal figures may come in any order of equal names: names decide in both.
+    ours.children.forEach((child, i) => compare(child, kids[i], here));
+  };
+  compare(shown.tree, expected.tree, "");
+  const rows = JSON.parse(fs.readFileSync(flat, "utf8")).rows;
+  const methods = await page.evaluate(() => Object.fromEntries(instrument.profile.functions.filter((f) => f.contexts > 0).map((f) => [`${f.kind} ${f.name}`, [f.calls, f.base, f.cum]])));
+  for (const one of rows) assert.deepStrictEqual(methods[`${one.kind} ${one.function}`], [one.calls, one.base, one.cum], one.function);
+  assert.deepStrictEqual(page.problems, []);
+  return { contexts, methods: rows.length };
+}
+
+/** JaViz, table 1: the node window. */
+async function table1(browser, [html, statistics]) {
+  const page = await open(browser, file(html));
+  const stats = JSON.parse(fs.readFileSync(statistics, "utf8")).rows.find((r) => r.function.includes("Orders.list("));
+  await tab(page, "methods");
+  await page.fill("#filter", "Orders.list");
+  await page.locator(".row").first().click();
+  const time = (value) => page.evaluate((v) => quantity(v >= 100 ? Math.round(v) : v, "ns"), value);
+  assert.match(await field(page, "method"), /^Orders\.list\(int\)$/);
+  assert.match(await field(page, "caller"), /^Orders\.serve\(\)$/);
+  assert.match(await field(page, "jvm"), /Orders/);
+  assert.match(await field(page, "thread"), /^worker$/);
+  assert.strictEqual(await field(page, "method-calls"), "20");
+  for (const [name, key] of [["total", "total"], ["min", "min"], ["max", "max"], ["average", "average"], ["deviation", "deviation"]]) {
+    const expected = stats[key] === null ? "not known" : await time(stats[key]);
+    assert.strictEqual(await field(page, `method-${name}`), expected, key);
+  }
+  // Single calls are in traces only, and the page says so.
+  for (const name of ["call", "return", "call-total"]) assert.match(await field(page, name), /trace/);
+  assert.match(await field(page, "source"), /^Orders\.java:\d+$/);
+  assert.deepStrictEqual(page.problems, []);
+  return {};
+}
+
+/** JaViz, table 2, with the mouse. */
+async function table2(browser, [html, other, folder]) {
+  // Load: another page is another file.
+  const second = await open(browser, file(other));
+  assert.match(await second.title(), /instrument/);
+  await second.close();
+  const page = await open(browser, file(html));
+  await tab(page, "graph");
+  const shot = (name) => (folder ? page.screenshot({ path: path.join(folder, `${name}.png`) }) : undefined);
+  const nodes = () => page.locator("svg g[data-node]").count();
+  // At first the root and what is below it down to the threads; the selected node is a star.
+  const before = await nodes();
+  assert.ok(before >= 3, `${before} nodes`);
+  // Open level.
+  await page.click("#open-level");
+  const after = await nodes();
+  assert.ok(after > before, `${after} nodes after ${before}`);
+  await shot("graph");
+  // A click selects, a double click opens.
+  await page.locator("svg g", { hasText: "Orders.serve" }).first().click();
+  assert.match(await selected(page), /Orders\.serve/);
+  const points = await page.locator(`svg g[data-node="${await page.evaluate(() => instrument.state.selected)}"] path`).getAttribute("d");
+  assert.ok((points.match(/L/g) || []).length >= 9, "the selected node is a star");
+  // Leaves are underlined.
+  await page.locator("svg g", { hasText: "Orders.serve" }).first().dblclick();
+  // Reset root, up one level.
+  await page.click("#root-here");
+  assert.match(await root(page), /Orders\.serve/);
+  assert.ok(!(await page.isDisabled("#up")));
+  await page.click("#up");
+  assert.strictEqual(await root(page), "worker");
+  await page.click("#reset");
+  assert.strictEqual(await root(page), "(root)");
+  assert.ok(await page.isDisabled("#up"));
+  // Zoom, each axis.
+  const size = () => page.evaluate(() => [instrument.view.svg.getAttribute("width"), instrument.view.svg.getAttribute("height")].map(Number));
+  const [w, h] = await size();
+  await page.click("#wider");
+  const [w2, h2] = await size();
+  assert.ok(w2 > w && h2 === h, `${w} ${h} ${w2} ${h2}`);
+  await page.click("#higher");
+  const [w3, h3] = await size();
+  assert.ok(w3 === w2 && h3 > h2);
+  await page.click("#narrower");
+  await page.click("#lower");
+  assert.ok((await size())[1] < h3);
+  // Refresh.
+  await page.evaluate(() => instrument.view.svg.replaceChildren());
+  assert.strictEqual(await nodes(), 0);
+  await page.click("#refresh");
+  assert.ok((await nodes()) > 0);
+  // Find next: counts, resumes, from the root and from here, both orders.
+  const find = async (text, order = "depth", from = "root") => {
+    await page.fill("#find-text", text);
+    await page.selectOption("#find-order", order);
+    await page.selectOption("#find-from", from);
+    await page.click("#find-next");
+    return page.textContent("#find-hits");
+  };
+  const query = await find("orders.query");
+  const hits = await page.evaluate(() => Array.from(instrument.profile.fn).filter((f) => instrument.profile.labels[f].includes("Orders.query")).length);
+  assert.strictEqual(query, `1 of ${hits}`);
+  const first = await page.evaluate(() => instrument.state.selected);
+  await page.click("#find-next");
+  assert.strictEqual(await page.textContent("#find-hits"), `2 of ${hits}`);
+  assert.notStrictEqual(await page.evaluate(() => instrument.state.selected), first);
+  assert.strictEqual(await find("orders.query", "breadth"), `1 of ${hits}`);
+  const depths = await page.evaluate(() => instrument.finder.found.map((i) => instrument.profile.depth[i]));
+  assert.deepStrictEqual(depths, [...depths].sort((a, b) => a - b));
+  await find("orders.serve");
+  const below = await find("orders.query", "depth", "here");
+  assert.strictEqual(below, "1 of 2", "below serve: list > query, price > query");
+  await page.selectOption("#find-attribute", "calls");
+  assert.match(await find(">= 1000"), /^1 of \d/);
+  assert.match(await find("many"), /number/);
+  await page.selectOption("#find-attribute", "method");
+  assert.strictEqual(await find("nowhere"), "no hit");
+  // Mapper: a rule with a value, and one that gives each value a colour; Key isolates.
+  await page.click("#mapper-button");
+  await page.selectOption("#mapper-attribute", "method");
+  await page.fill("#mapper-value", "query");
+  await page.selectOption("#mapper-display", "shape");
+  await page.fill("#mapper-style", "diamond");
+  await page.click("#mapper-form button");
+  await page.selectOption("#mapper-attribute", "thread");
+  await page.fill("#mapper-value", "");
+  await page.selectOption("#mapper-display", "colour");
+  await page.fill("#mapper-style", "");
+  await page.click("#mapper-form button");
+  await page.selectOption("#mapper-attribute", "total");
+  await page.selectOption("#mapper-display", "width");
+  await page.click("#mapper-form button");
+  await page.selectOption("#mapper-attribute", "calls");
+  await page.selectOption("#mapper-display", "size");
+  await page.click("#mapper-form button");
+  await page.click("#mapper-close");
+  const style = (text, display) => page.evaluate(([t, d]) => {
+    const i = Array.from(instrument.profile.fn).findIndex((f) => instrument.profile.labels[f].includes(t));
+    return instrument.mapper.style(i, d);
+  }, [text, display]);
+  assert.strictEqual(await style("Orders.query", "shape"), "diamond");
+  assert.strictEqual(await style("Orders.serve", "shape"), undefined);
+  assert.notStrictEqual(await style("Orders.serve", "colour"), await style("Orders.main", "colour"));
+  assert.ok(Number(await style("Orders.serve", "width")) > 1);
+  assert.ok(Number(await style("Orders.query", "size")) >= 1);
+  const key = page.locator("#key button");
+  assert.ok((await key.count()) >= 4);
+  await page.evaluate(() => instrument.closeAll());
+  await page.click("#open-level");
+  await page.click("#open-level");
+  await shot("mapper");
+  await page.locator("#key button", { hasText: "worker" }).click();
+  const dim = await page.evaluate(() => {
+    const of = (t) => Array.from(instrument.profile.fn).findIndex((f) => instrument.profile.labels[f].includes(t));
+    return [instrument.mapper.isDimmed(of("Orders.serve")), instrument.mapper.isDimmed(of("Orders.main"))];
+  });
+  assert.deepStrictEqual(dim, [false, true]);
+  // All of it is in the address: a second page that is opened with it shows the same.
+  const address = page.url();
+  const again = await open(browser, file(html));
+  await again.goto(address);
+  await again.reload();
+  await again.waitForFunction(() => window.instrument);
+  assert.deepStrictEqual(await again.evaluate(() => [instrument.mapper.plans.length, instrument.state.at.isolate, instrument.shown]), [4, await page.evaluate(() => instrument.state.at.isolate), "graph"]);
+  assert.strictEqual(await selected(again), await selected(page));
+  // Exit is the browser's own.
+  await again.close();
+  assert.deepStrictEqual(page.problems, []);
+  return { nodes: after };
+}
+
+/** All views, and all of it by keyboard. */
+async function keyboard(browser, [html, folder]) {
+  const page = await open(browser, file(html));
+  const shot = (name) => (folder ? page.screenshot({ path: path.join(folder, `${name}.png`) }) : undefined);
+  const press = (...keys) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+  for (const [key, view] of [["1", "summary"], ["2", "tree"], ["3", "graph"], ["4", "flame"], ["5", "methods"], ["6", "threads"]]) {
+    await press(key);
+    assert.strictEqual(await page.evaluate(() => instrument.shown), view);
+    await page.waitForTimeout(150);
+    await shot(view);
+  }
+  assert.match(await page.textContent("#command"), /^instrument threads /);
+  await press("2");
+  // Down to a method and into it.
+  await press("ArrowDown", "ArrowDown");
+  const thread = await selected(page);
+  assert.ok(["main", "worker"].includes(thread), thread);
+  await press("ArrowRight", "Enter");
+  assert.notStrictEqual(await root(page), "(root)");
+  await press("u", "r");
+  assert.strictEqual(await root(page), "(root)");
+  await press("l");
+  // Find by keyboard.
+  await press("/");
+  await page.keyboard.type("Orders.price");
+  await page.keyboard.press("Enter");
+  await press("Escape");
+  const found = await selected(page);
+  await press("/");
+  await page.fill("#find-text", "Item.price");
+  await page.keyboard.press("Enter");
+  await press("Escape");
+  assert.match(await selected(page), /Item\.price/, found);
+  assert.ok(await row(page, "Orders$Item.price()").isVisible());
+  const crumbs = await page.textContent("#crumbs");
+  assert.match(crumbs, /worker .* Orders\.serve\(\) .* Orders\.list/);
+  assert.match(await page.textContent("#command"), /^instrument xtree --resource \S+ \S+/);
+  await shot("find");
+  // Help.
+  await press("?");
+  assert.ok(await page.locator("#help").isVisible());
+  await press("Escape");
+  assert.ok(!(await page.locator("#help").isVisible()));
+  // The resource changes without loading; the history goes back.
+  await page.selectOption("#resource", "wall-raw");
+  assert.match(page.url(), /resource=wall-raw/);
+  await page.goBack();
+  assert.ok(!/resource=/.test(page.url()));
+  assert.notStrictEqual(await page.inputValue("#resource"), "wall-raw");
+  // Flame: selects by arrows, zooms, tells what is under the mouse.
+  await press("4", "ArrowUp");
+  await press("w");
+  assert.ok(await page.evaluate(() => instrument.view.to - instrument.view.from < 0.9));
+  await press("0");
+  assert.strictEqual(await page.evaluate(() => instrument.view.to), 1);
+  await page.mouse.move(200, 200);
+  await page.waitForTimeout(100);
+  await page.mouse.move(210, 182);
+  assert.match(await page.textContent("#tip"), /calls, .* self, .* total/);
+  const levels = await page.evaluate(() => instrument.view.levels.flat().length);
+  assert.ok(levels > 10, `${levels} boxes`);
+  // Methods are sorted by what is clicked.
+  await press("5");
+  await page.click("[data-sort=calls]");
+  const calls = await page.evaluate(() => instrument.view.list.map((i) => instrument.profile.functions[i].calls));
+  assert.deepStrictEqual(calls, [...calls].sort((a, b) => b - a));
+  // Saving.
+  const download = page.waitForEvent("download");
+  await press("x");
+  const saved = fs.readFileSync(await (await download).path(), "utf8").split("\r\n");
+  assert.strictEqual(saved[0], "calls,self,total,contexts,method");
+  assert.strictEqual(saved.length - 2, calls.length);
+  // Dark.
+  await page.click("#theme");
+  await press("4");
+  await page.waitForTimeout(150);
+  await shot("dark");
+  assert.deepStrictEqual(page.problems, []);
+  return { boxes: levels };
+}
+
+/** Names that are markup, very long, very deep: shown as text, nothing runs, nothing hangs. */
+async function hostile(browser, [html]) {
+  const page = await open(browser, file(html));
+  for (const view of ["summary", "tree", "graph", "flame", "methods", "threads"]) {
+    await tab(page, view);
+    await page.waitForTimeout(100);
+  }
+  await page.fill("#find-text", "script");
+  await page.click("#find-next");
+  assert.match(await selected(page), /<\/script><script>/);
+  await tab(page, "tree");
+  assert.strictEqual(await page.evaluate(() => window.hacked), undefined);
+  assert.strictEqual(await page.locator("#view img, #view script, #node img, #node script").count(), 0);
+  const deepest = await page.evaluate(() => instrument.profile.depth.reduce((most, depth) => Math.max(most, depth), 0));
+  assert.ok(deepest >= 2000, `${deepest} deep`);
+  await page.fill("#find-text", "deep1999");
+  await page.click("#find-next");
+  assert.strictEqual(await selected(page), "deep1999");
+  await tab(page, "flame");
+  await page.waitForTimeout(100);
+  // Rubbish in the address changes nothing.
+  await page.goto(`${file(html)}#view=nothing&root=zz&selected=%00&resource=no&rules=%7Bbad&isolate=9.9&sort=__proto__`);
+  await page.reload();
+  await page.waitForFunction(() => window.instrument);
+  assert.strictEqual(await page.evaluate(() => instrument.shown), "summary");
+  assert.deepStrictEqual(page.problems, []);
+  return { deepest };
+}
+
+/** An address of one run shows the same context in a page of another run. */
+async function address(browser, [html, other]) {
+  const page = await open(browser, file(html));
+  await page.fill("#find-text", "Item.price");
+  await page.click("#find-next");
+  const hash = new URL(page.url()).hash;
+  const again = await open(browser, file(other));
+  await again.goto(`${file(other)}${hash}`);
+  await again.reload();
+  await again.waitForFunction(() => window.instrument);
+  assert.match(await selected(page), /Item\.price/);
+  assert.strictEqual(await selected(again), await selected(page));
+  const keys = await page.evaluate(() => [...Array(instrument.profile.count).keys()].map((i) => instrument.profile.key(i)));
+  assert.strictEqual(new Set(keys).size, keys.length);
+  return { keys: keys.length };
+}
+
+/** A page from the server. */
+async function server(browser, [address]) {
+  const page = await open(browser, address);
+  const calls = async () => page.evaluate(() => instrument.profile.calls.reduce((sum, n) => sum + n, 0));
+  const one = await calls();
+  assert.ok(one > 0);
+  assert.deepStrictEqual(page.problems, []);
+  return { calls: one, total: await page.evaluate(() => instrument.profile.total(0)[0]) };
+}
+
+/** Pictures for the book. */
+async function pictures(browser, [html, folder]) {
+  const page = await open(browser, file(html));
+  await page.fill("#find-text", "Parser.parse()");
+  for (const view of ["flame", "tree", "graph", "methods"]) {
+    await tab(page, view);
+    if (view !== "methods") await page.click("#find-next");
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: path.join(folder, `${view}.png`) });
+  }
+  return {};
+}
+
+/** Time until the page is there, for a search over all contexts, and for a frame. */
+async function speed(browser, [html]) {
+  const page = await open(browser, file(html), { width: 1920, height: 1080 });
+  const shown = await page.evaluate(() => performance.now());
+  const found = await page.evaluate(() => {
+    const began = performance.now();
+    const hits = instrument.finder.hits("method", "parse", false, false);
+    return [performance.now() - began, hits.length];
+  });
+  await tab(page, "flame");
+  await page.waitForTimeout(300);
+  const frames = [];
+  for (let i = 0; i < 40; i++) {
+    await page.evaluate((k) => (k % 2 ? instrument.view.zoom(0.9, 0.3) : instrument.view.pan(instrument.view.from + 0.01, instrument.view.to + 0.01)), i);
+    await page.waitForTimeout(30);
+    frames.push(await page.evaluate(() => instrument.view.took));
+  }
+  frames.sort((a, b) => a - b);
+  const contexts = await page.evaluate(() => instrument.profile.count);
+  return { contexts, shown_ms: shown, find_ms: found[0], hits: found[1], frame_p95_ms: frames[38], bytes: fs.statSync(html).size };
+}
+
+async function main() {
+  const [scenario, ...args] = process.argv.slice(2);
+  const run = { sums, table1, table2, keyboard, hostile, server, address, speed, pictures }[scenario];
+  // Containers have little shared memory.
+  const options = { args: ["--disable-gpu", "--disable-dev-shm-usage"] };
+  if (process.env.CHROMIUM) options.executablePath = process.env.CHROMIUM;
+  // Chromium refuses its sandbox to root, and many build machines have none.
+  if (process.env.CI || (process.getuid && process.getuid() === 0)) options.args.push("--no-sandbox");
+  const browser = await chromium.launch(options);
+  try {
+    console.log(JSON.stringify(await run(browser, args)));
+  } finally {
+    await browser.close();
+  }
+}
+
+main().catch((error) => {
+  console.error(error.stack);
+  process.exit(1);
+});

@@ -1,0 +1,68 @@
+//! The law: entries = exits + unwinds + aborted + unclosed + open.
+
+use crate::method::Method;
+use crate::profile::Profile;
+use crate::thread::Thread;
+use crate::tree::TreeConsumer;
+
+/// A method or context for which the law does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Imbalance {
+    /// Index in [`Profile::threads`].
+    pub thread: usize,
+    /// Method id; the number of a link, if that is the consumer.
+    pub id: u32,
+    /// Node of the thread's tree; 0: it has none.
+    pub node: u32,
+    /// Whose counts they are.
+    pub consumer: TreeConsumer,
+    /// The counts.
+    pub method: Method,
+}
+
+impl Profile {
+    /// Methods for which the law does not hold in some thread, and contexts, where there is a tree. An event that was being
+    /// written when the process ended is no violation: see [`Profile::in_flight`].
+    pub fn imbalances(&self) -> Vec<Imbalance> {
+        self.unbalanced().into_iter().filter(|i| !self.is_in_flight(i)).collect()
+    }
+
+    /// Events that were being written when the process ended: at most one for each thread.
+    pub fn in_flight(&self) -> usize {
+        self.unbalanced().iter().filter(|i| self.is_in_flight(i)).count()
+    }
+
+    fn unbalanced(&self) -> Vec<Imbalance> {
+        let threads = self.threads.iter().enumerate().filter(|(_, t)| !t.in_transition);
+        let mut unbalanced = Vec::new();
+        for (thread, t) in threads {
+            unbalanced.extend(t.unbalanced().map(|(node, consumer, method)| {
+                let id = match consumer {
+                    TreeConsumer::Method(id) | TreeConsumer::Link(id) => id,
+                    TreeConsumer::Deeper => 0,
+                };
+                Imbalance { thread, id, node, consumer, method }
+            }));
+        }
+        unbalanced
+    }
+
+    fn is_in_flight(&self, imbalance: &Imbalance) -> bool {
+        let top = self.threads[imbalance.thread].stack.last();
+        let is_top = |frame: &crate::Frame| {
+            if imbalance.node == 0 { frame.id == imbalance.id } else { frame.node == imbalance.node }
+        };
+        imbalance.method.balance() == -1 && top.is_some_and(is_top)
+    }
+}
+
+impl Thread {
+    fn unbalanced(&self) -> impl Iterator<Item = (u32, TreeConsumer, Method)> {
+        let nodes = self.tree.iter().flat_map(|tree| &tree.nodes).zip(1..);
+        let nodes = nodes.map(|(node, number)| (number, node.consumer, node.counts()));
+        // The methods of a tree are sums over its nodes.
+        let methods = self.methods.iter().filter(|_| self.tree.is_none());
+        let methods = methods.map(|(&id, &method)| (0, TreeConsumer::Method(id), method));
+        nodes.chain(methods).filter(|(.., method)| method.balance() != 0)
+    }
+}

@@ -1,0 +1,383 @@
+// Tabs, keys, menus; what several views do alike.
+"use strict";
+
+const VIEWS = [
+  ["summary", "Summary", (app, place) => new SummaryView(app, place)],
+  ["tree", "Tree", (app, place) => new TreeView(app, place)],
+  ["graph", "Graph", (app, place) => new GraphView(app, place)],
+  ["flame", "Flame", (app, place) => new FlameView(app, place)],
+  ["methods", "Methods", (app, place) => new MethodsView(app, place)],
+  ["threads", "Threads", (app, place) => new ThreadsView(app, place)],
+];
+
+const KEYS = [
+  ["1 \u2026 6", "views"],
+  ["\u2191 \u2193", "previous and next row, or caller and callee in Flame"],
+  ["\u2192 \u2190", "open and close a context, or its neighbours in Flame"],
+  ["Enter", "the selected context becomes the root"],
+  ["u", "up one level: the caller of the root becomes the root"],
+  ["r", "reset the root"],
+  ["l", "open the next level"],
+  ["/", "find"],
+  ["n, N", "find next, find the one before"],
+  ["+ \u2212 0", "zoom in, out, fit"],
+  ["w a s d", "zoom and move in Flame"],
+  ["m", "mapper"],
+  ["c", "copy the command that prints the same"],
+  ["x", "save what is seen"],
+  ["Alt \u2190", "back: every step is in the history of the browser"],
+  ["Esc", "close, or clear the search"],
+];
+
+class App {
+  constructor(profile) {
+    this.profile = profile;
+    this.state = new State(profile, () => this.update());
+    this.mapper = new Mapper(this.state);
+    this.finder = new Finder(this.state);
+    const { about, refusal } = profile.header;
+    document.title = `${about.title} \u2013 instrument`;
+    document.getElementById("title").textContent = about.title;
+    document.getElementById("title").title = about.files.join(" ");
+    const alert = document.getElementById("refusal");
+    alert.textContent = refusal || "";
+    alert.hidden = !refusal;
+    const tabs = document.getElementById("tabs");
+    for (const [key, label] of VIEWS) {
+      const tab = element("button", { role: "tab", "data-view": key }, label);
+      tab.onclick = () => this.state.go({ view: key });
+      tabs.append(tab, " ");
+    }
+    const resources = document.getElementById("resource");
+    profile.resources.forEach((resource, i) => {
+      // What nothing was consumed of is no choice.
+      if (profile.header.total[i] !== 0 || i === profile.header.first) resources.append(element("option", { value: resource.name }, resource.name));
+    });
+    resources.onchange = () => this.state.go({ resource: resources.value });
+    const attributes = document.getElementById("find-attribute");
+    for (const [key, { label }] of Object.entries(ATTRIBUTES)) attributes.append(element("option", { value: key }, label));
+    document.getElementById("find").onsubmit = (event) => (event.preventDefault(), this.finder.next());
+    document.getElementById("mapper-button").onclick = () => showMapper(this.state);
+    document.getElementById("help-button").onclick = () => this.help();
+    document.getElementById("theme").onclick = () => this.theme();
+    document.getElementById("copy").onclick = () => this.copy();
+    document.getElementById("save").onclick = () => this.save();
+    document.addEventListener("keydown", (event) => this.key(event));
+    this.update();
+  }
+
+  update() {
+    this.mapper.update();
+    const { view } = this.state.at;
+    const known = VIEWS.find(([key]) => key === view) || VIEWS[0];
+    const place = document.getElementById("view");
+    if (this.shown !== known[0] || this.shownResource !== this.state.resource) {
+      place.replaceChildren();
+      this.view = known[2](this, place);
+      this.shown = known[0];
+      this.shownResource = this.state.resource;
+    }
+    for (const tab of document.querySelectorAll("[role=tab]")) tab.setAttribute("aria-selected", String(tab.dataset.view === known[0]));
+    document.getElementById("resource").value = this.profile.resources[this.state.resource].name;
+    this.crumbs();
+    this.view.update();
+    drawNode(this);
+    drawKey(this.state, this.mapper);
+    document.getElementById("command").textContent = this.command();
+  }
+
+  /** From the root to the selected context. */
+  crumbs() {
+    const { state, profile } = this;
+    const place = document.getElementById("crumbs");
+    const parts = profile.path(state.selected).map((node) => {
+      const name = node === 0 ? "(root)" : short(profile.label(node));
+      const crumb = element("button", { class: node === state.root ? "root" : "", title: profile.label(node) }, name);
+      crumb.onclick = () => state.go({ selected: node });
+      return crumb;
+    });
+    place.replaceChildren();
+    parts.forEach((crumb, i) => place.append(i ? " \u203a " : "", crumb));
+    place.scrollLeft = place.scrollWidth;
+  }
+
+  // ---- figures ----
+
+  /** A figure of a context, marked where it cannot be told from nothing. */
+  figure(resource, node, isTotal) {
+    const value = (isTotal ? this.profile.total(resource) : this.profile.base(resource))[node];
+    return `${this.profile.isHidden(resource, node, isTotal) ? "~" : ""}${quantity(value, this.profile.resources[resource].unit)}`;
+  }
+
+  /** The mark of a method's figure. */
+  mark(f, resource, part) {
+    const hidden = f[`${part}_hidden`];
+    return hidden && hidden[resource] ? "~" : "";
+  }
+
+  // ---- contexts ----
+
+  /** The context of a consumer that took most. */
+  largest(fn) {
+    const { profile } = this;
+    const total = profile.total(this.state.resource);
+    let best = 0;
+    for (let i = 1; i < profile.count; i++) if (profile.fn[i] === fn && (best === 0 || total[i] > total[best])) best = i;
+    return best;
+  }
+
+  /** The next context of the same consumer. */
+  nextContext() {
+    const { profile, state } = this;
+    const fn = profile.fn[state.selected];
+    for (let k = 1; k <= profile.count; k++) {
+      const i = (state.selected + k) % profile.count;
+      if (profile.fn[i] === fn) {
+        state.reveal(i);
+        state.go({ selected: i, ...(profile.path(i).includes(state.root) ? {} : { root: 0 }) });
+        return;
+      }
+    }
+  }
+
+  /** Open contexts below the root, in the order of rows. */
+  openList() {
+    const { profile, state } = this;
+    const [nodes, levels] = [[], []];
+    const stack = [[state.root, 0]];
+    while (stack.length) {
+      const [node, level] = stack.pop();
+      nodes.push(node);
+      levels.push(level);
+      if (node === state.root || state.open.has(node)) {
+        const children = profile.sortedChildren(node, state.resource);
+        for (let i = children.length - 1; i >= 0; i--) stack.push([children[i], level + 1]);
+      }
+    }
+    return { nodes, levels };
+  }
+
+  toggle(node) {
+    if (this.profile.isLeaf(node)) return;
+    if (!this.state.open.delete(node)) this.state.open.add(node);
+    this.state.go({ selected: node }, true);
+  }
+
+  openLevel() {
+    const { profile, state } = this;
+    const { nodes, levels } = this.openList();
+    const deepest = levels.reduce((most, level) => Math.max(most, level), 0);
+    let more = 0;
+    for (let i = 0; i < nodes.length; i++) {
+      if (levels[i] !== deepest || profile.isLeaf(nodes[i])) continue;
+      more += profile.children(nodes[i]).length;
+      if (nodes.length + more > MOST_OPEN) {
+        this.status(`the next level has more than ${count(MOST_OPEN)} contexts: open single ones`);
+        break;
+      }
+      state.open.add(nodes[i]);
+    }
+    if (more === 0) this.status("all levels are open");
+    this.update();
+  }
+
+  closeAll() {
+    this.state.open = new Set([0, this.state.root]);
+    this.state.go({ selected: this.state.root }, true);
+  }
+
+  up() {
+    const { state, profile } = this;
+    if (state.root !== 0) state.go({ root: profile.parent[state.root] });
+  }
+
+  reset() {
+    this.state.go({ root: 0 });
+  }
+
+  rootHere() {
+    this.state.go({ root: this.state.selected });
+  }
+
+  // ---- talk ----
+
+  /** The command line that prints what is seen. */
+  command() {
+    const { profile, state } = this;
+    const files = profile.header.about.files.map(quoted).join(" ");
+    const resource = ` --resource ${quoted(profile.resources[state.resource].name)}`;
+    const f = profile.function(state.root);
+    switch (this.shown) {
+      case "summary": return `instrument report ${files}`;
+      case "methods": {
+        const sort = { total: " --sort cum", calls: " --sort calls", name: " --sort name" }[state.at.sort] || "";
+        return `instrument xprof${resource}${sort} ${files}`;
+      }
+      case "threads": return `instrument threads ${files}`;
+      default: {
+        const focus = state.root !== 0 && f.kind === "method" ? ` --focus ${quoted(f.name)}` : "";
+        return `instrument xtree${resource}${focus} ${files}`;
+      }
+    }
+  }
+
+  async copy() {
+    try {
+      await navigator.clipboard.writeText(this.command());
+      this.status("copied");
+    } catch {
+      const range = document.createRange();
+      range.selectNodeContents(document.getElementById("command"));
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      this.status("selected: copy it with the keyboard");
+    }
+  }
+
+  save() {
+    const made = this.view.picture?.() || this.view.csv?.();
+    if (!made) {
+      this.status("this view has nothing to save");
+      return;
+    }
+    const url = made.url || URL.createObjectURL(new Blob([made.text], { type: made.type }));
+    element("a", { href: url, download: made.name }).click();
+    this.status(`saved ${made.name}`);
+  }
+
+  status(text) {
+    document.getElementById("status").textContent = text;
+  }
+
+  theme() {
+    const isDark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
+    document.documentElement.dataset.theme = isDark ? "light" : "dark";
+    this.update();
+  }
+
+  help() {
+    const dialog = document.getElementById("help");
+    const list = element("dl");
+    for (const [keys, text] of KEYS) {
+      const key = element("dt");
+      key.append(element("kbd", {}, keys));
+      list.append(key, element("dd", {}, text));
+    }
+    const close = element("button", {}, "Close");
+    close.onclick = () => dialog.close();
+    dialog.replaceChildren(element("h2", {}, "Keys"), list, element("p", {}, "self: what a context took itself. total: the same with all that it called. \u00b1: what the figure may be off by; ~: it cannot be told from nothing."), close);
+    dialog.showModal();
+  }
+
+  /** Shows what is under the mouse. */
+  tip(target, node) {
+    target.addEventListener("mousemove", (event) => this.showTip(node, event));
+    target.addEventListener("mouseleave", () => this.showTip(undefined));
+  }
+
+  showTip(node, event) {
+    const tip = document.getElementById("tip");
+    tip.hidden = node === undefined;
+    if (node === undefined) return;
+    const { profile, state } = this;
+    const resource = state.resource;
+    tip.textContent = `${profile.label(node)}: ${count(profile.calls[node])} calls, ${profile.resources[resource].name} ${this.figure(resource, node, false)} self, ${this.figure(resource, node, true)} total (${percent(profile.total(resource)[node], profile.total(resource)[0])} %)`;
+    tip.style.left = `${Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)}px`;
+    tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8)}px`;
+  }
+
+  // ---- keys ----
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isField = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
+    if (event.key === "Escape" && isField) {
+      event.target.blur();
+      return;
+    }
+    if (isField || document.querySelector("dialog[open]")) return;
+    const act = this.keys()[event.key];
+    // A button that has the focus is pressed by Enter.
+    if (!act || (event.key === "Enter" && event.target.tagName === "BUTTON")) return;
+    event.preventDefault();
+    act();
+  }
+
+  keys() {
+    const flame = this.shown === "flame" ? this.view : undefined;
+    const keys = {
+      "/": () => document.getElementById("find-text").focus(),
+      n: () => this.finder.next(),
+      N: () => this.finder.next(-1),
+      u: () => this.up(),
+      r: () => this.reset(),
+      l: () => this.openLevel(),
+      m: () => showMapper(this.state),
+      c: () => this.copy(),
+      x: () => this.save(),
+      "?": () => this.help(),
+      Enter: () => this.rootHere(),
+      ArrowDown: () => this.step(flame ? "callee" : "next"),
+      ArrowUp: () => this.step(flame ? "caller" : "previous"),
+      ArrowRight: () => this.step(flame ? "right" : "open"),
+      ArrowLeft: () => this.step(flame ? "left" : "close"),
+      "+": () => (flame ? flame.zoom(0.8) : document.getElementById("wider")?.click()),
+      "-": () => (flame ? flame.zoom(1.25) : document.getElementById("narrower")?.click()),
+      0: () => flame?.fit(),
+      w: () => flame?.zoom(0.8),
+      s: () => flame?.zoom(1.25),
+      a: () => flame?.pan(flame.from - 0.1 * (flame.to - flame.from), flame.to - 0.1 * (flame.to - flame.from)),
+      d: () => flame?.pan(flame.from + 0.1 * (flame.to - flame.from), flame.to + 0.1 * (flame.to - flame.from)),
+    };
+    VIEWS.forEach(([key], i) => (keys[String(i + 1)] = () => this.state.go({ view: key })));
+    return keys;
+  }
+
+  /** Moves the selection. */
+  step(how) {
+    const { profile, state } = this;
+    const node = state.selected;
+    const list = this.view.list?.nodes;
+    const siblings = () => profile.sortedChildren(profile.parent[node], state.resource);
+    const go = (target) => {
+      if (target !== undefined) state.go({ selected: target }, true);
+    };
+    switch (how) {
+      case "next": return go(list?.[list.indexOf(node) + 1]);
+      case "previous": return go(list?.[list.indexOf(node) - 1]);
+      case "open":
+        if (profile.isLeaf(node)) return undefined;
+        if (state.open.has(node)) return go(profile.sortedChildren(node, state.resource)[0]);
+        return this.toggle(node);
+      case "close":
+        if (state.open.has(node) && !profile.isLeaf(node) && node !== state.root) return this.toggle(node);
+        return node === state.root ? undefined : go(profile.parent[node]);
+      case "callee": return go(profile.sortedChildren(node, state.resource)[0]);
+      case "caller": return node === state.root ? undefined : go(profile.parent[node]);
+      case "right": return node === 0 ? undefined : go(siblings()[siblings().indexOf(node) + 1]);
+      case "left": return node === 0 ? undefined : go(siblings()[siblings().indexOf(node) - 1]);
+    }
+    return undefined;
+  }
+}
+
+/** A word of a command line. */
+function quoted(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+async function start() {
+  const place = document.getElementById("document");
+  try {
+    const profile = new Profile(await readDocument(place.textContent));
+    place.remove();
+    window.instrument = new App(profile);
+  } catch (error) {
+    const alert = document.getElementById("refusal");
+    alert.hidden = false;
+    alert.textContent = `This page cannot be shown: ${error.message}`;
+    throw error;
+  }
+}
+
+start();

@@ -1,0 +1,270 @@
+// The mapper: rules from attributes of contexts to colour, shape, size and width. The first rule that fits decides. A rule without a value
+// gives every value, or range of values, a colour of its own.
+"use strict";
+
+// Of Okabe and Ito: told apart by the colour-blind.
+const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a6fb8", "#b3a02c", "#6b7f8c", "#a3596b"];
+const SHAPES = ["circle", "square", "diamond", "triangle"];
+const RANGES = 6;
+
+/** What can be asked of a context. A figure is a number, all else is text. */
+const ATTRIBUTES = {
+  method: { label: "method", of: (p, i) => p.label(i) },
+  class: { label: "class", of: (p, i) => classOf(p.labels[p.fn[i]]) },
+  package: { label: "package", of: (p, i) => packageOf(p.labels[p.fn[i]]) },
+  kind: { label: "kind", of: (p, i) => p.kind(i) },
+  file: { label: "source file", of: (p, i) => p.function(i).file || "" },
+  thread: { label: "thread", of: (p, i) => named(p, i, "thread") },
+  process: { label: "JVM (process)", of: (p, i) => named(p, i, "process") },
+  calls: { label: "calls", isFigure: true, of: (p, i) => p.calls[i] },
+  self: { label: "self", isFigure: true, of: (p, i, r) => p.base(r)[i] },
+  total: { label: "total", isFigure: true, of: (p, i, r) => p.total(r)[i] },
+  percall: { label: "total per call", isFigure: true, of: (p, i, r) => (p.calls[i] ? p.total(r)[i] / p.calls[i] : 0) },
+  depth: { label: "depth", isFigure: true, of: (p, i) => p.depth[i] },
+  children: { label: "callees", isFigure: true, of: (p, i) => p.start[i + 1] - p.start[i] },
+};
+
+function classOf(label) {
+  const open = label.indexOf("(");
+  const end = label.lastIndexOf(".", open < 0 ? undefined : open);
+  return open < 0 || end < 0 ? "" : label.slice(0, end);
+}
+
+function packageOf(label) {
+  const name = classOf(label);
+  return name.includes(".") ? name.slice(0, name.lastIndexOf(".")) : "";
+}
+
+function named(profile, node, kind) {
+  const above = profile.enclosing(node, kind);
+  return above === undefined ? "" : profile.label(above);
+}
+
+/** What a query says: text is contained whatever the case is, `=` is the whole text, figures may have >, >=, <, <=. */
+function matcher(attribute, text) {
+  const query = text.trim();
+  if (ATTRIBUTES[attribute].isFigure) {
+    const parts = /^(>=|<=|>|<|=)?\s*([\d.]+(?:e\d+)?)\s*(ns|us|ms|s|KiB|MiB|GiB)?$/i.exec(query);
+    if (!parts) return undefined;
+    const scale = parts[3] ? [...TIMES, ...SIZES].find(([name]) => name.toLowerCase() === parts[3].toLowerCase())[1] : 1;
+    const value = Number(parts[2]) * scale;
+    const test = { ">": (x) => x > value, "<": (x) => x < value, "<=": (x) => x <= value, "=": (x) => x === value };
+    return test[parts[1]] || ((x) => x >= value);
+  }
+  if (query.startsWith("=")) return (x) => x === query.slice(1).trim();
+  const low = query.toLowerCase();
+  return (x) => x.toLowerCase().includes(low);
+}
+
+class Mapper {
+  constructor(state) {
+    this.state = state;
+    this.update();
+  }
+
+  /** Reads the rules of the address. */
+  update() {
+    const text = this.state.at.rules;
+    if (text === this.text && this.resource === this.state.resource) return;
+    this.text = text;
+    this.resource = this.state.resource;
+    this.rules = [];
+    try {
+      for (const rule of JSON.parse(text || "[]")) if (ATTRIBUTES[rule.attribute]) this.rules.push(rule);
+    } catch {
+      this.rules = [];
+    }
+    this.plans = this.rules.filter((rule) => rule.on !== false).map((rule, i) => this.plan(rule, i));
+    this.cache = new Map();
+  }
+
+  plan(rule, index) {
+    const { profile } = this.state;
+    const attribute = ATTRIBUTES[rule.attribute];
+    const display = rule.display || "colour";
+    if (rule.value !== undefined && rule.value !== "") {
+      const fits = matcher(rule.attribute, rule.value);
+      const style = rule.style || (display === "shape" ? SHAPES[1] : display === "colour" ? COLOURS[index % COLOURS.length] : "2");
+      return { rule, display, of: (i) => (fits && fits(attribute.of(profile, i, this.resource)) ? style : undefined), entries: [[`${attribute.label} ${rule.value}`, style]], group: (i) => (fits && fits(attribute.of(profile, i, this.resource)) ? 0 : undefined) };
+    }
+    if (attribute.isFigure) {
+      // Ranges of equal ratio: figures of programs span many powers of ten.
+      let least = Infinity;
+      let most = 0;
+      for (let i = 1; i < profile.count; i++) {
+        const value = attribute.of(profile, i, this.resource);
+        if (value > 0) least = Math.min(least, value);
+        most = Math.max(most, value);
+      }
+      const ratio = most > least ? Math.log(most / least) : 1;
+      const unit = ["self", "total", "percall"].includes(rule.attribute) ? profile.resources[this.resource].unit : "";
+      const group = (i) => {
+        const value = attribute.of(profile, i, this.resource);
+        return value > 0 && most > 0 ? Math.min(RANGES - 1, Math.floor((RANGES * Math.log(value / least)) / ratio)) : 0;
+      };
+      const from = (k) => least * Math.exp((ratio * k) / RANGES);
+      const style = (k) => styleOf(display, k, RANGES);
+      const entries = [...Array(RANGES).keys()].map((k) => [`${attribute.label} ${k === 0 ? "below " + quantity(Math.round(from(1)), unit) : "from " + quantity(Math.round(from(k)), unit)}`, style(k)]);
+      return { rule, display, of: (i) => style(group(i)), group, entries };
+    }
+    // The most frequent values first; what is past the colours shares the last one.
+    const sums = new Map();
+    const ofFunction = profile.functions.length;
+    const perFunction = ["method", "class", "package", "kind", "file"].includes(rule.attribute);
+    const known = perFunction ? new Array(ofFunction) : null;
+    const value = (i) => (perFunction ? (known[profile.fn[i]] ??= attribute.of(profile, i)) : attribute.of(profile, i));
+    const limit = display === "colour" ? COLOURS.length : display === "shape" ? SHAPES.length : 4;
+    const total = profile.base(this.resource);
+    for (let i = 1; i < profile.count; i++) {
+      const key = value(i);
+      sums.set(key, (sums.get(key) || 0) + Math.max(0, total[i]));
+    }
+    const order = [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a) || (a < b ? -1 : 1));
+    const groups = new Map(order.map((key, k) => [key, Math.min(k, limit - 1)]));
+    const group = (i) => groups.get(value(i));
+    const entries = order.slice(0, limit).map((key, k) => [k === limit - 1 && order.length > limit ? `${order.length - limit + 1} others` : key || "(none)", styleOf(display, k, limit)]);
+    return { rule, display, of: (i) => styleOf(display, group(i), limit), group, entries };
+  }
+
+  style(node, display) {
+    for (const plan of this.plans) {
+      if (plan.display !== display) continue;
+      const style = plan.of(node);
+      if (style !== undefined) return style;
+    }
+    return undefined;
+  }
+
+  /** The colour of a context: by a rule, or by its package. */
+  colour(node) {
+    let colour = this.cache.get(node);
+    if (colour === undefined) {
+      colour = this.style(node, "colour") || usual(this.state.profile, node);
+      this.cache.set(node, colour);
+    }
+    return colour;
+  }
+
+  /** Whether a context is not of the entry of the key that was clicked. */
+  isDimmed(node) {
+    const [plan, entry] = this.state.at.isolate.split(".").map(Number);
+    const chosen = this.state.at.isolate && this.plans[plan];
+    return chosen ? chosen.group(node) !== entry : false;
+  }
+}
+
+function styleOf(display, k, of) {
+  if (display === "colour") return COLOURS[k % COLOURS.length];
+  if (display === "shape") return SHAPES[k % SHAPES.length];
+  return String(1 + (3 * k) / Math.max(1, of - 1));
+}
+
+const usualColours = new Map();
+
+/** Methods of one package have one hue; what is not a method is grey. */
+function usual(profile, node) {
+  const fn = profile.fn[node];
+  let colour = usualColours.get(fn);
+  if (colour === undefined) {
+    const name = packageOf(profile.labels[fn]);
+    // The golden angle spreads the hues of similar names.
+    const hue = Math.round(hash(name, 0x811c9dc5) * 137.508) % 360;
+    colour = profile.functions[fn].kind !== "method" ? "#9aa5b0" : `hsl(${hue} 50% ${62 + (hash(profile.labels[fn], 7) % 10)}%)`;
+    usualColours.set(fn, colour);
+  }
+  return colour;
+}
+
+/** The dialog with the rules, in order. */
+function showMapper(state) {
+  const dialog = document.getElementById("mapper");
+  let rules = [];
+  try {
+    rules = JSON.parse(state.at.rules || "[]");
+  } catch {
+    rules = [];
+  }
+  const apply = () => state.go({ rules: rules.length ? JSON.stringify(rules) : "", isolate: "" });
+  const draw = () => {
+    dialog.replaceChildren(element("h2", {}, "Mapper"));
+    dialog.append(element("p", {}, "The first rule that fits decides. Without a value, every value or range of values has a style of its own. Figures may be `>= 10 ms`."));
+    rules.forEach((rule, i) => {
+      const line = element("div", { class: "tools" });
+      const on = element("input", { type: "checkbox", "aria-label": "Rule is applied" });
+      on.checked = rule.on !== false;
+      on.onchange = () => ((rule.on = on.checked), apply());
+      const text = `${ATTRIBUTES[rule.attribute]?.label ?? rule.attribute} ${rule.value || "(each value)"} \u2192 ${rule.display} ${rule.style || ""}`;
+      const up = element("button", { title: "Earlier" }, "\u2191");
+      up.disabled = i === 0;
+      up.onclick = () => (rules.splice(i - 1, 0, ...rules.splice(i, 1)), apply(), draw());
+      const remove = element("button", {}, "Remove");
+      remove.onclick = () => (rules.splice(i, 1), apply(), draw());
+      line.append(on, element("span", {}, text), up, remove);
+      dialog.append(line);
+    });
+    const form = element("form", { class: "tools", id: "mapper-form" });
+    const attribute = select("mapper-attribute", Object.entries(ATTRIBUTES).map(([key, { label }]) => [key, label]));
+    const value = element("input", { id: "mapper-value", placeholder: "value; empty: each", size: 16 });
+    const display = select("mapper-display", [["colour", "colour"], ["shape", "shape"], ["size", "size of nodes"], ["width", "width of arcs"]]);
+    const style = element("input", { id: "mapper-style", placeholder: "style; empty: chosen", size: 14 });
+    const add = element("button", {}, "Add");
+    form.append(attribute, value, "\u2192", display, style, add);
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      if (value.value && !matcher(attribute.value, value.value)) {
+        value.setCustomValidity("a number, such as 100 or >= 10 ms");
+        value.reportValidity();
+        return;
+      }
+      rules.push({ attribute: attribute.value, value: value.value, display: display.value, style: style.value });
+      apply();
+      draw();
+    };
+    value.oninput = () => value.setCustomValidity("");
+    const saved = savedRules();
+    const tools = element("div", { class: "tools" });
+    const keep = element("button", {}, "Save the rules in this browser");
+    keep.onclick = () => (savedRules(JSON.stringify(rules)), draw());
+    const load = element("button", {}, "Load the saved rules");
+    load.disabled = !saved;
+    load.onclick = () => ((rules = JSON.parse(saved)), apply(), draw());
+    const close = element("button", { id: "mapper-close" }, "Close");
+    close.onclick = () => dialog.close();
+    tools.append(keep, load, close);
+    dialog.append(form, tools);
+  };
+  draw();
+  dialog.showModal();
+}
+
+/** Storage may be forbidden, as in a page that was opened from a file. */
+function savedRules(text) {
+  try {
+    if (text !== undefined) localStorage.setItem("instrument.rules", text);
+    return localStorage.getItem("instrument.rules");
+  } catch {
+    return null;
+  }
+}
+
+/** The key: what the applied mappings mean; a click isolates. */
+function drawKey(state, mapper) {
+  const key = document.getElementById("key");
+  key.replaceChildren(element("h2", {}, "Key"));
+  key.hidden = mapper.plans.length === 0;
+  mapper.plans.forEach((plan, p) => {
+    plan.entries.forEach(([text, style], e) => {
+      const isChosen = state.at.isolate === `${p}.${e}`;
+      const line = element("button", { "aria-pressed": String(isChosen), "data-entry": `${p}.${e}` });
+      const swatch = element("span", { class: "swatch" });
+      if (plan.display === "colour" && isColour(style)) swatch.style.background = style;
+      line.append(swatch, plan.display === "colour" ? text : `${text}: ${plan.display} ${Number(style) ? fixed(Number(style), 1) : style}`);
+      line.onclick = () => state.go({ isolate: isChosen ? "" : `${p}.${e}` });
+      key.append(line, element("br"));
+    });
+  });
+}
+
+function isColour(text) {
+  return CSS.supports("color", text);
+}

@@ -1,0 +1,125 @@
+// Methods irrespective of context: what xprof and stats print, sorted by any column.
+"use strict";
+
+class MethodsView {
+  constructor(app, parent) {
+    this.app = app;
+    this.state = app.state;
+    const { profile } = this.state;
+    const tools = element("div", { class: "tools" });
+    this.filter = element("input", { id: "filter", type: "search", placeholder: "Only names with", size: 40, "aria-label": "Only names with" });
+    this.filter.value = this.state.at.filter;
+    this.filter.oninput = () => this.state.go({ filter: this.filter.value }, true);
+    this.sum = element("span", { class: "kind" });
+    tools.append(this.filter, this.sum);
+    parent.append(tools);
+    this.columns = [
+      { key: "calls", of: (f) => f.calls, text: (f) => count(f.calls) },
+      { key: "self", of: (f, r) => f.base?.[r] ?? 0, text: (f, r, unit) => `${this.app.mark(f, r, "base")}${quantity(f.base?.[r] ?? 0, unit)}` },
+      { key: "\u00b1", kind: "error", of: (f, r) => f.base_error?.[r] ?? 0, text: (f, r, unit) => errorText(f.base_error?.[r] ?? undefined, unit) },
+      { key: "%", kind: "share", of: (f, r) => f.base?.[r] ?? 0, text: (f, r) => percent(f.base?.[r] ?? 0, profile.header.total[r]) },
+      { key: "total", of: (f, r) => f.cum?.[r] ?? 0, text: (f, r, unit) => quantity(f.cum?.[r] ?? 0, unit) },
+      { key: "\u00b1 ", kind: "error", of: (f, r) => f.cum_error?.[r] ?? 0, text: (f, r, unit) => errorText(f.cum_error?.[r] ?? undefined, unit) },
+      { key: "contexts", of: (f) => f.contexts, text: (f) => count(f.contexts) },
+      { key: "name", kind: "name", of: (f, r, i) => profile.labels[i] },
+    ];
+    this.head = element("div", { class: "head" });
+    for (const column of this.columns) {
+      const button = element("button", { "data-sort": column.key.trim() }, column.key);
+      button.onclick = () => this.state.go({ sort: this.state.at.sort === column.key ? `-${column.key}` : column.key });
+      column.button = button;
+      this.head.append(element("span", { class: column.key === "name" ? "name" : `cell ${column.kind || ""}` }, button));
+    }
+    parent.append(this.head);
+    this.rows = new Rows(parent, (row, index) => this.fill(row, index), "Methods");
+  }
+
+  update() {
+    const { profile, resource } = this.state;
+    const sort = this.state.at.sort || "self";
+    const isUp = sort.startsWith("-");
+    const column = this.columns.find(({ key }) => key === sort.replace(/^-/, "")) || this.columns[1];
+    for (const { key, button } of this.columns) button.textContent = key === column.key ? `${key} ${isUp ? "\u25b4" : "\u25be"}` : key;
+    const words = this.state.at.filter.toLowerCase();
+    const all = profile.functions.map((f, i) => i).filter((i) => i > 0 && profile.functions[i].contexts > 0 && ["method", "link", "deeper"].includes(profile.functions[i].kind));
+    const list = all.filter((i) => !words || profile.labels[i].toLowerCase().includes(words) || profile.functions[i].name.toLowerCase().includes(words));
+    const key = new Map(list.map((i) => [i, column.of(profile.functions[i], resource, i)]));
+    const name = (i) => profile.functions[i].name;
+    const order = (a, b) => {
+      const [x, y] = [key.get(a), key.get(b)];
+      const by = typeof x === "string" ? (x < y ? -1 : x > y ? 1 : 0) : y - x;
+      return (isUp ? -by : by) || (name(a) < name(b) ? -1 : 1);
+    };
+    this.list = list.sort(order);
+    this.sum.textContent = `${count(list.length)} of ${count(all.length)} methods`;
+    this.rows.show(this.list.length);
+    const at = this.list.indexOf(profile.fn[this.state.selected]);
+    if (at >= 0) this.rows.scrollTo(at);
+  }
+
+  fill(row, index) {
+    const { profile, resource } = this.state;
+    const i = this.list[index];
+    const f = profile.functions[i];
+    const unit = profile.resources[resource].unit;
+    row.dataset.function = String(i);
+    if (profile.fn[this.state.selected] === i) row.classList.add("selected");
+    for (const column of this.columns) {
+      if (column.key === "name") {
+        const name = element("span", { class: "name" }, profile.labels[i]);
+        name.title = profile.labels[i];
+        row.append(name);
+      } else {
+        row.append(cell(column.text(f, resource, unit), column.kind || ""));
+      }
+    }
+    row.onclick = () => this.state.go({ selected: this.app.largest(i) }, true);
+    row.ondblclick = () => this.state.go({ selected: this.app.largest(i), view: "tree" });
+  }
+
+  csv() {
+    const { profile, resource } = this.state;
+    const lines = ["calls,self,total,contexts,method"];
+    for (const i of this.list) {
+      const f = profile.functions[i];
+      lines.push([f.calls, f.base?.[resource] ?? 0, f.cum?.[resource] ?? 0, f.contexts, csvField(profile.labels[i])].join(","));
+    }
+    return { name: "methods.csv", type: "text/csv", text: lines.join("\r\n") + "\r\n" };
+  }
+}
+
+// Threads and processes, with what they consumed.
+class ThreadsView {
+  constructor(app, parent) {
+    this.app = app;
+    this.state = app.state;
+    const head = element("div", { class: "head" });
+    for (const text of ["total", "%"]) head.append(element("span", { class: "cell" }, text));
+    head.append(element("span", { class: "name" }, "process, thread"));
+    parent.append(head);
+    this.rows = new Rows(parent, (row, index) => this.fill(row, index), "Threads");
+  }
+
+  update() {
+    const { profile, resource } = this.state;
+    const total = profile.total(resource);
+    this.list = [];
+    for (let i = 1; i < profile.count; i++) if (["process", "thread"].includes(profile.kind(i))) this.list.push(i);
+    const process = (i) => profile.enclosing(i, "process") ?? 0;
+    this.list.sort((a, b) => total[process(b)] - total[process(a)] || process(a) - process(b) || (profile.kind(b) === "process") - (profile.kind(a) === "process") || total[b] - total[a]);
+    this.rows.show(this.list.length);
+  }
+
+  fill(row, index) {
+    const { profile, resource } = this.state;
+    const node = this.list[index];
+    const total = profile.total(resource);
+    row.dataset.node = String(node);
+    if (node === this.state.selected) row.classList.add("selected");
+    const name = element("span", { class: "name" }, profile.label(node));
+    if (profile.kind(node) === "thread") name.style.paddingLeft = "18px";
+    row.append(cell(this.app.figure(resource, node, true)), cell(percent(total[node], total[0])), name);
+    row.onclick = () => this.state.go({ selected: node }, true);
+    row.ondblclick = () => this.state.go({ selected: node, root: node, view: "tree" });
+  }
+}

@@ -1,0 +1,99 @@
+// The node window (JaViz, table 1): the selected context, its method over all contexts, who called the method and what it called.
+"use strict";
+
+/** Callers and callees that are listed. */
+const NEIGHBOURS = 12;
+
+function drawNode(app) {
+  const { state } = app;
+  const { profile, selected: node, resource } = state;
+  const place = document.getElementById("node");
+  const unit = profile.resources[resource].unit;
+  const f = profile.function(node);
+  const stats = profile.stats.get(f.name);
+  const isMethod = f.kind === "method";
+  const caller = node === 0 ? undefined : profile.parent[node];
+  const process = profile.enclosing(node, "process");
+  const thread = profile.enclosing(node, "thread");
+  const list = element("dl");
+  const field = (key, text, id) => {
+    const value = element("dd", id ? { "data-field": id } : {});
+    if (text === undefined || text === null) value.append(element("span", { class: "unknown" }, "not known"));
+    else value.append(text);
+    list.append(element("dt", {}, key), value);
+  };
+  const heading = (text) => {
+    const line = element("h2", {}, text);
+    line.style.gridColumn = "1 / 3";
+    list.append(line);
+  };
+  const error = (isTotal) => {
+    const text = errorText(profile.error(resource, node, isTotal), unit);
+    return text ? ` ${text}` : "";
+  };
+  const time = (value) => (value === null || value === undefined ? undefined : quantity(value >= 100 ? Math.round(value) : value, "ns"));
+  field(isMethod ? "Method" : f.kind, profile.label(node), "method");
+  field("Caller", caller === undefined ? "none: the root" : profile.label(caller), "caller");
+  const isAbove = ["root", "process"].includes(f.kind);
+  field("JVM", process === undefined ? (isAbove ? "all" : profile.header.about.title) : profile.label(process), "jvm");
+  field("Thread", thread === undefined ? (isAbove ? "all" : undefined) : profile.label(thread), "thread");
+  if (f.file) field("Source", `${f.file}${f.line ? `:${f.line}` : ""}`, "source");
+  heading("This context");
+  field("Calls", count(profile.calls[node]), "calls");
+  profile.resources.forEach((r, i) => {
+    const [self, total] = [profile.base(i)[node], profile.total(i)[node]];
+    if (i !== resource && self === 0 && total === 0) return;
+    if (i !== resource) {
+      field(r.name, `${quantity(self, r.unit)} self, ${quantity(total, r.unit)} total`, `resource-${r.name}`);
+      return;
+    }
+    field(`${r.name}, self`, `${app.figure(i, node, false)}${error(false)}`, "self");
+    field(`${r.name}, total`, `${app.figure(i, node, true)}${error(true)}`, "total");
+    if (profile.calls[node] > 0) field("total per call", quantity(Math.round(total / profile.calls[node]), r.unit), "per-call");
+    field("share of the root", `${percent(total, profile.total(i)[0])} %`, "share");
+  });
+  if (isMethod) {
+    heading("This method, over all contexts (as measured)");
+    field("Number of calls", count(f.calls), "method-calls");
+    field("Total time", time(stats?.total), "method-total");
+    field("Minimum time", time(stats?.min), "method-min");
+    field("Maximum time", time(stats?.max), "method-max");
+    field("Average time", time(stats?.average), "method-average");
+    field("Standard deviation", time(stats?.deviation), "method-deviation");
+    heading("This call");
+    for (const [key, id] of [["Call time", "call"], ["Return time", "return"], ["Total time", "call-total"]]) {
+      field(key, element("span", { class: "unknown" }, "a tree has no single calls; --record trace has"), id);
+    }
+  }
+  place.replaceChildren(list);
+  if (f.contexts > 1) {
+    const go = element("button", { id: "next-context" }, `Next of ${count(f.contexts)} contexts`);
+    go.onclick = () => app.nextContext();
+    place.append(go);
+  }
+  neighbours(app, place, "Callers of the method", profile.callers[profile.fn[node]]);
+  neighbours(app, place, "Callees of the method", profile.callees[profile.fn[node]]);
+}
+
+function neighbours(app, place, title, arcs) {
+  const { profile, resource } = app.state;
+  if (!arcs.length) return;
+  const unit = profile.resources[resource].unit;
+  const table = element("table");
+  const head = element("tr");
+  for (const text of ["calls", "total", "method"]) head.append(element("th", {}, text));
+  table.append(head);
+  const sorted = [...arcs].sort((a, b) => b.total[resource] - a.total[resource] || b.calls - a.calls);
+  for (const arc of sorted.slice(0, NEIGHBOURS)) {
+    const row = element("tr");
+    const go = element("button", {}, short(profile.labels[arc.fn]));
+    go.title = profile.labels[arc.fn];
+    go.onclick = () => app.state.go({ selected: app.largest(arc.fn) });
+    const name = element("td");
+    name.append(go);
+    row.append(element("td", {}, count(arc.calls)), element("td", {}, quantity(arc.total[resource], unit)), name);
+    table.append(row);
+  }
+  place.append(element("h2", {}, title), table);
+  if (sorted.length > NEIGHBOURS) place.append(element("p", { class: "kind" }, `and ${count(sorted.length - NEIGHBOURS)} more: instrument xarc prints all`));
+}

@@ -1,0 +1,96 @@
+// The tree as a table that is opened level by level.
+"use strict";
+
+/** Contexts that Open level shows at most. */
+const MOST_OPEN = 20000;
+
+class TreeView {
+  constructor(app, parent) {
+    this.app = app;
+    this.state = app.state;
+    const tools = element("div", { class: "tools" });
+    const button = (id, text, title, act) => {
+      const made = element("button", { id, title }, text);
+      made.onclick = act;
+      tools.append(made);
+      return made;
+    };
+    button("open-level", "Open level", "Show the next level of the tree (l)", () => this.app.openLevel());
+    button("close-all", "Close all", "Show the root and its children", () => this.app.closeAll());
+    this.up = button("up", "Up one level", "The caller of the root becomes the root (u)", () => this.app.up());
+    button("reset", "Reset root", "Show the whole tree (r)", () => this.app.reset());
+    button("root-here", "Root here", "The selected context becomes the root (Enter)", () => this.app.rootHere());
+    parent.append(tools);
+    const { name } = this.state.profile.resources[this.state.resource];
+    const head = element("div", { class: "head" });
+    for (const [text, kind] of [["calls", ""], [`self`, ""], ["\u00b1", "error"], ["total", ""], ["\u00b1", "error"], ["%", "share"]]) {
+      head.append(element("span", { class: `cell ${kind}` }, text));
+    }
+    head.append(element("span", { class: "name" }, `context, ${name}`));
+    parent.append(head);
+    this.rows = new Rows(parent, (row, index) => this.fill(row, index), "Tree of contexts");
+  }
+
+  update() {
+    this.list = this.app.openList();
+    this.up.disabled = this.state.root === 0;
+    this.rows.show(this.list.nodes.length);
+    const at = this.list.nodes.indexOf(this.state.selected);
+    if (at >= 0) this.rows.scrollTo(at);
+    this.rows.draw(true);
+  }
+
+  fill(row, index) {
+    const { profile, resource } = this.state;
+    const node = this.list.nodes[index];
+    const unit = profile.resources[resource].unit;
+    const total = profile.total(resource);
+    const whole = total[this.state.root];
+    const isOpen = this.state.open.has(node);
+    row.dataset.node = String(node);
+    if (node === this.state.selected) row.classList.add("selected");
+    row.setAttribute("aria-selected", String(node === this.state.selected));
+    row.setAttribute("aria-level", String(this.list.levels[index] + 1));
+    if (this.app.mapper.isDimmed(node)) row.classList.add("dim");
+    row.append(
+      cell(count(profile.calls[node])),
+      cell(this.app.figure(resource, node, false)),
+      cell(errorText(profile.error(resource, node, false), unit), "error"),
+      cell(this.app.figure(resource, node, true)),
+      cell(errorText(profile.error(resource, node, true), unit), "error"),
+      cell(percent(total[node], whole), "share"),
+    );
+    const name = element("span", { class: "name" });
+    name.style.paddingLeft = `${Math.min(this.list.levels[index], 40) * 14}px`;
+    const isLeaf = profile.isLeaf(node);
+    const open = element("span", { class: "open", "aria-hidden": "true" }, isLeaf ? "" : isOpen ? "\u25be" : "\u25b8");
+    open.onclick = (event) => (event.stopPropagation(), this.app.toggle(node));
+    const swatch = element("span", { class: "swatch" });
+    swatch.style.background = this.app.mapper.colour(node);
+    const deep = this.list.levels[index] > 40 ? `${this.list.levels[index]}: ` : "";
+    const kind = profile.kind(node) === "method" ? "" : ` ${profile.kind(node)}`;
+    const label = element("span", { class: isLeaf ? "leaf" : "" }, deep + profile.label(node));
+    name.append(open, swatch, label, element("span", { class: "kind" }, kind));
+    name.title = profile.label(node);
+    row.append(name);
+    row.onclick = () => this.state.go({ selected: node }, true);
+    row.ondblclick = () => this.app.toggle(node);
+  }
+
+  /** The rows that are open, as CSV. */
+  csv() {
+    const { profile, resource } = this.state;
+    const lines = ["level,calls,self,total,context"];
+    const total = profile.total(resource);
+    this.list.nodes.forEach((node, i) => {
+      lines.push([this.list.levels[i], profile.calls[node], profile.base(resource)[node], total[node], csvField(profile.label(node))].join(","));
+    });
+    return { name: "tree.csv", type: "text/csv", text: lines.join("\r\n") + "\r\n" };
+  }
+}
+
+/** A field of RFC 4180; what a spreadsheet would take for a formula is text. */
+function csvField(text) {
+  const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
