@@ -1,0 +1,46 @@
+package io.github.instrument.maven;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.plugins.annotations.LifecyclePhase;
+import org.apache.maven.plugins.annotations.Mojo;
+import org.apache.maven.plugins.annotations.Parameter;
+
+/** Checks the profiles of the module's tests against a gate; the build fails if something grew. */
+@Mojo(name = "gate", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
+public final class GateMojo extends Goal {
+    /** The gate. */
+    @Parameter(property = "instrument.gate", defaultValue = "${project.basedir}/${project.artifactId}.gate")
+    private File gate;
+
+    /** check, learn or bless. */
+    @Parameter(property = "instrument.gateAction", defaultValue = "check")
+    private String action;
+
+    @Override
+    void run() throws MojoExecutionException, MojoFailureException {
+        List<String> profiles = profiles();
+        if (profiles.isEmpty()) {
+            throw new MojoExecutionException("there are no profiles in " + directory + "; prepare-agent records those of tests");
+        }
+        List<String> arguments = new ArrayList<>();
+        arguments.add("gate");
+        arguments.add(action);
+        if (action.equals("learn")) {
+            arguments.add("-o");
+        }
+        arguments.add(gate.getPath());
+        arguments.addAll(profiles);
+        arguments.addAll(options);
+        int code = start(arguments, null);
+        if (code == 1 && action.equals("check")) {
+            throw new MojoFailureException("the gate " + gate + " failed; the lines above say where");
+        }
+        if (code != 0) {
+            throw new MojoExecutionException("`instrument gate " + action + "` failed with exit code " + code + "; the lines above say why");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.github.instrument.maven;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugins.annotations.LifecyclePhase;
+import org.apache.maven.plugins.annotations.Mojo;
+import org.apache.maven.plugins.annotations.Parameter;
+
+/** Lets Surefire and Failsafe record what tests do: puts the agent into the property {@code argLine}, in front of what is there. */
+@Mojo(name = "prepare-agent", defaultPhase = LifecyclePhase.INITIALIZE, threadSafe = true)
+public final class PrepareAgentMojo extends Goal {
+    /** The agent; by default {@code libinstrument_agent.so} beside the binary. */
+    @Parameter(property = "instrument.agent")
+    private File agent;
+
+    /** Options of the agent, KEY=VALUE each, such as {@code include=com.acme.**}. */
+    @Parameter(property = "instrument.agentOptions")
+    private List<String> agentOptions = new ArrayList<>();
+
+    /** Keep the profiles of earlier builds, as for {@code gate learn} after several. */
+    @Parameter(property = "instrument.keep", defaultValue = "false")
+    private boolean keep;
+
+    /** The property that is set. */
+    @Parameter(property = "instrument.propertyName", defaultValue = "argLine")
+    private String propertyName;
+
+    @Override
+    void run() throws MojoExecutionException {
+        File file = agent != null ? agent : new File(binary().getParentFile(), "libinstrument_agent.so");
+        if (!file.isFile()) {
+            throw new MojoExecutionException("the agent is not at " + file + "; name it with -Dinstrument.agent=FILE or <agent>");
+        }
+        StringBuilder text = new StringBuilder("-agentpath:").append(file.getAbsolutePath());
+        String out = new File(made(directory), "%p.iprof").getAbsolutePath();
+        if (!keep) {
+            for (String old : profiles()) {
+                new File(old).delete();
+            }
+        }
+        text.append("=out=").append(out.replace("\\", "\\\\").replace(",", "\\,"));
+        for (String option : agentOptions) {
+            text.append(',').append(option.trim());
+        }
+        String argument = text.toString();
+        if (argument.contains(" ")) {
+            argument = '"' + argument + '"';
+        }
+        Properties properties = project.getProperties();
+        String before = properties.getProperty(propertyName);
+        if (before != null && before.contains(argument)) {
+            // Two phases of one build.
+            return;
+        }
+        String now = before == null || before.trim().isEmpty() ? argument : argument + " " + before;
+        properties.setProperty(propertyName, now);
+        getLog().info(propertyName + " set to " + now);
+    }
+}

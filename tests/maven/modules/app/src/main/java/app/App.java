@@ -1,0 +1,7 @@
+package app;
+
+public class App {
+    public int value() {
+        return 1;
+    }
+}

@@ -1,0 +1,7 @@
+package base;
+
+public class Base {
+    public int value() {
+        return 1;
+    }
+}

@@ -1,0 +1,7 @@
+package service;
+
+public class Service {
+    public int value() {
+        return 1;
+    }
+}
