@@ -12,7 +12,8 @@
 //! | `function` | its consumer: the number of the row in `functions` |
 //! | `calls` | how often the context was met |
 //! | the name of a resource | base: what the context consumed itself |
-//! | the same and ` error`, ` total error` | twice what its base and its cum may be off by, and one more if they cannot be told from nothing |
+//! | the same and ` error`, ` total error` | what its base and its cum may be off by; those of a part are those of the whole (`error_of`) |
+//! | the same and ` hidden` | what cannot be told from nothing: 1 for its base, 2 for its cum, 3 for both |
 //!
 //! | encoding | |
 //! |---|---|
@@ -33,7 +34,7 @@ use crate::load::CallTimes;
 use crate::model::{self, Arcflow, Kind, Node, NodeId};
 use crate::report::labels::Labels;
 use crate::report::{Format, Options, machine, stats};
-use crate::thread_time::ThreadTime;
+use crate::thread_time::{ThreadTime, whole_of};
 use crate::uncertainty::{Error, Uncertainty, accompanies};
 
 /// A larger error is not a whole number to the page.
@@ -79,7 +80,7 @@ pub struct Page {
 pub struct LeftOut {
     /// How many. Those that one context led to are one context below it, `(left out)`, so that no figure of the others changes.
     pub contexts: u64,
-    /// All of them consumed less than this share of the whole, with all below them.
+    /// None of them consumed more than this share of the whole, with all below it.
     pub share: f64,
 }
 
@@ -109,7 +110,11 @@ impl Page {
             "occurrences": model.occurrences,
             "resources": shown.iter().map(|&r| {
                 let resource = &model.resources()[r];
-                json!({"name": resource.name, "unit": resource.unit})
+                let mut row = json!({"name": resource.name, "unit": resource.unit});
+                if let Some(whole) = whole_of(&resource.name) {
+                    row["error_of"] = json!(whole);
+                }
+                row
             }).collect::<Value>(),
             "first": first(model, &shown),
             "total": machine::list(arcs.total(), &shown),
@@ -149,8 +154,7 @@ fn first(model: &Arcflow, shown: &[usize]) -> usize {
     shown.iter().position(|&r| Some(r) == running).unwrap_or(0)
 }
 
-/// The model without those that consumed least, if there are more contexts than `most`: less of every resource than a share of the whole
-/// that is doubled until the others are few enough.
+/// The model without those that consumed least of every resource, with all below them, if there are more contexts than `most`.
 fn pruned(model: &Arcflow, shown: &[usize], most: usize) -> (Option<Arcflow>, Option<LeftOut>) {
     let (width, all) = (model.resources().len(), model.nodes().len());
     if all <= most.max(1) {
@@ -162,11 +166,13 @@ fn pruned(model: &Arcflow, shown: &[usize], most: usize) -> (Option<Arcflow>, Op
         shown.iter().map(share).fold(0.0, f64::max)
     };
     let weights: Vec<f64> = (0..all).map(weight).collect();
-    let mut share = 1e-9;
-    while weights.iter().filter(|weight| **weight >= share).count() > most && share < 1.0 {
-        share *= 1.25;
-    }
-    let (part, contexts) = without(model, |i| weights[i] < share);
+    // Those that consumed most come first, and callers before those they led to: who is left in has all its callers.
+    let mut order: Vec<usize> = (0..all).collect();
+    order.sort_unstable_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+    let mut is_small = vec![false; all];
+    order[most.max(1)..].iter().for_each(|&i| is_small[i] = true);
+    let share = weights[order[most.max(1)]];
+    let (part, contexts) = without(model, |i| is_small[i]);
     (Some(part), Some(LeftOut { contexts, share }))
 }
 
@@ -214,12 +220,6 @@ fn functions(model: &Arcflow, arcs: &Arcs, shown: &[usize]) -> Value {
         row.insert("calls".into(), json!(function.calls));
         row.insert("contexts".into(), json!(function.contexts));
         machine::members(model, shown, arcs.self_base(id), arcs.self_cum(id), &mut row);
-        let base = arcs.self_base(id);
-        let is_hidden =
-            |&r: &usize| Uncertainty::of(model, r).base(base).is_some_and(|error| error.hides(base[r]));
-        if shown.iter().any(is_hidden) {
-            row.insert("base_hidden".into(), shown.iter().map(is_hidden).collect());
-        }
         machine::origin(model, name, Some(&mut row));
         Value::Object(row)
     };
@@ -278,7 +278,7 @@ impl Columns {
     }
 
     fn figures(&mut self, model: &Arcflow, shown: &[usize]) {
-        let (width, cum) = (model.resources().len(), model.cum());
+        let cum = model.cum();
         let time = ThreadTime::of(model);
         for &r in shown {
             let name = &model.resources()[r].name;
@@ -302,21 +302,33 @@ impl Columns {
                 let from = parts.iter().map(|&part| model.resources()[part].name.clone()).collect();
                 self.signed(name, from, rest);
             }
-            let uncertain = Uncertainty::of(model, r);
-            // Parts are off by what the whole is off by.
-            if uncertain.is_known() && time.is_none_or(|time| r == time.whole) {
-                let whole = |error: Option<Error>, value: f64| {
-                    error.map_or(0, |error| {
-                        (error.total().round() as u64).min(MOST_ERROR) << 1 | u64::from(error.hides(value))
-                    })
-                };
-                let cum = |id: NodeId| &cum[id.0 as usize * width..][..width];
-                let base = |id: NodeId| whole(uncertain.base(model.base(id)), model.base(id)[r]);
-                self.unsigned(&format!("{name} error"), model.ids().map(base));
-                let total = |id: NodeId| whole(uncertain.cum(cum(id)), cum(id)[r]);
-                self.unsigned(&format!("{name} total error"), model.ids().map(total));
-            }
+            self.errors(model, r, &cum);
         }
+    }
+
+    fn errors(&mut self, model: &Arcflow, r: usize, cum: &[f64]) {
+        let uncertain = Uncertainty::of(model, r);
+        if !uncertain.is_known() {
+            return;
+        }
+        let name = &model.resources()[r].name;
+        let base = |id: NodeId| model.base(id);
+        let cum = |id: NodeId| &cum[id.0 as usize * base(id).len()..][..base(id).len()];
+        if whole_of(name).is_none() {
+            let whole = |error: Option<Error>| {
+                error.map_or(0, |error| (error.total().round() as u64).min(MOST_ERROR))
+            };
+            self.unsigned(&format!("{name} error"), model.ids().map(|id| whole(uncertain.base(base(id)))));
+            self.unsigned(
+                &format!("{name} total error"),
+                model.ids().map(|id| whole(uncertain.cum(cum(id)))),
+            );
+        }
+        let hides = |error: Option<Error>, value: f64| u64::from(error.is_some_and(|e| e.hides(value)));
+        let hidden = model.ids().map(|id| {
+            hides(uncertain.base(base(id)), base(id)[r]) | hides(uncertain.cum(cum(id)), cum(id)[r]) << 1
+        });
+        self.unsigned(&format!("{name} hidden"), hidden);
     }
 
     fn column(&mut self, name: &str, encoding: &'static str, from: Vec<String>, start: usize) {
@@ -349,5 +361,93 @@ impl Columns {
             self.bytes.extend(values.iter().map(|value| value.to_le_bytes()[byte]));
         }
         self.column(name, "float", Vec::new(), start);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uncertainty::companions;
+
+    fn resource(name: &str) -> model::Resource {
+        model::Resource { name: name.to_owned(), unit: "ns".to_owned() }
+    }
+
+    /// A chain of contexts, outermost first, each with its bases.
+    fn chain(resources: Vec<model::Resource>, bases: &[(&str, &[f64])]) -> Arcflow {
+        let mut model = Arcflow::new(resources);
+        let mut at = Arcflow::ROOT;
+        for (name, base) in bases {
+            let consumer = model.consumer(name);
+            at = model.child(at, Kind::Method, consumer);
+            model.meet(at, 1);
+            model.add_base(at, base);
+        }
+        model
+    }
+
+    fn columns(page: &Page) -> HashMap<String, Vec<u64>> {
+        let (mut all, mut at) = (HashMap::new(), page.columns.iter());
+        let mut number = || {
+            let (mut value, mut shift) = (0, 0);
+            loop {
+                let byte = *at.next().unwrap();
+                value |= u64::from(byte & 0x7F) << shift;
+                shift += 7;
+                if byte < 0x80 {
+                    return value;
+                }
+            }
+        };
+        for column in page.header["columns"].as_array().unwrap() {
+            let values = (0..page.header["contexts"].as_u64().unwrap()).map(|_| number()).collect();
+            all.insert(column["name"].as_str().unwrap().to_owned(), values);
+        }
+        all
+    }
+
+    #[test]
+    fn parts_have_the_error_of_the_whole_and_are_hidden_by_themselves() {
+        let mut resources = vec![resource("wall"), resource("running"), resource("waiting")];
+        resources.extend(companions("wall", "ns"));
+        let bases: [(&str, &[f64]); 2] = [
+            ("a", &[100.0, 95.0, 5.0, 10.0, 10.0, 0.0, 0.0]),
+            ("b", &[50.0, 50.0, 0.0, 20.0, 0.0, 0.0, 0.0]),
+        ];
+        let model = chain(resources, &bases);
+        let page = Page::new(&About::default(), &model, &HashMap::new(), 10).unwrap();
+        let columns = columns(&page);
+        assert_eq!(columns["wall error"], [0, 10, 20]);
+        assert_eq!(columns["wall total error"], [10, 10, 0]);
+        assert_eq!(columns["wall hidden"], [0, 0, 0]);
+        // Five are within ten: in the whole they are not seen to be.
+        assert_eq!(columns["waiting hidden"], [2, 3, 0]);
+        assert!(!columns.contains_key("waiting error") && !columns.contains_key("running error"));
+        assert_eq!(page.header["resources"][0]["error_of"], Value::Null);
+        assert_eq!(page.header["resources"][2]["error_of"], "wall");
+    }
+
+    #[test]
+    fn another_resource_has_errors_of_its_own_beside_thread_time() {
+        let mut resources =
+            vec![resource("wall"), resource("running"), resource("waiting"), resource("bytes")];
+        resources.extend(companions("bytes", "ns"));
+        let model = chain(resources, &[("a", &[9.0, 9.0, 0.0, 8.0, 3.0, 3.0, 0.0, 0.0])]);
+        let page = Page::new(&About::default(), &model, &HashMap::new(), 10).unwrap();
+        assert_eq!(columns(&page)["bytes error"], [0, 3]);
+    }
+
+    #[test]
+    fn a_page_has_as_many_contexts_as_it_has_room_for() {
+        // All with the same cum.
+        let model = chain(
+            vec![resource("wall")],
+            &[("a", &[0.0]), ("b", &[0.0]), ("c", &[0.0]), ("d", &[0.0]), ("e", &[7.0])],
+        );
+        let page = Page::new(&About::default(), &model, &HashMap::new(), 3).unwrap();
+        assert_eq!(page.left_out(), Some(LeftOut { contexts: 3, share: 1.0 }));
+        // The root, two of them, and one for those that are left out; no figure is lost.
+        assert_eq!(page.header["contexts"], 4);
+        assert_eq!(columns(&page)["wall"], [0, 0, 0, 14]);
     }
 }

@@ -1,7 +1,7 @@
 //! The viewer in a real browser; what does not hold in a scenario of `tests/viewer/drive.js` fails here.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
@@ -131,31 +131,74 @@ fn hostile_names_are_text() -> Result<()> {
     Ok(())
 }
 
-/// Ends with the test.
-struct Server(Child);
+/// `instrument view` of a file; ends with the test.
+struct Server {
+    child: Child,
+    address: PathBuf,
+}
+
+impl Server {
+    fn start(file: &Path) -> Result<Server> {
+        let mut command = subject::call()?;
+        command.args(["--quiet", "view", "--no-open"]).arg(file).stdout(Stdio::piped());
+        let mut server = Server { child: command.spawn()?, address: PathBuf::new() };
+        let mut address = String::new();
+        BufReader::new(server.child.stdout.take().context("stdout")?).read_line(&mut address)?;
+        server.address = PathBuf::from(address.trim_end());
+        Ok(server)
+    }
+
+    /// The sum of all calls on the page, loaded anew.
+    fn calls(&self) -> Result<u64> {
+        drive("server", &[&self.address])?["calls"].as_u64().context("calls")
+    }
+}
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
 #[test]
-fn the_server_shows_a_profile_and_what_became_of_it() -> Result<()> {
-    let orders = Orders::new("tree")?;
-    let file = orders.folder.path().join("shown.folded");
+fn the_server_shows_a_file_and_what_became_of_it() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("shown.folded");
     fs::write(&file, "main;a 5\n")?;
-    let mut command = subject::call()?;
-    command.args(["--quiet", "view", "--no-open"]).arg(&file).stdout(Stdio::piped());
-    let mut server = Server(command.spawn()?);
-    let mut address = String::new();
-    BufReader::new(server.0.stdout.take().context("stdout")?).read_line(&mut address)?;
-    let address = PathBuf::from(address.trim_end());
-    ensure!(drive("server", &[&address])?["calls"] == 5);
-    // A file that grows is read again.
+    let server = Server::start(&file)?;
+    ensure!(server.calls()? == 5);
     fs::write(&file, "main;a 5\nmain;b 6\n")?;
-    ensure!(drive("server", &[&address])?["calls"] == 11);
+    ensure!(server.calls()? == 11);
+    Ok(())
+}
+
+/// A profile grows in place: neither its length nor its time has to change.
+#[test]
+fn the_server_shows_what_a_program_has_done_since() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let classes = agent::compile(&["Asked.java"], 8, folder.path())?;
+    let profile = folder.path().join("asked.iprof");
+    let mut java = std::process::Command::new(Jdk::default_kit()?.home.join("bin/java"));
+    java.arg(agent::option(&format!("out={},ctl=off", profile.display()))?)
+        .arg("-cp")
+        .arg(classes)
+        .arg("Asked");
+    let mut program = java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = program.stdin.take().context("stdin")?;
+    let mut lines = BufReader::new(program.stdout.take().context("stdout")?).lines();
+    ensure!(lines.next().transpose()?.as_deref() == Some("ready"));
+    let server = Server::start(&profile)?;
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        writeln!(input, "call 100")?;
+        ensure!(lines.next().transpose()?.as_deref() == Some("call 100"));
+        seen.push(server.calls()?);
+    }
+    // `call`, and `leaf` and a constructor a hundred times.
+    ensure!(seen[1] - seen[0] == 201 && seen[2] - seen[1] == 201, "{seen:?}");
+    drop(input);
+    program.wait()?;
     Ok(())
 }
 
@@ -186,7 +229,7 @@ fn small_contexts_are_left_out_by_name() -> Result<()> {
     let mut command = subject::call()?;
     command.args(["view", "--contexts", "50", "--html"]).arg(&html).arg(&file);
     let outcome = finish(command)?;
-    ensure!(outcome.code == Some(0) && outcome.stderr.contains("990 small contexts"), "{}", outcome.stderr);
+    ensure!(outcome.code == Some(0) && outcome.stderr.contains("952 small contexts"), "{}", outcome.stderr);
     ensure!(drive("server", &[Path::new(&format!("file://{}", html.display()))])?["total"] == 5500);
     Ok(())
 }

@@ -42,12 +42,13 @@ async function sums(browser, [html, tree, flat]) {
       base: profile.resources.map((r, k) => profile.base(k)[i]),
       cum: profile.resources.map((r, k) => profile.total(k)[i]),
       error: profile.resources.map((r, k) => [profile.error(k, i, false) ?? null, profile.error(k, i, true) ?? null]),
+      hidden: profile.resources.map((r, k) => [profile.isHidden(k, i, false), profile.isHidden(k, i, true)]),
       children: profile.sortedChildren(i, 0).map(node),
     });
     return JSON.stringify({ resources: profile.resources, tree: node(0) });
   });
   const shown = JSON.parse(text);
-  assert.deepStrictEqual(shown.resources, expected.resources);
+  assert.deepStrictEqual(shown.resources.map(({ name, unit }) => ({ name, unit })), expected.resources);
   let contexts = 0;
   const compare = (ours, theirs, way) => {
     contexts++;
@@ -59,6 +60,8 @@ async function sums(browser, [html, tree, flat]) {
     shown.resources.forEach((r, k) => {
       assert.strictEqual(ours.error[k][0], theirs.base_error?.[k] ?? null, `${here} ${r.name} error`);
       assert.strictEqual(ours.error[k][1], theirs.cum_error?.[k] ?? null, `${here} ${r.name} total error`);
+      assert.strictEqual(ours.hidden[k][0], theirs.base_hidden?.[k] ?? false, `${here} ${r.name} hidden`);
+      assert.strictEqual(ours.hidden[k][1], theirs.cum_hidden?.[k] ?? false, `${here} ${r.name} total hidden`);
     });
     const kids = theirs.children || [];
     assert.strictEqual(ours.children.length, kids.length, here);

@@ -18,7 +18,7 @@ class MethodsView {
       { key: "self", of: (f, r) => f.base?.[r] ?? 0, text: (f, r, unit) => `${this.app.mark(f, r, "base")}${quantity(f.base?.[r] ?? 0, unit)}` },
       { key: "\u00b1", kind: "error", of: (f, r) => f.base_error?.[r] ?? 0, text: (f, r, unit) => errorText(f.base_error?.[r] ?? undefined, unit) },
       { key: "%", kind: "share", of: (f, r) => f.base?.[r] ?? 0, text: (f, r) => percent(f.base?.[r] ?? 0, profile.header.total[r]) },
-      { key: "total", of: (f, r) => f.cum?.[r] ?? 0, text: (f, r, unit) => quantity(f.cum?.[r] ?? 0, unit) },
+      { key: "total", of: (f, r) => f.cum?.[r] ?? 0, text: (f, r, unit) => `${this.app.mark(f, r, "cum")}${quantity(f.cum?.[r] ?? 0, unit)}` },
       { key: "\u00b1 ", kind: "error", of: (f, r) => f.cum_error?.[r] ?? 0, text: (f, r, unit) => errorText(f.cum_error?.[r] ?? undefined, unit) },
       { key: "contexts", of: (f) => f.contexts, text: (f) => count(f.contexts) },
       { key: "name", kind: "name", of: (f, r, i) => profile.labels[i] },

@@ -138,21 +138,18 @@ class Profile {
 
   /** What a figure of a context may be off by; undefined: it is exact, or nothing is known. */
   error(resource, node, isTotal) {
-    const name = this.resources[resource].name;
-    const whole = { running: "wall", waiting: "wall", "running-raw": "wall-raw", "waiting-raw": "wall-raw" }[name] || name;
-    const column = this.columns.get(`${whole}${isTotal ? " total" : ""} error`);
+    const { name, error_of: whole } = this.resources[resource];
+    const column = this.columns.get(`${whole || name}${isTotal ? " total" : ""} error`);
     if (!column) return undefined;
     // Nothing of a part is nothing for sure.
     const figure = isTotal ? this.total(resource)[node] : this.base(resource)[node];
-    return whole !== name && figure === 0 ? undefined : Math.floor(column[node] / 2);
+    return whole && figure === 0 ? undefined : column[node];
   }
 
   /** Whether a figure cannot be told from nothing. */
   isHidden(resource, node, isTotal) {
-    const name = this.resources[resource].name;
-    const whole = { running: "wall", waiting: "wall", "running-raw": "wall-raw", "waiting-raw": "wall-raw" }[name] || name;
-    const column = this.columns.get(`${whole}${isTotal ? " total" : ""} error`);
-    return column !== undefined && this.error(resource, node, isTotal) !== undefined && column[node] % 2 === 1;
+    const column = this.columns.get(`${this.resources[resource].name} hidden`);
+    return column !== undefined && (column[node] & (isTotal ? 2 : 1)) !== 0;
   }
 
   label(node) {

@@ -18,7 +18,7 @@ class SummaryView {
     for (const text of about.warnings) this.body.append(element("p", { class: "unknown" }, text));
     if (leftOut) {
       const share = `${(100 * leftOut.share).toPrecision(2)} %`;
-      this.body.append(element("p", { id: "left-out" }, `${count(leftOut.contexts)} small contexts are left out of this page: each took less than ${share} of every resource, with all that it called. Those of one caller are one context, (left out). The tables of methods have all figures.`));
+      this.body.append(element("p", { id: "left-out" }, `${count(leftOut.contexts)} small contexts are left out of this page: none took more than ${share} of every resource, with all that it called. Those of one caller are one context, (left out). The tables of methods have all figures.`));
     }
     const rows = profile.functions.map((f, i) => i).filter((i) => profile.functions[i].kind === "method" && profile.functions[i].contexts > 0);
     rows.sort((a, b) => profile.functions[b].base[resource] - profile.functions[a].base[resource]);
@@ -33,7 +33,7 @@ class SummaryView {
       const name = element("td");
       name.append(go);
       const row = element("tr");
-      row.append(element("td", {}, count(f.calls)), element("td", {}, `${this.app.mark(f, resource, "base")}${quantity(f.base[resource], unit)}`), element("td", {}, percent(f.base[resource], profile.header.total[resource])), element("td", {}, quantity(f.cum[resource], unit)), name);
+      row.append(element("td", {}, count(f.calls)), element("td", {}, `${this.app.mark(f, resource, "base")}${quantity(f.base[resource], unit)}`), element("td", {}, percent(f.base[resource], profile.header.total[resource])), element("td", {}, `${this.app.mark(f, resource, "cum")}${quantity(f.cum[resource], unit)}`), name);
       table.append(row);
     }
     this.body.append(element("h2", {}, `Methods by ${profile.resources[resource].name}, self`), table);

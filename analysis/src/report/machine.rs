@@ -7,7 +7,7 @@ use serde_json::{Number, Value, json};
 
 use crate::correction::Correction;
 use crate::model::Arcflow;
-use crate::uncertainty::Uncertainty;
+use crate::uncertainty::{Error, Uncertainty};
 
 /// A figure: whole numbers without a point.
 pub(crate) fn number(value: f64) -> Value {
@@ -88,6 +88,18 @@ pub(crate) fn members(
     }
     if let Some(errors) = errors(&|u| u.cum(cum).map(|e| e.total())) {
         row.insert("cum_error".into(), errors);
+    }
+    // What text marks with `~`.
+    let hidden = |of: &dyn Fn(&Uncertainty) -> Option<Error>, figures: &[f64]| {
+        let hidden = |(u, &r): (&Uncertainty, &usize)| of(u).is_some_and(|error| error.hides(figures[r]));
+        let hidden: Vec<bool> = uncertain.iter().zip(shown).map(hidden).collect();
+        hidden.contains(&true).then_some(hidden)
+    };
+    if let Some(hidden) = hidden(&|u| u.base(base), base) {
+        row.insert("base_hidden".into(), hidden.into());
+    }
+    if let Some(hidden) = hidden(&|u| u.cum(cum), cum) {
+        row.insert("cum_hidden".into(), hidden.into());
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Opts {
 /// A file that cannot be read or understood; a profile without contexts; an output or a port that cannot be had.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let Some(path) = &opts.html else {
-        server::serve(opts, opts.make(talk)?, talk)?;
+        server::serve(opts, talk)?;
         return Ok(Exit::Done);
     };
     let session = opts.session.read(talk)?;
@@ -79,9 +79,8 @@ pub(crate) fn write(
 }
 
 impl Opts {
-    /// The page of the files as they are now.
-    fn make(&self, talk: &Talk) -> Result<String> {
-        page_of(&self.session.read(talk)?, &self.session.files, self.contexts, talk)
+    fn page(&self, session: &Session, talk: &Talk) -> Result<String> {
+        page_of(session, &self.session.files, self.contexts, talk)
     }
 }
 

@@ -4,12 +4,14 @@
 //! loopback address (DNS rebinding) it could even read the answer. So the path has a secret word, the `Host` has to be the address that was
 //! printed, and a request that says that another origin made it is refused.
 
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::Opts;
+use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
 use axum::Router;
@@ -26,17 +28,42 @@ struct Page {
     /// `127.0.0.1:PORT`.
     host: String,
     path: String,
-    made: Mutex<(Vec<Stamp>, String)>,
+    made: Mutex<Made>,
 }
 
-/// Tells whether a file has changed: a profile grows while its program runs.
+/// A page, and of what it was made.
+pub(super) struct Made {
+    stamps: Vec<Stamp>,
+    text: String,
+    /// A profile grows in place while its program runs: neither its length nor its time tells.
+    is_live: bool,
+}
+
+impl Made {
+    /// Of the files as they are now; with the warnings of the session.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or nothing to show.
+    fn new(opts: &Opts, talk: &Talk) -> Result<(Made, Vec<String>)> {
+        // First: what changes while it is read is read again.
+        let stamps = stamps(&opts.session.files);
+        let session = opts.session.read(talk)?;
+        let is_live = session.profiles.iter().any(|profile| profile.is_live);
+        let text = opts.page(&session, talk)?;
+        Ok((Made { stamps, text, is_live }, session.warnings))
+    }
+}
+
+/// Tells whether a file was replaced.
 type Stamp = Option<(u64, SystemTime)>;
 
 /// Serves the page until the process is interrupted.
 ///
 /// # Errors
-/// The port cannot be had.
-pub(super) fn serve(opts: &Opts, text: String, talk: &Talk) -> Result<()> {
+/// A file that cannot be read, or nothing to show; the port cannot be had; the address cannot be printed.
+pub(super) fn serve(opts: &Opts, talk: &Talk) -> Result<()> {
+    let (made, warnings) = Made::new(opts, talk)?;
+    with_warnings(&warnings, false, Exit::Done, talk);
     let mut secret = [0; SECRET];
     getrandom::fill(&mut secret).map_err(|error| anyhow!("no random numbers: {error}"))?;
     let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -49,13 +76,12 @@ pub(super) fn serve(opts: &Opts, text: String, talk: &Talk) -> Result<()> {
         let host = listener.local_addr()?.to_string();
         let path = format!("/{secret}/");
         let url = format!("http://{host}{path}");
-        println!("{url}");
+        writeln!(std::io::stdout(), "{url}").context("the address cannot be printed")?;
         talk.note(format_args!("Ctrl-C ends the server"));
         if !opts.no_open && open::that_detached(&url).is_err() {
             talk.warn(format_args!("no browser could be started: open the address above"));
         }
-        let stamps = stamps(&opts.session.files);
-        let page = Page { opts: opts.clone(), talk: *talk, host, path, made: Mutex::new((stamps, text)) };
+        let page = Page { opts: opts.clone(), talk: *talk, host, path, made: Mutex::new(made) };
         let router = Router::new().fallback(answer).with_state(Arc::new(page));
         let interrupted = async {
             // Without a handler the signal ends the process as usual.
@@ -111,12 +137,11 @@ fn headers() -> HeaderMap {
 impl Page {
     /// The page of the files as they are now.
     fn now(&self) -> Result<String> {
-        let stamps = stamps(&self.opts.session.files);
         let mut made = self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if made.0 != stamps {
-            *made = (stamps, self.opts.make(&self.talk)?);
+        if made.is_live || made.stamps != stamps(&self.opts.session.files) {
+            (*made, _) = Made::new(&self.opts, &self.talk)?;
         }
-        Ok(made.1.clone())
+        Ok(made.text.clone())
     }
 }
 
