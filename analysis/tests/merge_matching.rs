@@ -196,6 +196,9 @@ fn reasons_are_what_is_missing() {
     assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::FailedBeforeSending));
     client.calls[2].connection = 0;
     client.calls[2].failed = false;
+    // The program ended before the call had a connection.
+    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::InFlight));
+    client.calls[2].end = 130;
     assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::ConnectionUnknown));
     server.calls.remove(0);
     assert_eq!(fate(&[client.file(), server.file()], 0), why(Reason::NotRecorded));

@@ -164,8 +164,6 @@ impl Weather {
                     let is_lost = match reason {
                         Reason::FailedBeforeSending | Reason::NotDispatched | Reason::InFlight => true,
                         Reason::AmbiguousConnection => calls[at].object == ObjId::DGC,
-                        // The process ended before the call had a connection.
-                        Reason::ConnectionUnknown => calls[at].connection == 0 && calls[at].end == 0,
                         // Sent to a process that ended before it had accepted the connection.
                         Reason::PeerNotRecorded => calls[at].object == ObjId::DGC && calls[at].failed,
                         _ => false,

@@ -49,7 +49,7 @@ pub enum Reason {
     NotDispatched,
     /// It failed before its arguments were written.
     FailedBeforeSending,
-    /// Its arguments were still being written when the recording ended.
+    /// It had no connection yet, or its arguments were still being written, when the recording ended.
     InFlight,
     /// It did not return, and the connection that could be the other end of its own is not the only one, or is not known to be.
     AmbiguousConnection,

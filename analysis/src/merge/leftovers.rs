@@ -25,6 +25,8 @@ struct Left {
     no_such_object: bool,
     failed: bool,
     sent: bool,
+    /// It had not ended when its profile did.
+    is_open: bool,
     /// Number of the virtual machine that the object, or else the return, is of.
     machine: Option<i32>,
     /// No other process has such an object.
@@ -195,6 +197,8 @@ impl Lefts {
             }
             let reason = match peer {
                 _ if left.failed && !left.sent => Reason::FailedBeforeSending,
+                // It had begun, and had no connection yet.
+                _ if connection == NONE && left.is_open && !left.sent && !left.returned => Reason::InFlight,
                 _ if connection == NONE && !left.returned => Reason::ConnectionUnknown,
                 _ if ambiguous.contains_key(&connection) => Reason::AmbiguousConnection,
                 _ if !left.sent && !left.returned => Reason::InFlight,
@@ -244,6 +248,7 @@ impl Left {
             no_such_object: call.no_such_object,
             failed: call.failed,
             sent: call.sent != 0,
+            is_open: call.end == 0,
             machine: call.return_id.map(|uid| uid.unique).or(object),
             is_own_object: object.is_some(),
             asked: Peer::Unknown,
