@@ -1,6 +1,9 @@
 // Tabs, keys, menus; what several views do alike.
 "use strict";
 
+/** Contexts on the way from the root that are named. */
+const MOST_CRUMBS = 40;
+
 const VIEWS = [
   ["summary", "Summary", (app, place) => new SummaryView(app, place)],
   ["tree", "Tree", (app, place) => new TreeView(app, place)],
@@ -90,13 +93,17 @@ class App {
   crumbs() {
     const { state, profile } = this;
     const place = document.getElementById("crumbs");
-    const parts = profile.path(state.selected).map((node) => {
+    const path = profile.path(state.selected);
+    // Of a deep one the root, and its end.
+    const left = Math.max(0, path.length - MOST_CRUMBS);
+    const parts = path.filter((_, i) => i === 0 || i > left).map((node) => {
       const name = node === 0 ? "(root)" : short(profile.label(node));
       const crumb = element("button", { class: node === state.root ? "root" : "", title: profile.label(node) }, name);
       crumb.onclick = () => state.go({ selected: node });
       return crumb;
     });
     place.replaceChildren();
+    if (left > 0) parts.splice(1, 0, `\u2026 ${count(left)} more \u2026`);
     parts.forEach((crumb, i) => place.append(i ? " \u203a " : "", crumb));
     place.scrollLeft = place.scrollWidth;
   }
@@ -211,12 +218,12 @@ class App {
       case "summary": return `instrument report ${files}`;
       case "methods": {
         const sort = { total: " --sort cum", calls: " --sort calls", name: " --sort name" }[state.at.sort] || "";
-        return `instrument xprof${resource}${sort} ${files}`;
+        return `instrument xprof${resource}${sort} --prune 0 ${files}`;
       }
       case "threads": return `instrument threads ${files}`;
       default: {
         const focus = state.root !== 0 && f.kind === "method" ? ` --focus ${quoted(f.name)}` : "";
-        return `instrument xtree${resource}${focus} ${files}`;
+        return `instrument xtree${resource}${focus} --prune 0 ${files}`;
       }
     }
   }

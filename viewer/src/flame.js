@@ -9,20 +9,10 @@ class FlameView {
   constructor(app, parent) {
     this.app = app;
     this.state = app.state;
-    const tools = element("div", { class: "tools" });
-    const button = (id, text, title, act) => {
-      const made = element("button", { id, title }, text);
-      made.onclick = act;
-      tools.append(made);
-      return made;
-    };
-    this.up = button("up", "Up one level", "The caller of the root becomes the root (u)", () => this.app.up());
-    button("reset", "Reset root", "Show the whole tree (r)", () => this.app.reset());
-    button("root-here", "Root here", "The selected context becomes the root (Enter)", () => this.app.rootHere());
-    button("fit", "Fit", "The whole width of the root (0)", () => this.fit());
-    this.flip = button("flip", "Upside down", "Callees above their caller, as in a flame graph", () => ((this.isFlame = !this.isFlame), this.update()));
-    tools.append(element("span", { class: "kind" }, "wheel: scroll, with Ctrl zoom; drag: move; double click: root"));
-    parent.append(tools);
+    this.tools = new Toolbar(app, parent, ["up", "reset", "root-here"]);
+    this.tools.button("fit", "Fit", "The whole width of the root (0)", () => this.fit());
+    this.flip = this.tools.button("flip", "Upside down", "Callees above their caller, as in a flame graph", () => ((this.isFlame = !this.isFlame), this.update()));
+    this.tools.body.append(element("span", { class: "kind" }, "wheel: scroll, with Ctrl zoom; drag: move; double click: root"));
     this.body = element("div", { class: "body" });
     this.canvas = element("canvas", { role: "img", "aria-label": "Flame graph; the view Tree has the same as a table" });
     this.body.style.overflow = "hidden";
@@ -46,7 +36,7 @@ class FlameView {
   update() {
     if (this.shown !== this.state.root) this.fit();
     this.shown = this.state.root;
-    this.up.disabled = this.state.root === 0;
+    this.tools.update();
     this.reveal();
     this.draw();
   }

@@ -10,28 +10,17 @@ class GraphView {
     this.state = app.state;
     this.dx = 150;
     this.dy = 26;
-    const tools = element("div", { class: "tools" });
-    const button = (id, text, title, act) => {
-      const made = element("button", { id, title }, text);
-      made.onclick = act;
-      tools.append(made);
-      return made;
-    };
-    button("open-level", "Open level", "Show the next level of the tree (l)", () => this.app.openLevel());
-    this.up = button("up", "Up one level", "The caller of the root becomes the root (u)", () => this.app.up());
-    button("reset", "Reset root", "Show the whole tree (r)", () => this.app.reset());
-    button("root-here", "Root here", "The selected context becomes the root (Enter)", () => this.app.rootHere());
+    this.tools = new Toolbar(app, parent, ["open-level", "up", "reset", "root-here"]);
     const zoom = (x, y) => () => {
       this.dx = Math.min(600, Math.max(20, this.dx * x));
       this.dy = Math.min(120, Math.max(8, this.dy * y));
       this.update();
     };
-    button("wider", "\u2194+", "Zoom in horizontally (+)", zoom(1.3, 1));
-    button("narrower", "\u2194\u2212", "Zoom out horizontally (-)", zoom(1 / 1.3, 1));
-    button("higher", "\u2195+", "Zoom in vertically", zoom(1, 1.3));
-    button("lower", "\u2195\u2212", "Zoom out vertically", zoom(1, 1 / 1.3));
-    button("refresh", "Refresh", "Draw again", () => this.update());
-    parent.append(tools);
+    this.tools.button("wider", "\u2194+", "Zoom in horizontally (+)", zoom(1.3, 1));
+    this.tools.button("narrower", "\u2194\u2212", "Zoom out horizontally (-)", zoom(1 / 1.3, 1));
+    this.tools.button("higher", "\u2195+", "Zoom in vertically", zoom(1, 1.3));
+    this.tools.button("lower", "\u2195\u2212", "Zoom out vertically", zoom(1, 1 / 1.3));
+    this.tools.button("refresh", "Refresh", "Draw again", () => this.update());
     this.body = element("div", { class: "body", "aria-label": "Tree window" });
     this.svg = document.createElementNS(SVG, "svg");
     this.body.append(this.svg);
@@ -42,7 +31,7 @@ class GraphView {
 
   update() {
     this.list = this.app.openList();
-    this.up.disabled = this.state.root === 0;
+    this.tools.update();
     const deepest = this.list.levels.reduce((most, level) => Math.max(most, level), 0);
     this.svg.setAttribute("width", String((deepest + 1) * this.dx + 500));
     this.svg.setAttribute("height", String(this.list.nodes.length * this.dy + 20));

@@ -182,8 +182,8 @@ class Profile {
   /** From the root down to a context. */
   path(node) {
     const path = [node];
-    while (node !== 0) path.unshift((node = this.parent[node]));
-    return path;
+    while (node !== 0) path.push((node = this.parent[node]));
+    return path.reverse();
   }
 
   /** The nearest context above, or this one, that is of a kind. */

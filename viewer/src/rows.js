@@ -17,6 +17,40 @@ function select(id, options) {
   return made;
 }
 
+/** Buttons that several views have: text, help, what they do. */
+const COMMON = {
+  "open-level": ["Open level", "Show the next level of the tree (l)", (app) => app.openLevel()],
+  "close-all": ["Close all", "Show the root and its children", (app) => app.closeAll()],
+  up: ["Up one level", "The caller of the root becomes the root (u)", (app) => app.up()],
+  reset: ["Reset root", "Show the whole tree (r)", (app) => app.reset()],
+  "root-here": ["Root here", "The selected context becomes the root (Enter)", (app) => app.rootHere()],
+};
+
+/** The buttons of a view. */
+class Toolbar {
+  constructor(app, parent, common) {
+    this.app = app;
+    this.body = element("div", { class: "tools" });
+    parent.append(this.body);
+    for (const id of common) {
+      const [text, title, act] = COMMON[id];
+      const made = this.button(id, text, title, () => act(app));
+      if (id === "up") this.up = made;
+    }
+  }
+
+  button(id, text, title, act) {
+    const made = element("button", { id, title }, text);
+    made.onclick = act;
+    this.body.append(made);
+    return made;
+  }
+
+  update() {
+    this.up.disabled = this.app.state.root === 0;
+  }
+}
+
 /** A list of rows; `fill(row element, index)` writes one. */
 class Rows {
   constructor(parent, fill, label) {

@@ -8,19 +8,7 @@ class TreeView {
   constructor(app, parent) {
     this.app = app;
     this.state = app.state;
-    const tools = element("div", { class: "tools" });
-    const button = (id, text, title, act) => {
-      const made = element("button", { id, title }, text);
-      made.onclick = act;
-      tools.append(made);
-      return made;
-    };
-    button("open-level", "Open level", "Show the next level of the tree (l)", () => this.app.openLevel());
-    button("close-all", "Close all", "Show the root and its children", () => this.app.closeAll());
-    this.up = button("up", "Up one level", "The caller of the root becomes the root (u)", () => this.app.up());
-    button("reset", "Reset root", "Show the whole tree (r)", () => this.app.reset());
-    button("root-here", "Root here", "The selected context becomes the root (Enter)", () => this.app.rootHere());
-    parent.append(tools);
+    this.tools = new Toolbar(app, parent, ["open-level", "close-all", "up", "reset", "root-here"]);
     const { name } = this.state.profile.resources[this.state.resource];
     const head = element("div", { class: "head" });
     for (const [text, kind] of [["calls", ""], [`self`, ""], ["\u00b1", "error"], ["total", ""], ["\u00b1", "error"], ["%", "share"]]) {
@@ -33,7 +21,7 @@ class TreeView {
 
   update() {
     this.list = this.app.openList();
-    this.up.disabled = this.state.root === 0;
+    this.tools.update();
     this.rows.show(this.list.nodes.length);
     const at = this.list.nodes.indexOf(this.state.selected);
     if (at >= 0) this.rows.scrollTo(at);
