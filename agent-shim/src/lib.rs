@@ -45,6 +45,7 @@ use class_rules::Origin;
 use clock::Pair;
 use early::{Early, Rewritten};
 use heap_dump::AtEnd;
+use instrument_control::selection;
 use instrument_control::word::{Clock, Owners};
 use instrument_names::program;
 use instrument_rewriter::transform::hooks::Reach;
@@ -205,7 +206,7 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if !options.roots.is_empty() {
         settings += &format!("roots={}\n", options.roots.join(","));
     }
-    settings += &format!("selection={}\n", options.selection);
+    settings += &format!("selection={}\n", selection::below(options.selection.clone(), &options.roots));
     for region in &options.regions {
         settings += &format!("region.{}={}\n", region.number, region.name);
     }

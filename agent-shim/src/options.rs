@@ -4,8 +4,10 @@
 
 use crate::heap::Classes;
 use instrument_control::keys::{self, For, KEYS};
+use instrument_control::selection;
 use instrument_control::word::{self, Clock, LibraryCalls, Owners, Record, Transform};
 use instrument_names::pattern::{Pattern, split_list};
+use instrument_names::selection::Selection;
 use instrument_names::word::Word;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
@@ -44,8 +46,8 @@ pub(crate) struct Options {
     /// Patterns, one each.
     pub(crate) roots: Vec<String>,
     pub(crate) regions: Vec<Region>,
-    /// What is inserted where, as the profile says it.
-    pub(crate) selection: String,
+    /// What is recorded, as the profile says it; without the roots, which a property may replace.
+    pub(crate) selection: Selection,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
@@ -77,21 +79,6 @@ pub(crate) struct Heap {
     pub(crate) holders: Duration,
 }
 
-/// The keys that say what is inserted where.
-const SELECTING: [&str; 11] = [
-    keys::INCLUDE,
-    keys::EXCLUDE,
-    keys::NO_REWRITE,
-    keys::TRANSFORM,
-    keys::ROOT,
-    keys::REGION,
-    keys::LIBRARY_CALLS,
-    keys::HEAP,
-    keys::HEAP_INCLUDE,
-    keys::HEAP_EXCLUDE,
-    keys::HEAP_ALL,
-];
-
 impl Options {
     /// Reads an option string.
     ///
@@ -111,15 +98,11 @@ impl Options {
         let (mut library_calls, mut record) = (LibraryCalls::None, Record::Tree);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
-        let mut selection = Vec::new();
         for option in keys::split(text)? {
             let (key, value) =
                 option.split_once('=').ok_or_else(|| format!("option `{option}` is not KEY=VALUE"))?;
             if value.is_empty() {
                 return Err(format!("option `{key}` has no value"));
-            }
-            if SELECTING.contains(&key) {
-                selection.push(format!(" {key}={}", value.replace('\n', " ")));
             }
             let path = || Some(PathBuf::from(value));
             match key {
@@ -215,6 +198,14 @@ impl Options {
         if let Some(pattern) = untouched.iter().find(|pattern| pattern.contains(['#', '('])) {
             return Err(format!("no-rewrite={pattern}: it names a method, and whole classes are left"));
         }
+        let of_heap = recorder.iter().filter(|(key, _)| *key == keys::HEAP).map(|(_, value)| value);
+        let selection = selection::selection(transforms, library_calls, &filter, &regions)
+            .with(keys::NO_REWRITE, &untouched)
+            .with(keys::EARLY, early.then_some("on"))
+            .with(keys::HEAP_ALL, heap_all.then_some("on"))
+            .with(Selection::HEAP, of_heap)
+            .with(keys::HEAP_INCLUDE, &heap_include)
+            .with(keys::HEAP_EXCLUDE, &heap_exclude);
         let untouched = Filter::new(&[], &untouched).map_err(|error| error.to_string())?;
         Ok(Options {
             filter,
@@ -226,10 +217,7 @@ impl Options {
             heap,
             roots,
             regions,
-            selection: {
-                selection.sort();
-                format!("agent{}", selection.concat())
-            },
+            selection,
             ids,
             report,
             dump,

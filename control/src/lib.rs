@@ -5,9 +5,11 @@
 //! | [`word`] | options whose value is one of a few words: transforms, what is recorded, .. |
 //! | [`keys`] | the keys of the agent's option string, what each takes, and how the string is written and split |
 //! | [`ctl`] | requests to a running program: the protocol, and where the socket is |
+//! | [`selection`] | what is recorded, as both ends write it into profiles |
 //! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
 
 pub mod ctl;
 pub mod keys;
 pub mod run;
+pub mod selection;
 pub mod word;

@@ -38,6 +38,21 @@ impl Transform {
         }
     }
 
+    /// Those of a set.
+    pub fn list(of: Transforms) -> Vec<Transform> {
+        let all = [
+            (Transform::MethodEvents, of.method_events),
+            (Transform::Allocation, of.allocation),
+            (Transform::ArrayAllocation, of.array_allocation),
+            (Transform::ObjectInit, of.object_init),
+            (Transform::ThreadLinks, of.thread_links),
+            (Transform::HandOver, of.hand_over),
+            (Transform::Rmi, of.rmi),
+            (Transform::Waits, of.waits),
+        ];
+        all.into_iter().filter(|(_, is_in)| *is_in).map(|(transform, _)| transform).collect()
+    }
+
     /// What is inserted if nobody says: nothing around a code region, whose time everything that is recorded would be part of; and
     /// without times there is no waiting time to tell apart.
     pub fn defaults(with_regions: bool, record: Record) -> &'static [Transform] {

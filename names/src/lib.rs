@@ -9,6 +9,7 @@
 //! | [`nearest`] | what a pattern that fits nothing may have been meant as |
 //! | [`signature`] | names with descriptors as Java writes them |
 //! | [`program`] | which program a process runs, from its command |
+//! | [`selection`] | what of a program is recorded, as profiles say it |
 //! | [`snapshot`] | how the file is called that a reset leaves beside a profile |
 //! | [`printable`] | text of programs made safe for a terminal |
 //! | [`word`] | values that are written as one of a few words |
@@ -22,6 +23,7 @@ pub mod nearest;
 pub mod pattern;
 pub mod printable;
 pub mod program;
+pub mod selection;
 pub mod signature;
 pub mod snapshot;
 pub mod types;

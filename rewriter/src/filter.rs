@@ -109,6 +109,14 @@ impl Filter {
         Ok(Filter { include: Watched::list(include)?, exclude: Watched::list(exclude)?, restrict_to: None })
     }
 
+    /// The include and the exclude patterns, as they were written, one by one.
+    pub fn patterns(&self) -> (Vec<&str>, Vec<&str>) {
+        fn texts(patterns: &[Watched]) -> Vec<&str> {
+            patterns.iter().map(|p| p.pattern.text()).collect()
+        }
+        (texts(&self.include), texts(&self.exclude))
+    }
+
     /// The include and the exclude patterns that no class and no method has fitted so far.
     pub fn unmatched(&self) -> (Vec<&str>, Vec<&str>) {
         fn texts(patterns: &[Watched]) -> Vec<&str> {

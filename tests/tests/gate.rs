@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
+use instrument_tests::agent;
 use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::subject;
 use tempfile::TempDir;
@@ -204,5 +205,31 @@ fn what_cannot_be_compared_is_refused_and_new_methods_are_no_finding() -> Result
         code == Some(1) && said.contains("no method fits the budget") && said.contains("prepareStatement"),
         "{said}"
     );
+    Ok(())
+}
+
+/// Both write what they record in the same words, and record the same calls.
+#[test]
+fn a_rewritten_program_and_one_under_the_agent_compare() -> Result<()> {
+    let Some(shop) = Shop::new()? else { return Ok(()) };
+    let options = ["--transform", "method-events,thread-links", "--include", "Regressions**:other.**"];
+    shop.instrument("same", &options)?;
+    let gate = shop.path("shop.gate");
+    let runs = (0..3).map(|_| shop.run("same", "", &[])).collect::<Result<Vec<_>>>()?;
+    ensure!(shop.gate("learn", &gate, &runs, &[])?.status.success());
+    let under_the_agent = |fault: &str, options: &[&str]| -> Result<PathBuf> {
+        let profile = shop.path(&format!("agent-{fault}.iprof"));
+        let mut call = subject::call()?;
+        call.args(["run", "--agent"]).arg(agent::library()?).args(options).arg("--out").arg(&profile);
+        call.arg("--").arg(shop.jdk.home.join("bin/java")).arg("-cp").arg(shop.path("classes"));
+        call.args(["Regressions", fault]).run_quietly()?;
+        Ok(profile)
+    };
+    let (code, said) = shop.check(&gate, &under_the_agent("", &options)?, &[])?;
+    ensure!(code == Some(0) && said.contains("passed ("), "{said}");
+    let (code, said) = shop.check(&gate, &under_the_agent("n+1", &options)?, &[])?;
+    ensure!(code == Some(1) && said.starts_with(FAULTS[0].1), "{said}");
+    let (code, said) = shop.check(&gate, &under_the_agent("", &options[..2])?, &[])?;
+    ensure!(code == Some(4) && said.contains("what is instrumented differs"), "{code:?}: {said}");
     Ok(())
 }

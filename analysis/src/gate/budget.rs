@@ -10,12 +10,14 @@
 //!
 //! Limits are `<= N`, `< N`, `== N`, `>= N` or `> N`. What a task of a pool does is below the method that handed the task over.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use instrument_names::pattern::Pattern;
 use serde::Deserialize;
 
-use super::figure::{Figure, Figures, add};
+use super::figure::{Figure, Figures, Range, add};
+use super::outcome::Finding;
 use super::run::{Run, is_method};
 
 /// A limit of a figure.
@@ -198,6 +200,48 @@ fn handed_over_by(name: &str) -> Option<&str> {
 }
 
 impl Budget {
+    /// The limits of a budget that are not kept.
+    pub(super) fn exceeded(&self, runs: &[Run]) -> Vec<Finding> {
+        let spent: Vec<_> = runs.iter().map(|run| self.spent(run)).collect();
+        let mut findings = Vec::new();
+        for &(figure, limit) in &self.limits {
+            let f = figure as usize;
+            let calls = |spent: &Spent| if self.per_call { spent.calls } else { 1 };
+            let Some(worst) = spent.iter().position(|spent| !limit.allows(spent.figures[f], calls(spent)))
+            else {
+                continue;
+            };
+            let (run, of) = (&runs[worst], &spent[worst]);
+            let now = spent
+                .iter()
+                .map(|spent| Range::fixed(spent.figures[f]))
+                .reduce(Range::with)
+                .unwrap_or_default();
+            let value = |i: usize| run.nodes[i].figures[f];
+            let most = of.contexts.iter().copied().max_by_key(|&i| (value(i), std::cmp::Reverse(i)));
+            let mut from: BTreeMap<&str, u64> = BTreeMap::new();
+            for &i in &of.contexts {
+                *from.entry(run.name(run.nodes[i].parent)).or_default() += value(i);
+            }
+            let is_place = |name: &str| of.under.iter().any(|&top| run.name(top) == name);
+            let from = from.into_iter().filter(|(name, more)| *more > 0 && !is_place(name));
+            let mut from: Vec<_> = from.map(|(name, more)| (name.to_owned(), more)).collect();
+            from.sort_by_key(|(name, more)| (std::cmp::Reverse(*more), name.clone()));
+            let method = most.map_or(self.method.text(), |i| run.name(i));
+            let place = of.under.first().map_or(self.place(), |&top| run.name(top));
+            let per = if self.per_call { " a call" } else { "" };
+            findings.push(Finding {
+                place: self.under.is_some().then(|| place.to_owned()),
+                place_calls: of.calls,
+                allowed: Some(format!("{limit}{per}")),
+                from,
+                path: most.map(|i| run.path(i)).unwrap_or_default(),
+                ..Finding::new(figure, method, None, now)
+            });
+        }
+        findings
+    }
+
     /// What was spent of it in a run.
     pub fn spent(&self, run: &Run) -> Spent {
         let fits = |pattern: &Pattern, name: &str| match handed_over_by(name) {

@@ -11,12 +11,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::baseline::{Baseline, Method};
 use super::budget::Budget;
 use super::figure::{Figure, Figures, Range, Ranges};
-use super::growth::{self, Growth};
+use super::growth;
+use super::outcome::{Finding, Outcome, Remark};
 use super::run::{Refusal, Run, is_method};
 use super::search::{Grown, Search};
 
@@ -24,79 +23,6 @@ use super::search::{Grown, Search};
 const NEAR: usize = 3;
 /// Methods that are listed of each kind that is no finding.
 const LISTED: usize = 20;
-
-/// Something that may not be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// What grew, or was limited.
-    pub figure: Figure,
-    /// The method whose figure it is.
-    pub method: String,
-    /// Below which method it grew; `None`: in the program as a whole, or it is not known where.
-    pub place: Option<String>,
-    /// Calls of that method.
-    pub place_calls: u64,
-    /// The figure below it before; `None`: a budget says what is allowed.
-    pub before: Option<u64>,
-    /// The figure below it now; the range is that of the runs that were checked where they differ.
-    pub now: Range,
-    /// What a budget allows, such as `<= 1`.
-    pub allowed: Option<String>,
-    /// Direct callers that contribute, other than the place, with how much more comes from each; the largest first.
-    pub from: Vec<(String, u64)>,
-    /// The methods of the context that contributes most, outermost first.
-    pub path: Vec<String>,
-    /// What it grows with.
-    pub growth: Option<Growth>,
-    /// How many methods more are called more often because of it, as far as that is known.
-    pub consequences: usize,
-    /// Calls that came with it, its own and those below it.
-    #[serde(skip)]
-    pub weight: u64,
-}
-
-/// A method's figure that is no finding but worth a line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Remark {
-    /// Whose.
-    pub method: String,
-    /// Which.
-    pub figure: Figure,
-    /// Before.
-    pub before: Range,
-    /// Now.
-    pub now: Range,
-}
-
-/// What a check came to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Outcome {
-    /// What fails, the largest first; budgets in their order behind what grew.
-    pub findings: Vec<Finding>,
-    /// Figures that became smaller; the largest first, and how many there are.
-    pub smaller: (Vec<Remark>, usize),
-    /// Figures that moved before and are beyond twice what was seen; they are not judged.
-    pub beyond: (Vec<Remark>, usize),
-    /// Figures that never moved, and differ among the runs that were checked.
-    pub unsteady: (Vec<Remark>, usize),
-    /// Methods that were judged, and those whose calls move.
-    pub methods: (usize, usize),
-    /// Calls of the first, and of both, as they were learned.
-    pub stable_calls: (u64, u64),
-    /// Methods that are called and are not in the baseline.
-    pub new_methods: usize,
-    /// Runs that were checked, and runs that the baseline comes from.
-    pub runs: (usize, u64),
-    /// Budgets that were checked.
-    pub budgets: usize,
-}
-
-impl Outcome {
-    /// Whether nothing fails.
-    pub fn passes(&self) -> bool {
-        self.findings.is_empty()
-    }
-}
 
 /// Whether a run can be compared with a baseline, which is called `of`.
 ///
@@ -146,7 +72,7 @@ pub fn check(baseline: Option<&Baseline>, budgets: &[Budget], runs: &[Run]) -> O
         Search::new(baseline, first, &runs[1..], grown).findings(&mut outcome.findings);
     }
     for budget in budgets {
-        outcome.findings.extend(exceeded(budget, runs));
+        outcome.findings.extend(budget.exceeded(runs));
     }
     outcome
 }
@@ -366,63 +292,6 @@ fn subtrees(run: &Run) -> Vec<usize> {
         ends[parent] = ends[parent].max(ends[i]);
     }
     ends
-}
-
-impl Finding {
-    fn new(figure: Figure, method: &str, before: Option<u64>, now: Range) -> Finding {
-        Finding {
-            figure,
-            method: method.to_owned(),
-            place: None,
-            place_calls: 0,
-            before,
-            now,
-            allowed: None,
-            from: Vec::new(),
-            path: Vec::new(),
-            growth: None,
-            consequences: 0,
-            weight: 0,
-        }
-    }
-}
-
-/// The limits of a budget that are not kept.
-fn exceeded(budget: &Budget, runs: &[Run]) -> Vec<Finding> {
-    let spent: Vec<_> = runs.iter().map(|run| budget.spent(run)).collect();
-    let mut findings = Vec::new();
-    for &(figure, limit) in &budget.limits {
-        let f = figure as usize;
-        let calls = |spent: &super::budget::Spent| if budget.per_call { spent.calls } else { 1 };
-        let Some(worst) = spent.iter().position(|spent| !limit.allows(spent.figures[f], calls(spent))) else {
-            continue;
-        };
-        let (run, of) = (&runs[worst], &spent[worst]);
-        let now =
-            spent.iter().map(|spent| Range::fixed(spent.figures[f])).reduce(Range::with).unwrap_or_default();
-        let value = |i: usize| run.nodes[i].figures[f];
-        let most = of.contexts.iter().copied().max_by_key(|&i| (value(i), std::cmp::Reverse(i)));
-        let mut from: BTreeMap<&str, u64> = BTreeMap::new();
-        for &i in &of.contexts {
-            *from.entry(run.name(run.nodes[i].parent)).or_default() += value(i);
-        }
-        let is_place = |name: &str| of.under.iter().any(|&top| run.name(top) == name);
-        let from = from.into_iter().filter(|(name, more)| *more > 0 && !is_place(name));
-        let mut from: Vec<_> = from.map(|(name, more)| (name.to_owned(), more)).collect();
-        from.sort_by_key(|(name, more)| (std::cmp::Reverse(*more), name.clone()));
-        let method = most.map_or(budget.method.text(), |i| run.name(i));
-        let place = of.under.first().map_or(budget.place(), |&top| run.name(top));
-        let per = if budget.per_call { " a call" } else { "" };
-        findings.push(Finding {
-            place: budget.under.is_some().then(|| place.to_owned()),
-            place_calls: of.calls,
-            allowed: Some(format!("{limit}{per}")),
-            from,
-            path: most.map(|i| run.path(i)).unwrap_or_default(),
-            ..Finding::new(figure, method, None, now)
-        });
-    }
-    findings
 }
 
 #[cfg(test)]

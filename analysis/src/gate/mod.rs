@@ -11,6 +11,7 @@
 //! | [`file`] | the text of a baseline |
 //! | [`budget`] | limits that people write |
 //! | [`check`] | runs against a baseline and budgets: what grew, where |
+//! | [`outcome`] | what a check came to: findings, and what is worth a line |
 //! | [`growth`] | what the number of calls grows with |
 //! | [`print`] | the outcome as text, Markdown, JSON and JUnit XML |
 //!
@@ -25,11 +26,13 @@ pub mod file;
 pub mod growth;
 mod joined;
 pub mod open;
+pub mod outcome;
 pub mod print;
 pub mod reason;
 pub mod run;
 mod search;
 
 pub use baseline::Baseline;
-pub use check::{Outcome, check};
+pub use check::check;
+pub use outcome::Outcome;
 pub use run::Run;

@@ -10,8 +10,8 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use serde_json::json;
 
-use super::check::{Finding, Outcome, Remark};
 use super::figure::Figure;
+use super::outcome::{Finding, Outcome, Remark};
 use super::run::is_method;
 
 /// How an outcome is written.

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use instrument_names::selection::Selection;
 use instrument_trace::{Mode, Profile};
 
 use super::figure::{Figure, Figures, add};
@@ -81,7 +82,7 @@ pub enum Refusal {
     Part(&'static str),
     /// The calls do not add up.
     #[error("its calls do not add up for {0} methods in a thread; record it again")]
-    Law(usize),
+    Unbalanced(usize),
     /// An id has no name.
     #[error(
         "method {0} has no name; instrument modules that run together with one --ids FILE, and record the program again"
@@ -151,7 +152,7 @@ pub fn complete(profile: &Profile, is_live: bool) -> Result<(), Refusal> {
     }
     match profile.imbalances().len() {
         0 => Ok(()),
-        methods => Err(Refusal::Law(methods)),
+        methods => Err(Refusal::Unbalanced(methods)),
     }
 }
 
@@ -198,6 +199,14 @@ impl Conditions {
     }
 }
 
+/// Whether a run with this selection counts objects.
+fn counts_objects(selection: &str) -> bool {
+    let selection = Selection::parse(selection);
+    let counting = ["allocation", "array-allocation", "object-init"];
+    selection.values(Selection::TRANSFORM).any(|transform| counting.contains(&transform))
+        || selection.values(Selection::HEAP).next().is_some()
+}
+
 /// Class initialisers, and work of the machine: done once, wherever it is needed first.
 pub(crate) fn is_once(name: &str) -> bool {
     name.contains(".<clinit>(") || matches!(name, "(class loading)" | "(invokedynamic linking)")
@@ -215,8 +224,7 @@ impl Run {
     /// It was not, and what to do.
     pub fn counts(&self, figure: Figure) -> Result<(), Refusal> {
         let is_there = self.nodes.iter().any(|node| node.figures[figure as usize] > 0);
-        let selection = &self.conditions.selection;
-        let has_heap = ["allocation", "object-init", "heap="].iter().any(|word| selection.contains(word));
+        let has_heap = counts_objects(&self.conditions.selection);
         let (what, cure) = match figure {
             Figure::Calls => return Ok(()),
             Figure::Allocations | Figure::Bytes if has_heap => return Ok(()),
@@ -452,6 +460,24 @@ mod tests {
         ] {
             let refusal = same.comparable(&other, "app.gate").unwrap_err().to_string();
             assert!(refusal.contains("in app.gate"), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_counts_is_not_zero() {
+        let of = |selection: &str| {
+            let conditions = Conditions { selection: selection.into(), ..Conditions::default() };
+            Run::empty("app".into(), conditions).counts(Figure::Allocations).is_ok()
+        };
+        for counting in
+            ["transform=allocation", "transform=method-events transform=object-init", "heap=counts"]
+        {
+            assert!(of(counting), "{counting}");
+        }
+        for other in
+            ["", "transform=method-events include=com.allocation.**", "heap-include=a.B", "root=heap.A#b"]
+        {
+            assert!(!of(other), "{other}");
         }
     }
 }

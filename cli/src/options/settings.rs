@@ -9,8 +9,10 @@ pub(crate) use crate::options::config::Runtime;
 use crate::rewriting::launcher::Launcher;
 use anyhow::Result;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use instrument_control::selection;
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform};
 use instrument_names::pattern::{MethodQuery, split_list};
+use instrument_names::selection::Selection;
 use instrument_names::word::Word;
 use instrument_rewriter::account;
 use instrument_rewriter::filter::Filter;
@@ -258,15 +260,10 @@ impl Settings {
     }
 
     /// What is inserted where, as programs say it in their profiles: figures are comparable where this is the same.
-    pub(crate) fn selection(&self) -> String {
-        let transforms: Vec<_> = self.transforms.iter().map(|transform| transform.word()).collect();
-        let mut text = format!("transform={}", transforms.join(","));
-        if self.library_calls != LibraryCalls::None {
-            text += &format!(" library-calls={}", self.library_calls.word());
-        }
-        let roots = self.roots.iter().map(|root| format!(" --root {root}"));
-        text + &roots.collect::<String>()
-            + &Some(self.filters()).filter(|f| !f.is_empty()).map_or(String::new(), |f| format!(" {f}"))
+    pub(crate) fn selection(&self) -> Selection {
+        let transforms = Transform::set(&self.transforms);
+        let inserted = selection::selection(transforms, self.library_calls, &self.filter, &self.regions);
+        selection::below(inserted, &self.roots).with("subclasses-of", &self.subclasses_of)
     }
 
     fn check(&self) -> Result<()> {

@@ -13,7 +13,7 @@ pub(crate) fn properties(name: &str, settings: &Settings, launcher: bool) -> New
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
     let mut text = format!("name={name}\nrecord={record}\ntiming={}\n", settings.timing);
-    text += &format!("selection={}\n", escape(&settings.selection()));
+    text += &format!("selection={}\n", escape(&settings.selection().to_string()));
     if launcher {
         text += "launcher=true\n";
     }
