@@ -45,6 +45,8 @@ use class_rules::Origin;
 use clock::Pair;
 use early::{Early, Rewritten};
 use heap_dump::AtEnd;
+use instrument_control::attach as control_attach;
+use instrument_control::ctl::answer_line;
 use instrument_control::selection;
 use instrument_control::word::{Clock, Owners};
 use instrument_names::program;
@@ -153,20 +155,48 @@ pub unsafe extern "system" fn Agent_OnAttach(
 ) -> c_int {
     contained("the start of the agent", || {
         // SAFETY: these are what the virtual machine passed in; the thread is attached for as long as this call lasts.
-        let (jvmti, jni, options) = unsafe { (Jvmti::of(vm), Jni::of(vm), text(options)) };
-        let attach = |jvmti: Jvmti<'static>| {
-            let jni = jni.ok_or("no JNI")?;
-            start(jvmti, &options, true)?;
-            if let Some(agent) = AGENT.get() {
-                go_live(agent, jvmti, jni, true);
-            }
-            Ok(())
+        let (jvmti, jni, text) = unsafe { (Jvmti::of(vm), Jni::of(vm), text(options)) };
+        let attach = |options: &str| {
+            let (jvmti, jni) = (jvmti.map_err(|error| error.to_string())?, jni.ok_or("no JNI")?);
+            start(jvmti, options, true)?;
+            let agent = AGENT.get().ok_or("the recording is switched off: record=off")?;
+            go_live(agent, jvmti, jni, true)?;
+            let recorder = agent.live.get().map(|live| live.recorder.profile(jni));
+            recorder.ok_or("it did not start")?.ok_or_else(|| {
+                "the profile cannot be created; the program's standard error says why".to_owned()
+            })
         };
-        if let Err(reason) = jvmti.map_err(|error| error.to_string()).and_then(attach) {
-            say(format_args!("{reason}; the program runs on as it is"));
+        match control_attach::file_of(&text) {
+            Some(file) => handed_over(file, attach),
+            None => {
+                if let Err(reason) = attach(&text) {
+                    say(format_args!("{reason}; the program runs on as it is"));
+                }
+                0
+            }
         }
-    });
-    0
+    })
+    .unwrap_or(REFUSED)
+}
+
+/// What `Agent_OnAttach` returns after a reason has been given: JNI_ERR.
+const REFUSED: c_int = -1;
+
+/// Attaches with the options that a file has, and writes into it what came of that.
+fn handed_over(file: &Path, attach: impl FnOnce(&str) -> Result<String, String>) -> c_int {
+    let done =
+        std::fs::read_to_string(file).map_err(|error| error.to_string()).and_then(|text| attach(&text));
+    let code = if done.is_ok() { 0 } else { REFUSED };
+    let answer = answer_line(done.map(|profile| serde_json::json!({ "profile": profile })));
+    if let Err(error) = std::fs::OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(file)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, answer.as_bytes()))
+    {
+        say(format_args!("{}: {error}", file.display()));
+    }
+    code
 }
 
 /// The library is about to go; nothing of it has to be given back.
@@ -295,7 +325,10 @@ fn program_name(command: &str) -> Option<String> {
 }
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
-fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
+///
+/// # Errors
+/// Why nothing is recorded.
+fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) -> Result<(), String> {
     if let Some(dump) = &agent.heap_dump {
         dump.begin();
     }
@@ -305,7 +338,7 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
             early.append_runtime(jvmti).then_some(())?;
         }
         heap::register(jni).then_some(())?;
-        let at_once = agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
+        let at_once = attached || agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
         export_memory(jvmti, jni);
         let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
         Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni, agent.early.is_some())? })
@@ -315,16 +348,13 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
             // Nobody would be told of what is rewritten from here on.
             let _ = jvmti.disable(Event::ClassFileLoadHook);
         }
-        say(format_args!("the runtime cannot be called; the program runs as it is"));
-        return;
+        return Err("the runtime cannot be called".to_owned());
     };
     if agent.live.set(live).is_err() {
-        return;
+        return Ok(());
     }
-    if let Err(error) = jvmti.enable(Event::ClassFileLoadHook) {
-        say(format_args!("classes cannot be seen as they load: {error}; the program runs as it is"));
-        return;
-    }
+    (jvmti.enable(Event::ClassFileLoadHook))
+        .map_err(|error| format!("classes cannot be seen as they load: {error}"))?;
     if let Some(owners) = agent.threads {
         monitors::start(jni, owners);
         if !send_again(jvmti, jni, "java/util/concurrent/locks/LockSupport") {
@@ -365,6 +395,7 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) {
     if let Some(kept) = kept {
         jni.forget_global(kept);
     }
+    Ok(())
 }
 
 /// Lets the recorder write to its mapping as the JDK does. Where that fails it goes a slower way.
@@ -470,8 +501,10 @@ unsafe extern "system" fn vm_init(
     contained("the start of the virtual machine", || {
         // SAFETY: the environments are valid during this call.
         let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
-        if let Some(agent) = AGENT.get() {
-            go_live(agent, jvmti, jni, false);
+        if let Some(agent) = AGENT.get()
+            && let Err(reason) = go_live(agent, jvmti, jni, false)
+        {
+            say(format_args!("{reason}; the program runs as it is"));
         }
     });
 }

@@ -27,6 +27,7 @@ pub(crate) struct Recorder {
     missed: StaticMethod,
     properties: StaticMethod,
     holders: StaticMethod,
+    profile: StaticMethod,
     /// Pieces of the id map that it did not take yet.
     waiting: Mutex<Vec<Vec<u8>>>,
 }
@@ -48,13 +49,14 @@ impl Recorder {
         let missed = jni.static_method(CLASS, "missed", "([B)V")?;
         let properties = jni.static_method(CLASS, "properties", "([B)V")?;
         let holders = jni.static_method(CLASS, "holders", "([B)V")?;
+        let profile = jni.static_method(CLASS, "profile", "()[B")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
         if at_once {
             let begin = jni.static_method(CLASS, "begin", "([B)V")?;
             jni.call_with_bytes(&begin, &[]).then_some(())?;
         }
-        Some(Recorder { id_map, roots, missed, properties, holders, waiting: Mutex::default() })
+        Some(Recorder { id_map, roots, missed, properties, holders, profile, waiting: Mutex::default() })
     }
 
     /// Tells what has to be known of a class before it runs. Roots do not wait as the map does: where the stack is nearly full, what
@@ -82,6 +84,12 @@ impl Recorder {
         if !pieces.is_empty() {
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).append(&mut pieces);
         }
+    }
+
+    /// Where the profile is; none: it was not begun.
+    pub(crate) fn profile(&self, jni: Jni<'_>) -> Option<String> {
+        let path = jni.call_for_bytes(&self.profile)?;
+        String::from_utf8(path).ok().filter(|path| !path.is_empty())
     }
 
     /// Writes who holds objects that may leak.

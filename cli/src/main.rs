@@ -31,6 +31,8 @@ enum Command {
     #[cfg(unix)]
     Run(Box<commands::run::Opts>),
     #[cfg(target_os = "linux")]
+    Attach(Box<commands::attach::Opts>),
+    #[cfg(target_os = "linux")]
     Ctl(commands::ctl::Opts),
     JdkPatch(commands::jdk_patch::Opts),
     Dump(commands::dump::Opts),
@@ -76,6 +78,8 @@ fn main() -> ExitCode {
         Command::Rewrite(opts) => commands::rewrite::run(*opts, &talk),
         #[cfg(unix)]
         Command::Run(opts) => commands::run::run(*opts, &talk),
+        #[cfg(target_os = "linux")]
+        Command::Attach(opts) => commands::attach::run(*opts, &talk),
         #[cfg(target_os = "linux")]
         Command::Ctl(opts) => commands::ctl::run(&opts, &talk),
         Command::JdkPatch(opts) => commands::jdk_patch::run(&opts, &talk),

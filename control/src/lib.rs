@@ -6,8 +6,10 @@
 //! | [`keys`] | the keys of the agent's option string, what each takes, and how the string is written and split |
 //! | [`ctl`] | requests to a running program: the protocol, and where the socket is |
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
+//! | [`attach`] | what `instrument attach` and the agent that it loads hand to each other |
 //! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
 
+pub mod attach;
 pub mod ctl;
 pub mod keys;
 pub mod run;

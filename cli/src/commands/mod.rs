@@ -1,5 +1,7 @@
 //! One file per subcommand: its options (`Opts`) and what it does (`run`). What has parts has a folder of its name.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod attach;
 pub(crate) mod completions;
 #[cfg(target_os = "linux")]
 pub(crate) mod ctl;

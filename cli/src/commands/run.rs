@@ -233,7 +233,7 @@ pub(crate) fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn file_name(name: &str) -> Result<String, &'static str> {
+pub(crate) fn file_name(name: &str) -> Result<String, &'static str> {
     if name.is_empty() || name.contains(['/', '\\', '\n']) {
         Err("no name for a file")
     } else {
@@ -242,7 +242,7 @@ fn file_name(name: &str) -> Result<String, &'static str> {
 }
 
 /// The settings as the agent takes them.
-fn agent_options(
+pub(crate) fn agent_options(
     settings: &Settings,
     out: Option<&Path>,
     dump: Option<&Path>,

@@ -1,6 +1,12 @@
 //! Talking to people, exit codes, and files that are read and written.
 
+#[cfg(target_os = "linux")]
+pub(crate) mod attach;
 pub(crate) mod exit;
+#[cfg(target_os = "linux")]
+pub(crate) mod jvm;
+#[cfg(target_os = "linux")]
+pub(crate) mod local_socket;
 pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod source;

@@ -12,12 +12,15 @@ pub(crate) fn command() -> Command {
     let command = crate::Cli::command().mut_subcommand("rewrite", |rewrite| {
         rewrite.after_help(crate::io::exit::HELP).mut_arg("account", |arg| arg.alias("report"))
     });
+    let without = |command: Command| {
+        let ids = crate::options::settings::WITHOUT_EFFECT.iter();
+        ids.fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))
+    };
     #[cfg(unix)]
-    let command = command.mut_subcommand("run", |run| {
-        crate::options::settings::WITHOUT_EFFECT
-            .iter()
-            .fold(run, |run, id| run.mut_arg(id, |arg| arg.hide(true)))
-    });
+    let command = command.mut_subcommand("run", without);
+    #[cfg(target_os = "linux")]
+    let command =
+        command.mut_subcommand("attach", |attach| without(attach).mut_arg("early", |arg| arg.hide(true)));
     command
 }
 

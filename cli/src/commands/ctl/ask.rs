@@ -1,13 +1,12 @@
 //! One request over one connection, with a deadline: a program that is stopped (SIGSTOP, a debugger) accepts connections and never answers.
 
+use crate::io::local_socket::is_stopped;
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_control::ctl::{Request, parse_answer};
-use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use rustix::net::sockopt::socket_peercred;
 use serde_json::Value;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The longest time that a program may take to accept a connection and to answer what it knows at once. The agent answers one request after
@@ -19,22 +18,6 @@ const STOPPED: Duration = Duration::from_secs(2);
 pub(super) const LATER: Duration = Duration::from_secs(600);
 /// The largest answer that is read, in bytes.
 const LARGEST: usize = 1 << 30;
-
-/// Connects to the socket at `path`.
-///
-/// # Errors
-/// As of [`UnixStream::connect`]; [`ErrorKind::TimedOut`] if the listener has not made room for the connection within [`SOON`].
-pub(super) fn connect_to(path: impl AsRef<Path>) -> io::Result<UnixStream> {
-    let address = SocketAddrUnix::new(path.as_ref())?;
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    // Linux takes the limit of sending for connecting, too.
-    set_socket_timeout(&socket, Timeout::Send, Some(SOON))?;
-    connect(&socket, &address).map_err(|error| match io::Error::from(error) {
-        error if error.kind() == ErrorKind::WouldBlock => ErrorKind::TimedOut.into(),
-        error => error,
-    })?;
-    Ok(UnixStream::from(socket))
-}
 
 /// Sends a request and gives the answer, which must come within `limit`; from a stopped program within 2 s.
 ///
@@ -92,30 +75,9 @@ pub(super) fn no_answer(stopped: Option<u32>, waited: Duration) -> anyhow::Error
     }
 }
 
-/// Whether a process of this machine is stopped or traced; `false` where that is not known.
-pub(super) fn is_stopped(pid: u32) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // The name of the program, in brackets, may hold anything.
-    stat.rsplit_once(')')
-        .is_some_and(|(_, rest)| matches!(rest.trim_start().as_bytes().first(), Some(b'T' | b't')))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::net::{bind, listen};
-
-    #[test]
-    fn a_listener_with_a_full_queue_is_not_waited_for_without_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("socket");
-        let listener =
-            socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
-        bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
-        listen(&listener, 0).unwrap();
-        let _first = connect_to(&path).unwrap();
-        assert_eq!(connect_to(&path).unwrap_err().kind(), ErrorKind::TimedOut);
-    }
 
     #[test]
     fn whoever_accepts_and_never_answers_is_given_up() {

@@ -1,7 +1,8 @@
 //! Where the socket of a process is: the agent puts `PID.sock` into a directory that is its user's alone.
 
-use super::ask::{self, connect_to};
-use crate::commands::run::find_library;
+use super::ask::{self, SOON};
+use crate::io::jvm::number_inside;
+use crate::io::local_socket::{connect_to, is_stopped};
 use anyhow::{Context, Result, anyhow};
 use instrument_control::ctl::{directory_in, directory_of_user, process_of, socket_name};
 use rustix::net::sockopt::socket_peercred;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// A connection to a process, given by its id or by the path of its socket.
 pub(super) fn connect(target: &str) -> Result<UnixStream> {
     if target.contains('/') {
-        return connect_to(target).with_context(|| target.to_owned());
+        return connect_to(target, SOON).with_context(|| target.to_owned());
     }
     let pid: u32 = target.parse().map_err(|_| {
         crate::io::exit::usage(format!("{target}: neither a process id nor the path of a socket"))
@@ -28,13 +29,13 @@ pub(super) fn connect(target: &str) -> Result<UnixStream> {
     let own = environment.split(|&byte| byte == 0).find_map(|line| line.strip_prefix(b"XDG_RUNTIME_DIR="));
     let own = own.map(|path| directory_in(Path::new(OsStr::from_bytes(path))));
     // In a container it has another number, and other files.
-    let inside = number_inside(&process).unwrap_or(pid);
+    let inside = number_inside(pid).unwrap_or(pid);
     for directory in own.into_iter().chain(directories(uid)) {
         let rooted = directory.strip_prefix("/").map(|path| process.join("root").join(path));
         let paths =
             [Some(directory.join(socket_name(pid))), rooted.ok().map(|path| path.join(socket_name(inside)))];
         for path in paths.into_iter().flatten() {
-            match connect_to(&path) {
+            match connect_to(&path, SOON) {
                 Ok(stream) if socket_peercred(&stream).is_ok_and(|peer| peer.uid.as_raw() == uid) => {
                     return Ok(stream);
                 }
@@ -44,13 +45,6 @@ pub(super) fn connect(target: &str) -> Result<UnixStream> {
         }
     }
     Err(why_not(pid, uid, &process))
-}
-
-/// The process id as the process itself sees it.
-fn number_inside(process: &Path) -> Option<u32> {
-    let status = fs::read_to_string(process.join("status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    line.split_whitespace().next_back()?.parse().ok()
 }
 
 /// Why nobody answers for a process, and what can be done.
@@ -71,11 +65,8 @@ fn why_not(pid: u32, uid: u32, process: &Path) -> anyhow::Error {
     if !maps.contains("/libjvm.") {
         return anyhow!("process {pid} is not a Java virtual machine");
     }
-    let library = find_library(None)
-        .map_or_else(|_| "libinstrument_agent.so".into(), |path| path.display().to_string());
     anyhow!(
-        "process {pid} runs without the agent: start the program with `instrument run -- java ..`, or load the agent now: \
-         jcmd {pid} JVMTI.agent_load {library}"
+        "process {pid} runs without the agent: `instrument attach {pid}` brings it now, or start the program with `instrument run -- java ..`"
     )
 }
 
@@ -105,7 +96,7 @@ pub(super) fn sockets() -> Vec<PathBuf> {
 /// # Errors
 /// As of [`connect_to`]; [`ErrorKind::PermissionDenied`] if another user answers.
 pub(super) fn open(path: &Path) -> io::Result<UnixStream> {
-    let stream = connect_to(path).inspect_err(|error| {
+    let stream = connect_to(path, SOON).inspect_err(|error| {
         // A living one listens before it has its name.
         if error.kind() == ErrorKind::ConnectionRefused {
             let _ = fs::remove_file(path);
@@ -119,5 +110,5 @@ pub(super) fn open(path: &Path) -> io::Result<UnixStream> {
 
 /// That the process of a socket has not accepted a connection in time.
 pub(super) fn no_answer(socket: &Path) -> anyhow::Error {
-    ask::no_answer(process_of(socket).filter(|&pid| ask::is_stopped(pid)), ask::SOON)
+    ask::no_answer(process_of(socket).filter(|&pid| is_stopped(pid)), SOON)
 }

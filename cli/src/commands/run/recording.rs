@@ -154,6 +154,12 @@ impl Opts {
         Ok(())
     }
 
+    /// Whether classes are to be rewritten from the start of the virtual machine on.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_early(&self) -> bool {
+        self.early
+    }
+
     /// As the agent takes them.
     ///
     /// # Errors

@@ -94,6 +94,12 @@ final class Agent {
         }
     }
 
+    /** Where the profile is; nothing: it was not begun. */
+    static byte[] profile() throws UnsupportedEncodingException {
+        ProfileFile profile = Threads.file;
+        return profile == null ? new byte[0] : profile.path().getBytes("UTF-8");
+    }
+
     /** What can be told of the recording, as lines of KEY=VALUE, escaped as properties are. */
     static byte[] status() throws UnsupportedEncodingException {
         StringBuilder text = new StringBuilder();

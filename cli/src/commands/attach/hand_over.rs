@@ -1,0 +1,137 @@
+//! What the process gets: a library that it can read, and a file with the options, in which it answers.
+
+use crate::io::attach::{self, LONGEST_ARGUMENT};
+use crate::io::jvm::{Process, directory_inside, path_inside};
+use anyhow::{Context, Result, anyhow, bail};
+use instrument_control::attach::from_file;
+use instrument_control::ctl::parse_answer;
+use rustix::process::getuid;
+use sha2::{Digest, Sha256};
+use std::fs::{self, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+/// Everything that is needed, in its place. The file is removed when this is dropped.
+pub(super) struct HandOver<'a> {
+    process: &'a Process,
+    /// As the process sees it.
+    library: PathBuf,
+    file: NamedTempFile,
+    /// As the process sees it.
+    file_inside: PathBuf,
+}
+
+impl<'a> HandOver<'a> {
+    /// Puts the library and the options where the process can read them.
+    ///
+    /// # Errors
+    /// Nothing can be written where it looks.
+    pub(super) fn new(process: &'a Process, library: &Path, options: &str) -> Result<HandOver<'a>> {
+        // Whose it is decides what can be done; the protocol says it with the reason.
+        let library = match path_inside(process, library) {
+            Some(path) => path,
+            None if process.is_ours() => copy(process, library)?,
+            None => library.to_owned(),
+        };
+        let inside = |folder: &Path| {
+            (process.root().join(folder.strip_prefix("/").unwrap_or(folder)), folder.to_owned())
+        };
+        let places = [Some(PathBuf::from("/tmp")), directory_inside(process)];
+        let mut reason = None;
+        for (ours, its) in places.iter().flatten().map(|folder| inside(folder)) {
+            match tempfile::Builder::new().prefix(".instrument-attach-").tempfile_in(&ours) {
+                Ok(mut file) => {
+                    file.write_all(options.as_bytes())?;
+                    file.flush()?;
+                    own(process, file.path());
+                    let name = file.path().file_name().context("a file has a name")?;
+                    let file_inside = its.join(name);
+                    return Ok(HandOver { process, library, file, file_inside });
+                }
+                Err(error) => reason = Some(error),
+            }
+        }
+        let reason = reason.map(|error| error.to_string()).unwrap_or_default();
+        bail!(
+            "process {}: no file can be made where it could read it, in /tmp or its working directory: {reason}",
+            process.pid
+        )
+    }
+
+    /// Has the process load the agent. The path of the profile, as a path of ours.
+    ///
+    /// # Errors
+    /// The reason why nothing is recorded.
+    pub(super) fn attach(self, limit: Duration) -> Result<PathBuf> {
+        let pid = self.process.pid;
+        let text = |path: &Path| {
+            path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
+        };
+        let (library, options) = (text(&self.library)?, from_file(&text(&self.file_inside)?));
+        for argument in [&library, &options] {
+            if argument.len() > LONGEST_ARGUMENT {
+                bail!("{argument}: the attach protocol takes no path of more than {LONGEST_ARGUMENT} bytes");
+            }
+        }
+        let code = attach::load(self.process, &library, &options, limit)?;
+        let answer = fs::read(self.file.path()).unwrap_or_default();
+        match parse_answer(&answer) {
+            Ok(answer) => {
+                let profile =
+                    answer["profile"].as_str().context("the agent does not say where the profile is")?;
+                Ok(self.path_of_ours(Path::new(profile)))
+            }
+            Err(reason) if code != 0 && !reason.starts_with("the answer is not complete") => {
+                Err(anyhow!("process {pid} is not recorded: {reason}"))
+            }
+            Err(_) => bail!(
+                "process {pid} has loaded the agent, which did not start (code {code}); the standard error of the program may say why"
+            ),
+        }
+    }
+
+    /// A path of the process as one of ours.
+    fn path_of_ours(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix("/") {
+            Ok(rest) if self.process.has_own_root() => self.process.root().join(rest),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// Gives a file to the user of the process, if we may.
+fn own(process: &Process, file: &Path) {
+    if getuid().as_raw() != process.uid {
+        let _ = chown(file, Some(process.uid), Some(process.gid));
+    }
+}
+
+/// Copies the library into the `/tmp` of the process, under a name that says what is in it. It stays: the virtual machine takes a library
+/// of another name for another agent.
+fn copy(process: &Process, library: &Path) -> Result<PathBuf> {
+    let bytes = fs::read(library).with_context(|| library.display().to_string())?;
+    let hash: String = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let inside = PathBuf::from(format!("/tmp/instrument-agent-{}-{hash}.so", getuid().as_raw()));
+    let path = process.root().join(inside.strip_prefix("/").unwrap_or(&inside));
+    let named = |path: &Path| path.display().to_string();
+    match fs::symlink_metadata(&path) {
+        Ok(there) => {
+            let ours = there.is_file() && there.uid() == getuid().as_raw() && there.mode() & 0o022 == 0;
+            if !ours || fs::read(&path).with_context(|| named(&path))? != bytes {
+                bail!("{}: this is not the agent that was put there; remove it", named(&path));
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let folder = path.parent().unwrap_or(Path::new("/"));
+            let mut file = NamedTempFile::new_in(folder).with_context(|| named(folder))?;
+            file.write_all(&bytes).with_context(|| named(&path))?;
+            fs::set_permissions(file.path(), Permissions::from_mode(0o755))?;
+            file.persist(&path).with_context(|| named(&path))?;
+        }
+        Err(error) => return Err(error).with_context(|| named(&path)),
+    }
+    Ok(inside)
+}

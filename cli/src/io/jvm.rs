@@ -1,0 +1,274 @@
+//! Java virtual machines of this machine, as `/proc` shows them.
+
+use anyhow::{Result, anyhow};
+use instrument_names::program;
+use rustix::process::getuid;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Options of `java` whose value is the next word.
+const WITH_VALUE: [&str; 9] = [
+    "-cp",
+    "-classpath",
+    "--class-path",
+    "-p",
+    "--module-path",
+    "--upgrade-module-path",
+    "--add-modules",
+    "--limit-modules",
+    "--source",
+];
+/// Variables that the virtual machine and its launcher take options from, in this order.
+const OPTIONS: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
+
+/// A process, as it was when it was looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Process {
+    /// Its id here.
+    pub(crate) pid: u32,
+    /// Its id as it sees it itself: in a container it has another one.
+    pub(crate) inside: u32,
+    /// Its user and group.
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    words: Vec<String>,
+    maps: String,
+}
+
+/// What a process is, as far as its mapped files tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    HotSpot,
+    OpenJ9,
+    /// No virtual machine; or none that we may look at.
+    Other,
+}
+
+impl Process {
+    /// Looks at a process.
+    ///
+    /// # Errors
+    /// There is none with this id.
+    pub(crate) fn of(pid: u32) -> Result<Process> {
+        let folder = PathBuf::from(format!("/proc/{pid}"));
+        let there = fs::metadata(&folder).map_err(|_| anyhow!("there is no process {pid}"))?;
+        let line = fs::read(folder.join("cmdline")).unwrap_or_default();
+        let words = line.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
+        Ok(Process {
+            pid,
+            inside: number_inside(pid).unwrap_or(pid),
+            uid: there.uid(),
+            gid: there.gid(),
+            words: words.filter(|word| !word.is_empty()).collect(),
+            maps: fs::read_to_string(folder.join("maps")).unwrap_or_default(),
+        })
+    }
+
+    /// Its folder in `/proc`.
+    fn folder(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}", self.pid))
+    }
+
+    /// Whether we may do what we like with it: it is our user's, or we are root.
+    pub(crate) fn is_ours(&self) -> bool {
+        let us = getuid();
+        us.is_root() || us.as_raw() == self.uid
+    }
+
+    /// Whether it is a virtual machine, and of which kind.
+    pub(crate) fn kind(&self) -> Kind {
+        if self.maps.contains("/libj9vm") {
+            Kind::OpenJ9
+        } else if self.maps.contains("/libjvm.") {
+            Kind::HotSpot
+        } else {
+            Kind::Other
+        }
+    }
+
+    /// The root of its file system, as a path of ours; `/` where nobody lets us look.
+    pub(crate) fn root(&self) -> PathBuf {
+        let root = self.folder().join("root");
+        if fs::metadata(root.join("proc")).is_ok() || fs::read_dir(&root).is_ok() { root } else { "/".into() }
+    }
+
+    /// Whether it sees another file system than we do, as in a container.
+    pub(crate) fn has_own_root(&self) -> bool {
+        let identity = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
+        identity(&self.root()) != identity(Path::new("/"))
+    }
+
+    /// Its working directory, as a path of ours.
+    pub(crate) fn working_directory(&self) -> PathBuf {
+        self.folder().join("cwd")
+    }
+
+    /// The main class or the jar, as it was given to `java`.
+    pub(crate) fn program(&self) -> Option<&str> {
+        let mut words = self.words.iter().skip(1).map(String::as_str);
+        while let Some(word) = words.next() {
+            if word == "-jar" || word == "-m" || word == "--module" {
+                return words.next();
+            } else if WITH_VALUE.contains(&word) {
+                words.next();
+            } else if !word.starts_with(['-', '@']) {
+                // `java Shop.java` runs as the source launcher in a module.
+                return program::word(word);
+            }
+        }
+        None
+    }
+
+    /// Whether a word of the user means its program: the jar or the main class, with or without its folder, package or extension.
+    fn is_called(&self, name: &str) -> bool {
+        let Some(program) = self.program() else { return false };
+        let file = program.rsplit('/').next().unwrap_or(program);
+        let bare = file.strip_suffix(".jar").or_else(|| file.strip_suffix(".java")).unwrap_or(file);
+        let simple = bare.rsplit('.').next().unwrap_or(bare);
+        let simple = if bare == file { simple } else { bare };
+        [program, file, bare, simple].contains(&name)
+    }
+
+    /// Whether the last of its options that name this flag turns it on; none: no option names it.
+    pub(crate) fn flag(&self, name: &str) -> Option<bool> {
+        let environment = fs::read(self.folder().join("environ")).unwrap_or_default();
+        let variable = |name: &&str| {
+            let mut lines = environment.split(|&byte| byte == 0);
+            let value = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
+            value.map(|value| String::from_utf8_lossy(value).into_owned())
+        };
+        let given: Vec<String> = OPTIONS.iter().filter_map(variable).collect();
+        let given = given.iter().flat_map(|value| value.split_whitespace());
+        let words = given.chain(self.words.iter().map(String::as_str));
+        let of = |word: &str| match word.trim_matches(['"', '\'']).strip_prefix("-XX:")? {
+            word if word.strip_prefix('+') == Some(name) => Some(true),
+            word if word.strip_prefix('-') == Some(name) => Some(false),
+            _ => None,
+        };
+        words.filter_map(of).next_back()
+    }
+
+    /// Whether it catches a signal; none where that is not known.
+    pub(crate) fn catches(&self, signal: i32) -> Option<bool> {
+        let status = fs::read_to_string(self.folder().join("status")).ok()?;
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+        let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+        Some(mask >> (signal - 1) & 1 != 0)
+    }
+
+    /// Whether it is still there: not gone, and no zombie.
+    pub(crate) fn is_alive(&self) -> bool {
+        let stat = fs::read_to_string(self.folder().join("stat")).unwrap_or_default();
+        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().bytes().next());
+        state.is_some_and(|state| !matches!(state, b'Z' | b'X'))
+    }
+}
+
+/// The process id as the process itself sees it (`NSpid`).
+pub(crate) fn number_inside(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_whitespace().next_back()?.parse().ok()
+}
+
+/// The virtual machines that we may look at, by their ids.
+pub(crate) fn all() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let mut found: Vec<Process> = pids
+        .filter_map(|pid| Process::of(pid).ok())
+        .filter(|process| process.is_ours() && process.kind() != Kind::Other)
+        .collect();
+    found.sort_by_key(|process| process.pid);
+    found
+}
+
+/// The process that a word of the user means: an id, or the name of its program.
+///
+/// # Errors
+/// There is none, or several have that name.
+pub(crate) fn find(target: &str) -> Result<Process> {
+    if let Ok(pid) = target.parse::<u32>() {
+        return Process::of(pid);
+    }
+    let mut found: Vec<Process> = all().into_iter().filter(|process| process.is_called(target)).collect();
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(anyhow!(
+            "no Java program of this user is called {target}; `instrument attach` without a name lists all"
+        )),
+        n => {
+            let ids: Vec<String> = found.iter().map(|process| process.pid.to_string()).collect();
+            Err(anyhow!("{n} programs are called {target}: {}; give the process id", ids.join(", ")))
+        }
+    }
+}
+
+/// A path of ours as the process sees it, if both mean the same file.
+pub(crate) fn path_inside(process: &Process, path: &Path) -> Option<PathBuf> {
+    let there = process.root().join(path.strip_prefix("/").ok()?);
+    let identity = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
+    (identity(path).is_some() && identity(path) == identity(&there)).then(|| path.to_owned())
+}
+
+/// The working directory of a process, as it sees it.
+pub(crate) fn directory_inside(process: &Process) -> Option<PathBuf> {
+    let link = fs::read_link(process.working_directory()).ok()?;
+    (!link.as_os_str().as_bytes().ends_with(b" (deleted)") && link != OsStr::new("/")).then_some(link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(words: &[&str]) -> Process {
+        let mut process = Process::of(std::process::id()).unwrap();
+        process.words = words.iter().map(|&word| word.to_owned()).collect();
+        process
+    }
+
+    #[test]
+    fn a_program_is_called_after_its_jar_or_main_class() {
+        for (words, program, names) in [
+            (
+                &["java", "-cp", "a:b", "-Xmx1g", "com.acme.Main", "x"][..],
+                "com.acme.Main",
+                &["Main", "com.acme.Main"][..],
+            ),
+            (&["java", "-jar", "lib/app-1.2.jar", "-v"], "lib/app-1.2.jar", &["app-1.2", "app-1.2.jar"]),
+            (&["java", "--module-path", "m", "-m", "mod/com.acme.Main"], "mod/com.acme.Main", &["Main"]),
+            (&["java", "@options", "Shop.java"], "Shop.java", &["Shop", "Shop.java"]),
+        ] {
+            let process = process(words);
+            assert_eq!(process.program(), Some(program));
+            for name in names {
+                assert!(process.is_called(name), "{words:?} {name}");
+            }
+            assert!(!process.is_called("com") && !process.is_called("x"), "{words:?}");
+        }
+        assert_eq!(process(&["java", "-version"]).program(), None);
+    }
+
+    #[test]
+    fn the_last_option_of_a_flag_counts() {
+        let process = process(&["java", "-XX:+A", "-XX:-A", "-XX:+B", "Main", "-XX:-C"]);
+        assert_eq!(process.flag("A"), Some(false));
+        assert_eq!(process.flag("B"), Some(true));
+        assert_eq!(process.flag("AB"), None);
+    }
+
+    #[test]
+    fn we_are_no_virtual_machine_and_see_our_own_files() {
+        let us = Process::of(std::process::id()).unwrap();
+        assert!(us.is_ours() && us.is_alive() && !us.has_own_root());
+        assert_eq!((us.kind(), us.inside), (Kind::Other, us.pid));
+        let program = std::env::current_exe().unwrap();
+        assert_eq!(path_inside(&us, &program), Some(program));
+        assert_eq!(path_inside(&us, Path::new("/nowhere/at/all")), None);
+        assert_eq!(directory_inside(&us), std::env::current_dir().ok());
+        assert!(Process::of(u32::MAX).is_err());
+    }
+}
