@@ -37,6 +37,7 @@ mod options;
 mod recorder;
 mod report;
 mod runtime_jar;
+mod sessions;
 mod talk;
 mod unrewritten;
 
@@ -45,8 +46,6 @@ use class_rules::Origin;
 use clock::Pair;
 use early::{Early, Rewritten};
 use heap_dump::AtEnd;
-use instrument_control::attach as control_attach;
-use instrument_control::ctl::answer_line;
 use instrument_control::selection;
 use instrument_control::word::{Clock, Owners};
 use instrument_names::program;
@@ -55,10 +54,12 @@ use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use options::{Options, Requests};
 use recorder::Recorder;
+use sessions::{Current, InHook, LIVE};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 use talk::{contained, say, say_once};
 
@@ -80,7 +81,7 @@ struct Agent {
     /// A dump of the heap that is to be written at the end.
     heap_dump: Option<AtEnd>,
     /// Set when the virtual machine is initialised.
-    live: OnceLock<Live>,
+    live: OnceLock<&'static Live>,
 }
 
 /// What can be had only of a virtual machine that is initialised.
@@ -89,7 +90,7 @@ struct Live {
     loaders: ClassLoaders,
 }
 
-static AGENT: OnceLock<Agent> = OnceLock::new();
+static AGENT: Current = Current::none();
 
 static CALLBACKS: Callbacks = Callbacks {
     vm_init: Some(vm_init),
@@ -123,7 +124,7 @@ fn is_loading() -> bool {
 pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_char, _: *mut c_void) -> c_int {
     contained("the start of the agent", || {
         // SAFETY: these are what the virtual machine passed in.
-        let (jvmti, options) = unsafe { (Jvmti::of(vm), text(options)) };
+        let options = unsafe { text(options) };
         // SAFETY: the virtual machine has one thread so far.
         unsafe { children::prepare() };
         if options == "help" {
@@ -134,9 +135,7 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
             );
             std::process::exit(0);
         }
-        if let Err(reason) =
-            jvmti.map_err(|error| error.to_string()).and_then(|jvmti| start(jvmti, &options, false))
-        {
+        if let Err(reason) = sessions::environment(vm).and_then(|jvmti| start(jvmti, &options, false)) {
             say(format_args!("{reason}; the program runs as it is"));
         }
     });
@@ -155,28 +154,34 @@ pub unsafe extern "system" fn Agent_OnAttach(
 ) -> c_int {
     contained("the start of the agent", || {
         // SAFETY: these are what the virtual machine passed in; the thread is attached for as long as this call lasts.
-        let (jvmti, jni, text) = unsafe { (Jvmti::of(vm), Jni::of(vm), text(options)) };
+        let (jni, text) = unsafe { (Jni::of(vm), text(options)) };
         let attach = |options: &str| {
-            let (jvmti, jni) = (jvmti.map_err(|error| error.to_string())?, jni.ok_or("no JNI")?);
+            let (jvmti, jni) = (sessions::environment(vm)?, jni.ok_or("no JNI")?);
             start(jvmti, options, true)?;
             let agent = AGENT.get().ok_or("the recording is switched off: record=off")?;
-            go_live(agent, jvmti, jni, true)?;
-            let recorder = agent.live.get().map(|live| live.recorder.profile(jni));
-            recorder.ok_or("it did not start")?.ok_or_else(|| {
-                "the profile cannot be created; the program's standard error says why".to_owned()
-            })
-        };
-        match control_attach::file_of(&text) {
-            Some(file) => handed_over(file, attach),
-            None => {
-                if let Err(reason) = attach(&text) {
-                    say(format_args!("{reason}; the program runs on as it is"));
-                }
-                0
+            let profile = go_live(agent, jvmti, jni, true).map(|()| profile(agent, jni));
+            if profile.is_err() {
+                sessions::stop(jvmti, jni, &AGENT);
             }
+            profile?.ok_or_else(|| "it did not begin".to_owned())
+        };
+        match instrument_control::attach::file_of(&text) {
+            Some(file) => handed_over(file, attach),
+            None => match attach(&text) {
+                Ok(_) => 0,
+                Err(reason) => {
+                    say(format_args!("{reason}; the program runs on as it is"));
+                    0
+                }
+            },
         }
     })
     .unwrap_or(REFUSED)
+}
+
+/// Where the profile is; none: there is none.
+fn profile(agent: &Agent, jni: Jni<'_>) -> Option<String> {
+    agent.live.get()?.recorder.profile(jni)
 }
 
 /// What `Agent_OnAttach` returns after a reason has been given: JNI_ERR.
@@ -187,7 +192,8 @@ fn handed_over(file: &Path, attach: impl FnOnce(&str) -> Result<String, String>)
     let done =
         std::fs::read_to_string(file).map_err(|error| error.to_string()).and_then(|text| attach(&text));
     let code = if done.is_ok() { 0 } else { REFUSED };
-    let answer = answer_line(done.map(|profile| serde_json::json!({ "profile": profile })));
+    let answer =
+        instrument_control::ctl::answer_line(done.map(|profile| serde_json::json!({ "profile": profile })));
     if let Err(error) = std::fs::OpenOptions::new()
         .write(true)
         .truncate(true)
@@ -219,7 +225,7 @@ unsafe fn text(options: *const c_char) -> String {
 /// Everything that can be done, and refused, before the virtual machine is initialised.
 fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), String> {
     if AGENT.get().is_some() {
-        return Err("the agent is loaded already".to_owned());
+        return Err("the agent is loaded already, and records".to_owned());
     }
     let told = options.to_owned();
     let mut options = Options::parse(options)?;
@@ -253,7 +259,9 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         // What the file is called; the process has no name.
         settings += &format!("name={name}\n");
     }
-    let clock = clock(options.clock);
+    sessions::admit(&options)?;
+    let is_later = sessions::is_later();
+    let clock = if is_later { None } else { clock(options.clock) };
     let (threads, ctl) = (options.threads, options.ctl.clone());
     let mut capabilities = Vec::new();
     if let Some(heap) = options.heap.take() {
@@ -266,18 +274,16 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
     if let Some(coverage) = coverage {
         hook.account_line(&coverage.line());
     }
-    let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
-    let early = if wants_early { early::claim(jvmti, attached, &jar) } else { None };
-    if early.is_none() {
-        jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
-    }
+    unrewritten::renew();
+    let early = if is_later { None } else { bring_runtime(jvmti, attached, wants_early)? };
     let early_events = early.is_some();
     if capabilities.is_empty() {
         capabilities.push(Capability::RetransformClasses);
     }
-    AGENT
-        .set(Agent { hook, early, threads, ctl, told, settings, clock, heap_dump, live: OnceLock::new() })
-        .map_err(|_| "the agent is loaded already")?;
+    let agent = Agent { hook, early, threads, ctl, told, settings, clock, heap_dump, live: OnceLock::new() };
+    if !AGENT.set(agent) {
+        return Err("the agent is loaded already, and records".to_owned());
+    }
     #[cfg(target_os = "linux")]
     if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
         ctl::prepare(jvmti);
@@ -294,6 +300,21 @@ fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), Str
         jvmti.enable(Event::VmDeath)
     };
     hook_up().map_err(|error| error.to_string())
+}
+
+/// Puts the recorder's classes where every loader finds them.
+fn bring_runtime(jvmti: Jvmti<'_>, attached: bool, wants_early: bool) -> Result<Option<Early>, String> {
+    static BROUGHT: AtomicBool = AtomicBool::new(false);
+    if BROUGHT.load(Relaxed) {
+        return Ok(None);
+    }
+    let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
+    let early = if wants_early { early::claim(jvmti, attached, &jar) } else { None };
+    if early.is_none() {
+        jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
+    }
+    BROUGHT.store(true, Relaxed);
+    Ok(early)
 }
 
 /// The first readings of the clock that the user wants.
@@ -340,8 +361,15 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) -> Res
         heap::register(jni).then_some(())?;
         let at_once = attached || agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
         export_memory(jvmti, jni);
-        let recorder = Recorder::find(jni, agent.clock, &agent.settings, at_once)?;
-        Some(Live { recorder, loaders: ClassLoaders::new(jvmti, jni, agent.early.is_some())? })
+        let live = match LIVE.get() {
+            Some(live) => live,
+            None => {
+                let recorder = Recorder::find(jni, agent.clock)?;
+                let loaders = ClassLoaders::new(jvmti, jni, agent.early.is_some())?;
+                LIVE.get_or_init(|| Live { recorder, loaders })
+            }
+        };
+        live.recorder.begin(jni, &agent.settings, at_once).then_some(live)
     };
     let Some(live) = live() else {
         if agent.early.is_some() {
@@ -350,6 +378,9 @@ fn go_live(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, attached: bool) -> Res
         }
         return Err("the runtime cannot be called".to_owned());
     };
+    if attached && live.recorder.profile(jni).is_none() {
+        return Err("the profile cannot be created; the program's standard error says why".to_owned());
+    }
     if agent.live.set(live).is_err() {
         return Ok(());
     }
@@ -534,26 +565,29 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         if let Some(agent) = AGENT.get()
             && let Some(live) = agent.live.get()
         {
-            heap::end();
-            if let Some(jvmti) = heap::numbers_in() {
-                match heap_dump::search_holders(jvmti, jni, heap::holders_limit()) {
-                    Ok(Some(holders)) => live.recorder.holders(jni, &holders),
-                    Ok(None) => {}
-                    Err(reason) => say(format_args!("who holds leak suspects is not known: {reason}")),
-                }
-            }
-            let properties = agent.hook.cost() + &unrewritten::properties() + &heap::properties();
-            live.recorder.finish(jni, &agent.hook.missed(), &properties);
+            finish(agent, live, jni);
             children::ended(&agent.hook.unmatched());
-        }
-        // After the recorder: what is collected for it is not the program's doing.
-        if let Some(agent) = AGENT.get()
-            && let Some(dump) = &agent.heap_dump
-        {
-            dump.write(jni, &agent.hook);
         }
         runtime_jar::remove();
     });
+}
+
+/// The recording ends, with the virtual machine or before it: writes what is left.
+fn finish(agent: &Agent, live: &Live, jni: Jni<'_>) {
+    heap::end();
+    if let Some(jvmti) = heap::numbers_in() {
+        match heap_dump::search_holders(jvmti, jni, heap::holders_limit()) {
+            Ok(Some(holders)) => live.recorder.holders(jni, &holders),
+            Ok(None) => {}
+            Err(reason) => say(format_args!("who holds leak suspects is not known: {reason}")),
+        }
+    }
+    let properties = agent.hook.cost() + &unrewritten::properties() + &heap::properties();
+    live.recorder.finish(jni, &agent.hook.missed(), &properties);
+    // After the recorder: what is collected for it is not the program's doing.
+    if let Some(dump) = &agent.heap_dump {
+        dump.write(jni, &agent.hook);
+    }
 }
 
 /// # Safety
@@ -587,6 +621,7 @@ unsafe extern "system" fn class_file_load_hook(
     new_length: *mut c_int,
     new_data: *mut *mut u8,
 ) {
+    let _inside = InHook::enter();
     let Some(agent) = AGENT.get() else { return };
     let is_early = agent.live.get().is_none();
     if is_early && agent.early.is_none() {
@@ -636,6 +671,7 @@ unsafe extern "system" fn class_file_load_hook(
     let contained = || contained(&String::from_utf8_lossy(name), rewrite);
     let rewritten = if jni.is_null() { contained() } else { env.setting_thrown_aside(contained) };
     if let Some((bytes, length)) = rewritten.flatten() {
+        agent.hook.note(name);
         // SAFETY:
         // - Both point to places that the virtual machine lets be written to during this call.
         // - `bytes` came from Allocate, so that the virtual machine can free it.

@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::talk::say;
 use instrument_control::keys;
 use instrument_control::word::LibraryCalls;
-use instrument_names::id_map::Entry;
+use instrument_names::id_map::{Entry, IdMap};
 use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
@@ -21,6 +21,7 @@ use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outco
 use instrument_rewriter::transform::hooks::Reach;
 use instrument_rewriter::transform::parks::LOCK_SUPPORT;
 use instrument_rewriter::transform::rmi;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,9 @@ pub(crate) struct LoadHook {
     untouched: Filter,
     ids: MethodIds,
     /// Locked after `ids`, by whoever needs both.
-    instrumenter: RwLock<Instrumenter<'static>>,
+    instrumenter: RwLock<Option<Instrumenter<'static>>>,
+    /// The names of the classes that have new bytes.
+    rewritten: Mutex<HashSet<Vec<u8>>>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
     roots: Vec<String>,
@@ -101,7 +104,31 @@ fn machine_work() -> Arc<[Region]> {
     MACHINE_WORK.iter().filter_map(region).collect()
 }
 
+/// The ids of a recording that has ended, for the next one.
+static KEPT: Mutex<Option<&'static mut IdMap>> = Mutex::new(None);
+
 impl LoadHook {
+    /// A class has new bytes.
+    pub(crate) fn note(&self, name: &[u8]) {
+        self.rewritten.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_vec());
+    }
+
+    /// Takes the names of the classes that have new bytes.
+    pub(crate) fn take_rewritten(&self) -> HashSet<Vec<u8>> {
+        std::mem::take(&mut *self.rewritten.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The recording is over: gives back what takes room. No class is rewritten any more.
+    pub(crate) fn close(&self) {
+        self.stopped.store(true, Relaxed);
+        let Some(instrumenter) = self.instrumenter.write().ok().and_then(|mut place| place.take()) else {
+            return;
+        };
+        if !self.ids.is_shared() {
+            *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(instrumenter.into_ids());
+        }
+    }
+
     /// Opens the files that the options name.
     ///
     /// # Errors
@@ -122,7 +149,14 @@ impl LoadHook {
             fs::create_dir_all(directory).map_err(|error| named("dump", directory, error))?;
         }
         // The agent lasts as long as the process.
-        let (filter, map): (&Filter, _) = (Box::leak(Box::new(options.filter)), Box::leak(Box::new(map)));
+        let filter: &Filter = Box::leak(Box::new(options.filter));
+        // A method has one id for as long as the process lives: a call that is open may still tell of it.
+        let kept = if options.ids.is_none() {
+            KEPT.lock().unwrap_or_else(PoisonError::into_inner).take()
+        } else {
+            None
+        };
+        let map = kept.unwrap_or_else(|| Box::leak(Box::new(map)));
         let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
         let roots: Result<Vec<_>, _> = options.roots.iter().map(|root| MethodQuery::new(root)).collect();
         instrumenter.watch(roots.map_err(|error| error.to_string())?);
@@ -155,7 +189,8 @@ impl LoadHook {
             parks: options.threads.is_some(),
             untouched: options.untouched,
             ids,
-            instrumenter: RwLock::new(instrumenter),
+            instrumenter: RwLock::new(Some(instrumenter)),
+            rewritten: Mutex::default(),
             stopped: AtomicBool::new(false),
             roots: options.roots,
             regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
@@ -317,13 +352,13 @@ impl LoadHook {
     #[cfg(target_os = "linux")]
     pub(crate) fn method_id(&self, class: &str, name: &str, descriptor: &str) -> Option<u32> {
         let mut instrumenter = self.instrumenter.write().ok()?;
-        instrumenter.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+        instrumenter.as_mut()?.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
     }
 
     /// Tells of the method with this id, if there is one.
     pub(crate) fn method<T>(&self, id: u32, tell: impl FnOnce(Entry<'_>) -> T) -> Option<T> {
         let mut instrumenter = self.instrumenter.write().ok()?;
-        instrumenter.ids().lookup(id).map(tell)
+        instrumenter.as_mut()?.ids().lookup(id).map(tell)
     }
 
     /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
@@ -358,7 +393,7 @@ impl LoadHook {
         }
         let root = Location::root("");
         let at = root.entry(name);
-        let mut plan = self.instrumenter.read().ok()?.plan(&at, class);
+        let mut plan = self.instrumenter.read().ok()?.as_ref()?.plan(&at, class);
         plan.call(reach);
         let news = match self.number(&at, &mut plan, class) {
             Ok(news) => news?,
@@ -371,9 +406,10 @@ impl LoadHook {
         };
         tell(news);
         let mut out = Vec::new();
-        let rewritten = self.instrumenter.read().ok()?.rewrite(&at, &plan, class, &mut out);
+        let rewritten = self.instrumenter.read().ok()?.as_ref()?.rewrite(&at, &plan, class, &mut out);
         let regions = {
             let mut instrumenter = self.instrumenter.write().ok()?;
+            let instrumenter = instrumenter.as_mut()?;
             instrumenter.done(&at, plan, rewritten);
             instrumenter.take_region_records()
         };
@@ -391,12 +427,14 @@ impl LoadHook {
         let mut turn = self.ids.turn()?;
         {
             let Ok(mut instrumenter) = self.instrumenter.write() else { return Ok(None) };
+            let Some(instrumenter) = instrumenter.as_mut() else { return Ok(None) };
             turn.read(instrumenter.ids())?;
             instrumenter.admit(at, plan, class);
             turn.take(instrumenter.ids());
         }
         let appended = turn.append();
         let Ok(mut instrumenter) = self.instrumenter.write() else { return Ok(None) };
+        let Some(instrumenter) = instrumenter.as_mut() else { return Ok(None) };
         let (used, roots) = (instrumenter.take_used(), instrumenter.take_found());
         appended?;
         Ok(Some(News { map: turn.finish(used, instrumenter.ids())?, roots }))
@@ -456,6 +494,7 @@ impl LoadHook {
             }
         }
         let Ok(instrumenter) = self.instrumenter.read() else { return Vec::new() };
+        let Some(instrumenter) = instrumenter.as_ref() else { return Vec::new() };
         let seen = self.roots.iter().zip(instrumenter.seen());
         seen.filter(|(_, seen)| !seen).map(|(root, _)| root.clone()).collect()
     }

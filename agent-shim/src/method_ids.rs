@@ -85,6 +85,11 @@ impl MethodIds {
         Ok((MethodIds(Mutex::new(Shared { file: Some(file), written: HashSet::new() })), map))
     }
 
+    /// Whether there is a shared file.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).file.is_some()
+    }
+
     /// Waits for its turn, and for the lock of the file, and reads what others have appended.
     ///
     /// # Errors

@@ -76,6 +76,17 @@ static CALLBACKS: Callbacks = Callbacks {
     ..Callbacks::NONE
 };
 
+/// What it hears.
+const EVENTS: [Event; 7] = [
+    Event::VmDeath,
+    Event::ThreadStart,
+    Event::ThreadEnd,
+    Event::MonitorWait,
+    Event::MonitorWaited,
+    Event::MonitorContendedEnter,
+    Event::MonitorContendedEntered,
+];
+
 thread_local! {
     /// Set while this thread is in here. No virtual thread leaves its carrier meanwhile.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
@@ -146,18 +157,9 @@ fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
     if jni.call_for_boolean(&start, &[Value::Int(number(granted))]) != Some(true) {
         return Err("the recorder did not begin".to_owned());
     }
-    let events = [
-        Event::VmDeath,
-        Event::ThreadStart,
-        Event::ThreadEnd,
-        Event::MonitorWait,
-        Event::MonitorWaited,
-        Event::MonitorContendedEnter,
-        Event::MonitorContendedEntered,
-    ];
     jvmti.set_callbacks(&CALLBACKS).map_err(|error| error.to_string())?;
     // A thread that begins meanwhile is met twice, and has one number.
-    for event in events {
+    for event in EVENTS {
         jvmti.enable(event).map_err(|error| error.to_string())?;
     }
     for thread in jvmti.threads(jni).map_err(|error| error.to_string())? {
@@ -165,6 +167,17 @@ fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
         jni.forget(thread);
     }
     Ok(())
+}
+
+/// The recording ends before the virtual machine does: no event comes any more, and what was heard is written.
+pub(crate) fn stop(jni: Jni<'_>) {
+    let Some(monitors) = MONITORS.get() else { return };
+    INSIDE.set(true);
+    for event in EVENTS {
+        let _ = monitors.jvmti.disable(event);
+    }
+    jni.call(&monitors.finish, &[Value::Int(monitors.missed.load(Relaxed))]);
+    INSIDE.set(false);
 }
 
 impl Monitors {

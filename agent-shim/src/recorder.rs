@@ -28,14 +28,16 @@ pub(crate) struct Recorder {
     properties: StaticMethod,
     holders: StaticMethod,
     profile: StaticMethod,
+    configure: StaticMethod,
+    begin: StaticMethod,
+    stop: StaticMethod,
     /// Pieces of the id map that it did not take yet.
     waiting: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Recorder {
-    /// Finds the class, gives it its clock, if there is one that begins with this pair, and tells it its settings: lines of KEY=VALUE.
-    /// `at_once`: it begins before the first event.
-    pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>, settings: &str, at_once: bool) -> Option<Recorder> {
+    /// Finds the class, and gives it its clock, if there is one that begins with this pair.
+    pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>) -> Option<Recorder> {
         const CLASS: &str = "instrument/runtime/Agent";
         if let Some(first) = clock
             && jni.register_clock("instrument/runtime/Clock", "ticks", clock::ticks)
@@ -51,12 +53,32 @@ impl Recorder {
         let holders = jni.static_method(CLASS, "holders", "([B)V")?;
         let profile = jni.static_method(CLASS, "profile", "()[B")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
-        jni.call_with_bytes(&configure, settings.as_bytes()).then_some(())?;
-        if at_once {
-            let begin = jni.static_method(CLASS, "begin", "([B)V")?;
-            jni.call_with_bytes(&begin, &[]).then_some(())?;
-        }
-        Some(Recorder { id_map, roots, missed, properties, holders, profile, waiting: Mutex::default() })
+        let begin = jni.static_method(CLASS, "begin", "([B)V")?;
+        let stop = jni.static_method(CLASS, "stop", "([B)V")?;
+        Some(Recorder {
+            id_map,
+            roots,
+            missed,
+            properties,
+            holders,
+            profile,
+            configure,
+            begin,
+            stop,
+            waiting: Mutex::default(),
+        })
+    }
+
+    /// Begins a recording with these settings: lines of KEY=VALUE. `at_once`: before the first event. False: it fails.
+    pub(crate) fn begin(&self, jni: Jni<'_>, settings: &str, at_once: bool) -> bool {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        jni.call_with_bytes(&self.configure, settings.as_bytes())
+            && (!at_once || jni.call_with_bytes(&self.begin, &[]))
+    }
+
+    /// Ends the recording, before the virtual machine does.
+    pub(crate) fn stop(&self, jni: Jni<'_>) {
+        jni.call_with_bytes(&self.stop, &[]);
     }
 
     /// Tells what has to be known of a class before it runs. Roots do not wait as the map does: where the stack is nearly full, what

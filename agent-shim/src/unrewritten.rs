@@ -38,6 +38,13 @@ pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
     }
 }
 
+/// Another recording begins.
+pub(crate) fn renew() {
+    for seen in [&HIDDEN, &OF_AGENTS] {
+        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
+    }
+}
+
 /// A class of the program was loaded before this agent was called, by another one.
 pub(crate) fn brought_by_an_agent(agent: &Agent, class: &[u8]) {
     count(&OF_AGENTS, agent.hook.left_unreachable(class, "before-agent"));

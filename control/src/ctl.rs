@@ -29,6 +29,7 @@
 //! | `reset` | | the figures of the profile count from now on: readers take from them what it is now, of which a snapshot is put beside it ([`of_reset`](instrument_names::snapshot::of_reset)) |
 //! | `heap-dump` | `file`, an absolute path | the heap is written there as HPROF |
 //! | `pause`, `resume` | | recording pauses, or resumes |
+//! | `stop` | | recording ends: `classes` have their own bytes again, `refused` have not, `ns` is what that took; the `profile` is complete, and nobody answers any more |
 //! | `gc` | | garbage is collected |
 //!
 //! The id of a thread is Java's. Ids of other objects are their tags in the environment of the agent: those that it gave them before, or one
@@ -90,6 +91,7 @@ pub enum Request {
     },
     Pause {},
     Resume {},
+    Stop {},
     Gc {},
 }
 

@@ -2,11 +2,11 @@
 //!
 //! | module | what it is responsible for |
 //! |---|---|
+//! | [`attach`] | what `instrument attach` and the agent that it loads hand to each other |
 //! | [`word`] | options whose value is one of a few words: transforms, what is recorded, .. |
 //! | [`keys`] | the keys of the agent's option string, what each takes, and how the string is written and split |
 //! | [`ctl`] | requests to a running program: the protocol, and where the socket is |
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
-//! | [`attach`] | what `instrument attach` and the agent that it loads hand to each other |
 //! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
 
 pub mod attach;

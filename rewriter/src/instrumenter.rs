@@ -320,6 +320,11 @@ impl<'a> Instrumenter<'a> {
         self.runtime = runtime;
     }
 
+    /// The map of ids, for another instrumenter.
+    pub fn into_ids(self) -> &'a mut IdMap {
+        self.ids
+    }
+
     /// The map that ids are taken from.
     pub fn ids(&mut self) -> &mut IdMap {
         self.ids

@@ -149,6 +149,46 @@ impl Program {
         Ok(())
     }
 
+    /// Ends the recording.
+    fn stop(&self) -> Result<()> {
+        let said = self.call(&["ctl", &self.pid(), "stop"])?.run_quietly().with_context(|| self.stderr())?;
+        let said = text(&said.stdout);
+        ensure!(said.starts_with("recording has ended: /") && !said.contains("could not"), "{said}");
+        Ok(())
+    }
+
+    /// Where two calls are in their methods: 0 without probes; the class of the second one loads when it is first asked for.
+    fn sites(&mut self) -> Result<Vec<u32>> {
+        let said = self.run("site")?;
+        said.split(' ').skip(1).map(|word| Ok(word.parse()?)).collect()
+    }
+
+    /// Waits until no thread and no more than so many open files are left of a recording.
+    fn has_left(&mut self, files: usize) -> Result<()> {
+        let end = Instant::now() + LONG;
+        loop {
+            let (own, open) = (self.run("own")?, self.files()?);
+            if own == "own 0" && open <= files {
+                return Ok(());
+            }
+            ensure!(Instant::now() < end, "{own}, {open} files of {files}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn files(&self) -> Result<usize> {
+        Ok(fs::read_dir(format!("/proc/{}/fd", self.pid()))?.count())
+    }
+
+    /// The methods of one recording, which is complete: everything is where it belongs.
+    fn recorded(&self, file: &str) -> Result<Vec<MethodCounts>> {
+        let folder = tempfile::tempdir()?;
+        fs::copy(self.at(file), folder.path().join(file))?;
+        let methods = subject::profile(folder.path())?;
+        ensure!(methods.iter().all(|m| m.unclosed + m.unmatched == 0), "{methods:?}");
+        Ok(methods)
+    }
+
     fn methods(&self) -> Result<Vec<MethodCounts>> {
         subject::profile(self.folder.path())
     }
@@ -395,6 +435,175 @@ fn who_attaches_may_be_killed() -> Result<()> {
         attach.wait()?;
         program.run("call 10")?;
         program.end()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn recording_ends_and_the_program_is_as_before() -> Result<()> {
+    for jre in jres() {
+        let case = format!("Java {}", jre.version);
+        let mut program = Program::start(&jre, &[], 3)?;
+        program.attached(&["-o", "a.iprof"])?;
+        program.run("call 1000")?;
+        let sites = program.sites()?;
+        ensure!(sites[0] > 0 && sites[1] > 0, "{case}: {sites:?}");
+        program.stop()?;
+        assert_eq!(program.sites()?, [0, 0], "{case}");
+        // Nobody answers any more, and nothing is recorded.
+        let asked = program.call(&["ctl", &program.pid(), "status"])?.output()?;
+        ensure!(asked.status.code() == Some(1), "{case}: {asked:?}");
+        let before = fs::read(program.at("a.iprof"))?;
+        program.run("call 5000")?;
+        ensure!(fs::read(program.at("a.iprof"))? == before, "{case}: it is still written");
+        let methods = program.recorded("a.iprof")?;
+        assert_eq!(entries_of(&methods, "Attached.call"), 1, "{case}: {methods:?}");
+        // Its threads were inside when it ended.
+        ensure!(methods.iter().map(|m| m.open).sum::<u64>() < 100, "{case}: {methods:?}");
+        let report = program.call(&["report", "a.iprof"])?.run_quietly()?;
+        let said = text(&report.stdout) + &text(&report.stderr);
+        ensure!(!said.contains("still writing") && said.contains("invariants hold"), "{case}: {said}");
+        program.has_left(usize::MAX)?;
+        program.end()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn recordings_follow_each_other_under_load() -> Result<()> {
+    for jre in jres() {
+        let mut program = Program::start(&jre, &[], 3)?;
+        let mut files = usize::MAX;
+        for round in 0..20u64 {
+            let case = format!("Java {}, round {round}", jre.version);
+            let name = format!("{round}.iprof");
+            // Other ways to record, and other methods.
+            let more: &[&str] = match round % 5 {
+                1 => &["--record", "counts"],
+                2 => &["--root", "Attached.call(int)"],
+                3 => &["--record", "trace", "--exclude", "Attached.recurse(int)"],
+                4 => &["--transform", "method-events,thread-links,allocation"],
+                _ => &[],
+            };
+            program.attached(&[&["-o", &name], more].concat()).with_context(|| case.clone())?;
+            program.run(&format!("call {}", 100 + round))?;
+            ensure!(program.sites()?.iter().all(|&at| at > 0), "{case}");
+            program.run("fail 3")?;
+            program.stop().with_context(|| case.clone())?;
+            assert_eq!(program.sites()?, [0, 0], "{case}");
+            let methods = program.recorded(&name).with_context(|| case.clone())?;
+            assert_eq!(entries_of(&methods, "Attached.call"), 1, "{case}: {methods:?}");
+            let leaves = entries_of(&methods, "Attached.leaf");
+            match round % 5 {
+                2 => assert_eq!(leaves, 100 + round, "{case}: {methods:?}"),
+                _ => ensure!(leaves > 100 + round, "{case}: {methods:?}"),
+            }
+            assert_eq!(entries_of(&methods, "Attached.recurse") > 0, !matches!(round % 5, 2 | 3), "{case}");
+            program.has_left(files).with_context(|| case.clone())?;
+            if round == 2 {
+                files = program.files()?;
+            }
+        }
+        program.end()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn calls_that_were_open_when_a_recording_ended_are_no_part_of_the_next() -> Result<()> {
+    for jre in jres() {
+        for record in ["tree", "trace", "counts"] {
+            let case = format!("Java {}, {record}", jre.version);
+            let mut program = Program::start(&jre, &[], 0)?;
+            program.attached(&["-o", "a.iprof", "--record", record])?;
+            program.run("in")?;
+            program.run("in")?;
+            program.stop()?;
+            let methods = program.recorded("a.iprof")?;
+            let serve = methods.iter().find(|m| m.name == "Attached.serve").context("serve")?;
+            assert_eq!((serve.entries, serve.open), (2, 2), "{case}: {serve:?}");
+            program.attached(&["-o", "b.iprof", "--record", record])?;
+            program.run("call 10")?;
+            program.run("fail 1")?;
+            writeln!(program.stdin.as_mut().context("a pipe")?, "out")?;
+            ensure!(program.line()? == "out");
+            program.run("call 10")?;
+            program.stop()?;
+            let methods = program.recorded("b.iprof")?;
+            assert_eq!(entries_of(&methods, "Attached.call"), 2, "{case}: {methods:?}");
+            assert_eq!(entries_of(&methods, "Attached.serve"), 0, "{case}: {methods:?}");
+            assert_eq!(methods.iter().map(|m| m.open).sum::<u64>(), 0, "{case}: {methods:?}");
+            program.end()?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_recording_of_some_time_ends_by_itself_and_is_reported() -> Result<()> {
+    let mut program = Program::start(&jre(), &[], 2)?;
+    let output = program.attach(&["--for", "300ms", "-o", "a.iprof", "--report", "report --counts"])?;
+    ensure!(output.status.success(), "{output:?}");
+    ensure!(text(&output.stdout).contains("Attached.recurse"), "{output:?}");
+    ensure!(text(&output.stderr).contains("recording has ended: "), "{output:?}");
+    assert_eq!(program.sites()?, [0, 0]);
+    // An interrupt ends it earlier.
+    let mut attach = program.call(&["attach", &program.pid(), "--for", "1h", "-o", "b.iprof"])?;
+    let attach = attach.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    subject::wait_for_entries(program.folder.path(), &["Attached.recurse"])?;
+    let end = Instant::now() + LONG;
+    while program.sites()? == [0, 0] {
+        ensure!(Instant::now() < end, "it does not begin");
+    }
+    signal(&attach, Signal::INT);
+    let output = attach.wait_with_output()?;
+    ensure!(output.status.success() && text(&output.stderr).contains("recording has ended"), "{output:?}");
+    assert_eq!(program.sites()?, [0, 0]);
+    program.end()?;
+    Ok(())
+}
+
+#[test]
+fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
+    let mut program = Program::start(&jre(), &[], 2)?;
+    program.attached(&["--monitors", "--heap", "counts", "-o", "a.iprof"])?;
+    program.run("call 10")?;
+    program.stop()?;
+    assert_eq!(program.sites()?, [0, 0]);
+    program.recorded("a.iprof")?;
+    for (options, reason) in [
+        (&["--monitors"][..], "threads: this was recorded in this program before"),
+        (&["--heap", "objects"], "heap: this was recorded in this program before"),
+        (&["--timing", "all"], "the first recording of this program had timing=auto"),
+        (&["--clock", "monotonic"], "the recorder keeps the clock"),
+    ] {
+        let said = program.refused(options)?;
+        ensure!(said.contains(reason), "{options:?}: {said}");
+    }
+    // One that could not begin leaves nothing behind.
+    ensure!(program.refused(&["-o", "/nowhere/x.iprof"])?.contains("cannot be created"));
+    assert_eq!(program.sites()?, [0, 0]);
+    program.attached(&["-o", "b.iprof"])?;
+    ensure!(program.refused(&[])?.contains("the agent is loaded already, and records"));
+    program.run("call 10")?;
+    program.stop()?;
+    assert_eq!(entries_of(&program.recorded("b.iprof")?, "Attached.call"), 1);
+    program.end()
+}
+
+#[test]
+fn a_program_that_was_started_with_the_agent_can_be_left_and_joined() -> Result<()> {
+    for jre in jres() {
+        let option = agent::option("name=first")?;
+        let mut program = Program::start(&jre, &[&option], 2)?;
+        program.run("call 10")?;
+        ensure!(program.sites()?[0] > 0);
+        program.stop()?;
+        assert_eq!(program.sites()?, [0, 0], "Java {}", jre.version);
+        program.attached(&["-o", "b.iprof"])?;
+        program.run("call 20")?;
+        program.end()?;
+        assert_eq!(entries_of(&program.recorded("b.iprof")?, "Attached.call"), 1, "Java {}", jre.version);
     }
     Ok(())
 }

@@ -412,7 +412,8 @@
 //! `clock` (monotonic, or tsc: the processor's time-stamp counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`
 //! (ns that it was ahead of the monotonic clock in the end); under the agent `rewriting.classes` and `rewriting.ns` (classes that it looked
 //! at as they were loaded, and the time for which it held up the threads that loaded them), `rewriting.left` (a
-//! pattern of classes of the program that it left as they are unless an include pattern names them); where objects are recorded `heap.allocated` (an estimate from samples of the bytes that
+//! pattern of classes of the program that it left as they are unless an include pattern names them), `recording.ended` (before-program: it was
+//! stopped, and the program ran on); where objects are recorded `heap.allocated` (an estimate from samples of the bytes that
 //! the program allocated in all while they were recorded) and `heap.allocated.error` (its standard error, bytes); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |

@@ -1,8 +1,8 @@
 //! Which request is answered by what; and how threads, objects and classes are named in answers.
 
 use super::methods::Methods;
-use crate::Agent;
 use crate::jvmti::{Jni, Jvmti, JvmtiError, Object};
+use crate::{AGENT, Agent, sessions};
 use instrument_control::ctl::Request;
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -48,6 +48,7 @@ impl<'a> Asked<'a> {
             Request::HeapDump { file } => self.heap_dump(&file),
             Request::Pause {} => self.pause(true),
             Request::Resume {} => self.pause(false),
+            Request::Stop {} => self.stop(),
             Request::Gc {} => self.gc(),
         }
     }
@@ -98,6 +99,18 @@ impl<'a> Asked<'a> {
             "changed": was_on != on,
             "pauses": number("pauses"),
             "paused_ns": number("paused.ns"),
+        }))
+    }
+
+    /// Ends the recording: nothing of it stays in the program.
+    fn stop(self) -> Result<Value, String> {
+        let profile = self.recording()?.remove("file");
+        let removed = sessions::stop(self.jvmti, self.jni, &AGENT).ok_or("nothing is recorded")?;
+        Ok(json!({
+            "profile": profile,
+            "classes": removed.classes,
+            "refused": removed.refused,
+            "ns": removed.time.as_nanos() as u64,
         }))
     }
 

@@ -16,12 +16,20 @@ use crate::jvmti::{Capability, Environment, Jni, Jvmti};
 use crate::options::Requests;
 use crate::talk::{contained, say};
 use std::ffi::c_void;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use methods::Methods;
 use place::Place;
 use server::Server;
 
-static SERVER: OnceLock<Server> = OnceLock::new();
+/// Who answers during the recording that goes on.
+static SERVER: Mutex<Option<Arc<Server>>> = Mutex::new(None);
+/// Found once: they are the same for every recording.
+static METHODS: OnceLock<Methods> = OnceLock::new();
+
+fn server() -> MutexGuard<'static, Option<Arc<Server>>> {
+    SERVER.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Asks for what answers need and costs the program nothing. What the virtual machine does not grant is missing from answers.
 pub(crate) fn prepare(jvmti: Jvmti<'_>) {
@@ -54,9 +62,15 @@ pub(crate) fn start(jvmti: Jvmti<'_>, jni: Jni<'_>, wanted: &Requests) {
             Requests::Usual => Place::usual()?,
             Requests::At(path) => Place::at(path.clone())?,
         };
-        let methods = methods::Methods::find(jni).ok_or("the runtime cannot be called")?;
+        let methods = match METHODS.get() {
+            Some(methods) => methods,
+            None => {
+                let found = Methods::find(jni).ok_or("the runtime cannot be called")?;
+                METHODS.get_or_init(|| found)
+            }
+        };
         let thread = methods.thread(jni).ok_or("there is no thread for it")?;
-        SERVER.set(Server::new(place, methods)).map_err(|_| "requests are answered already")?;
+        *server() = Some(Arc::new(Server::new(place, methods)));
         jvmti.run_agent_thread(&thread, main).map_err(|error| error.to_string())
     };
     if let Err::<(), String>(reason) = begin() {
@@ -67,7 +81,8 @@ pub(crate) fn start(jvmti: Jvmti<'_>, jni: Jni<'_>, wanted: &Requests) {
 
 /// The virtual machine is about to end: a request that is being answered has a moment, then the socket is gone.
 pub(crate) fn stop() {
-    if let Some(server) = SERVER.get() {
+    let server = server().take();
+    if let Some(server) = server {
         server.stop();
     }
 }
@@ -78,7 +93,8 @@ unsafe extern "system" fn main(jvmti: Environment, jni: Environment, _: *mut c_v
     contained("the answering of requests", || {
         // SAFETY: the environments are valid as long as this thread runs.
         let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
-        if let Some(server) = SERVER.get() {
+        let server = server().clone();
+        if let Some(server) = server {
             server.serve(jvmti, jni);
         }
     });

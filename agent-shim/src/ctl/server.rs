@@ -21,21 +21,21 @@ const TO_WRITE: Duration = Duration::from_secs(20);
 /// Time that the end of the process waits for an answer.
 const AT_END: Duration = Duration::from_secs(2);
 
-/// What lasts as long as the process.
+/// What lasts as long as a recording.
 pub(super) struct Server {
     place: Place,
-    methods: Methods,
+    methods: &'static Methods,
     /// A request is being answered.
     busy: AtomicBool,
     stopped: AtomicBool,
 }
 
 impl Server {
-    pub(super) fn new(place: Place, methods: Methods) -> Server {
+    pub(super) fn new(place: Place, methods: &'static Methods) -> Server {
         Server { place, methods, busy: AtomicBool::new(false), stopped: AtomicBool::new(false) }
     }
 
-    /// Answers until the process ends.
+    /// Answers until the recording ends.
     pub(super) fn serve(&self, jvmti: Jvmti<'_>, jni: Jni<'_>) {
         jni.call(&self.methods.began, &[]);
         while !self.stopped.load(SeqCst) {
@@ -79,9 +79,16 @@ impl Server {
         if self.stopped.load(SeqCst) {
             return Err("the program ends".to_owned());
         }
-        let agent = AGENT.get().ok_or("the agent has not started")?;
-        let asked = |jni| Asked { jvmti, jni, agent, methods: &self.methods };
-        jni.in_frame(|| asked(jni).answer(request)).ok_or("no memory")?
+        let agent = AGENT.get().ok_or("nothing is recorded")?;
+        let ends = request == Request::Stop {};
+        let asked = |jni| Asked { jvmti, jni, agent, methods: self.methods };
+        let answer = jni.in_frame(|| asked(jni).answer(request)).ok_or("no memory")?;
+        if ends && answer.is_ok() {
+            // Before the answer is sent: whoever reads it may begin another recording.
+            self.stopped.store(true, SeqCst);
+            self.place.remove();
+        }
+        answer
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) use every_allocation::sampled_object_alloc;
 use records::Records;
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::Release};
 use std::time::Duration;
 
 const CLASS: &str = "instrument/runtime/HeapEvents";
@@ -75,6 +75,8 @@ struct Heap {
     /// Collections that have ended.
     ended: AtomicU64,
     java: OnceLock<Java>,
+    /// The recording that it belongs to is over.
+    over: AtomicBool,
 }
 
 struct Java {
@@ -114,6 +116,7 @@ pub(crate) fn claim(jvmti: Jvmti<'static>, heap: options::Heap) {
         begun: AtomicU64::new(0),
         ended: AtomicU64::new(0),
         java: OnceLock::new(),
+        over: AtomicBool::new(false),
     };
     // Only the first agent comes here.
     let _ = HEAP.set(heap);
@@ -121,12 +124,17 @@ pub(crate) fn claim(jvmti: Jvmti<'static>, heap: options::Heap) {
 
 /// Whether objects are recorded.
 pub(crate) fn is_on() -> bool {
-    HEAP.get().is_some()
+    heap().is_some()
+}
+
+/// What is recorded, while it is.
+fn heap() -> Option<&'static Heap> {
+    HEAP.get().filter(|heap| !heap.over.load(Relaxed))
 }
 
 /// Whether the constructor of `java.lang.Object` is rewritten to tell of objects.
 pub(crate) fn wants_object_rewritten() -> bool {
-    HEAP.get().is_some_and(|heap| !heap.all)
+    heap().is_some_and(|heap| !heap.all)
 }
 
 /// What the agent has to say of the heap at the end, as properties of the profile.
@@ -181,13 +189,13 @@ pub(crate) fn collections() -> u64 {
 
 /// The environment in which the numbers are tags; none: objects have no biographies.
 pub(crate) fn numbers_in() -> Option<Jvmti<'static>> {
-    HEAP.get().filter(|heap| heap.biographies).map(|heap| heap.jvmti)
+    heap().filter(|heap| heap.biographies).map(|heap| heap.jvmti)
 }
 
 /// The capabilities are there; called at the start of the agent. `from_start`: objects are recorded from the initialisation of the
 /// virtual machine on, neither earlier nor later.
 pub(crate) fn prepare(from_start: bool) -> Result<(), JvmtiError> {
-    match HEAP.get() {
+    match heap() {
         Some(heap) if heap.all => every_allocation::prepare(heap.jvmti),
         Some(heap) if from_start => {
             // Without it the report has one figure less.
@@ -200,7 +208,7 @@ pub(crate) fn prepare(from_start: bool) -> Result<(), JvmtiError> {
 
 /// Gives the Java side its native methods. False: it cannot be called.
 pub(crate) fn register(jni: Jni<'_>) -> bool {
-    let Some(heap) = HEAP.get() else { return true };
+    let Some(heap) = heap() else { return true };
     let java = || {
         let registered = jni.static_method(CLASS, "registered", "([B)V")?;
         // SAFETY: each function takes and returns what the descriptor says.
@@ -263,6 +271,21 @@ pub(crate) fn end() {
     {
         let _ = heap.jvmti.disable(Event::ObjectFree);
     }
+}
+
+/// The recording ends before the virtual machine does: no event comes any more, and objects are no longer followed.
+pub(crate) fn stop() {
+    let Some(heap) = heap() else { return };
+    for event in [
+        Event::GarbageCollectionStart,
+        Event::GarbageCollectionFinish,
+        Event::ObjectFree,
+        Event::VmObjectAlloc,
+        Event::SampledObjectAlloc,
+    ] {
+        let _ = heap.jvmti.disable(event);
+    }
+    heap.over.store(true, Relaxed);
 }
 
 // ---- native methods; class and environment are arguments that none has use for ----

@@ -62,7 +62,9 @@ impl ProfileFile {
             Error::Profile { what, source }
         })?;
         replay::profile(&file, &mut profile).map_err(Error::profile(path))?;
-        let is_live = maps(profile.pid, path);
+        // A recording may end before its process does, which keeps the file mapped for a while.
+        let has_ended = profile.copies.values().any(|copy| copy.properties.contains_key("recording.ended"));
+        let is_live = !has_ended && maps(profile.pid, path);
         if is_live {
             // What is open now has been open until now.
             profile.beat_clock = profile.beat_clock.max(now(&profile));

@@ -3,9 +3,12 @@
 //! 1. Resolve the settings as `run` does, find the process, and put the library where that can read it ([`hand_over`]).
 //! 2. Write the options into a file there, and have the virtual machine load the library ([`crate::io::attach`]).
 //! 3. Read the agent's answer from that file: where the profile is, or why there is none.
+//! 4. With `--for`: wait, end the recording as `ctl PID stop` does, and print the report that was asked for.
 
 mod hand_over;
 
+use crate::commands::ctl;
+use crate::commands::run::report::Report;
 use crate::commands::run::{agent_options, file_name, find_library, recording};
 use crate::io::exit::{Exit, usage};
 use crate::io::jvm::{self, Kind};
@@ -14,9 +17,13 @@ use crate::options::settings::{self, Settings};
 use anyhow::{Context, Result};
 use hand_over::HandOver;
 use instrument_control::keys;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// Record a program that runs already
 ///
@@ -31,6 +38,22 @@ pub(crate) struct Opts {
     /// Name of the process in reports and of the profile [default: the program's name]
     #[arg(long, value_name = "NAME", env = "INSTRUMENT_NAME", hide_env_values = true, value_parser = file_name)]
     name: Option<String>,
+
+    /// End the recording after this time, such as 30s or 5m; the program runs on as it was before
+    ///
+    /// An interrupt (Ctrl-C) ends it earlier. Without this option recording goes on until the program ends, or `instrument ctl PID stop`.
+    #[arg(id = "duration", long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+
+    /// Print a report when the recording has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
+    ///
+    /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output.
+    #[arg(id = "printed", long = "report", value_name = "COMMAND", requires = "duration")]
+    printed: Option<String>,
+
+    /// Where that report goes instead of standard output
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "printed")]
+    report_to: Option<PathBuf>,
 
     /// Write the rewritten classes to this directory
     #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
@@ -73,6 +96,12 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     if opts.recording.is_early() {
         return Err(usage("--early is about the start of a program; this one runs already"));
     }
+    let socket = opts.recording.ctl().map(|path| path.display().to_string());
+    if opts.duration.is_some() && socket.as_deref() == Some("off") {
+        return Err(usage("--ctl off: nobody would take the request to stop; leave out --for, or --ctl"));
+    }
+    let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
+    let report = report.transpose()?;
     let library = find_library(opts.agent)?;
     let process = jvm::find(target)?;
     let mut recording = opts.recording.options()?;
@@ -82,10 +111,32 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let out = opts.out.as_deref().or(elsewhere);
     let options = agent_options(&settings, out, opts.dump.as_deref(), recording)?;
 
+    // Before anything is recorded: no signal may come between.
+    let interrupted = Arc::new(AtomicBool::new(false));
+    if opts.duration.is_some() {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // The second one ends us.
+            signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
+            signal_hook::flag::register(signal, interrupted.clone())?;
+        }
+    }
     let hand_over = HandOver::new(&process, &library, &options)?;
     let profile = hand_over.attach(Duration::from_secs(opts.timeout))?;
     let (pid, program) = (process.pid, process.program().unwrap_or("?"));
     talk.note(format_args!("process {pid} ({program}) is recorded: {}", profile.display()));
+    let Some(duration) = opts.duration else { return Ok(Exit::Done) };
+    let end = Instant::now() + duration;
+    while Instant::now() < end && !interrupted.load(SeqCst) && process.is_alive() {
+        sleep(end.saturating_duration_since(Instant::now()).min(Duration::from_millis(50)));
+    }
+    match ctl::stop(&socket.unwrap_or_else(|| pid.to_string())) {
+        Ok(said) => talk.note(format_args!("{said}")),
+        Err(_) if !process.is_alive() => talk.note(format_args!("process {pid} has ended")),
+        Err(error) => return Err(error),
+    }
+    if let Some(report) = report {
+        report.print(&[profile])?;
+    }
     Ok(Exit::Done)
 }
 

@@ -7,6 +7,16 @@ mod ask;
 mod place;
 mod text;
 
+/// Ends the recording of a process, given as `ctl` takes it, and says what became of its classes.
+///
+/// # Errors
+/// It does not answer, or refuses.
+pub(crate) fn stop(target: &str) -> Result<String> {
+    let stream = place::connect(target);
+    let answer = stream.and_then(|stream| ask(stream, &ctl::Request::Stop {}, LATER));
+    Ok(text::stopped(&answer.with_context(|| format!("process {target}"))?))
+}
+
 use crate::io::exit::{Exit, usage};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
@@ -105,6 +115,10 @@ enum Request {
     Pause,
     /// Resume recording
     Resume,
+    /// End recording: the profile is complete, and the classes have their own code again
+    ///
+    /// The program runs on as if the agent had never been there; `instrument attach` may record it again.
+    Stop,
     /// Collect garbage
     Gc,
 }
@@ -140,6 +154,7 @@ impl Request {
             Request::HeapDump { file } => ctl::Request::HeapDump { file: absolute(file)? },
             Request::Pause => ctl::Request::Pause {},
             Request::Resume => ctl::Request::Resume {},
+            Request::Stop => ctl::Request::Stop {},
             Request::Gc => ctl::Request::Gc {},
         })
     }

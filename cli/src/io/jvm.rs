@@ -106,8 +106,13 @@ impl Process {
         self.folder().join("cwd")
     }
 
-    /// The main class or the jar, as it was given to `java`.
+    /// The main class or the jar, as it was given to `java`; else the name of what was started.
     pub(crate) fn program(&self) -> Option<&str> {
+        let launcher = Path::new(self.words.first()?).file_name()?.to_str()?;
+        if launcher != "java" {
+            // A tool of the JDK, or a program that has the virtual machine as a library.
+            return Some(launcher);
+        }
         let mut words = self.words.iter().skip(1).map(String::as_str);
         while let Some(word) = words.next() {
             if word == "-jar" || word == "-m" || word == "--module" {
@@ -250,6 +255,7 @@ mod tests {
             assert!(!process.is_called("com") && !process.is_called("x"), "{words:?}");
         }
         assert_eq!(process(&["java", "-version"]).program(), None);
+        assert_eq!(process(&["/jdk/bin/javac", "-d", "out", "A.java"]).program(), Some("javac"));
     }
 
     #[test]

@@ -19,8 +19,11 @@ pub(crate) fn command() -> Command {
     #[cfg(unix)]
     let command = command.mut_subcommand("run", without);
     #[cfg(target_os = "linux")]
-    let command =
-        command.mut_subcommand("attach", |attach| without(attach).mut_arg("early", |arg| arg.hide(true)));
+    let command = command.mut_subcommand("attach", |attach| {
+        // What is about the start of a program, or about all classes at once.
+        let ids = ["early", "strict"].into_iter();
+        ids.fold(without(attach), |attach, id| attach.mut_arg(id, |arg| arg.hide(true)))
+    });
     command
 }
 

@@ -95,6 +95,11 @@ public class Attached {
                 case "site":
                     more = " " + site() + " " + Late.site();
                     break;
+                case "own":
+                    // Threads that are not the program's.
+                    more = " " + Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> thread.getName().startsWith("instrument")).count();
+                    break;
                 case "in":
                     System.out.println(line);
                     serve(in);

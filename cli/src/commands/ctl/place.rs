@@ -58,7 +58,7 @@ fn why_not(pid: u32, uid: u32, process: &Path) -> anyhow::Error {
     let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
     if maps.contains("libinstrument_agent") {
         return anyhow!(
-            "process {pid} runs with the agent but does not answer: it may be starting, or have the option ctl=off, or ctl=PATH; \
+            "process {pid} runs with the agent but does not answer: its recording was stopped (`instrument attach {pid}` begins another), or it may be starting, or have the option ctl=off, or ctl=PATH; \
              then give the path instead of the process id"
         );
     }

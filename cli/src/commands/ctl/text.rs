@@ -124,8 +124,24 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
             let sum = scaled(answer, "paused_ns", "ns");
             writeln!(out, "recording is{already} {state}; {pauses} pause{plural} so far, {sum}")
         }
+        Request::Stop => writeln!(out, "{}", stopped(answer)),
         Request::Gc => writeln!(out, "garbage was collected, in {}", scaled(answer, "ns", "ns")),
     }
+}
+
+/// What became of the classes when the recording ended.
+pub(super) fn stopped(answer: &Value) -> String {
+    let (classes, refused) =
+        (answer["classes"].as_u64().unwrap_or(0), answer["refused"].as_u64().unwrap_or(0));
+    let time = scaled(answer, "ns", "ns");
+    let profile = answer["profile"].as_str().map_or_else(String::new, |path| format!(": {path}"));
+    let left = match refused {
+        0 => String::new(),
+        n => format!("; {n} could not be changed back, and do nothing from now on"),
+    };
+    format!(
+        "recording has ended{profile}; {classes} classes have their own code again, which took {time}{left}"
+    )
 }
 
 /// The programs that can be asked.

@@ -154,6 +154,12 @@ impl Opts {
         Ok(())
     }
 
+    /// Where requests are answered, if that was said: a path, or `off`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn ctl(&self) -> Option<&Path> {
+        self.ctl.as_deref()
+    }
+
     /// Whether classes are to be rewritten from the start of the virtual machine on.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_early(&self) -> bool {

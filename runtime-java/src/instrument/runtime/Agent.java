@@ -1,6 +1,7 @@
 package instrument.runtime;
 
 import java.io.UnsupportedEncodingException;
+import java.util.ArrayList;
 
 /**
  * What the agent calls when it rewrites classes as they load: ids are given then, so the id map comes in pieces. A piece is
@@ -16,6 +17,8 @@ final class Agent {
     private static volatile ProfileFile file;
     /** Lines KEY=VALUE: what is inserted where, the names of the code regions, and what of the heap is recorded. Null: there is no agent. */
     static volatile String regions;
+    /** The properties that are set because the agent was told so. */
+    private static final ArrayList<String> GIVEN = new ArrayList<String>();
     /** Classes are rewritten as they load: a program is waiting to start while anything is done at the first event. */
     static boolean present;
 
@@ -31,6 +34,9 @@ final class Agent {
      * class is rewritten yet: a probe must not find the recorder half initialised because it was called from there.
      */
     static void configure(byte[] lines) throws UnsupportedEncodingException {
+        if (Session.isOver()) {
+            Session.begin();
+        }
         ProfilerRuntime.current();
         present = true;
         String text = new String(lines, "UTF-8");
@@ -43,6 +49,7 @@ final class Agent {
                 names.append(key).append('=').append(value).append('\n');
             } else if (System.getProperty("instrument." + key) == null) {
                 System.setProperty("instrument." + key, value);
+                GIVEN.add("instrument." + key);
             }
         }
         regions = names.toString();
@@ -118,6 +125,29 @@ final class Agent {
         return text.toString().getBytes("UTF-8");
     }
 
+    /** The recording ends, and the program goes on. No class has probes any more. Looks at nothing in the array. */
+    static void stop(byte[] nothing) {
+        ThreadState state = ProfilerRuntime.fresh();
+        if (state != null) {
+            state.mode = ThreadState.OFF;
+        }
+        Session.end();
+        for (String key : GIVEN) {
+            System.clearProperty(key);
+        }
+        GIVEN.clear();
+    }
+
+    /** Another recording begins. */
+    static void renew() {
+        synchronized (PIECES) {
+            waiting = new byte[64][];
+            count = 0;
+        }
+        file = null;
+        regions = null;
+    }
+
     // ---- the id map ----
 
     /**
@@ -131,7 +161,7 @@ final class Agent {
         if (file == null) {
             return;
         }
-        ThreadState state = ProfilerRuntime.current();
+        ThreadState state = ProfilerRuntime.fresh();
         if (state == null) {
             state = ProfilerRuntime.newState();
         }

@@ -34,6 +34,11 @@ final class Calibration {
         inner = within(rare == null ? all.inner() : rare.innerOfRare());
     }
 
+    /** Another recording begins. */
+    static void renew() {
+        best = null;
+    }
+
     /** Calibrates in the time that the settings allow; the thread's own state is put back afterwards. */
     static void start(ProfileFile file, Settings settings) {
         run(file, settings, "start");

@@ -7,7 +7,7 @@ import java.util.Map;
 
 /** Small numbers for classes and remote methods, and their names in the file, each once. Keeps no class or class loader alive. */
 final class ClassNames extends ClassValue<ClassNames.Entry> {
-    private static final ClassNames INSTANCE = new ClassNames();
+    private static volatile ClassNames instance = new ClassNames();
     private static final int REGION = 4096;
 
     private int next;
@@ -33,9 +33,14 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         }
     }
 
+    /** Another recording begins: it has other numbers. */
+    static void renew() {
+        instance = new ClassNames();
+    }
+
     /** The entry of an object's class. */
     static Entry of(Object object) {
-        Entry entry = INSTANCE.get(object.getClass());
+        Entry entry = instance.get(object.getClass());
         if (entry.size == ObjectSizes.TO_BE_ASKED) {
             entry.size = HeapEvents.size(object);
         }
@@ -44,17 +49,18 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
 
     /** The number of an object's class, whether or not objects of it are recorded. */
     static int numberOf(Object object) {
-        Entry entry = INSTANCE.get(object.getClass());
+        Entry entry = instance.get(object.getClass());
         return entry.number != 0 ? entry.number : text(object.getClass().getName());
     }
 
     /** The number of a text that is not the name of a class, from the same numbers. */
     static int text(String text) {
-        synchronized (INSTANCE) {
-            Integer known = INSTANCE.texts.get(text);
+        ClassNames names = instance;
+        synchronized (names) {
+            Integer known = names.texts.get(text);
             if (known == null) {
-                known = INSTANCE.number(text);
-                INSTANCE.texts.put(text, known);
+                known = names.number(text);
+                names.texts.put(text, known);
             }
             return known;
         }

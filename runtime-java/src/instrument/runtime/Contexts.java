@@ -55,6 +55,15 @@ final class Contexts {
         return Arrays.copyOf(chain, depth);
     }
 
+    /** Another recording begins. */
+    static synchronized void renew() {
+        keys = new long[256];
+        table = new int[1024];
+        chunk = null;
+        last = 0;
+        full = false;
+    }
+
     private static int hash(long key) {
         return (int) (key * 0x9E3779B97F4A7C15L >>> 40);
     }

@@ -47,6 +47,14 @@ final class EndedThreads {
         return others;
     }
 
+    /** Another recording begins. */
+    static void renew() {
+        others = null;
+        Arrays.fill(SUMS, null);
+        Arrays.fill(NAMES, null);
+        count = 0;
+    }
+
     private static byte[] nameOf(ThreadState state) {
         byte[] name = new byte[(int) state.header.get(Format.THREAD_EXTRA)];
         ByteBuffer body = state.header.body();

@@ -108,7 +108,7 @@ public final class HandOver {
     private static boolean isRecorded() {
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.current();
+            state = ProfilerRuntime.fresh();
             return state != null && LinkFrames.canMake(state);
         } catch (StackOverflowError e) {
             return false;
@@ -125,7 +125,7 @@ public final class HandOver {
         }
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.current();
+            state = ProfilerRuntime.fresh();
             return state == null ? 0 : LinkFrames.make(state, Links.HAND_OVER, null);
         } catch (StackOverflowError e) {
             return 0;
@@ -149,7 +149,7 @@ public final class HandOver {
         final ThreadState enter() {
             ThreadState state = null;
             try {
-                state = ProfilerRuntime.current();
+                state = ProfilerRuntime.fresh();
                 if (state == null) {
                     state = ProfilerRuntime.newState();
                 }

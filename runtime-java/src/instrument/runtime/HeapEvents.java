@@ -31,7 +31,7 @@ final class HeapEvents {
 
     /** The virtual machine is initialised, the constructor of java.lang.Object rewritten: from here on objects are recorded. */
     static void begin(byte[] nothing) {
-        ThreadState state = ProfilerRuntime.current();
+        ThreadState state = ProfilerRuntime.fresh();
         int mode = state.mode;
         state.mode = ThreadState.BUSY;
         try {
@@ -65,7 +65,7 @@ final class HeapEvents {
 
     /** The virtual machine has made an object. */
     static void made(Object object) {
-        ThreadState state = ProfilerRuntime.current();
+        ThreadState state = ProfilerRuntime.fresh();
         if (state == null || state == LocalState.nowhere) {
             return;
         }

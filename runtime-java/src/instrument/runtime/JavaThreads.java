@@ -41,7 +41,7 @@ final class JavaThreads {
             }
             ThreadState state = null;
             if (thread == Thread.currentThread()) {
-                state = ProfilerRuntime.current();
+                state = ProfilerRuntime.fresh();
                 if (state != null) {
                     state.javaThread = number;
                 }
@@ -60,7 +60,7 @@ final class JavaThreads {
             if (Lifetime.isOwn(thread)) {
                 return false;
             }
-            ThreadState state = ProfilerRuntime.current();
+            ThreadState state = ProfilerRuntime.fresh();
             if (state == null) {
                 state = ProfilerRuntime.newState();
             }

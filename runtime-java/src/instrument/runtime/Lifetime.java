@@ -10,6 +10,10 @@ final class Lifetime implements Runnable {
     /** Never changed, but replaced: whoever reads it takes no lock. */
     private static volatile List<WeakReference<Thread>> own = new ArrayList<WeakReference<Thread>>();
 
+    // Of the recording that goes on.
+    private static Thread hook;
+    private static final List<WeakReference<Thread>> tasks = new ArrayList<WeakReference<Thread>>();
+
     private final ProfileFile file;
     private final Settings settings;
     private final int task;
@@ -35,7 +39,8 @@ final class Lifetime implements Runnable {
             Privileged.run(new Runnable() {
                 @Override
                 public void run() {
-                    Runtime.getRuntime().addShutdownHook(thread(new Lifetime(file, settings, HOOK)));
+                    hook = thread(new Lifetime(file, settings, HOOK));
+                    Runtime.getRuntime().addShutdownHook(hook);
                     if (settings.snapshot > 0) {
                         daemon(new Lifetime(file, settings, BEAT));
                     }
@@ -51,6 +56,31 @@ final class Lifetime implements Runnable {
         } catch (IllegalThreadStateException e) {
             // The group of this thread has been destroyed.
         }
+    }
+
+    /** The recording ends before the virtual machine does: takes back what {@link #start} has left. */
+    static void stop() {
+        final Thread atEnd = hook;
+        hook = null;
+        Privileged.run(new Runnable() {
+            @Override
+            public void run() {
+                try {
+                    if (atEnd != null) {
+                        Runtime.getRuntime().removeShutdownHook(atEnd);
+                    }
+                } catch (IllegalStateException e) {
+                    // The virtual machine shuts down: it runs.
+                }
+                for (WeakReference<Thread> one : tasks) {
+                    Thread thread = one.get();
+                    if (thread != null) {
+                        thread.interrupt();
+                    }
+                }
+                tasks.clear();
+            }
+        });
     }
 
     /** Whether a thread is one of our own. */
@@ -78,6 +108,7 @@ final class Lifetime implements Runnable {
     private static void daemon(Runnable task) {
         Thread thread = thread(task);
         thread.setDaemon(true);
+        tasks.add(new WeakReference<Thread>(thread));
         thread.start();
     }
 
@@ -97,16 +128,21 @@ final class Lifetime implements Runnable {
         return new Thread(null, task, "instrument");
     }
 
+    /** What can be measured only when everything is over. */
+    static void measure(ProfileFile file, Settings settings) {
+        Calibration.end(file, settings);
+        String drift = Clock.drift();
+        if (drift != null) {
+            file.write(Format.PROPERTIES, drift);
+        }
+    }
+
     @Override
     public void run() {
         if (task == HOOK) {
             file.clock(Format.SHUTDOWN);
             Threads.markEnded();
-            Calibration.end(file, settings);
-            String drift = Clock.drift();
-            if (drift != null) {
-                file.write(Format.PROPERTIES, drift);
-            }
+            measure(file, settings);
             return;
         }
         try {

@@ -6,7 +6,7 @@ final class LinkFrames {
 
     /** What follows runs on behalf of a link. A thread that is OUTSIDE goes in: links are made inside only. */
     static boolean enter(ThreadState state, int link) {
-        if (state.isPaused()) {
+        if (state.isPaused() || state.isOld()) {
             return false;
         }
         if (state.mode == ThreadState.NEW) {
@@ -74,7 +74,7 @@ final class LinkFrames {
 
     /** Whether something is recorded here that a link can come from. */
     static boolean canMake(ThreadState state) {
-        return state.mode == state.live && !state.isPaused() && state.depth() != 0 && Threads.settings.record != Settings.COUNTS;
+        return state.mode == state.live && !state.isOld() && !state.isPaused() && state.depth() != 0 && Threads.settings.record != Settings.COUNTS;
     }
 
     /**

@@ -188,6 +188,18 @@ final class Links {
 
     // ---- life ----
 
+    /** Another recording begins. */
+    static void renew() {
+        synchronized (LOCK) {
+            chunks = new Region[4];
+            last = 0;
+            users = new int[64];
+            free = new int[16];
+            freeCount = 0;
+            full = false;
+        }
+    }
+
     /** One more thread refers to a link that starts threads. */
     static void use(int number) {
         synchronized (LOCK) {

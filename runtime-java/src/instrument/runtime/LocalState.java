@@ -38,7 +38,7 @@ final class LocalState extends ThreadLocal<ThreadState> {
         }
         try {
             ThreadState state = get();
-            if (state == null) {
+            if (state == null || state.isOld()) {
                 state = Threads.stateOf(thread);
                 set(state);
             }

@@ -23,7 +23,7 @@ final class MachineWork {
     }
 
     static void begin(int number) {
-        ThreadState state = ProfilerRuntime.current();
+        ThreadState state = ProfilerRuntime.fresh();
         if (state == null || state.mode != state.live || state.isPaused() || state.depth() == 0
             || Threads.settings.record == Settings.COUNTS) {
             return;
@@ -46,7 +46,7 @@ final class MachineWork {
     }
 
     static void end(int number) {
-        ThreadState state = ProfilerRuntime.current();
+        ThreadState state = ProfilerRuntime.fresh();
         int link = LINKS[number - FIRST];
         if (state == null || link == 0 || state.mode != state.live) {
             return;
@@ -57,6 +57,11 @@ final class MachineWork {
                 return;
             }
         }
+    }
+
+    /** Another recording begins. */
+    static synchronized void renew() {
+        java.util.Arrays.fill(LINKS, 0);
     }
 
     /** 0: there is no room. */

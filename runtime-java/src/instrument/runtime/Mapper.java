@@ -70,6 +70,15 @@ final class Mapper {
         return operation.result();
     }
 
+    /** Nobody needs the file any more; what is mapped stays. */
+    void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // Then it is open until this object is collected.
+        }
+    }
+
     /** Fills {@code [offset, offset + length)} with zeros. */
     void extend(long offset, int length) throws IOException {
         Operation operation = new Operation(this);

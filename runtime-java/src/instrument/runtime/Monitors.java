@@ -30,7 +30,7 @@ final class Monitors {
         Parks.parking(null);
         Parks.parked();
         parking(none);
-        ThreadState state = ProfilerRuntime.current();
+        ThreadState state = ProfilerRuntime.fresh();
         if (state != null && state.wait != null) {
             state.wait.cancel();
             state.wait = null;
@@ -54,7 +54,7 @@ final class Monitors {
 
     /** The state of the current thread; null: its waits are not recorded. */
     private static ThreadState waiting() {
-        ThreadState state = ProfilerRuntime.current();
+        ThreadState state = ProfilerRuntime.fresh();
         if (state == null) {
             state = ProfilerRuntime.newState();
         }
@@ -89,7 +89,7 @@ final class Monitors {
     static void parked() {
         long clock = now();
         try {
-            ThreadState state = ProfilerRuntime.current();
+            ThreadState state = ProfilerRuntime.fresh();
             Wait wait = state == null || state.mode == ThreadState.BUSY ? null : state.wait;
             if (wait != null && wait.parks()) {
                 state.wait = null;
@@ -155,7 +155,7 @@ final class Monitors {
     static void end(int kind, boolean timedOut) {
         long clock = now();
         try {
-            ThreadState state = ProfilerRuntime.current();
+            ThreadState state = ProfilerRuntime.fresh();
             Wait wait = state == null || state.mode == ThreadState.BUSY ? null : state.wait;
             if (wait != null && wait.kind == kind && !wait.parks()) {
                 state.wait = null;

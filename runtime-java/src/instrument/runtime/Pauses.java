@@ -85,6 +85,15 @@ final class Pauses {
         }
     }
 
+    /** Another recording begins. */
+    static void renew() {
+        synchronized (LOCK) {
+            known = new Pauses(0, 0, 0);
+            chunk = null;
+            at = 0;
+        }
+    }
+
     /** Writes that a pause begins, if there is a file and room in it: readers do without. */
     private static void write(long now) {
         ProfileFile file = Threads.file;

@@ -253,6 +253,22 @@ final class ProfileFile {
         }
     }
 
+    /** The recording is over: the file grows no more, and nobody else in this process joins it. */
+    void close() {
+        failed = true;
+        mapper.close();
+        synchronized (PROPERTY) {
+            try {
+                String value = System.getProperty(PROPERTY);
+                if (value != null && value.endsWith(":" + mapper.path())) {
+                    System.clearProperty(PROPERTY);
+                }
+            } catch (SecurityException e) {
+                // It stays: another recording joins this file, and reads as its continuation.
+            }
+        }
+    }
+
     /** Writes the clock into a word of the header. */
     void clock(int word) {
         header.put(word, Clock.now());

@@ -227,6 +227,33 @@ public final class ProfilerRuntime {
         return state;
     }
 
+    /** As {@link #current}, for whoever is not in a hurry: never the state of a recording that is over. */
+    static ThreadState fresh() {
+        ThreadState state = current();
+        return state == null || !state.isOld() ? state : renewed(state);
+    }
+
+    /** The state of the current thread in this recording, in the place of the one that it had in an earlier one. */
+    static ThreadState renewed(ThreadState old) {
+        ThreadState state = Session.isOver() || !Threads.configured() ? null : LOCAL.make(Thread.currentThread());
+        if (state == null) {
+            return LocalState.nowhere;
+        }
+        if (first == old) {
+            first = state;
+        }
+        if (second == old) {
+            second = state;
+        }
+        return state;
+    }
+
+    /** No thread has a place any more. */
+    static void renew() {
+        first = null;
+        second = null;
+    }
+
     /** A new state takes a place that is free, one that keeps missing takes the first. */
     private static void place(ThreadState state) {
         if (state == LocalState.nowhere) {

@@ -26,7 +26,7 @@ final class RegionTimer {
 
     /** The timer of a region that has none yet in this thread; null: there is no room, or nothing is recorded. */
     static RegionTimer add(ThreadState state, int number) {
-        if (state.isPaused()) {
+        if (state.isPaused() || state.isOld()) {
             return null;
         }
         if (state.mode == ThreadState.NEW) {

@@ -16,7 +16,7 @@ public final class Regions {
                 MachineWork.begin(number);
                 return;
             }
-            state = ProfilerRuntime.current();
+            state = ProfilerRuntime.fresh();
             if (state == null) {
                 state = ProfilerRuntime.newState();
             }
@@ -46,7 +46,7 @@ public final class Regions {
                 return;
             }
             long now = Clock.now();
-            state = ProfilerRuntime.current();
+            state = ProfilerRuntime.fresh();
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer != null) {
                 timer.end(now);
@@ -66,7 +66,7 @@ public final class Regions {
                 MachineWork.end(number);
                 return;
             }
-            state = ProfilerRuntime.current();
+            state = ProfilerRuntime.fresh();
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer != null) {
                 timer.left();

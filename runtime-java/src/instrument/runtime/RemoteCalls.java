@@ -41,7 +41,7 @@ final class RemoteCalls {
 
     /** Of the current thread, which is BUSY from here on; null: nothing is recorded here. One that has no calls need not be in the file. */
     static RemoteCalls enter(boolean hasCalls) {
-        ThreadState state = ProfilerRuntime.current();
+        ThreadState state = ProfilerRuntime.fresh();
         if (state == null) {
             state = ProfilerRuntime.newState();
             if (state == null) {

@@ -218,7 +218,7 @@ public final class RmiMarkers {
     /** Whether the current thread is known to serve nobody: most calls of such methods come from around the corner. */
     private static boolean isLocal() {
         try {
-            ThreadState state = ProfilerRuntime.current();
+            ThreadState state = ProfilerRuntime.fresh();
             return state != null && state.local;
         } catch (VirtualMachineError e) {
             // Whoever goes on meets it again.

@@ -65,6 +65,14 @@ final class Roots {
         published = true;
     }
 
+    /** Another recording begins. */
+    static synchronized void renew() {
+        first = null;
+        added = new long[1];
+        published = false;
+        ThreadState.roots = null;
+    }
+
     /** Adds ids, four bytes each, that methods are about to have. */
     static synchronized void add(byte[] ids) {
         for (int i = 0; i + 3 < ids.length; i += 4) {

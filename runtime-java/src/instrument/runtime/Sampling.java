@@ -40,6 +40,11 @@ final class Sampling {
 
     private Sampling() {}
 
+    /** Another recording begins: methods may have other ids. */
+    static synchronized void renew() {
+        methods = new long[1 << 10];
+    }
+
     /** Where a new context begins: the word that says which call is timed next. -1: it has a head. */
     static long begin(int idPlusOne, int at) {
         long[] methods = Sampling.methods;

@@ -19,6 +19,7 @@ final class Scribe implements Runnable {
     private static final AtomicReference<Note> LEFT = new AtomicReference<Note>();
     private static final AtomicInteger COUNT = new AtomicInteger();
     private static Thread thread;
+    private static volatile boolean over;
 
     private Scribe() {}
 
@@ -55,11 +56,17 @@ final class Scribe implements Runnable {
         }
     }
 
+    /** Nothing comes any more, for good. */
+    static void end() {
+        over = true;
+        LockSupport.unpark(thread);
+    }
+
     @Override
     public void run() {
         // Code of the JDK that is called from here may have been rewritten.
         ProfilerRuntime.newState().mode = ThreadState.OFF;
-        while (true) {
+        while (!over) {
             Note left = LEFT.getAndSet(null);
             if (left == null) {
                 rest();

@@ -8,7 +8,8 @@ final class SlowPath {
     private SlowPath() {}
 
     /** A method or, with the pending bit, a constructor is entered. Lets StackOverflowError and ThreadDeath through. */
-    static void enter(ThreadState state, int id, long pendingBit, NotInlined none) {
+    static void enter(ThreadState known, int id, long pendingBit, NotInlined none) {
+        ThreadState state = known.isOld() ? ProfilerRuntime.renewed(known) : known;
         if (state.isPaused()) {
             state.muted.begin(id, pendingBit);
             return;
@@ -51,6 +52,9 @@ final class SlowPath {
 
     /** Exit and unwind. */
     static void close(ThreadState state, int id, int column, NotInlined none) {
+        if (state.isOld()) {
+            return;
+        }
         int place = state.muted.find(id + 1, 0xffffffff);
         if (place >= 0) {
             state.muted.truncate(place);
@@ -75,6 +79,9 @@ final class SlowPath {
     }
 
     static void superReturned(ThreadState state, int id, NotInlined none) {
+        if (state.isOld()) {
+            return;
+        }
         int place = state.muted.find(id + 1 | 0x80000000, 0xffffffff);
         if (place >= 0) {
             state.muted.ready(place);
@@ -100,6 +107,9 @@ final class SlowPath {
     }
 
     static void caught(ThreadState state, int id, NotInlined none) {
+        if (state.isOld()) {
+            return;
+        }
         if (state.muted.find(id + 1, 0x7fffffff) >= 0) {
             state.covered();
             return;
@@ -121,7 +131,8 @@ final class SlowPath {
     }
 
     /** An object was made. */
-    static void allocated(ThreadState state, Object object) {
+    static void allocated(ThreadState known, Object object) {
+        ThreadState state = known.isOld() ? ProfilerRuntime.renewed(known) : known;
         if (state.isPaused() || !state.begin(0)) {
             return;
         }
@@ -160,7 +171,7 @@ final class SlowPath {
             // A method below the root goes on: the root and all above it are gone.
             state.abandon();
             state.muted.endAbove(-1);
-        } else if (at < 0 && state.isPaused()) {
+        } else if (at < 0 && (state.isPaused() || Session.isLeftover(state))) {
             return -1;
         } else if (at >= 0 && !state.arriving(at) || !state.arrived(eventKind, id)) {
             return -1;

@@ -25,7 +25,7 @@ public final class ThreadLinks {
         }
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.current();
+            state = ProfilerRuntime.fresh();
             if (state != null && state.javaThread != 0) {
                 startedBy((Thread) object, state);
             }
@@ -142,6 +142,17 @@ public final class ThreadLinks {
         synchronized (LOCK) {
             Waiting known = count == 0 ? null : find(thread, System.identityHashCode(thread));
             return known != null && known.link != 0;
+        }
+    }
+
+    /** Another recording begins: the links were those of the last one. */
+    static void renew() {
+        synchronized (LOCK) {
+            table = new Waiting[64];
+            count = 0;
+            while (GONE.poll() != null) {
+                // It waits no more.
+            }
         }
     }
 

@@ -35,7 +35,7 @@ abstract class ThreadState {
     static final int NEVER = Integer.MIN_VALUE;
 
     /** The first of the modes of threads that record. */
-    private static final int RECORDING = 16;
+    static final int FIRST_RECORDING = 16;
 
     /** Pending constructors before the thread's real frames are counted. */
     private static final int PENDING_LIMIT = 64;
@@ -50,11 +50,11 @@ abstract class ThreadState {
      * The one mode that the fast paths let through. Every pause and every resumption sets another one, so that each thread takes
      * notice at its next event. Odd: recording is paused, and no thread has it.
      */
-    static volatile int recording = RECORDING;
+    static volatile int recording = FIRST_RECORDING;
 
     int mode = NEW;
     /** The mode while the thread records: what {@link #recording} was when it looked. */
-    int live = RECORDING;
+    int live = FIRST_RECORDING;
     /** ns of the pauses that the thread knows of. */
     private long known;
     /** Calls that began during a pause. */
@@ -90,6 +90,8 @@ abstract class ThreadState {
 
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
+    /** The recording that it belongs to: see {@link Session}. */
+    final int session = Session.number;
     /** It has a virtual thread. */
     boolean isVirtual;
     /** Of {@link ThreadTable}. */
@@ -233,6 +235,9 @@ abstract class ThreadState {
      * about calls that began before.
      */
     final boolean begin(int id) {
+        if (isOld()) {
+            return false;
+        }
         boolean paused = isPaused();
         if (mode == NEW && !paused) {
             arrive();
@@ -254,6 +259,11 @@ abstract class ThreadState {
             drop();
         }
         return false;
+    }
+
+    /** It belongs to a recording that is over. */
+    final boolean isOld() {
+        return session != Session.number;
     }
 
     // ---- pauses ----

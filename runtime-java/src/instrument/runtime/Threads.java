@@ -24,7 +24,7 @@ final class Threads {
     private static boolean complained;
 
     private static ThreadState[] states = new ThreadState[64];
-    private static final ThreadTable TABLE = new ThreadTable();
+    private static ThreadTable table = new ThreadTable();
     private static int count;
     private static int hand;
     /** Of these, virtual ones. */
@@ -34,6 +34,36 @@ final class Threads {
     private static int attached;
 
     private Threads() {}
+
+    /** Another recording begins. */
+    static void renew() {
+        synchronized (LOCK) {
+            settings = null;
+            file = null;
+            started = false;
+            complained = false;
+            states = new ThreadState[64];
+            table = new ThreadTable();
+            count = 0;
+            hand = 0;
+            virtual = 0;
+            ordinals = 0;
+            attached = 0;
+        }
+    }
+
+    /** Whether a thread is inside the runtime, on a slow path. */
+    static boolean isAnyBusy() {
+        synchronized (LOCK) {
+            for (int i = 0; i < count; i++) {
+                Thread thread = states[i].thread.get();
+                if (states[i].mode == ThreadState.BUSY && thread != null && thread.isAlive()) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
 
     /** Reads the settings if nobody did; false: this thread is about to. Code of the program's class loader may run. */
     static boolean configured() {
@@ -83,7 +113,7 @@ final class Threads {
             return newState(thread);
         }
         synchronized (LOCK) {
-            ThreadState known = TABLE.find(thread);
+            ThreadState known = table.find(thread);
             if (known != null) {
                 return known;
             }
@@ -116,7 +146,7 @@ final class Threads {
             attached++;
             virtual += state.isVirtual ? 1 : 0;
             states[count++] = state;
-            TABLE.add(state, thread);
+            table.add(state, thread);
         }
         state.header.put(Format.THREAD_START, Clock.now());
         state.header.put(Format.THREAD_LINK, state.link);
@@ -157,7 +187,7 @@ final class Threads {
         virtual -= state.isVirtual ? 1 : 0;
         states[hand] = states[--count];
         states[count] = null;
-        TABLE.remove(state);
+        table.remove(state);
         if (state.folds()) {
             state.header.put(Format.THREAD_FOLDED_INTO, sum.ordinal);
             state.foldInto(sum);

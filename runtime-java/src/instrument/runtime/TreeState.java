@@ -97,6 +97,13 @@ final class TreeState extends ThreadState {
         return new TreeState(owner);
     }
 
+    /** Another recording begins. Its settings may differ from those of this one, but not in what is a constant here. */
+    static void renew() {
+        if (SAMPLED) {
+            Sampling.renew();
+        }
+    }
+
     // ---- fast paths ----
 
     @Override

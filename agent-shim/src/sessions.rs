@@ -1,0 +1,252 @@
+//! One recording after another in the same virtual machine: the agent comes with [`Agent_OnAttach`](crate::Agent_OnAttach), [`stop`] takes
+//! everything back, and the next one may have other options.
+//!
+//! [`stop`] does, in this order:
+//!
+//! 1. The hook finds no recording any more, and changes no class.
+//! 2. Every class that has new bytes is retransformed: with a hook that changes nothing it gets those that it was loaded with. One call
+//!    for all of them; a second one for those that were on their way meanwhile.
+//! 3. Events of the virtual machine come no more.
+//! 4. The recorder completes the profile. Calls that are open run out in their old code: their events are not recorded.
+//!
+//! What stays is small: the library, the runtime's classes, one environment, and of each recording its filter.
+
+use crate::heap;
+use crate::jvmti::{Event, Global, Jni, Jvmti, Object};
+use crate::options::Options;
+use crate::talk::say;
+use crate::{Agent, Live};
+use instrument_control::keys;
+use std::collections::{HashMap, HashSet};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The longest time that classes which are being rewritten are waited for.
+const TO_LEAVE: Duration = Duration::from_secs(10);
+
+/// The recording that goes on, if one does.
+pub(crate) struct Current(AtomicPtr<Agent>);
+
+impl Current {
+    pub(crate) const fn none() -> Current {
+        Current(AtomicPtr::new(null_mut()))
+    }
+
+    pub(crate) fn get(&self) -> Option<&'static Agent> {
+        // SAFETY: null, or what `set` has leaked: nobody frees it.
+        unsafe { self.0.load(SeqCst).as_ref() }
+    }
+
+    /// False: there is one already.
+    pub(crate) fn set(&self, agent: Agent) -> bool {
+        let agent = Box::into_raw(Box::new(agent));
+        let done = self.0.compare_exchange(null_mut(), agent, SeqCst, SeqCst).is_ok();
+        if !done {
+            // SAFETY: it came from a box, and nobody else has seen it.
+            drop(unsafe { Box::from_raw(agent) });
+        }
+        done
+    }
+
+    /// Ends it. Whoever has it may go on to use it.
+    fn take(&self) -> Option<&'static Agent> {
+        // SAFETY: as of `get`.
+        unsafe { self.0.swap(null_mut(), SeqCst).as_ref() }
+    }
+}
+
+/// The environment of all recordings. Each call of `GetEnv` makes a new one.
+pub(crate) fn environment(vm: *mut c_void) -> Result<Jvmti<'static>, String> {
+    static ENVIRONMENT: OnceLock<Jvmti<'static>> = OnceLock::new();
+    if let Some(environment) = ENVIRONMENT.get() {
+        return Ok(*environment);
+    }
+    // SAFETY: the virtual machine has passed this to a function of the agent.
+    let environment = unsafe { Jvmti::of(vm) }.map_err(|error| error.to_string())?;
+    Ok(*ENVIRONMENT.get_or_init(|| environment))
+}
+
+/// What can be had only of a virtual machine that is initialised, from the first recording on.
+pub(crate) static LIVE: OnceLock<Live> = OnceLock::new();
+
+// ---- what one recording leaves to the next ----
+
+/// What the recorder does as it did the first time, and what it can do once only.
+#[derive(Default)]
+struct History {
+    /// Recordings that have begun.
+    begun: u64,
+    /// How calls were timed when a tree was recorded: timing, CPU time.
+    tree: Option<[String; 2]>,
+    clock: Option<String>,
+    /// Options whose records have no second beginning.
+    once: HashSet<&'static str>,
+}
+
+static HISTORY: Mutex<Option<History>> = Mutex::new(None);
+
+/// Whether a recording with these options can begin; and that it does.
+///
+/// # Errors
+/// What it cannot do again, and the cure.
+pub(crate) fn admit(options: &Options) -> Result<(), String> {
+    let mut history = HISTORY.lock().unwrap_or_else(PoisonError::into_inner);
+    let history = history.get_or_insert_default();
+    let given =
+        |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
+    let once = [
+        (keys::HEAP, options.heap.is_some()),
+        (keys::THREADS, options.threads.is_some()),
+        ("transform=rmi", options.transforms.rmi),
+    ];
+    let once: Vec<&str> = once.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
+    if let Some(name) = once.iter().find(|name| history.once.contains(*name)) {
+        return Err(format!(
+            "{name}: this was recorded in this program before, which can be done once; leave it out, or start the program anew"
+        ));
+    }
+    let is_tree = given(keys::RECORD).is_none_or(|word| word == "tree");
+    let tree =
+        [given(keys::TIMING).unwrap_or("auto"), given(keys::CPU).unwrap_or("false")].map(str::to_owned);
+    if let (true, Some(first)) = (is_tree, &history.tree)
+        && *first != tree
+    {
+        return Err(format!(
+            "the first recording of this program had timing={} and cpu={}, which the recorder keeps: give the same, or another way to record than tree",
+            first[0], first[1]
+        ));
+    }
+    let clock = options.clock.map(|clock| format!("{clock:?}"));
+    if history.begun > 0 && clock.is_some() && clock != history.clock {
+        return Err("clock: the recorder keeps the clock of the first recording of this program; leave the option out".to_owned());
+    }
+    if history.begun == 0 {
+        history.clock = clock;
+    }
+    if is_tree {
+        history.tree = Some(tree);
+    }
+    history.once.extend(once);
+    history.begun += 1;
+    Ok(())
+}
+
+/// Whether the recording that goes on is not the first one.
+pub(crate) fn is_later() -> bool {
+    HISTORY.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|history| history.begun > 1)
+}
+
+// ---- the end ----
+
+/// How many threads are inside the hook.
+static IN_HOOK: AtomicUsize = AtomicUsize::new(0);
+
+/// While there is one, a thread is inside the hook.
+pub(crate) struct InHook;
+
+impl InHook {
+    pub(crate) fn enter() -> InHook {
+        IN_HOOK.fetch_add(1, SeqCst);
+        InHook
+    }
+}
+
+impl Drop for InHook {
+    fn drop(&mut self) {
+        IN_HOOK.fetch_sub(1, SeqCst);
+    }
+}
+
+/// What became of the classes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Removed {
+    /// Those that have the bytes again that they were loaded with.
+    pub(crate) classes: usize,
+    /// Those that the virtual machine refused to change back.
+    pub(crate) refused: usize,
+    /// What that took.
+    pub(crate) time: Duration,
+}
+
+/// Ends the recording that goes on; the program runs on as it is. None: there is none.
+pub(crate) fn stop(jvmti: Jvmti<'_>, jni: Jni<'_>, current: &Current) -> Option<Removed> {
+    let agent = current.take()?;
+    let _ = jvmti.disable(Event::ClassPrepare);
+    let end = Instant::now() + TO_LEAVE;
+    while IN_HOOK.load(SeqCst) > 0 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let start = Instant::now();
+    let mut removed = Removed::default();
+    let names = agent.hook.take_rewritten();
+    let mut done = HashMap::new();
+    // Who was inside the hook a moment ago may not have defined the class yet.
+    for _ in 0..2 {
+        restore(jvmti, jni, &names, &mut done, &mut removed);
+    }
+    removed.time = start.elapsed();
+    let _ = jvmti.disable(Event::ClassFileLoadHook);
+    if agent.threads.is_some() {
+        crate::monitors::stop(jni);
+    }
+    if let Some(live) = LIVE.get() {
+        crate::finish(agent, live, jni);
+        heap::stop();
+        live.recorder.stop(jni);
+    }
+    agent.hook.close();
+    Some(removed)
+}
+
+/// Retransforms the loaded classes of these names. `done`: how many of each name there were the last time.
+fn restore(
+    jvmti: Jvmti<'_>,
+    jni: Jni<'_>,
+    names: &HashSet<Vec<u8>>,
+    done: &mut HashMap<Vec<u8>, usize>,
+    removed: &mut Removed,
+) {
+    let classes = match jvmti.loaded_classes(jni) {
+        Ok(classes) => classes,
+        Err(error) => return say(format_args!("classes stay as they were rewritten: {error}")),
+    };
+    let mut found: HashMap<Vec<u8>, Vec<Global>> = HashMap::new();
+    for class in classes {
+        if let Some(name) = name(jvmti, &class)
+            && names.contains(&name)
+            && jvmti.is_modifiable(&class)
+        {
+            found.entry(name).or_default().extend(jni.global(&class));
+        }
+        jni.forget(class);
+    }
+    let mut wanted = Vec::new();
+    for (name, classes) in found {
+        if done.insert(name, classes.len()).is_none_or(|before| before < classes.len()) {
+            wanted.extend(classes);
+        } else {
+            classes.into_iter().for_each(|class| jni.forget_global(class));
+        }
+    }
+    if wanted.is_empty() {
+        return;
+    }
+    let refused = match jvmti.retransform(&wanted) {
+        Ok(()) => 0,
+        Err(_) => wanted.chunks(1).filter(|class| jvmti.retransform(class).is_err()).count(),
+    };
+    removed.classes += wanted.len() - refused;
+    removed.refused += refused;
+    for class in wanted {
+        jni.forget_global(class);
+    }
+}
+
+/// The name of a class as the class file has it.
+fn name(jvmti: Jvmti<'_>, class: &Object<'_>) -> Option<Vec<u8>> {
+    let signature = jvmti.raw_signature(class)?;
+    Some(signature.strip_prefix(b"L")?.strip_suffix(b";")?.to_vec())
+}

@@ -1,0 +1,106 @@
+package instrument.runtime;
+
+/**
+ * One recording after another in the same process: the agent comes, goes, and comes again, each time with a profile of its own. Classes
+ * of the boot loader are never unloaded, so what they keep is put back to what it was in the beginning.
+ *
+ * <p>A thread keeps the {@link ThreadState} that it had. It is known by its number to be old; its mode is one that no fast path lets
+ * through, and the slow paths put a new one in its place at the next entry of a method. A method that was entered with probes, and is
+ * still open when they are removed, calls them until it ends: those events fit no frame, and are left out.
+ */
+final class Session {
+    /** ms to wait for threads that are inside the runtime at the end. */
+    private static final int TO_LEAVE = 1000;
+
+    /** Recordings that have ended. */
+    static volatile int number;
+    private static volatile boolean isOver;
+    /** The largest {@link ThreadState#recording} so far. */
+    private static int last = ThreadState.FIRST_RECORDING;
+
+    private Session() {}
+
+    /** Whether the last one has ended and no other has begun. */
+    static boolean isOver() {
+        return isOver;
+    }
+
+    /** Ends the recording; the profile is complete. Nothing happens if none goes on. The caller's probes do nothing. */
+    static void end() {
+        ProfileFile file = Threads.file;
+        Lifetime.stop();
+        if (file != null) {
+            Lifetime.measure(file, Threads.settings);
+        }
+        synchronized (Pauses.LOCK) {
+            if (isOver) {
+                return;
+            }
+            isOver = true;
+            last = Math.max(last, ThreadState.recording & ~1);
+            ThreadState.recording = ThreadState.NEVER;
+        }
+        // Those that are about to write have done so when this is over.
+        for (int i = 0; i < TO_LEAVE && Threads.isAnyBusy(); i++) {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                break;
+            }
+        }
+        number++;
+        if (JavaThreads.on) {
+            JavaThreads.on = false;
+            Scribe.end();
+        }
+        if (file != null) {
+            Threads.markEnded();
+            file.clock(Format.SHUTDOWN);
+            // The process lives on: it is not the one that says so.
+            file.write(Format.PROPERTIES, "recording.ended=before-program\n");
+            file.close();
+        }
+    }
+
+    /** Makes everything ready for another one, which begins with the next event. */
+    static void begin() {
+        if (Threads.settings != null && Threads.settings.record == Settings.TREE) {
+            TreeState.renew();
+        }
+        Agent.renew();
+        Calibration.renew();
+        ClassNames.renew();
+        Contexts.renew();
+        EndedThreads.renew();
+        HeapEvents.here = false;
+        HeapProxy.biographies = false;
+        Links.renew();
+        MachineWork.renew();
+        Pauses.renew();
+        ProfilerRuntime.renew();
+        Roots.renew();
+        ThreadLinks.renew();
+        Threads.renew();
+        synchronized (Pauses.LOCK) {
+            last += 2;
+            ThreadState.recording = last;
+            isOver = false;
+        }
+    }
+
+    /**
+     * For a thread on whose shadow stack an event fits no frame: whether it may be of a call that began in an earlier recording. Those are the
+     * oldest frames of a thread, so no recorded call that could end is open then.
+     */
+    static boolean isLeftover(ThreadState state) {
+        if (number == 0) {
+            return false;
+        }
+        for (int i = 0; i < state.depth(); i++) {
+            if (state.frame(i) > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}
