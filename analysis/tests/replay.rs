@@ -149,7 +149,7 @@ fn open_calls_count_up_to_the_last_event() {
     );
 }
 
-/// What an unwind closes on its way has its own columns: the sum of the law would hide a frame in the wrong one.
+/// What an unwind closes on its way has its own columns: the balance of calls would hide a frame in the wrong one.
 #[test]
 fn an_unwind_closes_what_is_above_it_as_unclosed_or_aborted() {
     let script = Script::new(1000).enter(1).enter(2).construct(3).enter(4).wait(5).unwind(1);
@@ -222,13 +222,13 @@ fn what_is_wrong_with_a_trace_is_said() {
     assert_eq!(profile.imbalances(), []);
 }
 
-/// A stack too deep ends the reading of its thread; strays on a deep one take no time.
+/// A stack too deep ends the reading of its thread; unmatched events on a deep one take no time.
 #[test]
 fn depth_is_bounded() {
     let deep = Script::new(1).times(3000, |s| s.enter(1));
-    let strays = deep.times(3000, |s| s.exit(2).super_returned(1).caught(3));
+    let unmatched = deep.times(3000, |s| s.exit(2).super_returned(1).caught(3));
     // What fits is found still, wherever it is.
-    let mixed = strays.enter(4).construct(5).construct(6).wait(1).super_returned(5).enter(7).caught(5);
+    let mixed = unmatched.enter(4).construct(5).construct(6).wait(1).super_returned(5).enter(7).caught(5);
     let mixed =
         mixed.construct(8).event(Event::Surplus(1)).caught(8).enter_link(2).enter(1).exit(4).caught(1);
     same_as_recorded(&mixed.leave_link(2).unwind(1), 1 << 12, &Limits::default());

@@ -21,7 +21,7 @@ fn profile(beat: u64, threads: &[(&str, Script)], ended: Option<(u64, Script)>) 
 /// Calls and wall by path, of the methods.
 fn lines(profile: &mut Profile) -> Vec<String> {
     for (id, method) in profile.threads.iter().flat_map(|thread| &thread.methods) {
-        assert_eq!(method.balance(), 0, "the law of method {id}: {method:?}");
+        assert_eq!(method.balance(), 0, "the balance of method {id}: {method:?}");
     }
     let names = |_, id| format!("m{id}");
     let mut processes = [Process::new(profile, "p".into(), &names)];

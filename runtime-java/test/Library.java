@@ -6,7 +6,7 @@ import java.util.Random;
 public class Library {
     static final int EXITS = 1;
     static final int UNWINDS = 2;
-    static final int ORPHANS = 3;
+    static final int ABORTED = 3;
 
     static final long[][] expected = new long[30][4];
     static boolean pauses;
@@ -102,7 +102,7 @@ public class Library {
                 try {
                     library(random, depth - 1);
                 } catch (Failure e) {
-                    count(counted, id, ORPHANS);
+                    count(counted, id, ABORTED);
                     throw e;
                 }
             }
@@ -135,7 +135,7 @@ public class Library {
                 callBack(random, depth);
             } catch (Failure e) {
                 count(ofCounted, of, UNWINDS);
-                count(counted, id, ORPHANS);
+                count(counted, id, ABORTED);
                 borrowed--;
                 throw e;
             }

@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 public class Paused {
     static final int EXITS = 1;
     static final int UNWINDS = 2;
-    static final int ORPHANS = 3;
+    static final int ABORTED = 3;
 
     static final long[][] expected = new long[20][4];
     static boolean paused;
@@ -55,7 +55,7 @@ public class Paused {
                     throw new Failure();
                 }
             } catch (Failure e) {
-                count(counted != 0, id, ORPHANS);
+                count(counted != 0, id, ABORTED);
                 throw e;
             }
         }

@@ -599,7 +599,7 @@ public class Victim {
         ProfilerRuntime.methodExit(60);
         ProfilerRuntime.methodEntry(61);
         ProfilerRuntime.methodEntry(62);
-        // 62 lies above, ready: lost.
+        // 62 lies above, ready: unclosed.
         ProfilerRuntime.methodExit(61);
         ProfilerRuntime.superReturned(61);
         ProfilerRuntime.exceptionCaught(62);

@@ -39,7 +39,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The methods in the profiles that it left, by name; the law is checked.
+    /// The methods in the profiles that it left, by name; the balance of calls is checked.
     pub fn methods(&self) -> Result<BTreeMap<String, MethodCounts>> {
         let methods = subject::profile(self.folder.path())?;
         let wrong: Vec<_> = methods.iter().filter(|m| m.unclosed + m.unmatched > 0).collect();

@@ -96,8 +96,8 @@ fn both_clocks_show_the_same_moments() -> Result<()> {
     Ok(())
 }
 
-/// A thread may be stopped in the very reading of the clock; or, where probes are interpreted, between any two stores, so that the law need
-/// not hold. (Not as a trace: that does much I/O, and a thread that is stopped within
+/// A thread may be stopped in the very reading of the clock; or, where probes are interpreted, between any two stores, so that calls need
+/// not balance. (Not as a trace: that does much I/O, and a thread that is stopped within
 /// that of the JDK may leave it broken, or run on.)
 #[test]
 fn stopped_threads_do_no_harm() -> Result<()> {

@@ -240,7 +240,7 @@ fn traces_are_timelines() {
     let environment = [("SCHEMA", schema.as_os_str())];
     let speedscope = readers::read_with("speedscope_file.py", &write("speedscope"), &environment).unwrap();
 
-    // Calls are those of the model, in which a task also tells who handed it over, and strays have a place.
+    // Calls are those of the model, in which a task also tells who handed it over, and unmatched events have a place.
     let model = Contexts::of(&write("call-tree"), false);
     let calls = model.expected(|n, _, _| (n > 0.0).then(|| vec![n]));
     let calls: Rows =

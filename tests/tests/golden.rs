@@ -414,7 +414,7 @@ impl Variant {
             for (method, found) in &reading.methods {
                 ensure!(found.add_up(), "{method}: {found:?} does not add up");
                 let unexpected = found.unclosed > 0 || (found.open > 0 && !case.counts.contains_key(method));
-                ensure!(!unexpected || case.lossy.contains(method), "{method}: {found:?} lost or open");
+                ensure!(!unexpected || case.lossy.contains(method), "{method}: {found:?} unclosed or open");
             }
             let unmatched = reading.unmatched.keys().find(|method| !case.lossy.contains(method));
             ensure!(unmatched.is_none(), "unmatched events: {:?}", reading.unmatched);

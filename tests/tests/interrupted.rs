@@ -49,7 +49,7 @@ fn a_thread_that_is_stopped_while_its_trace_grows_ends() -> Result<()> {
             (Some(0), "done\n", ""),
             "{case}"
         );
-        // The law; what was cut off has no end.
+        // Calls balance; what was cut off has no end.
         let methods = subject::profile(outcome.folder.path())?;
         let leaf =
             methods.iter().find(|method| method.name.ends_with("Stopped.leaf")).expect("it was called");

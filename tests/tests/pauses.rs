@@ -50,7 +50,7 @@ fn what_began_outside_of_pauses_is_counted_and_nothing_else() {
             assert!(found.keys().eq(expected.keys()), "{seed}: {found:?}, not {expected:?}");
             for (id, row) in expected {
                 let m = &found[&id];
-                // Orphans with nobody beneath are found when they have piled up.
+                // Aborted calls with nobody beneath are found when they have piled up.
                 assert!(beneath != "recorded" || m.open == 0, "{seed}: method {id}: {m:?}");
                 let actual = [m.entries, m.closes.exits, m.closes.unwinds, m.closes.aborted + m.open];
                 assert_eq!(actual.map(|n| n as i64), row[..], "{seed}, on {beneath}: method {id}");

@@ -419,7 +419,7 @@ fn a_security_manager_that_refuses_the_profile_is_named() {
     }
 }
 
-/// Thread.stop may come between two steps of a probe: the call is lost, or its end is finished, and the counts balance.
+/// Thread.stop may come between two steps of a probe: the call is unclosed, or its end is finished, and the counts balance.
 /// Contexts with few calls need no times of their own: those of the method's other contexts stand for them.
 #[test]
 fn a_short_method_of_many_contexts_is_rarely_timed() {
@@ -448,12 +448,12 @@ fn a_probe_that_is_cut_off_by_thread_stop_counts_the_call_once() {
             let profile = Run::new(&jvm.recording(record), &["cut"]).ok().profile();
             let at = format!("{record}, Java {}", jvm.version);
             assert_eq!((&profile.damage[..], profile.imbalances()), (&[][..], vec![]), "{at}");
-            let lost = Method {
+            let unclosed = Method {
                 closes: Closes { exits: 3, unclosed: 1, ..Closes::default() },
                 ..method(4, 0, 0, 0)
             };
             let expected =
-                [(1, method(1, 1, 0, 0)), (2, lost), (3, method(4, 4, 0, 0)), (4, method(1, 1, 0, 0))];
+                [(1, method(1, 1, 0, 0)), (2, unclosed), (3, method(4, 4, 0, 0)), (4, method(1, 1, 0, 0))];
             assert_eq!(total(&profile), expected.into(), "{at}");
         }
     }

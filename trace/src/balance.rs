@@ -1,11 +1,11 @@
-//! The law: entries = exits + unwinds + aborted + unclosed + open.
+//! The balance of calls: entries = exits + unwinds + aborted + unclosed + open.
 
 use crate::method::Method;
 use crate::profile::Profile;
 use crate::thread::Thread;
 use crate::tree::TreeConsumer;
 
-/// A method or context for which the law does not hold.
+/// A method or context whose calls do not balance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Imbalance {
     /// Index in [`Profile::threads`].
@@ -21,7 +21,7 @@ pub struct Imbalance {
 }
 
 impl Profile {
-    /// Methods for which the law does not hold in some thread, and contexts, where there is a tree. An event that was being
+    /// Methods whose calls do not balance in some thread, and such contexts, where there is a tree. An event that was being
     /// written when the process ended is no violation: see [`Profile::in_flight`].
     pub fn imbalances(&self) -> Vec<Imbalance> {
         self.unbalanced().into_iter().filter(|i| !self.is_in_flight(i)).collect()

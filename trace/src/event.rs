@@ -34,7 +34,7 @@ pub enum Event {
     Pause(u64),
     /// Events dropped here.
     Dropped(u64),
-    /// So many of the topmost frames are gone: aborted if they are pending, or else lost.
+    /// So many of the topmost frames are gone: aborted if they are pending, or else unclosed.
     Gone(u32),
     /// ns to add to the clock.
     Later(u64),

@@ -186,7 +186,7 @@
 //! first timed calls of the method's other contexts without a head; if there are none, of all its timed calls. With flag 8, which the tree of ended threads has instead of flag 1, nodes have these totals
 //! at 24, the squares in the same way, timed calls at 56 and the variance at 104.
 //!
-//! Orphans that are closed only because they pile up (no one instrumented lies beneath them), and the library calls right above them, are
+//! Aborted frames that are closed only because they pile up (no one instrumented lies beneath them), and the library calls right above them, are
 //! counted and not timed: when they failed is not known.
 //!
 //! ## 9: tree allocations
@@ -219,15 +219,15 @@
 //! | 11 | a link was made here | number of the link |
 //! | 12 | bits 0-59: ns that the recorder took for itself, or in which recording was paused: the clock goes on by them, the times of open calls do not | |
 //! | 13 | bits 0-59: events dropped here; the thread's region counts them, too, as it does the ns of kind 12 | |
-//! | 14 | the topmost frames are gone: aborted if they are pending, or else lost | how many |
+//! | 14 | the topmost frames are gone: aborted if they are pending, or else unclosed | how many |
 //! | 15 | bits 0-59: ns to add to the clock, where 34 bits are not enough | |
 //!
 //! Kinds that are not named do not move the clock, and a reader skips them.
 //!
 //! Events are as the probes saw them; what closes which frame is for the reader to find out: an event belongs to the topmost
 //! frame of its id that it fits: exit and unwind a ready one, super() returned a pending one, exception caught any. Pending
-//! frames above it are aborted, anything else above it is lost; both close there. An event that fits no frame is unmatched. A link
-//! frame is left by its own event only; frames above it then are lost, or aborted if they are pending. It is lost itself if
+//! frames above it are aborted, anything else above it is unclosed; both close there. An event that fits no frame is unmatched. A link
+//! frame is left by its own event only; frames above it then are unclosed, or aborted if they are pending. It is unclosed itself if
 //! it is above a frame that an event belongs to. Of a library call that an exception leaves there is an unwind, right before the
 //! event that told of it; but there is none of those above a surplus (kind 8): they stay open.
 //!

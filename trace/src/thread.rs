@@ -40,7 +40,7 @@ pub struct Thread {
     pub dropped: u64,
     /// Recording stopped before the thread ended.
     pub stopped: bool,
-    /// The process ended while the shadow stack was being repaired: the law need not hold here.
+    /// The process ended while the shadow stack was being repaired: calls need not balance here.
     pub in_transition: bool,
     /// Shadow stack, outermost frame first.
     pub stack: Vec<Frame>,

@@ -61,8 +61,8 @@ fn version_1_misfits() {
     let profile = Profile::parse(&pinned("v1-misfits.iprof")).unwrap();
     let main = &profile.threads[0];
     assert_eq!(main.methods[&60], Method { unmatched: 1, ..Method::default() });
-    let lost = Closes { unclosed: 1, ..Closes::default() };
-    assert_eq!(main.methods[&62], Method { entries: 1, closes: lost, unmatched: 1, open: 0 });
+    let unclosed = Closes { unclosed: 1, ..Closes::default() };
+    assert_eq!(main.methods[&62], Method { entries: 1, closes: unclosed, unmatched: 1, open: 0 });
     assert_eq!(main.methods[&63], Method { entries: 1, unmatched: 1, open: 1, ..Method::default() });
     assert_eq!(main.stack, [Frame { id: 63, ..Frame::default() }]);
     assert_eq!(profile.imbalances(), []);

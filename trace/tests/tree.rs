@@ -9,7 +9,7 @@ use instrument_trace::{
     Source, ThreadKind, TreeConsumer,
 };
 
-/// Everything that a tree can have: constructors that fail, frames that are lost, strays, links, open frames.
+/// Everything that a tree can have: constructors that fail, frames that are unclosed, unmatched events, links, open frames.
 fn script() -> Script {
     Script::new(5000)
         .enter(1)

@@ -1,7 +1,7 @@
 //! What really happened, from the traces of a profile to a timeline.
 //!
 //! Times are counted from an origin that the caller chooses, so that processes of one machine share an axis. Calls that had
-//! not ended end with the last event of their thread. A constructor frame that was found to be an orphan late, when others
+//! not ended end with the last event of their thread. A constructor frame that was found to be aborted late, when others
 //! lay above it already, stays until those end: a timeline has no other place for it.
 
 pub use super::error::Error;
@@ -348,7 +348,7 @@ mod tests {
         for (id, depth, at) in [(1, 0, 100), (2, 1, 110), (3, 2, 120)] {
             feed.enter(method(id), false, None, depth, at);
         }
-        feed.leave((), method(2), How::Orphan, 1, 130);
+        feed.leave((), method(2), How::Aborted, 1, 130);
         feed.enter(method(4), false, None, 2, 140);
         feed.leave((), method(4), How::Exit, 2, 150);
         feed.leave((), method(3), How::Exit, 1, 160);

@@ -30,8 +30,8 @@
 //! There are as many stamps as metrics: decimal numbers that only grow, below 10^30. What lies between two stamps of a thread was consumed
 //! by its innermost frame, or by the thread itself if none is open. Names go to the end of the line and may hold blanks.
 //!
-//! An end whose consumer is open further out closes what lies above it (*lost*); one that is open nowhere is ignored
-//! (*stray*); a stamp lower than the one before counts as equal to it (*backward*). All of these are counted in [`Remarks`].
+//! An end whose consumer is open further out closes what lies above it (*unclosed*); one that is open nowhere is ignored
+//! (*unmatched*); a stamp lower than the one before counts as equal to it (*backward*). All of these are counted in [`Remarks`].
 
 use super::lines::{self, Lines, shown};
 use super::{Error, Remarks};
@@ -254,10 +254,10 @@ impl Events {
         let named = |node: &NodeId| self.model.name(self.model.node(*node).consumer) == name;
         match open.iter().rposition(named) {
             Some(at) => {
-                self.remarks.lost += (open.len() - at - 1) as u64;
+                self.remarks.unclosed += (open.len() - at - 1) as u64;
                 open.truncate(at);
             }
-            None => self.remarks.stray += 1,
+            None => self.remarks.unmatched += 1,
         }
     }
 
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn events_that_do_not_fit_are_counted() {
         let (model, remarks) = read_text("0 > a\n1 > b\n2 > c\n3 < x\n4 < a\n3 > d\n6 > e\n8 < d\n9 > f\n");
-        assert_eq!(remarks, Remarks { open: 1, lost: 3, stray: 1, backward: 1 });
+        assert_eq!(remarks, Remarks { open: 1, unclosed: 3, unmatched: 1, backward: 1 });
         let expected =
             ["/a 1 [1.0]", "/a/b 1 [1.0]", "/a/b/c 1 [2.0]", "/d 1 [2.0]", "/d/e 1 [2.0]", "/f 1 [0.0]"];
         assert_eq!(rows(&model), expected);

@@ -50,9 +50,9 @@ pub struct Remarks {
     /// Frames that had not ended when the input did.
     pub open: u64,
     /// Frames that were closed because one beneath them ended.
-    pub lost: u64,
+    pub unclosed: u64,
     /// Ends that fit no open frame.
-    pub stray: u64,
+    pub unmatched: u64,
     /// Stamps that were lower than the one before.
     pub backward: u64,
 }
@@ -62,8 +62,8 @@ impl fmt::Display for Remarks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             (self.open, "still open at the end"),
-            (self.lost, "without an end of their own"),
-            (self.stray, "ends that fit no start"),
+            (self.unclosed, "without an end of their own"),
+            (self.unmatched, "ends that fit no start"),
             (self.backward, "stamps that went backward"),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);

@@ -17,9 +17,9 @@ pub enum How {
     /// By an exception.
     Unwind,
     /// Its super() threw.
-    Orphan,
+    Aborted,
     /// Its end was not seen.
-    Lost,
+    Unclosed,
     /// Its super() threw, some time before; when is not known. It need not be the topmost call.
     Surplus,
 }
@@ -257,9 +257,9 @@ impl<'v, V: Visitor> Calls<'v, V> {
         while self.frames.len() > frames {
             if self.frames.last().is_some_and(|top| top.key & PENDING != 0) {
                 self.pending -= 1;
-                self.pop(How::Orphan);
+                self.pop(How::Aborted);
             } else {
-                self.pop(How::Lost);
+                self.pop(How::Unclosed);
             }
         }
     }

@@ -58,7 +58,7 @@ const EMPTY: Hot =
 const LINK: u32 = 1 << 30;
 const DEEPER: u32 = 1 << 31;
 
-/// Beside the contexts that a limit allows there may be this many methods and strays past it.
+/// Beside the contexts that a limit allows there may be this many methods and unmatched events past it.
 const PAST_LIMIT: usize = 1 << 20;
 
 /// Pairs of class and context, and links, that are kept apart; what is beyond counts as dropped.
@@ -79,7 +79,7 @@ pub(super) struct TreeBuilder {
     hot: Vec<Hot>,
     /// Of each context: its caller, its code.
     places: Vec<(u32, u32)>,
-    /// Closes other than exits, and strays.
+    /// Closes other than exits, and unmatched events.
     rare: HashMap<u32, (Closes, u64)>,
     /// Contexts by caller and code.
     children: HashMap<u64, u32, BuildHasherDefault<Mix>>,
@@ -319,8 +319,8 @@ impl TreeBuilder {
         match how {
             How::Exit => {}
             How::Unwind => closes.unwinds += 1,
-            How::Orphan | How::Surplus => closes.aborted += 1,
-            How::Lost => closes.unclosed += 1,
+            How::Aborted | How::Surplus => closes.aborted += 1,
+            How::Unclosed => closes.unclosed += 1,
         }
     }
 }

@@ -6,13 +6,13 @@ use instrument_trace::Profile;
 /// Reads `data` and replays its traces. Returns whether there was one with a call.
 ///
 /// # Panics
-/// If the law is broken, or more calls were found than there are events.
+/// If calls do not balance, or more calls were found than there are events.
 pub(crate) fn replay(data: &[u8]) -> bool {
     let Ok(mut profile) = Profile::parse(data) else { return false };
     let traces = profile.threads.iter().map(|t| !t.pieces.is_empty() && t.tree.is_none());
     let traces = traces.collect::<Vec<_>>();
     replay::profile(&data, &mut profile).expect("memory does not fail");
-    let (mut entries, mut strays) = (0, 0);
+    let (mut entries, mut unmatched) = (0, 0);
     for thread in
         profile.threads.iter_mut().zip(traces).filter_map(|(thread, is_trace)| is_trace.then_some(thread))
     {
@@ -23,10 +23,10 @@ pub(crate) fn replay(data: &[u8]) -> bool {
             assert!(node.parent < number && (node.min <= node.max || node.ns == 0));
             assert!(node.max <= node.ns && node.ns <= thread.last_event.saturating_mul(node.entries));
             entries += node.entries;
-            strays += node.unmatched;
+            unmatched += node.unmatched;
         }
         assert_eq!(tree.nodes.iter().map(|node| node.open).sum::<u64>(), thread.stack.len() as u64);
     }
-    assert!(entries + strays <= data.len() as u64 / 8, "{entries} calls");
+    assert!(entries + unmatched <= data.len() as u64 / 8, "{entries} calls");
     entries > 0
 }

@@ -54,7 +54,7 @@ pub struct Case {
     /// Expected events per method, `Class.name(descriptor)`.
     #[serde(default)]
     pub counts: BTreeMap<String, Counts>,
-    /// Methods whose events may get lost or unmatched, and whose counts then need not add up to the listed ones: only
+    /// Methods whose events may be unclosed or unmatched, and whose counts then need not add up to the listed ones: only
     /// after a StackOverflowError in a probe, or a return that throws.
     #[serde(default)]
     pub lossy: Vec<String>,

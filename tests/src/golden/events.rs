@@ -3,7 +3,7 @@
 //! Each thread has a stack of frames. A frame opened by `constructorEntry` is pending until its `superReturned`; every
 //! other one is ready at once. An event belongs to the topmost frame of its id that it fits: `methodExit` and
 //! `methodUnwind` a ready one, `superReturned` a pending one, `exceptionCaught` any. Pending frames above it are aborted;
-//! calls into libraries ended by an exception; anything else above it is lost. An event that fits no frame is unmatched.
+//! calls into libraries ended by an exception; anything else above it is unclosed. An event that fits no frame is unmatched.
 
 use std::collections::BTreeMap;
 
@@ -133,7 +133,7 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
 }
 
 impl Counts {
-    /// The law: every entry is accounted for exactly once.
+    /// The balance of calls: every entry is accounted for exactly once.
     pub fn add_up(&self) -> bool {
         self.entries == self.exits + self.unwinds + self.aborted + self.unclosed + self.open
     }

@@ -188,17 +188,17 @@ final class CountsState extends ThreadState {
         }
     }
 
-    /** A call that was counted and has no frame is lost; the topmost frame goes if its end was counted. */
+    /** A call that was counted and has no frame is unclosed; the topmost frame goes if its end was counted. */
     private void balance(int record) {
         long more = words.get(record + Format.ENTRIES);
-        for (int column = Format.EXITS; column <= Format.LOST; column++) {
+        for (int column = Format.EXITS; column <= Format.UNCLOSED; column++) {
             more -= words.get(record + column);
         }
         for (int at = bottom; at < sp; at++) {
             more -= (int) words.get(at) == record ? 1 : 0;
         }
         if (more > 0) {
-            words.put(record + Format.LOST, words.get(record + Format.LOST) + more);
+            words.put(record + Format.UNCLOSED, words.get(record + Format.UNCLOSED) + more);
         } else if (more < 0 && sp > bottom && (int) words.get(sp - 1) == record) {
             words.put(sp - 1, 0);
             sp--;
@@ -211,11 +211,11 @@ final class CountsState extends ThreadState {
     }
 
     @Override
-    boolean stray(int id) {
+    boolean unmatched(int id) {
         if (find(id) == 0 && !add(id)) {
             return false;
         }
-        count(find(id), Format.STRAY);
+        count(find(id), Format.UNMATCHED);
         return true;
     }
 
@@ -225,12 +225,12 @@ final class CountsState extends ThreadState {
         boolean above = false;
         for (int from = bottom; from < sp; from++) {
             long frame = words.get(from);
-            boolean orphan = frame < 0 && surplus > 0;
-            above = orphan || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
+            boolean aborted = frame < 0 && surplus > 0;
+            above = aborted || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
             if (above) {
-                count(frame, orphan ? Format.ORPHANS : Format.UNWINDS);
-                surplus -= orphan ? 1 : 0;
-                pending -= orphan ? 1 : 0;
+                count(frame, aborted ? Format.ABORTED : Format.UNWINDS);
+                surplus -= aborted ? 1 : 0;
+                pending -= aborted ? 1 : 0;
             } else {
                 words.put(to++, frame);
             }

@@ -90,14 +90,14 @@ final class Format {
     /** COUNTS and TREE: words of the shadow stack, which comes first; the records or nodes follow it. */
     static final int STACK_WORDS = 2;
 
-    // Words of a COUNTS record; those from EXITS to LOST also name the way in which a frame is closed.
+    // Words of a COUNTS record; those from EXITS to UNCLOSED also name the way in which a frame is closed.
     static final int RECORD_WORDS = 8;
     static final int ENTRIES = 1;
     static final int EXITS = 2;
     static final int UNWINDS = 3;
-    static final int ORPHANS = 4;
-    static final int LOST = 5;
-    static final int STRAY = 6;
+    static final int ABORTED = 4;
+    static final int UNCLOSED = 5;
+    static final int UNMATCHED = 6;
     static final int OPEN = 7;
 
     /** TREE: flags. */
@@ -145,7 +145,7 @@ final class Format {
     // Of an ESTIMATED tree.
     static final int ESTIMATE_TIMED = 7;
     static final int ESTIMATE_VARIANCE = 13;
-    /** The columns EXITS to STRAY of a record; all but EXITS lie on a node's second cache line. */
+    /** The columns EXITS to UNMATCHED of a record; all but EXITS lie on a node's second cache line. */
     static final int NODE_COLUMNS = 5;
     /** Consumer of the node whose callees are counted per method only. */
     static final int DEEPER = 0x7fffffff;

@@ -33,7 +33,7 @@ final class LinkFrames {
         return room;
     }
 
-    /** The end of {@link #enter}; frames above are lost, or orphans. */
+    /** The end of {@link #enter}; frames above are unclosed, or aborted. */
     static void leave(ThreadState state, int link) {
         if (!state.begin(0)) {
             return;

@@ -9,7 +9,7 @@ package instrument.runtime;
  * recorded.
  * <li>A call that began before is closed when it ends, during the pause or after it; its times are without the pause. For
  * the profile, what ends in a pause ended when the pause began.
- * <li>So entries = exits + unwinds + orphans + lost + open holds at every moment, and nothing is lost or stray that would
+ * <li>So entries = exits + unwinds + aborted + unclosed + open holds at every moment, and nothing is unclosed or unmatched that would
  * not have been so without the pause.
  * </ul>
  *

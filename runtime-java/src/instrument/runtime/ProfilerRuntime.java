@@ -73,7 +73,7 @@ public final class ProfilerRuntime {
                 SlowPath.close(state, id, Format.EXITS, null);
             }
         } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as lost.
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
         } catch (Throwable e) {
             failed(state, e);
         }
@@ -94,7 +94,7 @@ public final class ProfilerRuntime {
                 SlowPath.close(state, id, Format.UNWINDS, null);
             }
         } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as lost.
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
         } catch (Throwable e) {
             failed(state, e);
         }
@@ -115,7 +115,7 @@ public final class ProfilerRuntime {
                 SlowPath.superReturned(state, id, null);
             }
         } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as lost.
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
         } catch (Throwable e) {
             failed(state, e);
         }
@@ -136,7 +136,7 @@ public final class ProfilerRuntime {
                 SlowPath.caught(state, id, null);
             }
         } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as lost.
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
         } catch (Throwable e) {
             failed(state, e);
         }

@@ -177,7 +177,7 @@ final class SlowPath {
             return -1;
         } else if (at >= 0) {
             state.muted.endAbove(at);
-        } else if (!state.stray(id)) {
+        } else if (!state.unmatched(id)) {
             state.stop();
             state.drop();
         }

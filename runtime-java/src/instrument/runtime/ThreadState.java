@@ -8,8 +8,8 @@ import java.lang.ref.WeakReference;
  *
  * <p>A frame is one word: pending bit, id + 1 (31 bits), and 32 bits of the subclass.
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
- * exceptionCaught any. Pending frames above it are orphans, anything else above it is lost; both close there. An event
- * that fits no frame is stray. The frame of a link fits its own event only. {@link LibraryCalls} that are above the frame of an event
+ * exceptionCaught any. Pending frames above it are aborted, anything else above it is unclosed; both close there. An event
+ * that fits no frame is unmatched. The frame of a link fits its own event only. {@link LibraryCalls} that are above the frame of an event
  * have ended by an exception: nothing else tells of that.
  *
  * <p>Order of writes: an entry is its frame, then its count; a close is its count, then its frame. A process that is
@@ -157,9 +157,9 @@ abstract class ThreadState {
     void mend() {}
 
     /** Counts an event that fits no frame. */
-    abstract boolean stray(int id);
+    abstract boolean unmatched(int id);
 
-    /** Closes so many pending frames, the oldest first, as orphans, each with the calls into libraries right above it. */
+    /** Closes so many pending frames, the oldest first, as aborted, each with the calls into libraries right above it. */
     abstract void closeOldest(int surplus);
 
     /** Records an allocation. */
@@ -376,13 +376,13 @@ abstract class ThreadState {
     final void closeAbove(int at) {
         while (depth() - 1 > at) {
             long frame = frame(depth() - 1);
-            closeTop(frame < 0 ? Format.ORPHANS : LibraryCalls.isFrame(frame) ? Format.UNWINDS : Format.LOST);
+            closeTop(frame < 0 ? Format.ABORTED : LibraryCalls.isFrame(frame) ? Format.UNWINDS : Format.UNCLOSED);
         }
     }
 
     /**
      * Where nobody instrumented lies beneath, nothing closes the frames of constructors whose super() failed. The thread's
-     * real constructor frames bound the live ones; the surplus, oldest first, is orphaned. The next count is due when
+     * real constructor frames bound the live ones; the surplus, oldest first, is aborted. The next count is due when
      * twice as many are pending as are left now.
      */
     final void closeSurplus() {

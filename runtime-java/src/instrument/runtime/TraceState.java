@@ -297,7 +297,7 @@ final class TraceState extends ThreadState {
 
     /** Its event says it all. */
     @Override
-    boolean stray(int id) {
+    boolean unmatched(int id) {
         return true;
     }
 

@@ -380,19 +380,19 @@ final class TreeState extends ThreadState {
         }
     }
 
-    /** A call that was counted and has no frame is lost; the topmost frame goes if its end was counted. */
+    /** A call that was counted and has no frame is unclosed; the topmost frame goes if its end was counted. */
     private void balance(int node) {
         int at = place(node);
         long more = words.get(at + Format.ENTRIES);
-        for (int column = Format.EXITS; column <= Format.LOST; column++) {
+        for (int column = Format.EXITS; column <= Format.UNCLOSED; column++) {
             more -= words.get(at + Format.nodeColumn(column));
         }
         for (int frame = bottom; frame < sp; frame += 2) {
             more -= (int) words.get(frame) == node ? 1 : 0;
         }
         if (more > 0) {
-            int lost = at + Format.nodeColumn(Format.LOST);
-            words.put(lost, words.get(lost) + more);
+            int unclosed = at + Format.nodeColumn(Format.UNCLOSED);
+            words.put(unclosed, words.get(unclosed) + more);
         } else if (more < 0 && sp > bottom && (int) words.get(sp - 2) == node) {
             words.put(sp - 2, 0);
             sp -= 2;
@@ -400,12 +400,12 @@ final class TreeState extends ThreadState {
     }
 
     @Override
-    boolean stray(int id) {
+    boolean unmatched(int id) {
         if (!reserve(id)) {
             return false;
         }
         int node = reservedDeeper != 0 ? reservedDeeper : find(key(contextNode(), id + 1));
-        int at = place(node) + Format.nodeColumn(Format.STRAY);
+        int at = place(node) + Format.nodeColumn(Format.UNMATCHED);
         words.put(at, words.get(at) + 1);
         return true;
     }
@@ -417,13 +417,13 @@ final class TreeState extends ThreadState {
         boolean above = false;
         for (int from = bottom; from < sp; from += 2) {
             long frame = words.get(from);
-            boolean orphan = frame < 0 && surplus > 0;
-            above = orphan || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
+            boolean aborted = frame < 0 && surplus > 0;
+            above = aborted || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
             if (above) {
-                int at = place((int) frame) + Format.nodeColumn(orphan ? Format.ORPHANS : Format.UNWINDS);
+                int at = place((int) frame) + Format.nodeColumn(aborted ? Format.ABORTED : Format.UNWINDS);
                 words.put(at, words.get(at) + 1);
-                surplus -= orphan ? 1 : 0;
-                pending -= orphan ? 1 : 0;
+                surplus -= aborted ? 1 : 0;
+                pending -= aborted ? 1 : 0;
             } else {
                 words.put(to + 1, words.get(from + 1));
                 words.put(to, frame);
