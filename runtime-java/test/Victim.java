@@ -105,19 +105,6 @@ public class Victim {
         ProfilerRuntime.methodExit(1);
     }
 
-    /** A method of at least 2 us, in each of many contexts once or twice. */
-    static void manyContexts() {
-        for (int i = 0; i < 6000; i++) {
-            ProfilerRuntime.methodEntry(1000 + i % 4000);
-            ProfilerRuntime.methodEntry(20);
-            for (long end = System.nanoTime() + 2000; System.nanoTime() < end;) {
-                // Nothing else.
-            }
-            ProfilerRuntime.methodExit(20);
-            ProfilerRuntime.methodExit(1000 + i % 4000);
-        }
-    }
-
     static void calls() {
         ProfilerRuntime.methodEntry(6);
         for (int i = 0; i < 1000; i++) {
@@ -616,7 +603,6 @@ public class Victim {
         switch (args[0]) {
             case "calls": calls(); break;
             case "cut": cut(); break;
-            case "contexts": manyContexts(); break;
             case "constructors": constructors(); break;
             case "pool": pool(n); break;
             case "overflow": overflow(n, args[2]); break;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use instrument_trace::{Closes, Method, NO_MIN, Profile, ThreadKind, TreeConsumer};
+use instrument_trace::{Closes, Method, Profile, ThreadKind};
 use runtime_support::{MODES, Run, build, classes, for_each_clock, for_each_jvm, jvms, parse};
 
 fn method(entries: u64, exits: u64, unwinds: u64, aborted: u64) -> Method {
@@ -420,27 +420,6 @@ fn a_security_manager_that_refuses_the_profile_is_named() {
 }
 
 /// Thread.stop may come between two steps of a probe: the call is unclosed, or its end is finished, and the counts balance.
-/// Contexts with few calls need no times of their own: those of the method's other contexts stand for them.
-#[test]
-fn a_short_method_of_many_contexts_is_rarely_timed() {
-    for jvm in jvms() {
-        let profile = Run::new(&jvm.recording("tree"), &["contexts"]).ok().profile();
-        let tree = profile.threads.iter().find_map(|thread| thread.tree.as_ref()).unwrap();
-        let nodes: Vec<_> = tree.nodes.iter().filter(|n| n.consumer == TreeConsumer::Method(20)).collect();
-        assert_eq!((nodes.len(), nodes.iter().map(|n| n.entries).sum::<u64>()), (4000, 6000));
-        let timed: u64 = nodes.iter().map(|n| n.timed).sum();
-        assert!((100..3000).contains(&timed), "Java {}: {timed} calls were timed", jvm.version);
-        // No call takes less than 2 us; those that are interrupted take more.
-        let mean = nodes.iter().map(|n| n.ns as f64).sum::<f64>() / 6000.0;
-        let error = nodes.iter().map(|n| n.variance).sum::<f64>().sqrt() / 6000.0;
-        assert!(mean > 1990.0 && mean < 6000.0 + 4.0 * error, "Java {}: {mean} +- {error} ns", jvm.version);
-        let untimed = || nodes.iter().filter(|n| n.timed == 0);
-        assert!(
-            untimed().count() > 1000 && untimed().all(|n| n.ns > 0 && n.variance > 0.0 && n.min == NO_MIN)
-        );
-    }
-}
-
 #[test]
 fn a_probe_that_is_cut_off_by_thread_stop_counts_the_call_once() {
     for jvm in jvms() {

@@ -133,6 +133,24 @@ pub(crate) fn classes() -> &'static Path {
     dir.path()
 }
 
+/// The same with a clock that stands still but where the program lets time pass.
+fn scripted() -> &'static Path {
+    static CLASSES: OnceLock<TempDir> = OnceLock::new();
+    let dir = CLASSES.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        build(dir.path());
+        let scripted = sources().join("test/scripted");
+        let mut javac = Command::new("javac");
+        javac.arg("-cp").arg(dir.path()).arg("-d").arg(dir.path());
+        // In the place of the runtime's own clocks.
+        javac.args(["Clock.java", "CpuClock.java", "Timed.java"].map(|file| scripted.join(file)));
+        let output = javac.arg(sources().join("test/Inside.java")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        dir
+    });
+    dir.path()
+}
+
 /// A profile; the threads of a trace have their counts, too.
 pub(crate) fn parse(data: &[u8]) -> Profile {
     let mut profile = Profile::parse(data).unwrap();
@@ -173,6 +191,13 @@ impl Run {
     pub(crate) fn class(mut self, name: &str) -> Run {
         self.program[2] = name.to_owned();
         self
+    }
+
+    /// `Timed` instead of `Victim`: nothing takes time but what says so.
+    pub(crate) fn timed(self) -> Run {
+        let mut run = self.class("Timed").jvm_args(&["-Dinstrument.calibrate=off"]);
+        run.program[1] = scripted().display().to_string();
+        run
     }
 
     /// Another program, with only itself on the class path.

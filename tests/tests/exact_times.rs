@@ -1,0 +1,301 @@
+//! Times that are known exactly: the recorder runs with a clock that only the program moves on. Random calls are compared with what the program
+//! itself kept of them, context by context and figure by figure, in every way to record.
+
+mod runtime_support;
+
+use std::collections::BTreeMap;
+
+use instrument_analysis::replay;
+use instrument_trace::{NO_MIN, Profile, Thread, ThreadKind, TreeConsumer, TreeNode};
+use runtime_support::{Jvm, MODES, Run, jvms};
+
+/// Figures of a context, in the order in which the program prints them: entries, exits, unwinds, aborted, unclosed, unmatched, open, ns, min, max,
+/// ns of open calls, the bits of the sum of squares.
+type Figures = [u64; 12];
+
+fn run(jvm: &Jvm, args: &[&str], flags: &[&str]) -> Run {
+    Run::new(jvm, args).timed().jvm_args(flags).ok()
+}
+
+/// Every virtual machine and way to record; all calls are timed.
+fn for_each(test: impl Fn(&Jvm, &[&str])) {
+    for jvm in jvms() {
+        for record in MODES {
+            println!("Java {}, {record}", jvm.version);
+            test(&jvm.recording(record), &["-Dinstrument.timing=all"]);
+        }
+    }
+}
+
+fn trees(test: impl Fn(&Jvm)) {
+    jvms().iter().for_each(|jvm| test(&jvm.recording("tree")));
+}
+
+/// The profile; traces have been replayed.
+fn profile(run: &Run) -> Profile {
+    let data = std::fs::read(run.profile_path()).unwrap();
+    let mut profile = Profile::parse(&data).unwrap();
+    replay::profile(&&data[..], &mut profile).unwrap();
+    assert_eq!((&profile.damage[..], profile.imbalances()), (&[][..], vec![]));
+    assert_eq!(profile.threads.iter().map(|thread| thread.dropped).sum::<u64>(), 0);
+    profile
+}
+
+fn paths(thread: &Thread) -> Vec<(String, TreeNode)> {
+    let mut thread = thread.clone();
+    thread.measure_open(thread.last_event);
+    let mut paths = vec![String::new()];
+    let mut nodes = Vec::new();
+    for node in thread.tree.unwrap().nodes {
+        let TreeConsumer::Method(id) = node.consumer else { panic!("{node:?}") };
+        let parent = &paths[node.parent as usize];
+        paths.push(if parent.is_empty() { id.to_string() } else { format!("{parent}/{id}") });
+        nodes.push((paths.last().unwrap().clone(), node));
+    }
+    nodes
+}
+
+/// The contexts of all threads together.
+fn contexts(profile: &Profile) -> BTreeMap<String, Figures> {
+    let mut sum: BTreeMap<String, TreeNode> = BTreeMap::new();
+    for (path, node) in profile.threads.iter().flat_map(paths) {
+        sum.entry(path).and_modify(|known| known.add(&node)).or_insert(node);
+    }
+    let figures = |node: TreeNode| {
+        let closes = node.closes;
+        assert!(node.timed == 0 && node.variance == 0.0);
+        [
+            node.entries,
+            closes.exits,
+            closes.unwinds,
+            closes.aborted,
+            closes.unclosed,
+            node.unmatched,
+            node.open,
+            node.ns,
+            node.min,
+            node.max,
+            node.open_ns,
+            node.sum_squares.to_bits(),
+        ]
+    };
+    sum.into_iter().map(|(path, node)| (path, figures(node))).collect()
+}
+
+/// What the program printed.
+fn printed(run: &Run) -> BTreeMap<String, Figures> {
+    let rows = run.stdout.lines().filter_map(|line| line.split_once(' '));
+    let figures = |row: &str| {
+        let numbers: Vec<u64> = row.split(' ').map(|number| number.parse().unwrap()).collect();
+        numbers.try_into().unwrap()
+    };
+    rows.map(|(path, row)| (path.to_owned(), figures(row))).collect()
+}
+
+/// The first figures, which are counts, by method.
+fn by_method(contexts: &BTreeMap<String, Figures>) -> BTreeMap<u32, [u64; 7]> {
+    let mut methods: BTreeMap<u32, [u64; 7]> = BTreeMap::new();
+    for (path, figures) in contexts {
+        let id = path.rsplit('/').next().unwrap().parse().unwrap();
+        let sums = methods.entry(id).or_default();
+        sums.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
+    }
+    methods
+}
+
+/// A profile has the figures that the program has.
+fn assert_agrees(jvm: &Jvm, run: &Run) -> Profile {
+    let expected = printed(run);
+    assert!(expected.len() > 20, "{} contexts", expected.len());
+    let profile = profile(run);
+    if jvm.record == Some("counts") {
+        let mut methods: BTreeMap<u32, [u64; 7]> = BTreeMap::new();
+        for (id, m) in profile.threads.iter().flat_map(|thread| &thread.methods) {
+            let c = m.closes;
+            let row = [m.entries, c.exits, c.unwinds, c.aborted, c.unclosed, m.unmatched, m.open];
+            methods.entry(*id).or_default().iter_mut().zip(row).for_each(|(sum, figure)| *sum += figure);
+        }
+        assert_eq!(methods, by_method(&expected));
+        return profile;
+    }
+    let found = contexts(&profile);
+    assert!(found.keys().eq(expected.keys()), "{:?}, not {:?}", found.keys(), expected.keys());
+    for (path, mut figures) in expected {
+        let found = found[&path];
+        // A double does not have all the digits of these squares.
+        let [squares, expected] = [found[11], figures[11]].map(f64::from_bits);
+        assert!((squares - expected).abs() <= expected * 1e-9, "{path}: {squares}, not {expected}");
+        figures[11] = found[11];
+        assert_eq!(found, figures, "{path}");
+    }
+    profile
+}
+
+#[test]
+fn every_figure_of_random_calls_is_exact() {
+    for_each(|jvm, flags| {
+        for seed in ["1", "2"] {
+            assert_agrees(jvm, &run(jvm, &["calls", seed, "20000"], flags));
+        }
+    });
+}
+
+/// The time of pauses is in no call, and calls that begin in one are not there.
+#[test]
+fn every_figure_of_random_calls_with_pauses_is_exact() {
+    for_each(|jvm, flags| {
+        for seed in ["3", "4"] {
+            let profile = assert_agrees(jvm, &run(jvm, &["pauses", seed, "20000"], flags));
+            assert!(profile.pauses.len() > 100, "{}", profile.pauses.len());
+        }
+    });
+}
+
+/// Threads that ended, with calls that nobody ended, are in sums, and nothing is lost on the way.
+#[test]
+fn every_figure_of_ended_threads_is_exact() {
+    for_each(|jvm, flags| {
+        let flags = [flags, &["-Dinstrument.keep-threads=0"]].concat();
+        let profile = assert_agrees(jvm, &run(jvm, &["threads", "5", "100", "200"], &flags));
+        let ended = profile.threads.iter().filter_map(|thread| match thread.kind {
+            ThreadKind::Ended(number) => Some(number),
+            ThreadKind::Thread => None,
+        });
+        assert!(jvm.record == Some("trace") || ended.sum::<u64>() > 50);
+    });
+}
+
+/// CPU time passes half as fast as time.
+#[test]
+fn cpu_time_is_exact() {
+    trees(|jvm| {
+        for args in [&["calls", "6", "20000"][..], &["threads", "7", "100", "200"]] {
+            let flags = ["-Dinstrument.cpu=true", "-Dinstrument.keep-threads=0"];
+            let profile = assert_agrees(jvm, &run(jvm, args, &flags));
+            for (path, node) in profile.threads.iter().flat_map(paths) {
+                assert_eq!((node.cpu_ns, node.ns % 2), (node.ns / 2, 0), "{path}: {node:?}");
+            }
+        }
+    });
+}
+
+/// The only context of this path.
+fn node(profile: &Profile, path: &str) -> TreeNode {
+    let nodes = profile.threads.iter().flat_map(paths).filter(|(found, _)| found == path);
+    let [(_, node)] = nodes.collect::<Vec<_>>()[..] else { panic!("not one context {path}") };
+    node
+}
+
+/// A call that is timed stands for those before it that are not: where calls take the same time, the sums are those of all.
+#[test]
+fn estimates_of_calls_of_one_length_are_exact() {
+    trees(|jvm| {
+        for (timing, calls, length, least, most) in [
+            ("auto", 64_000, 100, 900, 2000),
+            ("auto", 64_000, 130, 900, 2000),
+            // Long calls are all timed.
+            ("auto", 4000, 10_000, 4000, 4000),
+            ("auto", 4000, 3000, 1000, 2500),
+            ("sampled:60", 64_000, 100, 900, 1300),
+        ] {
+            let timing = format!("-Dinstrument.timing={timing}");
+            let args = ["sampled", &calls.to_string(), &length.to_string()];
+            let node = node(&profile(&run(jvm, &args, &[&timing])), "1/2");
+            assert_eq!((node.entries, node.closes.exits), (calls, calls));
+            assert!((least..=most).contains(&node.timed), "{timing}, {length} ns: {}", node.timed);
+            let all = 16 * 100 + (calls - 16) * length;
+            assert_eq!((node.ns, node.min, node.max), (all, 100, length), "{timing}");
+            let squares = (16 * 100 * 100 + (calls - 16) * length * length) as f64;
+            assert!((node.sum_squares / squares - 1.0).abs() < 1e-6, "{timing}: {node:?}, not {squares}");
+        }
+    });
+}
+
+/// The calls after the last one that was timed have their time, too.
+#[test]
+fn estimates_of_ended_threads_are_exact() {
+    trees(|jvm| {
+        for (calls, length) in [(1000, 100), (1000, 130), (20, 100)] {
+            let args = ["sampled-threads", "100", &calls.to_string(), &length.to_string()];
+            let flags = ["-Dinstrument.timing=auto", "-Dinstrument.keep-threads=0"];
+            let profile = profile(&run(jvm, &args, &flags));
+            let ended = |thread: &&Thread| matches!(thread.kind, ThreadKind::Ended(number) if number > 50);
+            let [sum] = profile.threads.iter().filter(ended).collect::<Vec<_>>()[..] else {
+                panic!("{:?}", profile.threads)
+            };
+            let ThreadKind::Ended(threads) = sum.kind else { unreachable!() };
+            let (_, node) = paths(sum).into_iter().find(|(path, _)| path == "1/2").unwrap();
+            assert_eq!(node.entries, threads * calls);
+            assert!(node.timed < node.entries, "{node:?}");
+            if length == 100 {
+                assert_eq!((node.ns, node.min, node.max), (node.entries * 100, 100, 100));
+                // How much calls differ of which none was timed is not known: the most that is likely.
+                let squares = (node.entries * 100 * 100) as f64;
+                assert!(node.sum_squares >= squares && node.sum_squares <= 2.0 * squares, "{node:?}");
+            } else {
+                assert!(node.ns > node.entries * 100 && node.ns < node.entries * 130, "{node:?}");
+            }
+        }
+    });
+}
+
+/// Contexts with few calls need no times of their own: those of the method's other contexts stand for them.
+#[test]
+fn a_method_of_many_contexts_is_rarely_timed() {
+    trees(|jvm| {
+        let profile = profile(&run(jvm, &["contexts", "4000"], &["-Dinstrument.timing=auto"]));
+        let nodes: Vec<_> =
+            profile.threads.iter().flat_map(paths).filter(|(path, _)| path.ends_with("/2")).collect();
+        assert_eq!((nodes.len(), nodes.iter().map(|(_, node)| node.entries).sum::<u64>()), (4000, 6000));
+        assert!(nodes.iter().all(|(_, node)| node.ns == 2000 * node.entries));
+        let timed: u64 = nodes.iter().map(|(_, node)| node.timed).sum();
+        assert!((500..2500).contains(&timed), "{timed} calls were timed");
+        let untimed: Vec<_> = nodes.iter().filter(|(_, node)| node.timed == 0).collect();
+        assert!(untimed.len() > 1000);
+        assert!(untimed.iter().all(|(_, node)| node.min == NO_MIN));
+    });
+}
+
+#[test]
+fn passages_of_regions_are_exact() {
+    for_each(|jvm, flags| {
+        let profile = profile(&run(jvm, &["regions"], flags));
+        let [region] = &profile.regions[..] else { panic!("{:?}", profile.regions) };
+        assert_eq!(
+            (region.passages, region.ns, region.min, region.max, region.left_otherwise),
+            (2, 25, 10, 15, 1)
+        );
+    });
+}
+
+/// Constructors whose super() failed are closed when 64 have piled up and none of them is on the stack; the one that is being entered goes on.
+#[test]
+fn constructors_that_pile_up_are_closed_together() {
+    for_each(|jvm, flags| {
+        let profile = profile(&run(jvm, &["failing", "1000"], flags));
+        let method = &profile.threads[0].methods[&5];
+        assert_eq!((method.entries, method.closes.aborted, method.open), (1000, 960, 40));
+    });
+}
+
+/// Where there is no room for the sums of ended threads, what was not moved stays where it is: no event is there twice, and none is missing.
+#[test]
+fn no_event_is_counted_twice_or_lost_where_there_is_no_room() {
+    for_each(|jvm, flags| {
+        for limit in ["100k", "130k", "160k", "190k"] {
+            let limit = format!("-Dinstrument.limit={limit}");
+            let flags = [flags, &["-Dinstrument.keep-threads=0", &limit]].concat();
+            let run = run(jvm, &["strangers", "300"], &flags);
+            let data = std::fs::read(run.profile_path()).unwrap();
+            let mut profile = Profile::parse(&data).unwrap();
+            replay::profile(&&data[..], &mut profile).unwrap();
+            assert_eq!((&profile.damage[..], profile.imbalances()), (&[][..], vec![]));
+            let dropped = profile.dropped + profile.threads.iter().map(|thread| thread.dropped).sum::<u64>();
+            let methods = profile.threads.iter().flat_map(|thread| thread.methods.values());
+            let recorded: u64 = methods.map(|method| method.entries + method.closes.exits).sum();
+            println!("{limit}: {recorded} {dropped} {} {}", profile.threads.len(), profile.dropped);
+            assert!(dropped > 0, "{limit}");
+            assert_eq!(recorded + dropped, 300 * 122, "{limit}");
+        }
+    });
+}
