@@ -84,12 +84,49 @@ fn contexts(profile: &Profile) -> BTreeMap<String, Figures> {
 
 /// What the program printed.
 fn printed(run: &Run) -> BTreeMap<String, Figures> {
-    let rows = run.stdout.lines().filter_map(|line| line.split_once(' '));
+    let rows = run.stdout.lines().filter(|line| !line.starts_with("made "));
+    let rows = rows.filter_map(|line| line.split_once(' '));
     let figures = |row: &str| {
         let numbers: Vec<u64> = row.split(' ').map(|number| number.parse().unwrap()).collect();
         numbers.try_into().unwrap()
     };
     rows.map(|(path, row)| (path.to_owned(), figures(row))).collect()
+}
+
+/// Number and bytes of the objects that the program says it made, by path and class.
+fn printed_objects(run: &Run) -> BTreeMap<(String, String), [u64; 2]> {
+    let rows = run.stdout.lines().filter_map(|line| line.strip_prefix("made "));
+    let object = |row: &str| {
+        let words: Vec<_> = row.split(' ').collect();
+        let [path, class, number, bytes] = words[..] else { panic!("{row}") };
+        ((path.to_owned(), class.to_owned()), [number.parse().unwrap(), bytes.parse().unwrap()])
+    };
+    rows.map(object).collect()
+}
+
+/// The same in a profile: of the tree, or, without bytes, of the topmost methods.
+fn objects(profile: &Profile, tree: bool) -> BTreeMap<(String, String), [u64; 2]> {
+    let mut objects: BTreeMap<(String, String), [u64; 2]> = BTreeMap::new();
+    let class = |number: u32| profile.copies[&1].class_names[&number].clone();
+    let mut add = |path: String, class: String, [number, bytes]: [u64; 2]| {
+        let [numbers, sum] = objects.entry((path, class)).or_default();
+        (*numbers, *sum) = (*numbers + number, *sum + bytes);
+    };
+    for thread in &profile.threads {
+        if tree {
+            let paths = paths(thread);
+            for made in &thread.tree_allocations {
+                let path = made.node.checked_sub(1).map_or("-", |at| &paths[at as usize].0);
+                add(path.to_owned(), class(made.class), [made.count, made.bytes]);
+            }
+        } else {
+            for made in &thread.allocations {
+                let path = made.method.map_or("-".to_owned(), |id| id.to_string());
+                add(path, class(made.class), [made.count, 0]);
+            }
+        }
+    }
+    objects
 }
 
 /// The first figures, which are counts, by method.
@@ -116,6 +153,11 @@ fn assert_agrees(jvm: &Jvm, run: &Run) -> Profile {
             methods.entry(*id).or_default().iter_mut().zip(row).for_each(|(sum, figure)| *sum += figure);
         }
         assert_eq!(methods, by_method(&expected));
+        let mut made: BTreeMap<(String, String), [u64; 2]> = BTreeMap::new();
+        for ((path, class), [number, _]) in printed_objects(run) {
+            made.entry((path.rsplit('/').next().unwrap().to_owned(), class)).or_default()[0] += number;
+        }
+        assert_eq!(objects(&profile, false), made);
         return profile;
     }
     let found = contexts(&profile);
@@ -128,6 +170,13 @@ fn assert_agrees(jvm: &Jvm, run: &Run) -> Profile {
         figures[11] = found[11];
         assert_eq!(found, figures, "{path}");
     }
+    let made = printed_objects(run);
+    assert!(made.len() > 100, "{} kinds of objects", made.len());
+    let found = objects(&profile, true);
+    for (key, figures) in &made {
+        assert_eq!(found.get(key), Some(figures), "{key:?}");
+    }
+    assert_eq!(found.len(), made.len());
     profile
 }
 

@@ -1,4 +1,5 @@
 import instrument.runtime.Clock;
+import instrument.runtime.HeapProxy;
 import instrument.runtime.Inside;
 import instrument.runtime.ProfilerRuntime;
 import instrument.runtime.Regions;
@@ -10,7 +11,7 @@ import java.util.TreeMap;
 
 /**
  * Programs with a clock of their own. Usage: Timed CASE [ARGS]. Random calls keep figures of every context beside the recorder, by the contract of
- * the events alone, and print them: PATH and figures, one context a line.
+ * the events alone, and print them: PATH and figures, one context a line; and "made", PATH (- for none), class, number and bytes of objects.
  */
 public class Timed {
     /** Fewer than the recorder looks for on the stack: their constructors are not real. */
@@ -58,6 +59,8 @@ public class Timed {
     }
 
     static final Map<String, Figures> contexts = new TreeMap<>();
+    /** Number and bytes by path and class. */
+    static final Map<String, long[]> made = new TreeMap<>();
     /** The clock without pauses. */
     static long recorded;
     static boolean paused;
@@ -77,14 +80,36 @@ public class Timed {
         Inside.pause(on);
     }
 
-    /** The context of a call that begins now: that of the nearest call that is recorded. */
-    static String path(int id) {
+    /** The context of what happens now: that of the nearest call that is recorded; null: there is none. */
+    static String path() {
         for (int i = stack.size() - 1; i >= 0; i--) {
             if (!stack.get(i).muted) {
-                return stack.get(i).path + "/" + id;
+                return stack.get(i).path;
             }
         }
-        return Integer.toString(id);
+        return null;
+    }
+
+    static String path(int id) {
+        String path = path();
+        return path == null ? Integer.toString(id) : path + "/" + id;
+    }
+
+    /** A header is 16 bytes, of an array with its length; sizes are multiples of 8. */
+    static void make(int what, int length) {
+        Object object = what == 0 ? new Object() : what == 1 ? new byte[length] : new long[length];
+        if (!paused) {
+            String path = path();
+            String key = (path == null ? "-" : path) + " " + object.getClass().getName();
+            long[] figures = made.computeIfAbsent(key, none -> new long[2]);
+            figures[0]++;
+            figures[1] += what == 0 ? 16 : 16 + (what == 1 ? length + 7 & ~7 : 8 * length);
+        }
+        if (what == 0) {
+            HeapProxy.ObjectAlloc(object);
+        } else {
+            HeapProxy.ArrayAlloc(object);
+        }
     }
 
     static void enter(int id, boolean pending) {
@@ -177,6 +202,9 @@ public class Timed {
     static void step(Random random, boolean pauses) {
         Call top = stack.isEmpty() ? null : stack.get(stack.size() - 1);
         int what = random.nextInt(20);
+        if (random.nextInt(4) == 0) {
+            make(random.nextInt(3), random.nextInt(50));
+        }
         if (stack.size() < DEEPEST && (top == null || what < 8)) {
             // Few of them, so that there is recursion; with pauses a method is on the stack once.
             int id = pauses ? 1 + 2 * stack.size() + random.nextInt(2) : 1 + random.nextInt(6);
@@ -240,6 +268,7 @@ public class Timed {
 
     static void print() {
         contexts.forEach((path, figures) -> System.out.println(path + " " + figures));
+        made.forEach((key, figures) -> System.out.println("made " + key + " " + figures[0] + " " + figures[1]));
     }
 
     // ---- sampled times ----
