@@ -317,6 +317,23 @@ fn passages_of_regions_are_exact() {
     });
 }
 
+/// Where each reading of the clock takes 10 ns and nothing else takes any, a pair of probes costs two readings, one of which is inside.
+#[test]
+fn calibration_finds_what_the_readings_of_the_clock_take() {
+    for_each(|jvm, flags| {
+        if jvm.record == Some("counts") {
+            return;
+        }
+        let flags = [flags, &["-Dinstrument.calibrate=20", "-Dtimed.step=10"]].concat();
+        let calibration = profile(&run(jvm, &["sampled", "1000", "100"], &flags)).calibration().unwrap();
+        let near = |ns: f64, expected: f64| (ns - expected).abs() < expected / 50.0;
+        let (inner, outer) = (calibration.inner, calibration.outer);
+        assert!(near(inner, 10.0) && near(outer, 10.0), "{calibration:?}");
+        assert!(calibration.clock.is_some_and(|clock| near(clock, 10.0)), "{calibration:?}");
+        assert!(calibration.is_sufficient() && calibration.least_rounds >= Some(20), "{calibration:?}");
+    });
+}
+
 /// Constructors whose super() failed are closed when 64 have piled up and none of them is on the stack; the one that is being entered goes on.
 #[test]
 fn constructors_that_pile_up_are_closed_together() {
