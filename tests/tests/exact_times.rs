@@ -317,6 +317,29 @@ fn passages_of_regions_are_exact() {
     });
 }
 
+/// A thread knows the context that started it, the last one that was about to, however many threads came and went; a number of a link is
+/// that of no other context while there is one that has it.
+#[test]
+fn threads_know_who_started_them_last() {
+    for_each(|jvm, flags| {
+        if jvm.record == Some("counts") {
+            return;
+        }
+        let flags = [flags, &["-Dinstrument.keep-threads=0"]].concat();
+        let profile = profile(&run(jvm, &["links", "60"], &flags));
+        let main = profile.threads.iter().find(|thread| thread.name == "main").unwrap();
+        let contexts = paths(main);
+        for (name, expected) in [("last", "1"), ("twice", "2")] {
+            let thread = profile.threads.iter().find(|thread| thread.name == name);
+            let thread = thread.unwrap_or_else(|| panic!("no {name}: {:?}", profile.threads));
+            let link = profile.links.iter().find(|link| link.number == thread.link);
+            let link = link.unwrap_or_else(|| panic!("{} is not among {:?}", thread.link, profile.links));
+            assert_eq!(link.thread, main.ordinal, "{name}");
+            assert_eq!(contexts[link.node as usize - 1].0, expected, "{name}: {link:?}");
+        }
+    });
+}
+
 /// Where each reading of the clock takes 10 ns and nothing else takes any, a pair of probes costs two readings, one of which is inside.
 #[test]
 fn calibration_finds_what_the_readings_of_the_clock_take() {

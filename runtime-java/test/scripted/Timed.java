@@ -3,11 +3,13 @@ import instrument.runtime.HeapProxy;
 import instrument.runtime.Inside;
 import instrument.runtime.ProfilerRuntime;
 import instrument.runtime.Regions;
+import instrument.runtime.ThreadLinks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * Programs with a clock of their own. Usage: Timed CASE [ARGS]. Random calls keep figures of every context beside the recorder, by the contract of
@@ -324,6 +326,56 @@ public class Timed {
         System.out.println("events " + 122 * number);
     }
 
+    // ---- links ----
+
+    static void leaf(int id) {
+        ProfilerRuntime.methodEntry(id);
+        ProfilerRuntime.methodExit(id);
+    }
+
+    /** A method is about to start a thread. */
+    static void starting(int id, Thread thread) {
+        ProfilerRuntime.methodEntry(id);
+        ThreadLinks.starting(thread);
+        ProfilerRuntime.methodExit(id);
+    }
+
+    /** Method 1 starts two threads, the others one each in between, which end; 1 and 2 are both about to start the one that is called twice. */
+    static void links(int others) throws Exception {
+        CountDownLatch recorded = new CountDownLatch(2);
+        CountDownLatch end = new CountDownLatch(1);
+        List<Thread> last = new ArrayList<>();
+        for (int i = 0; i <= others + 2; i++) {
+            boolean stays = i > others;
+            Thread thread = new Thread(() -> {
+                leaf(9);
+                if (stays) {
+                    recorded.countDown();
+                    try {
+                        end.await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            }, i == others + 1 ? "last" : i == others + 2 ? "twice" : "worker-" + i);
+            starting(i > others ? 1 : 1 + i % others, thread);
+            if (i == others + 2) {
+                starting(2, thread);
+            }
+            thread.start();
+            if (stays) {
+                last.add(thread);
+            } else {
+                thread.join();
+            }
+        }
+        recorded.await();
+        end.countDown();
+        for (Thread thread : last) {
+            thread.join();
+        }
+    }
+
     // ---- regions ----
 
     /** Passages of 10, 20 (of which 5 in a pause), one that an exception leaves, and one that nobody ends. */
@@ -400,6 +452,7 @@ public class Timed {
             case "sampled-threads": sampledThreads(numbers[1], numbers[2], numbers[3]); break;
             case "contexts": contexts(numbers[1]); break;
             case "strangers": strangers(numbers[1]); break;
+            case "links": links(numbers[1]); break;
             case "regions": regions(); break;
             case "failing": failing(numbers[1]); break;
             default: throw new IllegalArgumentException(args[0]);
