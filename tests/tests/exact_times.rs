@@ -3,7 +3,7 @@
 
 mod runtime_support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use instrument_analysis::replay;
 use instrument_trace::{NO_MIN, Profile, Thread, ThreadKind, TreeConsumer, TreeNode};
@@ -41,6 +41,7 @@ fn profile(run: &Run) -> Profile {
     profile
 }
 
+/// The contexts of a thread by their paths; none is there twice.
 fn paths(thread: &Thread) -> Vec<(String, TreeNode)> {
     let mut thread = thread.clone();
     thread.measure_open(thread.last_event);
@@ -52,6 +53,8 @@ fn paths(thread: &Thread) -> Vec<(String, TreeNode)> {
         paths.push(if parent.is_empty() { id.to_string() } else { format!("{parent}/{id}") });
         nodes.push((paths.last().unwrap().clone(), node));
     }
+    let different: BTreeSet<_> = nodes.iter().map(|(path, _)| path).collect();
+    assert_eq!(different.len(), nodes.len(), "{}", thread.name);
     nodes
 }
 
@@ -211,6 +214,10 @@ fn every_figure_of_ended_threads_is_exact() {
             ThreadKind::Thread => None,
         });
         assert!(jvm.record == Some("trace") || ended.sum::<u64>() > 50);
+        // Also of the last one, which no other thread has seen end.
+        for thread in profile.threads.iter().filter(|thread| thread.kind == ThreadKind::Thread) {
+            assert!(thread.end >= thread.start.max(thread.last_event) && thread.start > 0, "{}", thread.name);
+        }
     });
 }
 
