@@ -302,6 +302,24 @@ fn bad_frames_are_left() {
     assert_eq!(only_reason(&bytes), Some(SkipReason::BadStackMap), "two tables");
 }
 
+/// Before version 50 a StackMapTable is an attribute that nobody knows (JVMS 4.7.4): it stays what it was, whatever is in it.
+#[test]
+fn frames_of_old_classes_are_not_read() {
+    for info in [&[][..], &[0, 1, 200], &[0xff; 9]] {
+        let mut bytes = spoiled(52, |code| {
+            let at = code.attributes.iter().position(|a| a.info.len() != 6).unwrap();
+            code.attributes[at].info = info.to_vec();
+        });
+        bytes[7] = 49;
+        assert_eq!(only_reason(&bytes), None, "{info:?}");
+        let mut out = Vec::new();
+        let mut rewriter = ClassRewriter::new(FORMS[2]);
+        rewriter.rewrite(&bytes, |method| Choice::Rewrite(id_of(method.index.into())), &mut out).unwrap();
+        let code = Code::parse(&Class::parse(&out).unwrap().methods[0].attributes[0].info).unwrap();
+        assert!(code.attributes.iter().any(|attribute| attribute.info == info), "{info:?}");
+    }
+}
+
 #[test]
 fn lying_debug_tables_stay_what_they_were() {
     for info in [&[][..], &[0], &[0, 1], &[0xff, 0xff, 0, 0, 0, 0], &[0, 1, 0xff, 0xff, 0, 1], &[0, 0, 9]] {
