@@ -54,6 +54,7 @@ use jvmti::{Callbacks, Capability, Event, Jni, Jvmti, Object};
 use load_hook::LoadHook;
 use options::{Options, Requests};
 use recorder::Recorder;
+use serde_json::Value;
 use sessions::{Current, InHook, LIVE};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -163,7 +164,8 @@ pub unsafe extern "system" fn Agent_OnAttach(
             if profile.is_err() {
                 sessions::stop(jvmti, jni, &AGENT);
             }
-            profile?.ok_or_else(|| "it did not begin".to_owned())
+            let profile = profile?.ok_or("it did not begin")?;
+            Ok(serde_json::json!({ "profile": profile, "unmatched": agent.hook.unfitted() }))
         };
         match instrument_control::attach::file_of(&text) {
             Some(file) => handed_over(file, attach),
@@ -188,12 +190,11 @@ fn profile(agent: &Agent, jni: Jni<'_>) -> Option<String> {
 const REFUSED: c_int = -1;
 
 /// Attaches with the options that a file has, and writes into it what came of that.
-fn handed_over(file: &Path, attach: impl FnOnce(&str) -> Result<String, String>) -> c_int {
+fn handed_over(file: &Path, attach: impl FnOnce(&str) -> Result<Value, String>) -> c_int {
     let done =
         std::fs::read_to_string(file).map_err(|error| error.to_string()).and_then(|text| attach(&text));
     let code = if done.is_ok() { 0 } else { REFUSED };
-    let answer =
-        instrument_control::ctl::answer_line(done.map(|profile| serde_json::json!({ "profile": profile })));
+    let answer = instrument_control::ctl::answer_line(done);
     if let Err(error) = std::fs::OpenOptions::new()
         .write(true)
         .truncate(true)

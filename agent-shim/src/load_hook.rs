@@ -493,6 +493,16 @@ impl LoadHook {
                 say(format_args!("region {} was not timed: its class was not loaded", region.name));
             }
         }
+        self.missing_roots()
+    }
+
+    /// The patterns of every option that nothing has fitted so far, each with its option.
+    pub(crate) fn unfitted(&self) -> Vec<(&'static str, String)> {
+        let roots = self.missing_roots().into_iter().map(|root| (keys::ROOT, root));
+        self.unmatched().into_iter().chain(roots).collect()
+    }
+
+    fn missing_roots(&self) -> Vec<String> {
         let Ok(instrumenter) = self.instrumenter.read() else { return Vec::new() };
         let Some(instrumenter) = instrumenter.as_ref() else { return Vec::new() };
         let seen = self.roots.iter().zip(instrumenter.seen());

@@ -2,7 +2,8 @@
 //! as `@PATH`, so that options may be of any length and hold any character.
 //!
 //! The command line writes the options into it as [`keys`](crate::keys) has them. The agent reads them, starts, and writes its answer in
-//! their place: a line as of [`ctl`](crate::ctl), `{"v":1,"ok":{"profile":"/tmp/app-7.iprof"}}` or `{"v":1,"error":"why not"}`.
+//! their place: a line as of [`ctl`](crate::ctl), `{"v":1,"ok":{"profile":"/tmp/app-7.iprof","unmatched":[["include","a.**"]]}}` or
+//! `{"v":1,"error":"why not"}`. `unmatched`: patterns that nothing which is loaded so far fits, each with its option.
 
 use std::path::Path;
 

@@ -542,7 +542,7 @@ fn calls_that_were_open_when_a_recording_ended_are_no_part_of_the_next() -> Resu
 #[test]
 fn a_recording_of_some_time_ends_by_itself_and_is_reported() -> Result<()> {
     let mut program = Program::start(&jre(), &[], 2)?;
-    let output = program.attach(&["--for", "300ms", "-o", "a.iprof", "--report", "report --counts"])?;
+    let output = program.attach(&["--for", "2s", "-o", "a.iprof", "--report", "report --counts"])?;
     ensure!(output.status.success(), "{output:?}");
     ensure!(text(&output.stdout).contains("Attached.recurse"), "{output:?}");
     ensure!(text(&output.stderr).contains("recording has ended: "), "{output:?}");
@@ -561,6 +561,27 @@ fn a_recording_of_some_time_ends_by_itself_and_is_reported() -> Result<()> {
     assert_eq!(program.sites()?, [0, 0]);
     program.end()?;
     Ok(())
+}
+
+/// A misspelt pattern records nothing, and says so.
+#[test]
+fn patterns_that_nothing_fits_are_named() -> Result<()> {
+    let mut program = Program::start(&jre(), &[], 1)?;
+    let warned = |output: &Output, patterns: &[&str], code: i32| {
+        let said = text(&output.stderr);
+        let all = patterns.iter().all(|pattern| said.contains(pattern));
+        let count = said.matches("warning: ").count();
+        ensure!(output.status.code() == Some(code) && all && count == patterns.len(), "{code}: {said}");
+        Ok(())
+    };
+    let misspelt = ["--include", "Atached", "--root", "Attached#cal", "-o", "a.iprof"];
+    warned(&program.attach(&misspelt)?, &["'Atached'", "'Attached#cal'"], 0)?;
+    let stopped = program.call(&["ctl", &program.pid(), "stop"])?.output()?;
+    warned(&stopped, &["'Atached'", "'Attached#cal'"], 0)?;
+    let timed =
+        ["--include", "Attached**", "--exclude", "Atached", "-o", "b.iprof", "--for", "100ms", "--strict"];
+    warned(&program.attach(&timed)?, &["'Atached'"], 3)?;
+    program.end()
 }
 
 #[test]

@@ -105,11 +105,14 @@ impl<'a> Asked<'a> {
     /// Ends the recording: nothing of it stays in the program.
     fn stop(self) -> Result<Value, String> {
         let profile = self.recording()?.remove("file");
+        // Before: it is forgotten with the recording.
+        let unmatched = self.agent.hook.unfitted();
         let removed = sessions::stop(self.jvmti, self.jni, &AGENT).ok_or("nothing is recorded")?;
         Ok(json!({
             "profile": profile,
             "classes": removed.classes,
             "refused": removed.refused,
+            "unmatched": unmatched,
             "ns": removed.time.as_nanos() as u64,
         }))
     }

@@ -9,8 +9,9 @@ mod hand_over;
 
 use crate::commands::ctl;
 use crate::commands::run::report::Report;
+use crate::commands::run::unmatched as nothing_fitted;
 use crate::commands::run::{agent_options, file_name, find_library, recording};
-use crate::io::exit::{Exit, usage};
+use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::jvm::{self, Kind};
 use crate::io::talk::Talk;
 use crate::options::settings::{self, Settings};
@@ -121,23 +122,34 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         }
     }
     let hand_over = HandOver::new(&process, &library, &options)?;
-    let profile = hand_over.attach(Duration::from_secs(opts.timeout))?;
+    let (profile, unmatched) = hand_over.attach(Duration::from_secs(opts.timeout))?;
     let (pid, program) = (process.pid, process.program().unwrap_or("?"));
     talk.note(format_args!("process {pid} ({program}) is recorded: {}", profile.display()));
-    let Some(duration) = opts.duration else { return Ok(Exit::Done) };
+    let warned = |unmatched: &[(String, String)], profile: &Path| {
+        let warnings = nothing_fitted(unmatched, &[profile.to_owned()]);
+        with_warnings(&warnings, settings.strict, Exit::Done, talk)
+    };
+    let Some(duration) = opts.duration else {
+        // Classes that load later may fit.
+        return Ok(warned(&unmatched, &profile));
+    };
     let end = Instant::now() + duration;
     while Instant::now() < end && !interrupted.load(SeqCst) && process.is_alive() {
         sleep(end.saturating_duration_since(Instant::now()).min(Duration::from_millis(50)));
     }
+    let mut exit = Exit::Done;
     match ctl::stop(&socket.unwrap_or_else(|| pid.to_string())) {
-        Ok(said) => talk.note(format_args!("{said}")),
+        Ok(stopped) => {
+            talk.note(format_args!("{}", stopped.said));
+            exit = warned(&stopped.unmatched, &profile);
+        }
         Err(_) if !process.is_alive() => talk.note(format_args!("process {pid} has ended")),
         Err(error) => return Err(error),
     }
     if let Some(report) = report {
         report.print(&[profile])?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// The programs that it can attach to.

@@ -11,12 +11,28 @@ mod text;
 ///
 /// # Errors
 /// It does not answer, or refuses.
-pub(crate) fn stop(target: &str) -> Result<String> {
+pub(crate) fn stop(target: &str) -> Result<Stopped> {
     let stream = place::connect(target);
     let answer = stream.and_then(|stream| ask(stream, &ctl::Request::Stop {}, LATER));
-    Ok(text::stopped(&answer.with_context(|| format!("process {target}"))?))
+    let answer = answer.with_context(|| format!("process {target}"))?;
+    Ok(Stopped { said: text::stopped(&answer), unmatched: unmatched(&answer) })
 }
 
+/// What came of a recording that was ended.
+pub(crate) struct Stopped {
+    /// In a sentence.
+    pub(crate) said: String,
+    /// Patterns that nothing fitted, each with its option.
+    pub(crate) unmatched: Vec<(String, String)>,
+}
+
+/// The patterns that nothing fitted, of an answer of the agent.
+pub(crate) fn unmatched(answer: &Value) -> Vec<(String, String)> {
+    let pair = |pair: &Value| Some((pair[0].as_str()?.to_owned(), pair[1].as_str()?.to_owned()));
+    answer["unmatched"].as_array().into_iter().flatten().filter_map(pair).collect()
+}
+
+use crate::commands::run::unmatched as nothing_fitted;
 use crate::io::exit::{Exit, usage};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
@@ -187,6 +203,10 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
                 writeln!(out)?;
             } else {
                 text::print(&mut out, request, &answer)?;
+            }
+            let profile: Vec<PathBuf> = answer["profile"].as_str().map(PathBuf::from).into_iter().collect();
+            for warning in nothing_fitted(&unmatched(&answer), &profile) {
+                talk.warn(format_args!("{warning}"));
             }
             Exit::Done
         }

@@ -185,8 +185,8 @@ fn no_remote_calls(profiles: &[PathBuf], only_them: bool) -> Option<String> {
     Some(format!("no remote calls were recorded: {NO_REMOTE_CALLS}{more}"))
 }
 
-/// What is said of patterns that no class and no method fitted.
-fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<String> {
+/// What is said of patterns, each with its option, that no class and no method fitted.
+pub(crate) fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<String> {
     if patterns.is_empty() {
         return Vec::new();
     }

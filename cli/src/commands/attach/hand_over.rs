@@ -1,5 +1,6 @@
 //! What the process gets: a library that it can read, and a file with the options, in which it answers.
 
+use crate::commands::ctl::unmatched;
 use crate::io::attach::{self, LONGEST_ARGUMENT};
 use crate::io::jvm::{Process, directory_inside, path_inside};
 use anyhow::{Context, Result, anyhow, bail};
@@ -61,11 +62,12 @@ impl<'a> HandOver<'a> {
         )
     }
 
-    /// Has the process load the agent. The path of the profile, as a path of ours.
+    /// Has the process load the agent. The path of the profile, as a path of ours; and patterns that nothing which is loaded fits, each with
+    /// its option.
     ///
     /// # Errors
     /// The reason why nothing is recorded.
-    pub(super) fn attach(self, limit: Duration) -> Result<PathBuf> {
+    pub(super) fn attach(self, limit: Duration) -> Result<(PathBuf, Vec<(String, String)>)> {
         let pid = self.process.pid;
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
@@ -82,7 +84,7 @@ impl<'a> HandOver<'a> {
             Ok(answer) => {
                 let profile =
                     answer["profile"].as_str().context("the agent does not say where the profile is")?;
-                Ok(self.path_of_ours(Path::new(profile)))
+                Ok((self.path_of_ours(Path::new(profile)), unmatched(&answer)))
             }
             Err(reason) if code != 0 && !reason.starts_with("the answer is not complete") => {
                 Err(anyhow!("process {pid} is not recorded: {reason}"))
