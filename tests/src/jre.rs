@@ -34,6 +34,11 @@ const WHEELS: [(u32, &str, &str); 2] = [
     (21, "21.0.8.2", "85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356"),
 ];
 
+/// The newest of [`all`].
+pub fn newest() -> Result<Jre> {
+    Ok(all()?.pop().expect("the default JDK is one of them"))
+}
+
 /// The default JDK, a newer one if there is one, and those of the pinned wheels that can be had here; oldest first.
 pub fn all() -> Result<Vec<Jre>> {
     let default = Jdk::default_kit()?;

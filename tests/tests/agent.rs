@@ -35,10 +35,6 @@ fn class_path() -> String {
     classes().display().to_string()
 }
 
-fn jres() -> Vec<Jre> {
-    jre::all().unwrap()
-}
-
 /// Entries, exits, unwinds, aborted and open calls by method.
 fn counts(methods: &BTreeMap<String, MethodCounts>) -> BTreeMap<String, [u64; 5]> {
     let row = |m: &MethodCounts| [m.entries, m.exits, m.unwinds, m.aborted, m.open];
@@ -62,7 +58,7 @@ fn a_program_runs_as_before_and_is_counted_as_by_the_static_door() -> Result<()>
     let (plain, rewritten) = (work.path().join("a.jar"), work.path().join("b.jar"));
     jar(&["Program"], &plain)?;
     subject::rewrite::<&str>(&plain, &rewritten, &[])?;
-    for jre in jres() {
+    for jre in jre::all()? {
         let before = run(&jre, &["-cp", &class_path(), "Program"])?;
         let after = run(&jre, &["-Xcheck:jni", &option("")?, "-cp", &class_path(), "Program"])?;
         let case = format!("Java {}", jre.version);
@@ -84,7 +80,7 @@ fn a_program_runs_as_before_and_is_counted_as_by_the_static_door() -> Result<()>
 
 #[test]
 fn every_way_out_leaves_everything() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for (how, code) in [("exit", 7), ("halt", 7), ("overflow", 0)] {
             let arguments = ["-cp", &class_path(), "Program", how];
             let before = run(&jre, &arguments)?;
@@ -109,7 +105,7 @@ fn the_same_ids_give_the_same_bytes_as_the_static_door() -> Result<()> {
     let static_door = ["--strip-signatures", "--transform", transforms, "--ids", &ids];
     subject::rewrite(&ecj, &path("out.jar"), &static_door)?;
     let known = fs::read(&ids)?;
-    let jre = jres().pop().context("a virtual machine")?;
+    let jre = jre::all()?.pop().context("a virtual machine")?;
     let options = format!("transform=method-events:allocation,ids={ids},dump={}", path("dump").display());
     let source = classes().parent().context("a folder")?.join("A.java");
     fs::write(&source, "class A { int f(java.util.List<String> l) { return l.size(); } }")?;
@@ -154,7 +150,7 @@ fn runs_share_a_file_of_ids() -> Result<()> {
     let work = tempfile::tempdir()?;
     let ids = work.path().join("ids");
     let options = format!("ids={}", ids.display());
-    let jre = jres().remove(0);
+    let jre = jre::all()?.remove(0);
     let both = std::thread::scope(|scope| {
         let start = |main: &'static str| {
             let (jre, options) = (&jre, &options);
@@ -183,7 +179,7 @@ fn a_file_of_ids_that_stays_locked_is_not_waited_for_without_end() -> Result<()>
     let ids = work.path().join("ids");
     let file = fs::File::create(&ids)?;
     file.lock()?;
-    let jre = jres().remove(0);
+    let jre = jre::all()?.remove(0);
     let mut java = jre.java();
     java.args([&option(&format!("ids={}", ids.display()))?, "-cp", &class_path(), "Program"]);
     let outcome = agent::finish_within(java, Duration::from_secs(120))?;
@@ -207,7 +203,7 @@ fn a_jar_that_was_rewritten_before_is_left_alone_and_counted_once() -> Result<()
     jar(&["Program"], &plain)?;
     jar(&["Loaders"], &others)?;
     subject::rewrite::<&str>(&plain, &rewritten, &[])?;
-    for jre in jres() {
+    for jre in jre::all()? {
         let alone = run(&jre, &["-cp", &rewritten.display().to_string(), "Program"])?;
         let mut alone = counts(&alone.methods()?);
         let expected = |outcome: &Outcome, what: &str| -> Result<BTreeMap<String, [u64; 5]>> {
@@ -249,7 +245,7 @@ fn a_named_module_is_rewritten() -> Result<()> {
     let work = tempfile::tempdir()?;
     let names = ["module/module-info.java", "module/agent/module/api/Main.java"];
     let modules = agent::compile(&names, 11, work.path())?.display().to_string();
-    for jre in jres() {
+    for jre in jre::all()? {
         let main = "agent.module/agent.module.api.Main";
         let outcome = run(&jre, &[&option("")?, "-p", &modules, "-m", main])?;
         assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("agent.module 90\n", ""));
@@ -263,7 +259,7 @@ fn a_named_module_is_rewritten() -> Result<()> {
 fn hidden_and_generated_classes_stay_as_they_are_and_are_named() -> Result<()> {
     let work = tempfile::tempdir()?;
     let folder = agent::compile(&["Hidden.java"], 17, work.path())?.display().to_string();
-    for jre in jres().into_iter().filter(|jre| jre.version >= 17) {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 17) {
         let outcome = run(&jre, &[&option("account=account.jsonl")?, "-cp", &folder, "Hidden"])?;
         assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("true\nfalse\n", ""));
         let account = fs::read_to_string(outcome.folder.path().join("account.jsonl"))?;
@@ -275,7 +271,7 @@ fn hidden_and_generated_classes_stay_as_they_are_and_are_named() -> Result<()> {
         ensure!(report.contains(line), "Java {}: {report}", jre.version);
         assert_eq!(outcome.methods()?["Hidden$Body.run"].entries, 1);
     }
-    for jre in jres() {
+    for jre in jre::all()? {
         let outcome = run(&jre, &[&option("report=report.jsonl")?, "-cp", &class_path(), "Program"])?;
         let report = fs::read_to_string(outcome.folder.path().join("report.jsonl"))?;
         let line = report.lines().find(|line| line.contains("$Proxy")).context("no proxy was seen")?;
@@ -325,7 +321,7 @@ fn classes_that_were_loaded_before_the_agent_was_called_are_recorded_or_named() 
 
 #[test]
 fn classes_of_the_jdk_are_rewritten_if_they_are_named() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let before = run(&jre, &["-cp", &class_path(), "Collections"])?;
         for include in ["java.util.**:Collections", "java.**:javax.**:jdk.**:sun.**:Collections"] {
             let agent = option(&format!("include={include},transform=method-events:allocation"))?;
@@ -353,7 +349,7 @@ fn classes_of_the_jdk_are_rewritten_if_they_are_named() -> Result<()> {
 
 #[test]
 fn class_data_sharing_stays_on() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         // Refuses to start if it cannot share.
         let sharing = ["-Xshare:on", "-cp", &class_path(), "Collections"];
         if run(&jre, &sharing)?.code != Some(0) {
@@ -370,7 +366,7 @@ fn class_data_sharing_stays_on() -> Result<()> {
 
 #[test]
 fn class_loaders_are_collected() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let outcome =
             run(&jre, &["-Xmx64m", &option("")?, "-cp", &class_path(), "Loaders", "collected", "1000"])?;
         assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("1000 collected\n", ""));
@@ -381,7 +377,7 @@ fn class_loaders_are_collected() -> Result<()> {
 
 #[test]
 fn classes_may_load_where_hardly_any_stack_is_left() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for flags in [&["-Xss400k"][..], &["-Xss1m", "-Xint"]] {
             let agent = option("")?;
             let path = class_path();
@@ -397,7 +393,7 @@ fn classes_may_load_where_hardly_any_stack_is_left() -> Result<()> {
 
 #[test]
 fn a_program_that_runs_is_joined() -> Result<()> {
-    for jre in jres().into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
         let folder = tempfile::tempdir()?;
         let mut child = jre
             .java()
@@ -429,7 +425,7 @@ fn a_program_that_runs_is_joined() -> Result<()> {
 
 #[test]
 fn a_killed_program_has_lost_no_name() -> Result<()> {
-    let jres = jres();
+    let jres = jre::all()?;
     for round in 0..8u64 {
         let jre = &jres[round as usize % jres.len()];
         let folder = tempfile::tempdir()?;
@@ -455,7 +451,7 @@ fn a_killed_program_has_lost_no_name() -> Result<()> {
 
 #[test]
 fn wrong_options_are_said_and_the_program_runs_as_it_is() -> Result<()> {
-    let jre = jres().remove(0);
+    let jre = jre::all()?.remove(0);
     for (options, reason) in [
         ("recrod=counts", "unknown option `recrod`"),
         ("include=a b", "bad pattern `a b`"),
@@ -495,7 +491,7 @@ fn java(jre: &Jre) -> PathBuf {
 
 #[test]
 fn the_command_starts_a_program_and_ends_as_it_does() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let java = java(&jre).display().to_string();
         let words = [java.as_str(), "-Dinstrument.name=given", "-cp", &class_path(), "Program"];
         let outcome = finish(instrument_run(&["-o", "profiles/", "--include", "Program*#*"], &words)?)?;
@@ -526,7 +522,7 @@ fn the_command_starts_a_program_and_ends_as_it_does() -> Result<()> {
 
 #[test]
 fn signals_reach_the_program() -> Result<()> {
-    let jre = jres().remove(0);
+    let jre = jre::all()?.remove(0);
     let java = java(&jre).display().to_string();
     for (signal, code) in [("TERM", 143), ("INT", 130), ("KILL", 137)] {
         let folder = tempfile::tempdir()?;

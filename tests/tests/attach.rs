@@ -40,14 +40,6 @@ fn readable(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn jres() -> Vec<Jre> {
-    jre::all().unwrap()
-}
-
-fn jre() -> Jre {
-    jres().pop().unwrap()
-}
-
 /// `Attached`, as it runs in a folder of its own.
 struct Program {
     folder: TempDir,
@@ -218,7 +210,7 @@ fn is_tidy(program: &Program) -> Result<bool> {
 
 #[test]
 fn a_program_that_runs_is_recorded_from_then_on() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let mut program = Program::start(&jre, &[], 3)?;
         program.run("call 5")?;
         program.run("in")?;
@@ -246,7 +238,7 @@ fn a_program_that_runs_is_recorded_from_then_on() -> Result<()> {
 
 #[test]
 fn a_program_is_found_by_its_name_and_listed() -> Result<()> {
-    let program = Program::start(&jre(), &["-Dx=y"], 0)?;
+    let program = Program::start(&jre::newest()?, &["-Dx=y"], 0)?;
     let listed = program.call(&["attach"])?.run_quietly()?;
     ensure!(text(&listed.stdout).contains(&format!("{:>8}  Attached\n", program.pid())), "{listed:?}");
     let nobody = program.call(&["attach", "NoSuchProgram"])?.output()?;
@@ -264,7 +256,7 @@ fn a_program_is_found_by_its_name_and_listed() -> Result<()> {
 
 #[test]
 fn options_of_any_length_and_with_any_character_arrive() -> Result<()> {
-    let mut program = Program::start(&jre(), &[], 0)?;
+    let mut program = Program::start(&jre::newest()?, &[], 0)?;
     let folder = program.at("a b,c'd\"e=f\\g");
     fs::create_dir(&folder)?;
     let many: Vec<String> = (0..400).map(|i| format!("com.acme.module{i}.**")).collect();
@@ -291,7 +283,7 @@ fn options_of_any_length_and_with_any_character_arrive() -> Result<()> {
 
 #[test]
 fn what_cannot_be_attached_to_is_an_error_with_its_cure() -> Result<()> {
-    let jre = jre();
+    let jre = jre::newest()?;
     for (flag, reasons) in [
         ("-XX:+DisableAttachMechanism", &["-XX:+DisableAttachMechanism", "start it without this option"][..]),
         ("-XX:-EnableDynamicAgentLoading", &["start it with -XX:+EnableDynamicAgentLoading"]),
@@ -341,7 +333,7 @@ fn another_users_program_is_refused_but_not_to_root() -> Result<()> {
         ensure!(text(&output.stderr).contains("belongs to another user (uid 0)"), "{output:?}");
         return Ok(());
     }
-    let program = Program::start(&jre(), &[], 0)?;
+    let program = Program::start(&jre::newest()?, &[], 0)?;
     let mut call = subject::call()?;
     call.args(["attach", &program.pid()]).current_dir("/").uid(NOBODY).gid(NOBODY);
     match call.output() {
@@ -351,7 +343,7 @@ fn another_users_program_is_refused_but_not_to_root() -> Result<()> {
         }
         Err(error) => println!("not run: another user cannot run the binary: {error}"),
     }
-    for jre in jres() {
+    for jre in jre::all()? {
         if !runs_as_nobody(&jre) {
             println!("not run: another user cannot run Java {}", jre.version);
             continue;
@@ -377,7 +369,7 @@ fn runs_as_nobody(jre: &Jre) -> bool {
 
 #[test]
 fn a_program_that_is_stopped_is_given_up() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let mut program = Program::start(&jre, &[], 1)?;
         signal(&program.child, Signal::STOP);
         // Until the kernel says so.
@@ -403,7 +395,7 @@ fn a_program_that_is_stopped_is_given_up() -> Result<()> {
 
 #[test]
 fn a_program_that_is_killed_meanwhile_does_no_harm() -> Result<()> {
-    let jres = jres();
+    let jres = jre::all()?;
     for round in 0..8u64 {
         let mut program = Program::start(&jres[round as usize % jres.len()], &[], 2)?;
         let attach =
@@ -425,7 +417,7 @@ fn a_program_that_is_killed_meanwhile_does_no_harm() -> Result<()> {
 
 #[test]
 fn who_attaches_may_be_killed() -> Result<()> {
-    let jre = jre();
+    let jre = jre::newest()?;
     for round in 0..6u64 {
         let mut program = Program::start(&jre, &[], 2)?;
         let mut attach =
@@ -441,7 +433,7 @@ fn who_attaches_may_be_killed() -> Result<()> {
 
 #[test]
 fn recording_ends_and_the_program_is_as_before() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let case = format!("Java {}", jre.version);
         let mut program = Program::start(&jre, &[], 3)?;
         program.attached(&["-o", "a.iprof"])?;
@@ -471,7 +463,7 @@ fn recording_ends_and_the_program_is_as_before() -> Result<()> {
 
 #[test]
 fn recordings_follow_each_other_under_load() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let mut program = Program::start(&jre, &[], 3)?;
         let mut files = usize::MAX;
         for round in 0..20u64 {
@@ -511,7 +503,7 @@ fn recordings_follow_each_other_under_load() -> Result<()> {
 
 #[test]
 fn calls_that_were_open_when_a_recording_ended_are_no_part_of_the_next() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for record in ["tree", "trace", "counts"] {
             let case = format!("Java {}, {record}", jre.version);
             let mut program = Program::start(&jre, &[], 0)?;
@@ -541,7 +533,7 @@ fn calls_that_were_open_when_a_recording_ended_are_no_part_of_the_next() -> Resu
 
 #[test]
 fn a_recording_of_some_time_ends_by_itself_and_is_reported() -> Result<()> {
-    let mut program = Program::start(&jre(), &[], 2)?;
+    let mut program = Program::start(&jre::newest()?, &[], 2)?;
     let output = program.attach(&["--for", "2s", "-o", "a.iprof", "--report", "report --counts"])?;
     ensure!(output.status.success(), "{output:?}");
     ensure!(text(&output.stdout).contains("Attached.recurse"), "{output:?}");
@@ -566,7 +558,7 @@ fn a_recording_of_some_time_ends_by_itself_and_is_reported() -> Result<()> {
 /// A misspelt pattern records nothing, and says so.
 #[test]
 fn patterns_that_nothing_fits_are_named() -> Result<()> {
-    let mut program = Program::start(&jre(), &[], 1)?;
+    let mut program = Program::start(&jre::newest()?, &[], 1)?;
     let warned = |output: &Output, patterns: &[&str], code: i32| {
         let said = text(&output.stderr);
         let all = patterns.iter().all(|pattern| said.contains(pattern));
@@ -586,7 +578,7 @@ fn patterns_that_nothing_fits_are_named() -> Result<()> {
 
 #[test]
 fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
-    let mut program = Program::start(&jre(), &[], 2)?;
+    let mut program = Program::start(&jre::newest()?, &[], 2)?;
     program.attached(&["--monitors", "--heap", "counts", "-o", "a.iprof"])?;
     program.run("call 10")?;
     program.stop()?;
@@ -614,7 +606,7 @@ fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
 
 #[test]
 fn a_program_that_was_started_with_the_agent_can_be_left_and_joined() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let option = agent::option("name=first")?;
         let mut program = Program::start(&jre, &[&option], 2)?;
         program.run("call 10")?;

@@ -30,15 +30,6 @@ fn classes() -> &'static Path {
     folder.path()
 }
 
-fn jres() -> Vec<Jre> {
-    jre::all().unwrap()
-}
-
-/// The newest one.
-fn jre() -> Jre {
-    jres().pop().unwrap()
-}
-
 /// `Asked`, as it runs.
 struct Program {
     folder: TempDir,
@@ -166,7 +157,7 @@ fn named<'v>(list: &'v Value, name: &str) -> &'v Value {
 
 #[test]
 fn threads_and_monitors_are_listed() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let case = format!("Java {}", jre.version);
         let mut program = Program::start(&jre, "", &["-Xcheck:jni"])?;
         let threads = program.ask(&["threads"])?;
@@ -238,7 +229,7 @@ fn threads_and_monitors_are_listed() -> Result<()> {
 
 #[test]
 fn classes_are_listed_with_their_state() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let case = format!("Java {}", jre.version);
         let mut program = Program::start(&jre, "", &["-Xcheck:jni"])?;
         program.run("call 3")?;
@@ -312,7 +303,7 @@ fn profile(program: &Program) -> Result<Profile> {
 
 #[test]
 fn what_runs_in_a_pause_is_not_recorded() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for record in ["counts", "tree", "trace"] {
             let case = format!("Java {}, {record}", jre.version);
             let options = format!("record={record},transform=method-events:thread-links:allocation");
@@ -372,7 +363,7 @@ fn iprof(program: &Program) -> Result<Vec<PathBuf>> {
 /// What was before a reset is in no figure, whatever is recorded; calls that were open count as begun then.
 #[test]
 fn a_reset_counts_from_now_on() -> Result<()> {
-    let jre = jre();
+    let jre = jre::newest()?;
     for record in ["counts", "tree", "trace"] {
         let mut program = Program::start(&jre, &format!("record={record}"), &[])?;
         program.run("call 100")?;
@@ -421,7 +412,7 @@ fn a_reset_counts_from_now_on() -> Result<()> {
 
 #[test]
 fn the_heap_is_dumped_on_request() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for options in ["heap=objects", "record=counts"] {
             let case = format!("Java {}, {options}", jre.version);
             let mut program = Program::start(&jre, options, &["-Xcheck:jni"])?;
@@ -452,7 +443,7 @@ fn the_heap_is_dumped_on_request() -> Result<()> {
 
 #[test]
 fn snapshots_are_whole_while_threads_write() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for record in ["counts", "tree", "trace"] {
             let case = format!("Java {}, {record}", jre.version);
             let options = format!("record={record}");
@@ -505,7 +496,7 @@ fn snapshots_are_whole_while_threads_write() -> Result<()> {
 
 #[test]
 fn garbage_does_no_harm() -> Result<()> {
-    let mut program = Program::start(&jre(), "", &["-Xcheck:jni"])?;
+    let mut program = Program::start(&jre::newest()?, "", &["-Xcheck:jni"])?;
     for (bytes, reason) in [
         (&b"\n"[..], "not a request: EOF"),
         (b"hello\n", "not a request: expected value"),
@@ -550,7 +541,7 @@ fn garbage_does_no_harm() -> Result<()> {
 
 #[test]
 fn the_socket_is_private_and_goes_with_the_program() -> Result<()> {
-    let mut program = Program::start(&jre(), "", &[])?;
+    let mut program = Program::start(&jre::newest()?, "", &[])?;
     let mode = |path: &Path| Ok::<u32, std::io::Error>(fs::metadata(path)?.permissions().mode() & 0o777);
     let socket = program.socket();
     let directory = socket.parent().context("a directory")?.to_owned();
@@ -565,7 +556,7 @@ fn the_socket_is_private_and_goes_with_the_program() -> Result<()> {
     let open = tempfile::tempdir()?;
     fs::create_dir(open.path().join("instrument"))?;
     fs::set_permissions(open.path().join("instrument"), fs::Permissions::from_mode(0o755))?;
-    let mut program = Program::start_in(open, &jre(), Some(""), &[])?;
+    let mut program = Program::start_in(open, &jre::newest()?, Some(""), &[])?;
     ensure!(program.stderr().contains("requests to this program are not answered: "), "{}", program.stderr());
     ensure!(program.stderr().contains("others may use it; its mode should be 0700"), "{}", program.stderr());
     let said = program.refused(&["status"])?;
@@ -580,17 +571,17 @@ fn a_socket_of_a_killed_program_is_replaced() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("socket").display().to_string();
     let options = format!("ctl={path}");
-    let mut killed = Program::start(&jre(), &options, &[])?;
+    let mut killed = Program::start(&jre::newest()?, &options, &[])?;
     let said = killed.ctl(&[&path, "status"])?.run_quietly()?;
     ensure!(String::from_utf8(said.stdout)?.contains(&format!("(pid {})", killed.pid())));
     killed.child.kill()?;
     killed.child.wait()?;
     ensure!(Path::new(&path).exists());
-    let mut next = Program::start(&jre(), &options, &[])?;
+    let mut next = Program::start(&jre::newest()?, &options, &[])?;
     let status = next.ctl(&[&path, "status", "--json"])?.run_quietly()?;
     assert_eq!(serde_json::from_slice::<Value>(&status.stdout)?["pid"], next.child.id());
     // A third one does not take it from the living.
-    let mut third = Program::start(&jre(), &options, &[])?;
+    let mut third = Program::start(&jre::newest()?, &options, &[])?;
     ensure!(third.stderr().contains("another process answers there"), "{}", third.stderr());
     third.stdin = None;
     third.child.wait()?;
@@ -598,7 +589,7 @@ fn a_socket_of_a_killed_program_is_replaced() -> Result<()> {
     ensure!(!Path::new(&path).exists());
 
     // In the directory of the user, what is dead is not listed, and goes.
-    let mut killed = Program::start(&jre(), "", &[])?;
+    let mut killed = Program::start(&jre::newest()?, "", &[])?;
     killed.child.kill()?;
     killed.child.wait()?;
     ensure!(killed.socket().exists());
@@ -611,8 +602,8 @@ fn a_socket_of_a_killed_program_is_replaced() -> Result<()> {
 /// A process that is stopped accepts connections and never answers.
 #[test]
 fn stopped_programs_hold_up_nobody() -> Result<()> {
-    let mut program = Program::start(&jre(), "", &[])?;
-    let mut stopped = Program::start(&jre(), "", &[])?;
+    let mut program = Program::start(&jre::newest()?, "", &[])?;
+    let mut stopped = Program::start(&jre::newest()?, "", &[])?;
     let pid = stopped.pid();
     let signal = |name: &str| Command::new("kill").args([name, &pid]).run_quietly();
     let limit = Duration::from_secs(60);
@@ -661,7 +652,7 @@ fn other_users_are_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
     let path = folder.path().join("socket").display().to_string();
-    let mut program = Program::start(&jre(), &format!("ctl={path}"), &[])?;
+    let mut program = Program::start(&jre::newest()?, &format!("ctl={path}"), &[])?;
     let binary = folder.path().join("instrument");
     fs::copy(subject::instrument()?, &binary)?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o777))?;
@@ -688,7 +679,7 @@ fn other_users_are_refused() -> Result<()> {
 
 #[test]
 fn a_process_that_cannot_be_reached_is_an_error_with_the_reason() -> Result<()> {
-    let jre = jre();
+    let jre = jre::newest()?;
     let mut off = Program::start(&jre, "ctl=off", &[])?;
     ensure!(!off.socket().exists());
     ensure!(off.refused(&["status"])?.contains("it may be starting, or have the option ctl=off"));
@@ -714,7 +705,7 @@ fn a_process_that_cannot_be_reached_is_an_error_with_the_reason() -> Result<()> 
 
 #[test]
 fn a_program_that_was_joined_answers() -> Result<()> {
-    for jre in jres().into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
         let mut program = Program::start_in(tempfile::tempdir()?, &jre, None, &[])?;
         let library = agent::library()?.display().to_string();
         let mut jcmd = Command::new(jre.home.join("bin/jcmd"));
@@ -736,7 +727,7 @@ fn a_program_that_was_joined_answers() -> Result<()> {
 
 #[test]
 fn what_the_heap_profiler_follows_has_its_numbers() -> Result<()> {
-    let mut program = Program::start(&jre(), "heap=objects", &["-Xcheck:jni"])?;
+    let mut program = Program::start(&jre::newest()?, "heap=objects", &["-Xcheck:jni"])?;
     let threads = program.ask(&["threads"])?;
     let lock = named(&threads["threads"], "blocked")["waits_for"].clone();
     let number = lock["id"].as_i64().context("an id")?;

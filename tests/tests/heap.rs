@@ -129,10 +129,6 @@ impl Made {
 
 const SAID: &str = "gone true\nfinalized 50\noverflow\noverflow\noverflow\n10\n";
 
-fn jres() -> Vec<Jre> {
-    jre::all().unwrap()
-}
-
 fn heap(jre: &Jre, options: &str, flags: &[&str], arguments: &[&str]) -> Result<Outcome> {
     let (agent, path) = (option(options)?, class_path());
     let words = [&[agent.as_str()][..], flags, &["-cp", &path], arguments].concat();
@@ -158,7 +154,7 @@ fn biographies(profile: &Path) -> Result<(Profile, Vec<Object>)> {
 
 #[test]
 fn every_object_is_counted_once() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for record in ["tree", "counts", "trace"] {
             let flags: &[&str] = if record == "trace" { &["-Xint"] } else { &["-Xcheck:jni"] };
             let options = format!("heap=counts,record={record},calibrate=off");
@@ -175,7 +171,7 @@ fn every_object_is_counted_once() -> Result<()> {
 
 #[test]
 fn every_object_has_one_biography() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for flags in [&["-Xcheck:jni"][..], &["-Xint", "-XX:+UseSerialGC"], &["-Xcomp"]] {
             let case = format!("Java {}, {flags:?}", jre.version);
             let outcome = heap_silently(&jre, "heap=objects,calibrate=off", flags, &case)?;
@@ -191,7 +187,7 @@ fn every_object_has_one_biography() -> Result<()> {
 /// What is made to find out what a record costs is made by nobody.
 #[test]
 fn calibration_makes_no_records() -> Result<()> {
-    let jre = jres().into_iter().next().context("no Java")?;
+    let jre = jre::all()?.into_iter().next().context("no Java")?;
     let outcome = heap(&jre, "heap=objects,calibrate=60", &[], &["Heap"])?;
     let path = profile_of(&outcome)?;
     let (profile, objects) = biographies(&path)?;
@@ -255,7 +251,7 @@ fn check_biographies(path: &Path, made: &Made, case: &str) -> Result<()> {
 #[test]
 fn only_the_chosen_classes_are_recorded() -> Result<()> {
     let options = "heap=objects,calibrate=off,heap-include=Heap$*:int[]:long[][],heap-exclude=Heap$Thread*";
-    for jre in jres() {
+    for jre in jre::all()? {
         let outcome = heap(&jre, options, &[], &["Heap"])?;
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), SAID), "{}", outcome.stderr);
         let path = profile_of(&outcome)?;
@@ -295,7 +291,7 @@ fn contexts(profile: &Path) -> Result<(Value, Vec<Row>)> {
 /// constructor: whatever kind, as many as the program has made.
 #[test]
 fn every_kind_of_allocation_is_exact_with_heap_all() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for (level, flags) in [("counts", &["-Xcheck:jni"][..]), ("counts", &["-Xint"]), ("objects", &[])] {
             let case = format!("Java {}, {level}, {flags:?}", jre.version);
             let options = format!("heap={level},heap-all=on,calibrate=off");
@@ -335,7 +331,7 @@ fn every_kind_of_allocation_is_exact_with_heap_all() -> Result<()> {
 /// those; what is not rewritten at all is `no-rewrite`.
 #[test]
 fn the_choice_of_methods_does_not_narrow_the_heap() -> Result<()> {
-    let jre = jres().into_iter().next().context("no Java")?;
+    let jre = jre::all()?.into_iter().next().context("no Java")?;
     let arrays = |options: &str, exact: bool| -> Result<BTreeMap<String, u64>> {
         let outcome =
             heap(&jre, &format!("heap=counts,calibrate=off,{options}account=account"), &[], &["Heap"])?;
@@ -372,7 +368,7 @@ fn the_choice_of_methods_does_not_narrow_the_heap() -> Result<()> {
 
 #[test]
 fn exits_and_lack_of_memory_lose_nothing() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for level in ["counts", "objects"] {
             let options = format!("heap={level},calibrate=off");
             let outcome = heap(&jre, &options, &[], &["Heap", "exit"])?;
@@ -395,7 +391,7 @@ fn exits_and_lack_of_memory_lose_nothing() -> Result<()> {
 
 #[test]
 fn a_full_profile_counts_what_it_drops() -> Result<()> {
-    let jre = jres().pop().context("a virtual machine")?;
+    let jre = jre::all()?.pop().context("a virtual machine")?;
     let outcome = heap(&jre, "heap=objects,calibrate=off,limit=2m", &[], &["Heap"])?;
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), SAID), "{}", outcome.stderr);
     assert_eq!(outcome.stderr.matches("instrument:").count(), 1, "{}", outcome.stderr);
@@ -408,7 +404,7 @@ fn a_full_profile_counts_what_it_drops() -> Result<()> {
 
 #[test]
 fn records_and_joined_strings_are_seen() -> Result<()> {
-    for jre in jres().into_iter().filter(|jre| jre.version >= 17) {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 17) {
         for level in ["counts", "objects"] {
             let outcome = heap(&jre, &format!("heap={level}"), &[], &["HeapRecords"])?;
             assert_eq!(
@@ -426,7 +422,7 @@ fn records_and_joined_strings_are_seen() -> Result<()> {
 
 #[test]
 fn wrong_options_are_refused() -> Result<()> {
-    let jre = jres().pop().context("a virtual machine")?;
+    let jre = jre::all()?.pop().context("a virtual machine")?;
     for (options, reason) in [
         ("heap=everything", "heap=everything: there are counts, objects"),
         ("heap-include=a.B", "heap-include and heap-exclude go with heap="),

@@ -27,10 +27,6 @@ fn class_path() -> &'static str {
     &CLASSES.get_or_init(make).1
 }
 
-fn jres() -> Vec<Jre> {
-    jre::all().unwrap()
-}
-
 /// Runs a program with a dump at its end, `dump.hprof` in its folder.
 fn dumped(jre: &Jre, flags: &[&str], program: &[&str]) -> Result<Outcome> {
     let agent = option("record=counts,heap-dump=dump.hprof")?;
@@ -204,7 +200,7 @@ fn dump_of(outcome: &Outcome) -> PathBuf {
 
 #[test]
 fn known_objects_have_their_values() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let outcome = dumped(&jre, &["-Xcheck:jni"], &["Known"])?;
         let case = format!("Java {}", jre.version);
         check_known(&dump_of(&outcome), &case)?;
@@ -225,7 +221,7 @@ fn every_collector_and_pointer_size_gives_the_same() -> Result<()> {
         &["-XX:+UseZGC"],
         &["-XX:+UseShenandoahGC"],
     ];
-    let jres = jres();
+    let jres = jre::all()?;
     let ends = [jres.first(), jres.iter().find(|jre| jre.version == 17), jres.last()];
     let mut ran = 0;
     for jre in ends.into_iter().flatten() {
@@ -247,7 +243,7 @@ fn every_collector_and_pointer_size_gives_the_same() -> Result<()> {
 
 #[test]
 fn records_and_sealed_interfaces_too() -> Result<()> {
-    for jre in jres().iter().filter(|jre| jre.version >= 17) {
+    for jre in jre::all()?.iter().filter(|jre| jre.version >= 17) {
         let outcome = dumped(jre, &[], &["Point"])?;
         let dump = check_whole(&dump_of(&outcome), "Point")?;
         assert_eq!((dump.counts()["Point"], dump.counts()["Point$Round"]), (2, 1));
@@ -261,7 +257,7 @@ fn records_and_sealed_interfaces_too() -> Result<()> {
 /// in the same place, while a wrong count comes always: so one run of four must agree.
 #[test]
 fn counts_are_those_of_the_virtual_machine() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let mut differences = Vec::new();
         loop {
             match compare_with_the_virtual_machine(&jre)? {
@@ -330,7 +326,7 @@ fn ensure_some(theirs: &BTreeMap<String, u64>, ours: &BTreeMap<String, u64>) {
 
 #[test]
 fn many_objects_and_many_loaders() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let outcome = dumped(&jre, &["-Xcheck:jni", "-Xmx1g"], &["Known", "500000", "6000"])?;
         let counts = Read::of(&dump_of(&outcome), "")?.counts();
         assert_eq!(counts["Known$Node"], 501_005, "Java {}", jre.version);
@@ -341,7 +337,7 @@ fn many_objects_and_many_loaders() -> Result<()> {
 
 #[test]
 fn a_program_that_does_not_stand_still_is_dumped_whole() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let outcome = dumped(&jre, &["-Xmx400m"], &["Restless"])?;
         let dump = check_whole(&dump_of(&outcome), &format!("Java {}", jre.version))?;
         ensure!(dump.counts()["Restless$Link"] > 0);
@@ -352,7 +348,7 @@ fn a_program_that_does_not_stand_still_is_dumped_whole() -> Result<()> {
 /// With the heap profiler objects keep its numbers, and know who made them.
 #[test]
 fn objects_know_the_context_that_made_them() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let case = format!("Java {}", jre.version);
         let agent = option("heap=objects,heap-dump=dump.hprof")?;
         let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", class_path(), "Made"])?;
@@ -399,7 +395,7 @@ fn objects_know_the_context_that_made_them() -> Result<()> {
 
 #[test]
 fn what_cannot_be_written_leaves_nothing_and_changes_nothing() -> Result<()> {
-    let jre = jres().pop().context("a virtual machine")?;
+    let jre = jre::all()?.pop().context("a virtual machine")?;
     let agent = option("record=counts,heap-dump=dump.hprof")?;
     // 8 MB for any file; the dump has 30.
     let mut shell = Command::new("sh");
@@ -419,7 +415,7 @@ fn what_cannot_be_written_leaves_nothing_and_changes_nothing() -> Result<()> {
 
 #[test]
 fn a_dump_replaces_another_and_is_named_after_the_process() -> Result<()> {
-    let jre = jres().pop().context("a virtual machine")?;
+    let jre = jre::all()?.pop().context("a virtual machine")?;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("x.hprof");
     fs::write(&path, "old")?;

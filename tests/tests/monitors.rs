@@ -31,10 +31,6 @@ fn classes() -> String {
     folder.path().display().to_string()
 }
 
-fn jres() -> Vec<Jre> {
-    jre::all().unwrap()
-}
-
 fn profile(folder: &Path) -> Result<PathBuf> {
     let mut found = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
     found.find(|path| path.extension().is_some_and(|e| e == "iprof")).context("no profile")
@@ -90,7 +86,7 @@ fn until_it_agrees(what: &str, mut run: impl FnMut() -> Result<bool>) -> Result<
 
 #[test]
 fn a_program_agrees_on_what_it_waited() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for record in ["tree", "trace", "counts"] {
             let case = format!("Java {}, {record}", jre.version);
             until_it_agrees(&case, || measure(&jre, record, &case))?;
@@ -150,7 +146,7 @@ fn measure(jre: &Jre, record: &str, case: &str) -> Result<bool> {
 /// Locks, conditions and semaphores of java.util.concurrent, on which threads park.
 #[test]
 fn locks_of_java_util_concurrent_are_recorded_like_monitors() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         let case = format!("Java {}", jre.version);
         until_it_agrees(&case, || {
             let agent = option("threads=on,clock=monotonic,calibrate=off")?;
@@ -192,7 +188,7 @@ fn locks_of_java_util_concurrent_are_recorded_like_monitors() -> Result<()> {
 /// What objects are recorded says nothing of monitors: each keeps its class.
 #[test]
 fn monitors_have_their_classes_whatever_objects_are_recorded() -> Result<()> {
-    let jre = jres().pop().context("a virtual machine")?;
+    let jre = jre::all()?.pop().context("a virtual machine")?;
     let agent = option("threads=on,heap=counts,heap-include=int[],calibrate=off")?;
     let outcome = run(&jre, &[&agent, "-cp", &classes(), "Contention", "measure"])?;
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
@@ -222,7 +218,7 @@ fn monitors_have_their_classes_whatever_objects_are_recorded() -> Result<()> {
 
 #[test]
 fn waits_have_contexts() -> Result<()> {
-    let jre = jres().pop().context("a virtual machine")?;
+    let jre = jre::all()?.pop().context("a virtual machine")?;
     until_it_agrees("contexts", || {
         let outcome =
             run(&jre, &[&option("threads=on,clock=monotonic")?, "-cp", &classes(), "Contention", "measure"])?;
@@ -301,7 +297,7 @@ fn collect(node: &Value, path: &mut Vec<String>, found: &mut BTreeMap<String, [f
 /// A thread that waits, and one that is about to enter, when the process ends in one way or another.
 #[test]
 fn what_has_not_ended_is_there() -> Result<()> {
-    for jre in jres() {
+    for jre in jre::all()? {
         for how in ["killed", "exit"] {
             let case = format!("Java {}, {how}", jre.version);
             let folder = tempfile::tempdir()?;
@@ -340,7 +336,7 @@ fn what_has_not_ended_is_there() -> Result<()> {
 
 #[test]
 fn ten_thousand_threads_wait() -> Result<()> {
-    let jre = jres().remove(0);
+    let jre = jre::all()?.remove(0);
     let outcome = run(&jre, &[&option("threads=on")?, "-cp", &classes(), "Contention", "10000"])?;
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{}", outcome.stdout);
     let (report, remarks) = report(outcome.folder.path())?;
@@ -357,7 +353,7 @@ fn ten_thousand_threads_wait() -> Result<()> {
 /// What there is no room for is counted and said, and the program does not notice.
 #[test]
 fn a_full_file_is_said() -> Result<()> {
-    let jre = jres().remove(0);
+    let jre = jre::all()?.remove(0);
     let agent = option("threads=on,limit=300k,record=counts")?;
     let outcome = run(&jre, &[&agent, "-cp", &classes(), "Contention", "2000"])?;
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "done\n"), "{}", outcome.stderr);
@@ -374,7 +370,7 @@ fn virtual_threads_wait() -> Result<()> {
         println!("not run: no compiler for virtual threads");
         return Ok(());
     }
-    for jre in jres().into_iter().filter(|jre| jre.version >= 21) {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 21) {
         let case = format!("Java {}", jre.version);
         until_it_agrees(&case, || {
             let agent = option("threads=on,owners=all,clock=monotonic")?;
@@ -404,7 +400,7 @@ fn virtual_threads_wait() -> Result<()> {
 
 #[test]
 fn without_the_option_nothing_is_recorded_and_that_is_said() -> Result<()> {
-    let jre = jres().remove(0);
+    let jre = jre::all()?.remove(0);
     let outcome = run(&jre, &[&option("")?, "-cp", &classes(), "Contention", "10"])?;
     let output = subject::call()?.arg("monitors").arg(profile(outcome.folder.path())?).capture()?;
     assert_eq!(output.status.code(), Some(2));

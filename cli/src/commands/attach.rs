@@ -8,16 +8,14 @@
 mod hand_over;
 
 use crate::commands::ctl;
+use crate::commands::run::agent;
 use crate::commands::run::report::Report;
 use crate::commands::run::unmatched as nothing_fitted;
-use crate::commands::run::{agent_options, file_name, find_library, recording};
 use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::jvm::{self, Kind};
 use crate::io::talk::Talk;
-use crate::options::settings::{self, Settings};
 use anyhow::{Context, Result};
 use hand_over::HandOver;
-use instrument_control::keys;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -36,10 +34,6 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
-    /// Name of the process in reports and of the profile [default: the program's name]
-    #[arg(long, value_name = "NAME", env = "INSTRUMENT_NAME", hide_env_values = true, value_parser = file_name)]
-    name: Option<String>,
-
     /// End the recording after this time, such as 30s or 5m; the program runs on as it was before
     ///
     /// An interrupt (Ctrl-C) ends it earlier. Without this option recording goes on until the program ends, or `instrument ctl PID stop`.
@@ -56,29 +50,12 @@ pub(crate) struct Opts {
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "printed")]
     report_to: Option<PathBuf>,
 
-    /// Write the rewritten classes to this directory
-    #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
-    dump: Option<PathBuf>,
-
-    /// Path of the agent's library, if it is neither beside this program nor in ../lib
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "FILE",
-        env = "INSTRUMENT_AGENT",
-        hide_env_values = true
-    )]
-    agent: Option<PathBuf>,
-
     /// Seconds that the program may take to load the agent
     #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
     #[command(flatten)]
-    recording: recording::Opts,
-
-    #[command(flatten)]
-    settings: settings::Opts,
+    agent: agent::Opts,
 
     /// Its process id; or its main class or jar, if no other program has that name
     #[arg(value_name = "PID|NAME", help_heading = "Arguments")]
@@ -87,30 +64,20 @@ pub(crate) struct Opts {
 
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let Some(target) = &opts.target else { return list(talk) };
-    let settings = Settings::resolve(opts.settings, talk)?;
-    if !settings.subclasses_of.is_empty() {
-        return Err(usage(
-            "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
-        ));
-    }
-    opts.recording.check(&settings)?;
-    if opts.recording.is_early() {
+    let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
+    let report = report.transpose()?;
+    let agent = opts.agent.resolve(talk)?;
+    if agent.recording.is_early() {
         return Err(usage("--early is about the start of a program; this one runs already"));
     }
-    let socket = opts.recording.ctl().map(|path| path.display().to_string());
+    let socket = agent.recording.ctl().map(|path| path.display().to_string());
     if opts.duration.is_some() && socket.as_deref() == Some("off") {
         return Err(usage("--ctl off: nobody would take the request to stop; leave out --for, or --ctl"));
     }
-    let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
-    let report = report.transpose()?;
-    let library = find_library(opts.agent)?;
     let process = jvm::find(target)?;
-    let mut recording = opts.recording.options()?;
-    recording.extend(opts.name.map(|name| (keys::NAME, name)));
     // In a container our working directory means nothing.
     let elsewhere = process.has_own_root().then(|| Path::new("/tmp/"));
-    let out = opts.out.as_deref().or(elsewhere);
-    let options = agent_options(&settings, out, opts.dump.as_deref(), recording)?;
+    let options = agent.options(opts.out.as_deref().or(elsewhere))?;
 
     // Before anything is recorded: no signal may come between.
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -121,13 +88,13 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
             signal_hook::flag::register(signal, interrupted.clone())?;
         }
     }
-    let hand_over = HandOver::new(&process, &library, &options)?;
+    let hand_over = HandOver::new(&process, &agent.library, &options)?;
     let (profile, unmatched) = hand_over.attach(Duration::from_secs(opts.timeout))?;
     let (pid, program) = (process.pid, process.program().unwrap_or("?"));
     talk.note(format_args!("process {pid} ({program}) is recorded: {}", profile.display()));
     let warned = |unmatched: &[(String, String)], profile: &Path| {
         let warnings = nothing_fitted(unmatched, &[profile.to_owned()]);
-        with_warnings(&warnings, settings.strict, Exit::Done, talk)
+        with_warnings(&warnings, agent.settings.strict, Exit::Done, talk)
     };
     let Some(duration) = opts.duration else {
         // Classes that load later may fit.

@@ -1,11 +1,12 @@
 //! `instrument run -- java ..`: a program as it is, with the agent, which rewrites its classes as they load.
 //!
-//! 1. Resolve the settings as `rewrite` does, and find the agent's library beside this binary.
+//! 1. Resolve the settings as `rewrite` does, and find the agent's library ([`agent`]).
 //! 2. Start the command with the library as an option of `java`: right behind that word; or, if the command is something else (a script), in
 //!    `JAVA_TOOL_OPTIONS`, which every virtual machine it starts will obey.
 //! 3. Wait; pass signals on that were sent to us alone.
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
+pub(crate) mod agent;
 pub(crate) mod profiles;
 pub(crate) mod recording;
 pub(crate) mod report;
@@ -14,15 +15,12 @@ use crate::commands::run::profiles::{Recorded, Replaced, directory_of, profiles_
 use crate::commands::run::report::Report;
 use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::talk::Talk;
-use crate::options::settings::{self, Settings};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use instrument_analysis::report::text::quantity;
 use instrument_analysis::session::lookup::{Given, nothing_fits};
 use instrument_analysis::session::names::Names;
-use instrument_control::keys;
 use instrument_control::run::{FOR_CHILDREN, PROCESSES, TOOL_OPTIONS};
-use instrument_control::word::{LibraryCalls, Transform};
-use instrument_names::word::Word;
+use instrument_control::word::Transform;
 use instrument_trace::Profile;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -48,10 +46,6 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
-    /// Name of the process in reports and of the profile [default: the program's name]
-    #[arg(long, value_name = "NAME", env = "INSTRUMENT_NAME", hide_env_values = true, value_parser = file_name)]
-    name: Option<String>,
-
     /// Print a report when the program has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
     ///
     /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output, after what the program has
@@ -63,20 +57,6 @@ pub(crate) struct Opts {
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "printed")]
     report_to: Option<PathBuf>,
 
-    /// Write the rewritten classes to this directory
-    #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
-    dump: Option<PathBuf>,
-
-    /// Path of the agent's library, if it is neither beside this program nor in ../lib
-    #[arg(
-        hide_short_help = true,
-        long,
-        value_name = "FILE",
-        env = "INSTRUMENT_AGENT",
-        hide_env_values = true
-    )]
-    agent: Option<PathBuf>,
-
     /// Do not record the Java programs that the program starts
     ///
     /// Without it they are recorded as well, each with a profile of its own: they find the agent in JAVA_TOOL_OPTIONS, and say so in a
@@ -85,34 +65,20 @@ pub(crate) struct Opts {
     no_children: bool,
 
     #[command(flatten)]
-    recording: recording::Opts,
-
-    #[command(flatten)]
-    settings: settings::Opts,
+    agent: agent::Opts,
 
     /// The program: java and its arguments, or a script that starts java
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND", help_heading = "Arguments")]
     command: Vec<OsString>,
 }
 
-const LIBRARY: &str =
-    if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
-    let settings = Settings::resolve(opts.settings, talk)?;
-    if !settings.subclasses_of.is_empty() {
-        return Err(usage(
-            "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
-        ));
-    }
-    opts.recording.check(&settings)?;
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
-    let library = find_library(opts.agent)?;
-    let mut recording = opts.recording.options()?;
-    recording.extend(opts.name.map(|name| (keys::NAME, name)));
-    let options = agent_options(&settings, opts.out.as_deref(), opts.dump.as_deref(), recording)?;
+    let agent = opts.agent.resolve(talk)?;
+    let options = agent.options(opts.out.as_deref())?;
     let mut argument = OsString::from("-agentpath:");
-    argument.push(&library);
+    argument.push(&agent.library);
     argument.push("=");
     argument.push(&options);
     let processes = tempfile::NamedTempFile::new().context("a file for the ids of processes")?;
@@ -148,7 +114,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         let path = profile.strip_prefix(".").unwrap_or(profile).display();
         talk.note(format_args!("profile: {path}, {}", size.as_deref().unwrap_or("no longer there")));
     }
-    if profiles.is_empty() && settings.transforms == [Transform::Rmi] {
+    if profiles.is_empty() && agent.settings.transforms == [Transform::Rmi] {
         talk.note(format_args!("no remote calls were recorded: {NO_REMOTE_CALLS}; {WITH_METHODS}"));
     } else if profiles.is_empty() {
         talk.warn(format_args!("no profile was written to {}", directory.display()));
@@ -157,9 +123,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     {
         talk.warn(format_args!("{error:#}"));
     }
-    if settings.transforms.contains(&Transform::Rmi)
+    if agent.settings.transforms.contains(&Transform::Rmi)
         && !profiles.is_empty()
-        && let Some(text) = no_remote_calls(&profiles, settings.transforms == [Transform::Rmi])
+        && let Some(text) = no_remote_calls(&profiles, agent.settings.transforms == [Transform::Rmi])
     {
         talk.note(format_args!("{text}"));
     }
@@ -168,7 +134,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         0 => Exit::Done,
         code => Exit::Program(code),
     };
-    Ok(with_warnings(&warnings, settings.strict, exit, talk))
+    Ok(with_warnings(&warnings, agent.settings.strict, exit, talk))
 }
 
 const NO_REMOTE_CALLS: &str = "the program made none by RMI, and served none";
@@ -207,77 +173,6 @@ pub(crate) fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> 
 
 fn exit_code(status: ExitStatus) -> u8 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)) as u8
-}
-
-/// The library: where the user says, beside this program, or in the `lib` beside its folder.
-pub(crate) fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
-    let path = match given {
-        Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
-        None => {
-            let program = std::env::current_exe()?.canonicalize()?;
-            let folder = program.parent().unwrap_or(Path::new("/"));
-            let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
-            let found = places.iter().find(|path| path.is_file());
-            let path = found.ok_or_else(|| {
-                anyhow!(
-                    "{LIBRARY} is neither in {0} nor in {0}/../lib; --agent says where it is",
-                    folder.display()
-                )
-            })?;
-            path.canonicalize()?
-        }
-    };
-    if path.as_os_str().as_encoded_bytes().contains(&b'=') {
-        return Err(usage(format!("{}: java cannot load a library whose path holds `=`", path.display())));
-    }
-    Ok(path)
-}
-
-pub(crate) fn file_name(name: &str) -> Result<String, &'static str> {
-    if name.is_empty() || name.contains(['/', '\\', '\n']) {
-        Err("no name for a file")
-    } else {
-        Ok(name.to_owned())
-    }
-}
-
-/// The settings as the agent takes them.
-pub(crate) fn agent_options(
-    settings: &Settings,
-    out: Option<&Path>,
-    dump: Option<&Path>,
-    recording: Vec<(&'static str, String)>,
-) -> Result<String> {
-    let mut options: Vec<(&str, String)> = recording;
-    let (include, exclude) = settings.patterns();
-    options.extend(include.iter().map(|pattern| (keys::INCLUDE, pattern.clone())));
-    options.extend(exclude.iter().map(|pattern| (keys::EXCLUDE, pattern.clone())));
-    let names: Vec<&str> = settings.transforms.iter().map(|transform| transform.word()).collect();
-    if !names.is_empty() {
-        options.push((keys::TRANSFORM, names.join(":")));
-    }
-    if settings.library_calls != LibraryCalls::None {
-        options.push((keys::LIBRARY_CALLS, settings.library_calls.word().to_owned()));
-    }
-    options.extend(settings.roots.iter().map(|root| (keys::ROOT, root.clone())));
-    options.extend(settings.regions.iter().map(|region| (keys::REGION, region.name.clone())));
-    // A script may change the folder; the slash of one that does not exist yet has to stay.
-    let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
-    let paths = [
-        (keys::IDS, settings.ids.as_deref()),
-        (keys::ACCOUNT, settings.report.as_deref()),
-        (keys::OUT, Some(&*out)),
-        (keys::DUMP, dump),
-    ];
-    for (key, path) in paths {
-        let Some(path) = path else { continue };
-        let path = std::env::current_dir()?.join(path);
-        let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
-        options.push((key, text.to_owned()));
-    }
-    options.push((keys::RECORD, settings.record.word().to_owned()));
-    options.push((keys::TIMING, settings.timing.to_string()));
-    Ok(keys::join(&options))
 }
 
 /// The command with the agent, and whether it is `java` itself.

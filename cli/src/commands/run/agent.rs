@@ -1,0 +1,146 @@
+//! The agent that `instrument run` and `instrument attach` bring into a program: its library, and the options that it is given.
+
+use crate::commands::run::recording;
+use crate::io::exit::usage;
+use crate::io::talk::Talk;
+use crate::options::settings::{self, Settings};
+use anyhow::{Context, Result, anyhow};
+use instrument_control::keys;
+use instrument_control::word::LibraryCalls;
+use instrument_names::word::Word;
+use std::path::{Path, PathBuf};
+
+const LIBRARY: &str =
+    if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
+
+/// What a recording by the agent needs to know.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(crate) struct Opts {
+    /// Name of the process in reports and of the profile [default: the program's name]
+    #[arg(long, value_name = "NAME", env = "INSTRUMENT_NAME", hide_env_values = true, value_parser = file_name)]
+    name: Option<String>,
+
+    /// Write the rewritten classes to this directory
+    #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
+    dump: Option<PathBuf>,
+
+    /// Path of the agent's library, if it is neither beside this program nor in ../lib
+    #[arg(
+        hide_short_help = true,
+        long = "agent",
+        value_name = "FILE",
+        env = "INSTRUMENT_AGENT",
+        hide_env_values = true
+    )]
+    library: Option<PathBuf>,
+
+    #[command(flatten)]
+    recording: recording::Opts,
+
+    #[command(flatten)]
+    settings: settings::Opts,
+}
+
+impl Opts {
+    /// What was asked for, and the agent's library.
+    ///
+    /// # Errors
+    /// Options that contradict each other or are not for the agent, and a library that is not there.
+    pub(crate) fn resolve(self, talk: &Talk) -> Result<Agent> {
+        let settings = Settings::resolve(self.settings, talk)?;
+        if !settings.subclasses_of.is_empty() {
+            return Err(usage(
+                "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
+            ));
+        }
+        self.recording.check(&settings)?;
+        let library = find_library(self.library)?;
+        Ok(Agent { library, settings, recording: self.recording, name: self.name, dump: self.dump })
+    }
+}
+
+/// The agent, as it is asked for.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    /// Absolute.
+    pub(crate) library: PathBuf,
+    pub(crate) settings: Settings,
+    pub(crate) recording: recording::Opts,
+    name: Option<String>,
+    dump: Option<PathBuf>,
+}
+
+impl Agent {
+    /// All of it as the options of the library, with the file or directory of the profile. Paths are absolute.
+    ///
+    /// # Errors
+    /// A path that is not UTF-8.
+    pub(crate) fn options(&self, out: Option<&Path>) -> Result<String> {
+        let settings = &self.settings;
+        let mut options = self.recording.options()?;
+        options.extend(self.name.iter().map(|name| (keys::NAME, name.clone())));
+        let (include, exclude) = settings.patterns();
+        options.extend(include.iter().map(|pattern| (keys::INCLUDE, pattern.clone())));
+        options.extend(exclude.iter().map(|pattern| (keys::EXCLUDE, pattern.clone())));
+        let names: Vec<&str> = settings.transforms.iter().map(|transform| transform.word()).collect();
+        if !names.is_empty() {
+            options.push((keys::TRANSFORM, names.join(":")));
+        }
+        if settings.library_calls != LibraryCalls::None {
+            options.push((keys::LIBRARY_CALLS, settings.library_calls.word().to_owned()));
+        }
+        options.extend(settings.roots.iter().map(|root| (keys::ROOT, root.clone())));
+        options.extend(settings.regions.iter().map(|region| (keys::REGION, region.name.clone())));
+        // A script may change the folder; the slash of one that does not exist yet has to stay.
+        let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
+        let paths = [
+            (keys::IDS, settings.ids.as_deref()),
+            (keys::ACCOUNT, settings.report.as_deref()),
+            (keys::OUT, Some(&*out)),
+            (keys::DUMP, self.dump.as_deref()),
+        ];
+        for (key, path) in paths {
+            let Some(path) = path else { continue };
+            let path = std::env::current_dir()?.join(path);
+            let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
+            options.push((key, text.to_owned()));
+        }
+        options.push((keys::RECORD, settings.record.word().to_owned()));
+        options.push((keys::TIMING, settings.timing.to_string()));
+        Ok(keys::join(&options))
+    }
+}
+
+/// The library: where the user says, beside this program, or in the `lib` beside its folder.
+fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
+    let path = match given {
+        Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
+        None => {
+            let program = std::env::current_exe()?.canonicalize()?;
+            let folder = program.parent().unwrap_or(Path::new("/"));
+            let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
+            let found = places.iter().find(|path| path.is_file());
+            let path = found.ok_or_else(|| {
+                anyhow!(
+                    "{LIBRARY} is neither in {0} nor in {0}/../lib; --agent says where it is",
+                    folder.display()
+                )
+            })?;
+            path.canonicalize()?
+        }
+    };
+    if path.as_os_str().as_encoded_bytes().contains(&b'=') {
+        return Err(usage(format!("{}: java cannot load a library whose path holds `=`", path.display())));
+    }
+    Ok(path)
+}
+
+/// A name that files may have.
+fn file_name(name: &str) -> Result<String, &'static str> {
+    if name.is_empty() || name.contains(['/', '\\', '\n']) {
+        Err("no name for a file")
+    } else {
+        Ok(name.to_owned())
+    }
+}
