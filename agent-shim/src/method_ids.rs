@@ -8,13 +8,12 @@
 //! after [`AT_START`], or [`AT_CLASS`], the agent says so, and methods that are not in the map yet are numbered as without a file.
 
 use crate::talk::say;
+use instrument_names::id_map::file::{append, lock_within, open_locked};
 use instrument_names::id_map::{HEADER, IdMap, gz, read_text};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use std::collections::HashSet;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -64,19 +63,10 @@ impl MethodIds {
         let alone = || Ok((MethodIds::default(), IdMap::starting_at(FIRST)));
         let Some(path) = path else { return alone() };
         let start = Instant::now();
-        let file = loop {
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-            if !file.metadata()?.is_file() {
-                return Err(io::Error::other("not a regular file"));
-            }
-            if !lock(&file, AT_START.saturating_sub(start.elapsed()))? {
-                say_locked(path, AT_START);
-                return alone();
-            }
-            // Who held the lock may have removed the file that it had created.
-            if path.metadata().is_ok_and(|named| same_file(&file, &named)) {
-                break file;
-            }
+        let locked = open_locked(path, |file| lock_within(file, AT_START.saturating_sub(start.elapsed())));
+        let Some(file) = locked? else {
+            say_locked(path, AT_START);
+            return alone();
         };
         let map = begin(&file);
         unlock(&file);
@@ -99,7 +89,7 @@ impl MethodIds {
         let mut turn = Turn { shared, text: Vec::new(), alone: false };
         let Some(SharedFile { path, file, known }) = &turn.shared.file else { return Ok(turn) };
         let named = |error: io::Error| name(path, &error);
-        if lock(file, AT_CLASS).map_err(named)? {
+        if lock_within(file, AT_CLASS).map_err(named)? {
             turn.text = read_from(file, *known).map_err(named)?;
         } else {
             say_locked(path, AT_CLASS);
@@ -139,13 +129,7 @@ impl Turn<'_> {
         if self.text.is_empty() {
             return Ok(());
         }
-        let append = || {
-            if file.metadata()?.len() > *known {
-                file.set_len(*known)?;
-            }
-            file.write_all_at(&self.text, *known)
-        };
-        append().map_err(|error| name(path, &error))
+        append(file, *known, &self.text).map_err(|error| name(path, &error))
     }
 
     /// Tells the map that what is new has been written. The part of the map that the profile does not have yet, as a gzip file; none, if
@@ -204,10 +188,6 @@ fn name(path: &Path, error: &io::Error) -> io::Error {
     io::Error::other(format!("{}: {error}", path.display()))
 }
 
-fn same_file(file: &File, named: &Metadata) -> bool {
-    file.metadata().is_ok_and(|open| (open.dev(), open.ino()) == (named.dev(), named.ino()))
-}
-
 /// The text of the file from `known` on.
 fn read_from(file: &File, known: u64) -> io::Result<Vec<u8>> {
     match file.metadata()?.len() {
@@ -231,26 +211,8 @@ impl Read for At<'_> {
     }
 }
 
-/// Locks the file as the command line does: whoever dies gives the lock back. False: another process has kept it for so long.
-fn lock(file: &File, limit: Duration) -> io::Result<bool> {
-    let end = Instant::now() + limit;
-    let mut pause = Duration::from_millis(1);
-    loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(true),
-            Err(Errno::INTR) => {}
-            Err(Errno::WOULDBLOCK) if Instant::now() >= end => return Ok(false),
-            Err(Errno::WOULDBLOCK) => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(20));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
 fn unlock(file: &File) {
-    let _ = flock(file, FlockOperation::Unlock);
+    let _ = file.unlock();
 }
 
 fn say_locked(path: &Path, waited: Duration) {
@@ -265,6 +227,7 @@ fn say_locked(path: &Path, waited: Duration) {
 mod tests {
     use super::*;
     use instrument_names::id_map::MethodInfo;
+    use std::fs::OpenOptions;
 
     fn assign(map: &mut IdMap, class: &str) -> u32 {
         let class = map.begin_class(class.as_bytes(), None).unwrap();
@@ -325,7 +288,7 @@ mod tests {
         let (one, mut first) = MethodIds::open(Some(&path)).unwrap();
         assert_eq!(number(&one, &mut first, "A"), 1);
         let other = File::open(&path).unwrap();
-        assert!(lock(&other, Duration::ZERO).unwrap());
+        assert!(lock_within(&other, Duration::ZERO).unwrap());
         let text = std::fs::read(&path).unwrap();
         assert_eq!((number(&one, &mut first, "B"), number(&one, &mut first, "A")), (FIRST, 1));
         let (late, mut map) = MethodIds::open(Some(&path)).unwrap();

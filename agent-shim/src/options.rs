@@ -45,6 +45,8 @@ pub(crate) struct Options {
     pub(crate) library_calls: LibraryCalls,
     /// Patterns, one each.
     pub(crate) roots: Vec<String>,
+    /// Only what the roots can call is rewritten.
+    pub(crate) subgraph: bool,
     pub(crate) regions: Vec<Region>,
     /// What is recorded, as the profile says it; without the roots, which a property may replace.
     pub(crate) selection: Selection,
@@ -93,7 +95,7 @@ impl Options {
         let mut ctl = Requests::default();
         let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
-        let (mut early, mut heap_all) = (false, false);
+        let (mut early, mut heap_all, mut subgraph) = (false, false, false);
         let mut heap_holders = None;
         let (mut library_calls, mut record) = (LibraryCalls::None, Record::Tree);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -130,6 +132,7 @@ impl Options {
                 keys::CTL => ctl = Requests::At(PathBuf::from(value)),
                 keys::CLOCK => clock = Some(word(key, value)?),
                 keys::THREADS => threads = switch(key, value)?,
+                keys::SUBGRAPH => subgraph = switch(key, value)?,
                 keys::EARLY => early = switch(key, value)?,
                 keys::HEAP_HOLDERS => {
                     let seconds = value.parse().ok().filter(|seconds| *seconds <= MAX_HOLDERS_SECONDS);
@@ -195,12 +198,29 @@ impl Options {
         if transforms.waits && !transforms.method_events {
             return Err("transform=waits is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }
+        if subgraph {
+            if record == Record::Trace {
+                return Err("subgraph=on does not go with record=trace".to_owned());
+            }
+            if heap.is_some()
+                || transforms.rmi
+                || !regions.is_empty()
+                || early
+                || library_calls != LibraryCalls::None
+            {
+                return Err(
+                    "subgraph=on rewrites only what the roots can call: it does not go with heap, transform=rmi, region, early and library-calls"
+                        .to_owned(),
+                );
+            }
+        }
         if let Some(pattern) = untouched.iter().find(|pattern| pattern.contains(['#', '('])) {
             return Err(format!("no-rewrite={pattern}: it names a method, and whole classes are left"));
         }
         let of_heap = recorder.iter().filter(|(key, _)| *key == keys::HEAP).map(|(_, value)| value);
         let selection = selection::selection(transforms, library_calls, &filter, &regions)
             .with(keys::NO_REWRITE, &untouched)
+            .with(keys::SUBGRAPH, subgraph.then_some("on"))
             .with(keys::EARLY, early.then_some("on"))
             .with(keys::HEAP_ALL, heap_all.then_some("on"))
             .with(Selection::HEAP, of_heap)
@@ -216,6 +236,7 @@ impl Options {
             early,
             heap,
             roots,
+            subgraph,
             regions,
             selection,
             ids,

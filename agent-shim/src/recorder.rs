@@ -1,7 +1,7 @@
 //! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
 
 use crate::clock::{self, Pair};
-use crate::jvmti::{Jni, StaticMethod};
+use crate::jvmti::{Global, Jni, StaticMethod};
 use std::sync::{Mutex, PoisonError};
 
 /// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
@@ -31,6 +31,9 @@ pub(crate) struct Recorder {
     configure: StaticMethod,
     begin: StaticMethod,
     stop: StaticMethod,
+    entered: StaticMethod,
+    thread: StaticMethod,
+    began: StaticMethod,
     /// Pieces of the id map that it did not take yet.
     waiting: Mutex<Vec<Vec<u8>>>,
 }
@@ -55,6 +58,9 @@ impl Recorder {
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         let begin = jni.static_method(CLASS, "begin", "([B)V")?;
         let stop = jni.static_method(CLASS, "stop", "([B)V")?;
+        let entered = jni.static_method(CLASS, "entered", "()[B")?;
+        let thread = jni.static_method(CLASS, "thread", "()Ljava/lang/Thread;")?;
+        let began = jni.static_method(CLASS, "began", "()V")?;
         Some(Recorder {
             id_map,
             roots,
@@ -65,6 +71,9 @@ impl Recorder {
             configure,
             begin,
             stop,
+            entered,
+            thread,
+            began,
             waiting: Mutex::default(),
         })
     }
@@ -106,6 +115,22 @@ impl Recorder {
         if !pieces.is_empty() {
             self.waiting.lock().unwrap_or_else(PoisonError::into_inner).append(&mut pieces);
         }
+    }
+
+    /// The ids of the methods that were entered for the first time since this was called; the first call has them kept.
+    pub(crate) fn entered(&self, jni: Jni<'_>) -> Vec<u32> {
+        let bytes = jni.call_for_bytes(&self.entered).unwrap_or_default();
+        bytes.chunks_exact(4).map(|id| u32::from_be_bytes([id[0], id[1], id[2], id[3]])).collect()
+    }
+
+    /// A thread of ours that was not started.
+    pub(crate) fn thread(&self, jni: Jni<'_>) -> Option<Global> {
+        jni.call_for_object(&self.thread)
+    }
+
+    /// Such a thread has begun: what it does is not the program's.
+    pub(crate) fn leave_out(&self, jni: Jni<'_>) {
+        jni.call(&self.began, &[]);
     }
 
     /// Where the profile is; none: it was not begun.

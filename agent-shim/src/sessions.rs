@@ -11,16 +11,16 @@
 //!
 //! What stays is small: the library, the runtime's classes, one environment, and of each recording its filter.
 
-use crate::heap;
+use crate::in_hook::InHook;
 use crate::jvmti::{Event, Global, Jni, Jvmti, Object};
 use crate::options::Options;
 use crate::talk::say;
-use crate::{Agent, Live};
+use crate::{Agent, Live, heap, heap_dump, subgraph, unrewritten};
 use instrument_control::keys;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -141,25 +141,6 @@ pub(crate) fn is_later() -> bool {
 
 // ---- the end ----
 
-/// How many threads are inside the hook.
-static IN_HOOK: AtomicUsize = AtomicUsize::new(0);
-
-/// While there is one, a thread is inside the hook.
-pub(crate) struct InHook;
-
-impl InHook {
-    pub(crate) fn enter() -> InHook {
-        IN_HOOK.fetch_add(1, SeqCst);
-        InHook
-    }
-}
-
-impl Drop for InHook {
-    fn drop(&mut self) {
-        IN_HOOK.fetch_sub(1, SeqCst);
-    }
-}
-
 /// What became of the classes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Removed {
@@ -174,11 +155,11 @@ pub(crate) struct Removed {
 /// Ends the recording that goes on; the program runs on as it is. None: there is none.
 pub(crate) fn stop(jvmti: Jvmti<'_>, jni: Jni<'_>, current: &Current) -> Option<Removed> {
     let agent = current.take()?;
-    let _ = jvmti.disable(Event::ClassPrepare);
-    let end = Instant::now() + TO_LEAVE;
-    while IN_HOOK.load(SeqCst) > 0 && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(1));
+    if let Some(subgraph) = agent.hook.subgraph() {
+        subgraph.end();
     }
+    let _ = jvmti.disable(Event::ClassPrepare);
+    InHook::wait_for_none(TO_LEAVE);
     let start = Instant::now();
     let mut removed = Removed::default();
     let names = agent.hook.take_rewritten();
@@ -193,7 +174,7 @@ pub(crate) fn stop(jvmti: Jvmti<'_>, jni: Jni<'_>, current: &Current) -> Option<
         crate::monitors::stop(jni);
     }
     if let Some(live) = LIVE.get() {
-        crate::finish(agent, live, jni);
+        finish(agent, live, jni);
         heap::stop();
         live.recorder.stop(jni);
     }
@@ -249,4 +230,27 @@ fn restore(
 fn name(jvmti: Jvmti<'_>, class: &Object<'_>) -> Option<Vec<u8>> {
     let signature = jvmti.raw_signature(class)?;
     Some(signature.strip_prefix(b"L")?.strip_suffix(b";")?.to_vec())
+}
+
+/// The recording ends, with the virtual machine or before it: writes what is left.
+pub(crate) fn finish(agent: &Agent, live: &Live, jni: Jni<'_>) {
+    heap::end();
+    if let Some(jvmti) = heap::numbers_in() {
+        match heap_dump::search_holders(jvmti, jni, heap::holders_limit()) {
+            Ok(Some(holders)) => live.recorder.holders(jni, &holders),
+            Ok(None) => {}
+            Err(reason) => say(format_args!("who holds leak suspects is not known: {reason}")),
+        }
+    }
+    let mut properties = agent.hook.cost() + &unrewritten::properties() + &heap::properties();
+    if let Some(subgraph) = agent.hook.subgraph() {
+        subgraph.end();
+        subgraph::learn_entered(agent, live, subgraph, jni);
+        properties += &subgraph.properties();
+    }
+    live.recorder.finish(jni, &agent.hook.missed(), &properties);
+    // After the recorder: what is collected for it is not the program's doing.
+    if let Some(dump) = &agent.heap_dump {
+        dump.write(jni, &agent.hook);
+    }
 }

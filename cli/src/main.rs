@@ -37,6 +37,7 @@ enum Command {
     JdkPatch(commands::jdk_patch::Opts),
     Dump(commands::dump::Opts),
     Diff(commands::diff::Opts),
+    Verify(commands::verify::Opts),
     Ids(commands::ids::Opts),
     Report(commands::report::Opts),
     Xprof(commands::xprof::Opts),
@@ -50,6 +51,8 @@ enum Command {
     View(commands::view::Opts),
     Export(commands::export::Opts),
     Gate(commands::gate::Opts),
+    #[cfg(unix)]
+    Agent(commands::agent::Opts),
     Completions(commands::completions::Opts),
     Man(commands::man::Opts),
 }
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
         Command::JdkPatch(opts) => commands::jdk_patch::run(&opts, &talk),
         Command::Dump(opts) => commands::dump::run(opts, &talk),
         Command::Diff(opts) => commands::diff::run(opts, &talk),
+        Command::Verify(opts) => commands::verify::run(&opts, &talk),
         Command::Ids(opts) => commands::ids::run(&opts, &talk),
         Command::Report(opts) => commands::report::run(&opts, &talk),
         Command::Xprof(opts) => commands::xprof::run(&opts, &talk),
@@ -98,6 +102,8 @@ fn main() -> ExitCode {
         Command::View(opts) => commands::view::run(&opts, &talk),
         Command::Export(opts) => commands::export::run(&opts, &talk),
         Command::Gate(opts) => commands::gate::run(opts, &talk),
+        #[cfg(unix)]
+        Command::Agent(opts) => commands::agent::run(&opts),
         Command::Completions(opts) => commands::completions::run(&opts),
         Command::Man(opts) => commands::man::run(&opts, &talk),
     };

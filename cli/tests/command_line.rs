@@ -24,25 +24,46 @@ fn help_and_version_go_to_stdout() {
     assert!(nothing.stderr.contains("Usage:") && nothing.stdout.is_empty());
 }
 
+/// The help of every command, as it is printed.
+#[test]
+fn help_is_as_it_was_read() {
+    let dir = Dir::new();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("snapshots/help");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for command in commands(&dir) {
+        let help = wide(&dir, &[&command, "--help"]);
+        settings.bind(|| insta::assert_snapshot!(command.as_str(), help));
+    }
+}
+
+/// What the binary prints on a wide terminal.
+fn wide(dir: &Dir, words: &[&str]) -> String {
+    finish(dir.command(words).env("COLUMNS", "100").output().unwrap()).expect(0).stdout
+}
+
+/// The commands that `-h` lists.
+fn commands(dir: &Dir) -> Vec<String> {
+    let help = wide(dir, &["-h"]);
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let named = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    let names = named.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.map(str::to_owned).collect()
+}
+
 #[test]
 fn short_help_fits_a_screen() {
     let dir = Dir::new();
-    let help = |words: &[&str]| {
-        let mut command = dir.command(words);
-        finish(command.env("COLUMNS", "100").output().unwrap()).expect(0).stdout
-    };
-    let commands = help(&["-h"]);
-    let commands = commands.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let named = commands.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
     let mut count = 0;
-    for command in named.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
-        let short = help(&[command, "-h"]);
+    for command in commands(&dir) {
+        let short = wide(&dir, &[&command, "-h"]);
         assert!(short.lines().count() <= 50, "{command}: {} lines\n{short}", short.lines().count());
         assert!(!short.contains("[env:"), "{command}: {short}");
         count += 1;
     }
     assert!(count > 15, "{count}");
-    let long = help(&["run", "--help"]);
+    let long = wide(&dir, &["run", "--help"]);
     assert!(long.contains("--owners") && long.contains("[env: INSTRUMENT_OUT]"), "{long}");
 }
 

@@ -15,6 +15,8 @@
 //! {"v":1,"error":"no thread has the id 7"}
 //! ```
 //!
+//! Answers are those of [`answer`](crate::answer).
+//!
 //! | request | members | answer |
 //! |---|---|---|
 //! | `status` | | the process, its virtual machine, what is recorded and where |
@@ -36,7 +38,7 @@
 //! above 2^40 that they get when an answer names them. What is unknown is left out.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -123,31 +125,6 @@ impl Request {
     }
 }
 
-/// The line of an answer, or of the reason why there is none, without its end.
-pub fn answer_line(answer: Result<Value, String>) -> String {
-    match answer {
-        Ok(answer) => json!({ "v": VERSION, "ok": answer }),
-        Err(reason) => json!({ "v": VERSION, "error": reason }),
-    }
-    .to_string()
-}
-
-/// Reads the line of an answer.
-///
-/// # Errors
-/// The reason of the program; or that the line is cut off, or of another version.
-pub fn parse_answer(line: &[u8]) -> Result<Value, String> {
-    let mut answer: Value =
-        serde_json::from_slice(line).map_err(|error| format!("the answer is not complete: {error}"))?;
-    if let Some(reason) = answer["error"].as_str() {
-        return Err(reason.to_owned());
-    }
-    match answer["v"].as_u64() {
-        Some(VERSION) => Ok(answer["ok"].take()),
-        _ => Err("the agent of that program speaks another version of the protocol".to_owned()),
-    }
-}
-
 /// The directory of sockets in the runtime directory of a user (`$XDG_RUNTIME_DIR`, `/run/user/UID`).
 pub fn directory_in(runtime: &Path) -> PathBuf {
     runtime.join("instrument")
@@ -204,10 +181,6 @@ mod tests {
             assert!(!line.contains('\n'));
             assert_eq!(Request::parse(line.as_bytes()), Ok(request));
         }
-        assert_eq!(parse_answer(answer_line(Ok(json!({"a": 1}))).as_bytes()), Ok(json!({"a": 1})));
-        assert_eq!(parse_answer(answer_line(Err("no".to_owned())).as_bytes()), Err("no".to_owned()));
-        assert!(parse_answer(b"{\"v\":1,").unwrap_err().contains("not complete"));
-        assert!(parse_answer(b"{\"v\":2,\"ok\":1}").unwrap_err().contains("another version"));
     }
 
     #[test]

@@ -52,6 +52,7 @@ keys! {
     TRANSFORM = "transform", Agent: "what to insert: method-events, thread-links, waits, hand-over, allocation, rmi, joined with `:`; default: the first three";
     LIBRARY_CALLS = "library-calls", Agent: "top-level: calls of what is not rewritten are recorded where they are made; all: everything is rewritten but for exclude, the JDK's classes, too, and the rest recorded so; none (default)";
     ROOT = "root", Agent: "records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated";
+    SUBGRAPH = "subgraph", Agent: "on: only what the roots can call is rewritten, in a program that runs already; needs root";
     REGION = "region", Agent: "times a code region, as --region does; may be repeated. Without transform nothing else is inserted";
     IDS = "ids", Agent: "a file of method ids that several builds and runs share; without it ids are given in the order of loading";
     HEAP = "heap", Recorder: "counts: every object that is made, by class and context; objects: also when and by whom each was made, and when it was gone";

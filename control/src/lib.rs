@@ -2,6 +2,7 @@
 //!
 //! | module | what it is responsible for |
 //! |---|---|
+//! | [`answer`] | answers to those requests, typed |
 //! | [`attach`] | what `instrument attach` and the agent that it loads hand to each other |
 //! | [`word`] | options whose value is one of a few words: transforms, what is recorded, .. |
 //! | [`keys`] | the keys of the agent's option string, what each takes, and how the string is written and split |
@@ -9,6 +10,7 @@
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
 //! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
 
+pub mod answer;
 pub mod attach;
 pub mod ctl;
 pub mod keys;

@@ -16,6 +16,7 @@
 //! Ids start at 1, so that 0 in zero-filled memory (a profile's unused records) is no method, and an id is never given to another
 //! method, even when its own has gone. They are dense within one map; a map of one jar holds that jar's part of a shared one.
 
+pub mod file;
 pub mod gz;
 mod read;
 mod table;

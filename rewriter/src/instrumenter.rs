@@ -168,6 +168,8 @@ pub struct Plan {
     survey: Result<Survey, ClassError>,
     verdict: Verdict,
     reach: Reach,
+    /// Whether each surveyed method is wanted; none: as the filter says.
+    chosen: Option<Vec<bool>>,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
     /// The methods whose calls are recorded where it makes them.
@@ -481,6 +483,14 @@ impl Plan {
         self.reach = reach;
     }
 
+    /// Rewrites only methods that `wanted` (name and descriptor) lets through, as far as the filter does.
+    pub fn choose(&mut self, class: &[u8], wanted: impl Fn(&[u8], &[u8]) -> bool) {
+        let Ok(survey) = &self.survey else { return };
+        let wanted =
+            |method: &crate::survey::MethodSurvey| wanted(method.name(class), method.descriptor(class));
+        self.chosen = Some(survey.methods.iter().map(wanted).collect());
+    }
+
     /// Why the class as a whole was left as it is, if it was.
     fn skipped(&self, rewritten: bool) -> Option<&'static str> {
         match (&self.survey, self.verdict, self.result.get()) {
@@ -590,6 +600,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             verdict,
             library_calls,
             reach: Reach::Direct,
+            chosen: None,
             ids: Vec::new(),
             result: OnceLock::new(),
             regions: OnceLock::new(),
@@ -610,13 +621,14 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         let by_method = verdict == ClassVerdict::ByMethod || self.filter.looks_for_methods();
         let Ok(class_ids) = self.ids.begin_class(name, survey.source(class)) else { return };
         plan.ids.reserve(survey.methods.len());
-        for method in &survey.methods {
+        for (position, method) in survey.methods.iter().enumerate() {
             if !method.has_code {
                 plan.ids.push(WITHOUT_CODE);
                 continue;
             }
             let (name_of, descriptor) = (method.name(class), method.descriptor(class));
-            let wanted = !by_method || self.filter.method(name, name_of, descriptor).is_ok();
+            let chosen = plan.chosen.as_ref().is_none_or(|chosen| chosen[position]);
+            let wanted = chosen && (!by_method || self.filter.method(name, name_of, descriptor).is_ok());
             let info = MethodInfo {
                 name: name_of,
                 descriptor,

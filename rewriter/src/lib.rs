@@ -12,6 +12,7 @@
 //! | [`account`] | what became of every class and method, as JSON lines |
 //! | [`instrumenter`] | all of it together, with an account of every method |
 //! | [`filter`] | which methods |
+//! | [`call_graph`] | what root methods can call |
 //! | [`library`] | which calls lead out of what is rewritten |
 //! | [`text`] | classes printed for people, and compared |
 //! | [`transform`] | what is injected: one file per transform |
@@ -22,6 +23,7 @@
 
 pub mod account;
 pub mod archive;
+pub mod call_graph;
 pub mod class_file;
 pub mod error;
 pub mod filter;

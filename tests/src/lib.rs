@@ -12,6 +12,8 @@ pub mod jvm;
 pub mod machine;
 pub mod maven;
 pub mod readers;
+#[cfg(target_os = "linux")]
+pub mod resident;
 pub mod rmi;
 pub mod spring;
 pub mod subject;

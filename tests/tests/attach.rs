@@ -2,199 +2,50 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::chown;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
-use instrument_tests::subject::{self, MethodCounts, entries_of};
+use instrument_tests::resident::{Program, text};
+use instrument_tests::subject::{self, entries_of};
 use rustix::process::{Pid, Signal, getuid, kill_process};
-use tempfile::TempDir;
 
 /// Longer than anything takes on a busy machine.
 const LONG: Duration = Duration::from_secs(300);
 /// A user who is not root.
 const NOBODY: u32 = 65534;
 
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Attached.java"], 11, folder.path()).unwrap();
-        readable(folder.path()).unwrap();
-        folder
-    });
-    folder.path()
+fn start(jre: &Jre, flags: &[&str], threads: u32) -> Result<Program> {
+    start_as(jre, flags, threads, None)
 }
 
-/// Lets other users read a folder.
-fn readable(folder: &Path) -> Result<()> {
-    Command::new("chmod").args(["-R", "a+rX"]).arg(folder).run_quietly()?;
-    Ok(())
+/// As another user, if there is one.
+fn start_as(jre: &Jre, flags: &[&str], threads: u32, user: Option<u32>) -> Result<Program> {
+    Program::start(jre, flags, &["Attached", &threads.to_string()], user)
 }
 
-/// `Attached`, as it runs in a folder of its own.
-struct Program {
-    folder: TempDir,
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+/// Where two calls are in their methods: 0 without probes; the class of the second one loads when it is first asked for.
+fn sites(program: &mut Program) -> Result<Vec<u32>> {
+    let said = program.run("site")?;
+    said.split(' ').skip(1).map(|word| Ok(word.parse()?)).collect()
 }
 
-impl Program {
-    fn start(jre: &Jre, flags: &[&str], threads: u32) -> Result<Program> {
-        Program::start_as(jre, flags, threads, None)
-    }
-
-    /// As another user, if there is one.
-    fn start_as(jre: &Jre, flags: &[&str], threads: u32, user: Option<u32>) -> Result<Program> {
-        let folder = tempfile::tempdir()?;
-        let mut java = jre.java();
-        if let Some(user) = user {
-            chown(folder.path(), Some(user), Some(user))?;
-            java.uid(user).gid(user);
+/// Waits until no thread and no more than so many open files are left of a recording.
+fn has_left(program: &mut Program, files: usize) -> Result<()> {
+    let end = Instant::now() + LONG;
+    loop {
+        let (own, open) = (program.run("own")?, program.files()?);
+        if own == "own 0" && open <= files {
+            return Ok(());
         }
-        java.args(flags).arg("-cp").arg(classes()).args(["Attached", &threads.to_string()]);
-        let mut child = java
-            .current_dir(folder.path())
-            .env("XDG_RUNTIME_DIR", folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(fs::File::create(folder.path().join("stderr"))?)
-            .spawn()?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take().context("a pipe")?);
-        let mut program = Program { folder, child, stdin, stdout: BufReader::new(stdout) };
-        let said = program.line()?;
-        ensure!(said == "ready", "{said:?}: {}", program.stderr());
-        Ok(program)
+        ensure!(Instant::now() < end, "{own}, {open} files of {files}");
+        std::thread::sleep(Duration::from_millis(20));
     }
-
-    fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line)?;
-        Ok(line.trim_end().to_owned())
-    }
-
-    /// Has it do something; what it says of that.
-    fn run(&mut self, line: &str) -> Result<String> {
-        writeln!(self.stdin.as_mut().context("it has ended")?, "{line}")?;
-        let said = self.line()?;
-        ensure!(said.starts_with(line), "{said:?}, not {line:?}: {}", self.stderr());
-        Ok(said)
-    }
-
-    fn stderr(&self) -> String {
-        fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
-    }
-
-    fn pid(&self) -> String {
-        self.child.id().to_string()
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn call(&self, words: &[&str]) -> Result<Command> {
-        let mut call = subject::call()?;
-        call.current_dir(self.folder.path()).env("XDG_RUNTIME_DIR", self.folder.path()).args(words);
-        Ok(call)
-    }
-
-    /// `instrument attach` with these options: how it ended.
-    fn attach(&self, options: &[&str]) -> Result<Output> {
-        Ok(self.call(&[&["attach", self.pid().as_str()], options].concat())?.output()?)
-    }
-
-    fn attached(&self, options: &[&str]) -> Result<()> {
-        let output = self.attach(options)?;
-        ensure!(output.status.success(), "{}: {}", text(&output.stderr), self.stderr());
-        let said = text(&output.stderr);
-        ensure!(said.starts_with(&format!("process {} (Attached) is recorded: /", self.pid())), "{said}");
-        Ok(())
-    }
-
-    /// Why it cannot be attached to.
-    fn refused(&self, options: &[&str]) -> Result<String> {
-        let output = self.attach(options)?;
-        ensure!(output.status.code() == Some(1) && output.stdout.is_empty(), "{output:?}");
-        Ok(text(&output.stderr))
-    }
-
-    /// Lets it end by itself.
-    fn end(&mut self) -> Result<()> {
-        self.stdin = None;
-        // One for each `in`, and one for `main`.
-        let mut said = "out".to_owned();
-        while said == "out" {
-            said = self.line()?;
-        }
-        ensure!(said == "end", "{said}: {}", self.stderr());
-        ensure!(self.child.wait()?.success(), "{}", self.stderr());
-        Ok(())
-    }
-
-    /// Ends the recording.
-    fn stop(&self) -> Result<()> {
-        let said = self.call(&["ctl", &self.pid(), "stop"])?.run_quietly().with_context(|| self.stderr())?;
-        let said = text(&said.stdout);
-        ensure!(said.starts_with("recording has ended: /") && !said.contains("could not"), "{said}");
-        Ok(())
-    }
-
-    /// Where two calls are in their methods: 0 without probes; the class of the second one loads when it is first asked for.
-    fn sites(&mut self) -> Result<Vec<u32>> {
-        let said = self.run("site")?;
-        said.split(' ').skip(1).map(|word| Ok(word.parse()?)).collect()
-    }
-
-    /// Waits until no thread and no more than so many open files are left of a recording.
-    fn has_left(&mut self, files: usize) -> Result<()> {
-        let end = Instant::now() + LONG;
-        loop {
-            let (own, open) = (self.run("own")?, self.files()?);
-            if own == "own 0" && open <= files {
-                return Ok(());
-            }
-            ensure!(Instant::now() < end, "{own}, {open} files of {files}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn files(&self) -> Result<usize> {
-        Ok(fs::read_dir(format!("/proc/{}/fd", self.pid()))?.count())
-    }
-
-    /// The methods of one recording, which is complete: everything is where it belongs.
-    fn recorded(&self, file: &str) -> Result<Vec<MethodCounts>> {
-        let folder = tempfile::tempdir()?;
-        fs::copy(self.at(file), folder.path().join(file))?;
-        let methods = subject::profile(folder.path())?;
-        ensure!(methods.iter().all(|m| m.unclosed + m.unmatched == 0), "{methods:?}");
-        Ok(methods)
-    }
-
-    fn methods(&self) -> Result<Vec<MethodCounts>> {
-        subject::profile(self.folder.path())
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn signal(child: &Child, signal: Signal) {
@@ -211,7 +62,7 @@ fn is_tidy(program: &Program) -> Result<bool> {
 #[test]
 fn a_program_that_runs_is_recorded_from_then_on() -> Result<()> {
     for jre in jre::all()? {
-        let mut program = Program::start(&jre, &[], 3)?;
+        let mut program = start(&jre, &[], 3)?;
         program.run("call 5")?;
         program.run("in")?;
         program.attached(&["--name", "joined"])?;
@@ -238,7 +89,7 @@ fn a_program_that_runs_is_recorded_from_then_on() -> Result<()> {
 
 #[test]
 fn a_program_is_found_by_its_name_and_listed() -> Result<()> {
-    let program = Program::start(&jre::newest()?, &["-Dx=y"], 0)?;
+    let program = start(&jre::newest()?, &["-Dx=y"], 0)?;
     let listed = program.call(&["attach"])?.run_quietly()?;
     ensure!(text(&listed.stdout).contains(&format!("{:>8}  Attached\n", program.pid())), "{listed:?}");
     let nobody = program.call(&["attach", "NoSuchProgram"])?.output()?;
@@ -256,7 +107,7 @@ fn a_program_is_found_by_its_name_and_listed() -> Result<()> {
 
 #[test]
 fn options_of_any_length_and_with_any_character_arrive() -> Result<()> {
-    let mut program = Program::start(&jre::newest()?, &[], 0)?;
+    let mut program = start(&jre::newest()?, &[], 0)?;
     let folder = program.at("a b,c'd\"e=f\\g");
     fs::create_dir(&folder)?;
     let many: Vec<String> = (0..400).map(|i| format!("com.acme.module{i}.**")).collect();
@@ -288,7 +139,7 @@ fn what_cannot_be_attached_to_is_an_error_with_its_cure() -> Result<()> {
         ("-XX:+DisableAttachMechanism", &["-XX:+DisableAttachMechanism", "start it without this option"][..]),
         ("-XX:-EnableDynamicAgentLoading", &["start it with -XX:+EnableDynamicAgentLoading"]),
     ] {
-        let mut program = Program::start(&jre, &[flag], 0)?;
+        let mut program = start(&jre, &[flag], 0)?;
         let said = program.refused(&[])?;
         ensure!(reasons.iter().all(|reason| said.contains(reason)), "{flag}: {said}");
         // It was not harmed, and nothing was printed.
@@ -297,10 +148,10 @@ fn what_cannot_be_attached_to_is_an_error_with_its_cure() -> Result<()> {
         ensure!(is_tidy(&program)? && program.stderr().is_empty(), "{flag}: {}", program.stderr());
     }
     // It catches no SIGQUIT, and listens from the start.
-    let mut program = Program::start(&jre, &["-Xrs"], 0)?;
+    let mut program = start(&jre, &["-Xrs"], 0)?;
     program.attached(&[])?;
     program.end()?;
-    let mut program = Program::start(&jre, &[], 0)?;
+    let mut program = start(&jre, &[], 0)?;
     for (options, code, reason) in [
         (&["--early"][..], 2, "--early is about the start of a program"),
         (&["--subclasses-of", "java.lang.Thread"], 2, "--subclasses-of needs all classes at once"),
@@ -333,7 +184,7 @@ fn another_users_program_is_refused_but_not_to_root() -> Result<()> {
         ensure!(text(&output.stderr).contains("belongs to another user (uid 0)"), "{output:?}");
         return Ok(());
     }
-    let program = Program::start(&jre::newest()?, &[], 0)?;
+    let program = start(&jre::newest()?, &[], 0)?;
     let mut call = subject::call()?;
     call.args(["attach", &program.pid()]).current_dir("/").uid(NOBODY).gid(NOBODY);
     match call.output() {
@@ -348,7 +199,7 @@ fn another_users_program_is_refused_but_not_to_root() -> Result<()> {
             println!("not run: another user cannot run Java {}", jre.version);
             continue;
         }
-        let mut program = Program::start_as(&jre, &[], 0, Some(NOBODY))?;
+        let mut program = start_as(&jre, &[], 0, Some(NOBODY))?;
         program.attached(&[])?;
         program.run("call 10")?;
         program.end()?;
@@ -370,7 +221,7 @@ fn runs_as_nobody(jre: &Jre) -> bool {
 #[test]
 fn a_program_that_is_stopped_is_given_up() -> Result<()> {
     for jre in jre::all()? {
-        let mut program = Program::start(&jre, &[], 1)?;
+        let mut program = start(&jre, &[], 1)?;
         signal(&program.child, Signal::STOP);
         // Until the kernel says so.
         let stat = format!("/proc/{}/stat", program.pid());
@@ -397,7 +248,7 @@ fn a_program_that_is_stopped_is_given_up() -> Result<()> {
 fn a_program_that_is_killed_meanwhile_does_no_harm() -> Result<()> {
     let jres = jre::all()?;
     for round in 0..8u64 {
-        let mut program = Program::start(&jres[round as usize % jres.len()], &[], 2)?;
+        let mut program = start(&jres[round as usize % jres.len()], &[], 2)?;
         let attach =
             program.call(&["attach", &program.pid()])?.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         std::thread::sleep(Duration::from_millis(round * 12));
@@ -419,7 +270,7 @@ fn a_program_that_is_killed_meanwhile_does_no_harm() -> Result<()> {
 fn who_attaches_may_be_killed() -> Result<()> {
     let jre = jre::newest()?;
     for round in 0..6u64 {
-        let mut program = Program::start(&jre, &[], 2)?;
+        let mut program = start(&jre, &[], 2)?;
         let mut attach =
             program.call(&["attach", &program.pid()])?.stdin(Stdio::null()).stderr(Stdio::null()).spawn()?;
         std::thread::sleep(Duration::from_millis(round * 10));
@@ -435,13 +286,13 @@ fn who_attaches_may_be_killed() -> Result<()> {
 fn recording_ends_and_the_program_is_as_before() -> Result<()> {
     for jre in jre::all()? {
         let case = format!("Java {}", jre.version);
-        let mut program = Program::start(&jre, &[], 3)?;
+        let mut program = start(&jre, &[], 3)?;
         program.attached(&["-o", "a.iprof"])?;
         program.run("call 1000")?;
-        let sites = program.sites()?;
-        ensure!(sites[0] > 0 && sites[1] > 0, "{case}: {sites:?}");
+        let at = sites(&mut program)?;
+        ensure!(at[0] > 0 && at[1] > 0, "{case}: {at:?}");
         program.stop()?;
-        assert_eq!(program.sites()?, [0, 0], "{case}");
+        assert_eq!(sites(&mut program)?, [0, 0], "{case}");
         // Nobody answers any more, and nothing is recorded.
         let asked = program.call(&["ctl", &program.pid(), "status"])?.output()?;
         ensure!(asked.status.code() == Some(1), "{case}: {asked:?}");
@@ -455,7 +306,7 @@ fn recording_ends_and_the_program_is_as_before() -> Result<()> {
         let report = program.call(&["report", "a.iprof"])?.run_quietly()?;
         let said = text(&report.stdout) + &text(&report.stderr);
         ensure!(!said.contains("still writing") && said.contains("invariants hold"), "{case}: {said}");
-        program.has_left(usize::MAX)?;
+        has_left(&mut program, usize::MAX)?;
         program.end()?;
     }
     Ok(())
@@ -464,7 +315,7 @@ fn recording_ends_and_the_program_is_as_before() -> Result<()> {
 #[test]
 fn recordings_follow_each_other_under_load() -> Result<()> {
     for jre in jre::all()? {
-        let mut program = Program::start(&jre, &[], 3)?;
+        let mut program = start(&jre, &[], 3)?;
         let mut files = usize::MAX;
         for round in 0..20u64 {
             let case = format!("Java {}, round {round}", jre.version);
@@ -479,10 +330,10 @@ fn recordings_follow_each_other_under_load() -> Result<()> {
             };
             program.attached(&[&["-o", &name], more].concat()).with_context(|| case.clone())?;
             program.run(&format!("call {}", 100 + round))?;
-            ensure!(program.sites()?.iter().all(|&at| at > 0), "{case}");
+            ensure!(sites(&mut program)?.iter().all(|&at| at > 0), "{case}");
             program.run("fail 3")?;
             program.stop().with_context(|| case.clone())?;
-            assert_eq!(program.sites()?, [0, 0], "{case}");
+            assert_eq!(sites(&mut program)?, [0, 0], "{case}");
             let methods = program.recorded(&name).with_context(|| case.clone())?;
             assert_eq!(entries_of(&methods, "Attached.call"), 1, "{case}: {methods:?}");
             let leaves = entries_of(&methods, "Attached.leaf");
@@ -491,7 +342,7 @@ fn recordings_follow_each_other_under_load() -> Result<()> {
                 _ => ensure!(leaves > 100 + round, "{case}: {methods:?}"),
             }
             assert_eq!(entries_of(&methods, "Attached.recurse") > 0, !matches!(round % 5, 2 | 3), "{case}");
-            program.has_left(files).with_context(|| case.clone())?;
+            has_left(&mut program, files).with_context(|| case.clone())?;
             if round == 2 {
                 files = program.files()?;
             }
@@ -506,7 +357,7 @@ fn calls_that_were_open_when_a_recording_ended_are_no_part_of_the_next() -> Resu
     for jre in jre::all()? {
         for record in ["tree", "trace", "counts"] {
             let case = format!("Java {}, {record}", jre.version);
-            let mut program = Program::start(&jre, &[], 0)?;
+            let mut program = start(&jre, &[], 0)?;
             program.attached(&["-o", "a.iprof", "--record", record])?;
             program.run("in")?;
             program.run("in")?;
@@ -533,24 +384,24 @@ fn calls_that_were_open_when_a_recording_ended_are_no_part_of_the_next() -> Resu
 
 #[test]
 fn a_recording_of_some_time_ends_by_itself_and_is_reported() -> Result<()> {
-    let mut program = Program::start(&jre::newest()?, &[], 2)?;
+    let mut program = start(&jre::newest()?, &[], 2)?;
     let output = program.attach(&["--for", "2s", "-o", "a.iprof", "--report", "report --counts"])?;
     ensure!(output.status.success(), "{output:?}");
     ensure!(text(&output.stdout).contains("Attached.recurse"), "{output:?}");
     ensure!(text(&output.stderr).contains("recording has ended: "), "{output:?}");
-    assert_eq!(program.sites()?, [0, 0]);
+    assert_eq!(sites(&mut program)?, [0, 0]);
     // An interrupt ends it earlier.
     let mut attach = program.call(&["attach", &program.pid(), "--for", "1h", "-o", "b.iprof"])?;
     let attach = attach.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     subject::wait_for_entries(program.folder.path(), &["Attached.recurse"])?;
     let end = Instant::now() + LONG;
-    while program.sites()? == [0, 0] {
+    while sites(&mut program)? == [0, 0] {
         ensure!(Instant::now() < end, "it does not begin");
     }
     signal(&attach, Signal::INT);
     let output = attach.wait_with_output()?;
     ensure!(output.status.success() && text(&output.stderr).contains("recording has ended"), "{output:?}");
-    assert_eq!(program.sites()?, [0, 0]);
+    assert_eq!(sites(&mut program)?, [0, 0]);
     program.end()?;
     Ok(())
 }
@@ -558,7 +409,7 @@ fn a_recording_of_some_time_ends_by_itself_and_is_reported() -> Result<()> {
 /// A misspelt pattern records nothing, and says so.
 #[test]
 fn patterns_that_nothing_fits_are_named() -> Result<()> {
-    let mut program = Program::start(&jre::newest()?, &[], 1)?;
+    let mut program = start(&jre::newest()?, &[], 1)?;
     let warned = |output: &Output, patterns: &[&str], code: i32| {
         let said = text(&output.stderr);
         let all = patterns.iter().all(|pattern| said.contains(pattern));
@@ -578,11 +429,11 @@ fn patterns_that_nothing_fits_are_named() -> Result<()> {
 
 #[test]
 fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
-    let mut program = Program::start(&jre::newest()?, &[], 2)?;
+    let mut program = start(&jre::newest()?, &[], 2)?;
     program.attached(&["--monitors", "--heap", "counts", "-o", "a.iprof"])?;
     program.run("call 10")?;
     program.stop()?;
-    assert_eq!(program.sites()?, [0, 0]);
+    assert_eq!(sites(&mut program)?, [0, 0]);
     program.recorded("a.iprof")?;
     for (options, reason) in [
         (&["--monitors"][..], "threads: this was recorded in this program before"),
@@ -595,7 +446,7 @@ fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
     }
     // One that could not begin leaves nothing behind.
     ensure!(program.refused(&["-o", "/nowhere/x.iprof"])?.contains("cannot be created"));
-    assert_eq!(program.sites()?, [0, 0]);
+    assert_eq!(sites(&mut program)?, [0, 0]);
     program.attached(&["-o", "b.iprof"])?;
     ensure!(program.refused(&[])?.contains("the agent is loaded already, and records"));
     program.run("call 10")?;
@@ -608,11 +459,11 @@ fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
 fn a_program_that_was_started_with_the_agent_can_be_left_and_joined() -> Result<()> {
     for jre in jre::all()? {
         let option = agent::option("name=first")?;
-        let mut program = Program::start(&jre, &[&option], 2)?;
+        let mut program = start(&jre, &[&option], 2)?;
         program.run("call 10")?;
-        ensure!(program.sites()?[0] > 0);
+        ensure!(sites(&mut program)?[0] > 0);
         program.stop()?;
-        assert_eq!(program.sites()?, [0, 0], "Java {}", jre.version);
+        assert_eq!(sites(&mut program)?, [0, 0], "Java {}", jre.version);
         program.attached(&["-o", "b.iprof"])?;
         program.run("call 20")?;
         program.end()?;

@@ -30,7 +30,8 @@ fn an_interrupted_thread_goes_on_and_keeps_its_interrupt() -> Result<()> {
 }
 
 /// The channels of the JDK lose the ThreadDeath of a thread that is stopped in them. It went on for ever then, and others wrote into its pieces of the
-/// trace.
+/// trace. On Java 17 the thread was stopped while a class of the JDK that channels need was initialised for the recorder: no channel worked from then
+/// on. That came in one of ten runs.
 #[test]
 fn a_thread_that_is_stopped_while_its_trace_grows_ends() -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -38,10 +39,11 @@ fn a_thread_that_is_stopped_while_its_trace_grows_ends() -> Result<()> {
     let elsewhere = tempfile::tempdir()?;
     let rewritten = elsewhere.path().join("rewritten");
     subject::rewrite::<&str>(&classes, &rewritten, &[])?;
-    for jre in jre::all()?.into_iter().filter(|jre| jre.version < 17) {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version < 20) {
+        let stops = if jre.version < 17 { "40" } else { "200" };
         let mut java = jre.java();
         java.args(["-Dinstrument.record=trace", "-Dinstrument.calibrate=0", "-cp"]).arg(&rewritten);
-        java.args(["Stopped", "40"]);
+        java.args(["Stopped", stops]);
         let outcome = finish_within(java, Duration::from_secs(120))?;
         let case = format!("Java {}: {}", jre.version, outcome.stderr);
         assert_eq!(
@@ -53,7 +55,11 @@ fn a_thread_that_is_stopped_while_its_trace_grows_ends() -> Result<()> {
         let methods = subject::profile(outcome.folder.path())?;
         let leaf =
             methods.iter().find(|method| method.name.ends_with("Stopped.leaf")).expect("it was called");
-        assert!(leaf.entries > 40 * 20 && leaf.unclosed <= 40 && leaf.unmatched == 0, "{case}: {leaf:?}");
+        let stops: u64 = stops.parse()?;
+        assert!(
+            leaf.entries > stops * 20 && leaf.unclosed <= stops && leaf.unmatched == 0,
+            "{case}: {leaf:?}"
+        );
         let files = std::fs::read_dir(outcome.folder.path())?
             .map(|file| Ok(file?.path()))
             .collect::<Result<Vec<_>>>()?;

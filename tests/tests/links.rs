@@ -340,6 +340,12 @@ fn roots_restrict_a_recording_to_what_they_cause() {
         let none = program.run(jdk, &["-Dinstrument.roots=No#such,Linked#r?ot()V"], &["roots"]);
         assert!(none.stderr.contains("no instrumented method matches the root No#such"), "{}", none.stderr);
         assert_eq!(program.entries(&none.profile, "root"), 2);
+        let forms =
+            "-Dinstrument.roots=Linked.root(): void [static] (Linked.java:7), L*.nothing(int, long[])";
+        let printed = program.run(jdk, &[forms], &["roots"]);
+        assert_eq!(program.entries(&printed.profile, "root"), 2);
+        let said = "no instrumented method matches the root L*.nothing(int, long[])";
+        assert!(printed.stderr.contains(said), "{}", printed.stderr);
     });
 }
 

@@ -1,9 +1,11 @@
 //! The compiled runtime that the binary carries: made from its sources, and with every method that injected code calls.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
+use instrument_names::pattern::Pattern;
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::transform::hooks::Hook;
 use instrument_tests::jvm::jdks;
@@ -67,4 +69,103 @@ fn the_classes_are_made_from_the_sources() {
             name.display()
         );
     }
+}
+
+/// The recorder reads `-Dinstrument.roots` in Java; the one pattern language is [`Pattern`]'s.
+#[test]
+fn the_recorder_reads_patterns_of_methods_as_the_tool_does() {
+    const PATTERNS: [&str; 45] = [
+        "com.acme.Shop",
+        "com/acme/Shop",
+        "com.acme.*",
+        "com.**",
+        "**.Shop",
+        "**.Shop.Till",
+        "**",
+        "Shop",
+        "com.acme.Shop.Till",
+        "com.acme.Shop$Till",
+        "com.acme.Shop#price",
+        "com.acme.Shop.price",
+        "com.acme.S?op.pr?ce",
+        "*.*.Shop.price",
+        "com.acme.Shop.*",
+        "com.acme.Shop#*",
+        "com.acme.Shop.price(int, String, Money[])",
+        "com.acme.Shop.price(int,java.lang.String,q.Money[])",
+        "com.acme.Shop.price(int, String, Money...)",
+        "com.acme.Shop.price(int, S*, Money)",
+        "com.acme.Shop.price(int, S*, M*)",
+        "com.acme.Shop.price(int, S*, M*[])",
+        "com.acme.Shop.price(*, **, *[])",
+        "com.acme.Shop.price(*, *, *)",
+        "com.acme.Shop.price(*, *)",
+        "com.acme.Shop.price(ILjava/lang/String;[Lq/Money;)V",
+        "com/acme/Shop.price(ILjava/lang/String;[Lq/Money;)V",
+        "com.acme.Shop#price(ILjava.lang.String;[Lq.Money;)",
+        "com.acme.Shop#price:(ILjava/lang/String;[Lq/Money;)V",
+        "com.acme.Shop#price(ILjava/lang/String;[Lq/Money;)I",
+        "com.acme.Shop#price(I*)V",
+        "com.acme.Shop.price(..)",
+        "com.acme.Shop.price(\u{2026})",
+        "com.ac\u{2026}hop.price(\u{2026})",
+        "com.acme.Shop.pr*(int,*,*)V",
+        "com.acme.Shop.price(int, String, Money[]): void",
+        "com.acme.Shop.price(..): void [bridge] (Shop.java:17)",
+        "com.acme.Shop.price(..): Map.Entry",
+        "com.acme.Shop.price(..) (Shop.java)",
+        "com.acme.Shop.price()",
+        "com.acme.Shop.price(long)",
+        "com.acme.Shop.price(J)",
+        "com.acme.Shop.Till.<init>(Shop)",
+        "com.acme.Shop$Till.<init>",
+        "**.Shop.Till#<init>(com.acme.Shop)V",
+    ];
+    const METHODS: [[&str; 3]; 8] = [
+        ["com/acme/Shop", "price", "(ILjava/lang/String;[Lq/Money;)V"],
+        ["com/acme/Shop", "price", "(J)Ljava/util/Map$Entry;"],
+        ["com/acme/Shop", "price", "()V"],
+        ["com/acme/Shop", "prices", "([[I)[B"],
+        ["com/acme/Shop$Till", "<init>", "(Lcom/acme/Shop;)V"],
+        ["com/acme/sub/Shop", "price", "(ZLa/String;Lq/Money;)V"],
+        ["Shop", "price", "(IJ)V"],
+        ["price", "run", "()V"],
+    ];
+    let jdks = jdks().unwrap();
+    let classes = tempfile::tempdir().unwrap();
+    let runtime = root().join("runtime-java/classes");
+    let done = Command::new(jdks[0].tool("javac"))
+        .args(["-nowarn", "-d"])
+        .arg(classes.path())
+        .arg("-cp")
+        .arg(&runtime)
+        .arg(root().join("runtime-java/test/Patterns.java"))
+        .status()
+        .unwrap();
+    assert!(done.success());
+    let cases: Vec<_> =
+        PATTERNS.iter().flat_map(|pattern| METHODS.iter().map(move |method| (*pattern, method))).collect();
+    let input: String =
+        cases.iter().map(|(pattern, method)| format!("{pattern}\t{}\n", method.join("\t"))).collect();
+    let mut java = Command::new(jdks[0].tool("java"))
+        .arg("-cp")
+        .arg(std::env::join_paths([classes.path(), &runtime]).unwrap())
+        .arg("instrument.runtime.Patterns")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    java.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = java.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(found.lines().count(), cases.len());
+    let mut fitting = 0;
+    for ((pattern, method), found) in cases.iter().zip(found.lines()) {
+        let [class, name, descriptor] = method.map(str::as_bytes);
+        let expected = Pattern::new(pattern).unwrap().matches(class, name, descriptor);
+        assert_eq!(found, expected.to_string(), "{pattern} {method:?}");
+        fitting += usize::from(expected);
+    }
+    assert!((60..cases.len() - 60).contains(&fitting), "{fitting}");
 }

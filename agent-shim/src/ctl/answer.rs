@@ -3,8 +3,9 @@
 use super::methods::Methods;
 use crate::jvmti::{Jni, Jvmti, JvmtiError, Object};
 use crate::{AGENT, Agent, sessions};
+use instrument_control::answer::{self, Answer, Collected, Paused, Status, Stopped, ThreadName};
 use instrument_control::ctl::Request;
-use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 /// Tags above it are given here.
@@ -29,98 +30,99 @@ pub(super) fn reason(error: JvmtiError) -> String {
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn answer(self, request: Request) -> Result<Value, String> {
+    pub(super) fn answer(self, request: Request) -> Result<Answer, String> {
         match request {
-            Request::Status {} => self.status(),
-            Request::Threads { stacks } => self.threads(stacks),
-            Request::Thread { id: Some(id), name: None } => self.thread(id),
-            Request::Thread { id: None, name: Some(name) } => self.thread_by_name(&name),
+            Request::Status {} => self.status().map(Answer::Status),
+            Request::Threads { stacks } => self.threads(stacks).map(Answer::Threads),
+            Request::Thread { id: Some(id), name: None } => self.thread(id).map(Answer::Thread),
+            Request::Thread { id: None, name: Some(name) } => self.thread_by_name(&name).map(Answer::Thread),
             Request::Thread { .. } => Err("a thread has an id or a name".to_owned()),
-            Request::Classes { pattern, instances } => self.classes(pattern.as_deref(), instances),
-            Request::Class { name: Some(name), id: None } => self.class_by_name(&name),
-            Request::Class { name: None, id: Some(id) } => self.class_by_id(id),
+            Request::Classes { pattern, instances } => {
+                self.classes(pattern.as_deref(), instances).map(Answer::Classes)
+            }
+            Request::Class { name: Some(name), id: None } => self.class_by_name(&name).map(Answer::Class),
+            Request::Class { name: None, id: Some(id) } => self.class_by_id(id).map(Answer::Class),
             Request::Class { .. } => Err("a class has a name or an id".to_owned()),
-            Request::Object { id } => self.object(id),
-            Request::Monitors {} => self.monitors(),
-            Request::Monitor { id } => self.monitor(id),
-            Request::Snapshot { file } => self.snapshot(&file),
-            Request::Reset {} => self.reset(),
-            Request::HeapDump { file } => self.heap_dump(&file),
-            Request::Pause {} => self.pause(true),
-            Request::Resume {} => self.pause(false),
-            Request::Stop {} => self.stop(),
-            Request::Gc {} => self.gc(),
+            Request::Object { id } => self.object(id).map(Answer::Object),
+            Request::Monitors {} => self.monitors().map(Answer::Monitors),
+            Request::Monitor { id } => self.monitor(id).map(Answer::Monitor),
+            Request::Snapshot { file } => self.snapshot(&file).map(Answer::Copied),
+            Request::Reset {} => self.reset().map(Answer::Copied),
+            Request::HeapDump { file } => self.heap_dump(&file).map(Answer::HeapDump),
+            Request::Pause {} => self.pause(true).map(Answer::Paused),
+            Request::Resume {} => self.pause(false).map(Answer::Paused),
+            Request::Stop {} => self.stop().map(Answer::Stopped),
+            Request::Gc {} => self.gc().map(Answer::Collected),
         }
     }
 
-    fn status(self) -> Result<Value, String> {
-        let mut status = self.recording()?;
-        let told = |key: &str| self.jvmti.system_property(key).map(Value::from);
-        let mut all = Map::new();
-        all.insert("pid".into(), std::process::id().into());
-        all.insert("agent".into(), env!("CARGO_PKG_VERSION").into());
-        all.insert("command".into(), status.remove("command").or(told("sun.java.command")).into());
-        all.insert("java".into(), told("java.vm.version").or(status.remove("java.vm.version")).into());
-        all.insert("vm".into(), told("java.vm.name").into());
-        all.insert("options".into(), self.agent.told.as_str().into());
-        for key in ["recording", "record", "timing", "roots", "limit.depth", "limit.contexts"] {
-            all.insert(key.replace('.', "_"), status.remove(key).into());
-        }
-        let file = status.remove("file");
-        let bytes = file.as_ref().and_then(|file| std::fs::metadata(file.as_str()?).ok());
-        all.insert("profile".into(), file.into());
-        all.insert("profile_bytes".into(), bytes.map(|file| file.len()).into());
-        for (key, name) in [("threads", "threads"), ("pauses", "pauses"), ("paused.ns", "paused_ns")] {
-            let number = status.get(key).and_then(|n| n.as_str()?.parse::<u64>().ok());
-            all.insert(name.into(), number.into());
-        }
-        all.retain(|_, value| !value.is_null());
-        Ok(all.into())
+    fn status(self) -> Result<Status, String> {
+        let mut recording = self.recording()?;
+        let property = |key: &str| self.jvmti.system_property(key);
+        let number = |key: &str| recording.get(key).and_then(|number| number.parse().ok());
+        let (threads, pauses, paused_ns) = (number("threads"), number("pauses"), number("paused.ns"));
+        let mut text = |key: &str| recording.remove(key);
+        let profile = text("file");
+        let bytes = profile.as_ref().and_then(|file| std::fs::metadata(file).ok());
+        Ok(Status {
+            pid: std::process::id(),
+            agent: env!("CARGO_PKG_VERSION").to_owned(),
+            command: text("command").or_else(|| property("sun.java.command")),
+            java: property("java.vm.version").or_else(|| text("java.vm.version")),
+            vm: property("java.vm.name"),
+            options: self.agent.told.clone(),
+            recording: text("recording"),
+            record: text("record"),
+            timing: text("timing"),
+            roots: text("roots"),
+            limit_depth: text("limit.depth"),
+            limit_contexts: text("limit.contexts"),
+            profile,
+            profile_bytes: bytes.map(|file| file.len()),
+            threads,
+            pauses,
+            paused_ns,
+        })
     }
 
-    /// What the recorder says of itself: texts.
-    pub(super) fn recording(self) -> Result<Map<String, Value>, String> {
+    /// What the recorder says of itself.
+    pub(super) fn recording(self) -> Result<HashMap<String, String>, String> {
         let lines = self.jni.call_for_bytes(&self.methods.status).ok_or("the recorder does not answer")?;
         let text = String::from_utf8_lossy(&lines);
         let pairs = text.lines().filter_map(|line| line.split_once('='));
-        Ok(pairs.map(|(key, value)| (key.to_owned(), unescaped(value).into())).collect())
+        Ok(pairs.map(|(key, value)| (key.to_owned(), unescaped(value))).collect())
     }
 
-    fn pause(self, on: bool) -> Result<Value, String> {
-        let before = self.recording()?;
-        let was_on = before.get("recording").is_some_and(|state| state == "paused");
+    fn pause(self, on: bool) -> Result<Paused, String> {
+        let was_on = self.recording()?.get("recording").is_some_and(|state| state == "paused");
         if !self.methods.pause(self.jni, on) {
             return Err("the recorder does not answer".to_owned());
         }
-        let after = self.recording()?;
-        let number = |key: &str| after.get(key).and_then(|n| n.as_str()?.parse::<u64>().ok());
-        Ok(json!({
-            "recording": after.get("recording"),
-            "changed": was_on != on,
-            "pauses": number("pauses"),
-            "paused_ns": number("paused.ns"),
-        }))
+        let mut after = self.recording()?;
+        let number = |key: &str| after.get(key).and_then(|number| number.parse().ok());
+        let (pauses, paused_ns) = (number("pauses"), number("paused.ns"));
+        Ok(Paused { recording: after.remove("recording"), changed: was_on != on, pauses, paused_ns })
     }
 
     /// Ends the recording: nothing of it stays in the program.
-    fn stop(self) -> Result<Value, String> {
+    fn stop(self) -> Result<Stopped, String> {
         let profile = self.recording()?.remove("file");
         // Before: it is forgotten with the recording.
         let unmatched = self.agent.hook.unfitted();
         let removed = sessions::stop(self.jvmti, self.jni, &AGENT).ok_or("nothing is recorded")?;
-        Ok(json!({
-            "profile": profile,
-            "classes": removed.classes,
-            "refused": removed.refused,
-            "unmatched": unmatched,
-            "ns": removed.time.as_nanos() as u64,
-        }))
+        Ok(Stopped {
+            profile,
+            classes: removed.classes as u64,
+            refused: removed.refused as u64,
+            unmatched,
+            ns: removed.time.as_nanos() as u64,
+        })
     }
 
-    fn gc(self) -> Result<Value, String> {
+    fn gc(self) -> Result<Collected, String> {
         let start = std::time::Instant::now();
         self.jvmti.force_gc().map_err(reason)?;
-        Ok(json!({ "ns": start.elapsed().as_nanos() as u64 }))
+        Ok(Collected { ns: start.elapsed().as_nanos() as u64 })
     }
 
     // ---- names ----
@@ -162,14 +164,14 @@ impl<'a> Asked<'a> {
     }
 
     /// An object as a part of an answer: its id and class.
-    pub(super) fn named(self, object: &Object<'_>) -> Value {
-        json!({ "id": self.id(object), "class": self.class_name_of(object) })
+    pub(super) fn named(self, object: &Object<'_>) -> answer::Object {
+        answer::Object { id: self.id(object), class: self.class_name_of(object) }
     }
 
     /// A thread as a part of an answer: its id and name.
-    pub(super) fn named_thread(self, thread: &Object<'_>) -> Value {
+    pub(super) fn named_thread(self, thread: &Object<'_>) -> ThreadName {
         let name = self.jvmti.thread_info(thread, self.jni).map(|info| info.name).unwrap_or_default();
-        json!({ "id": self.thread_id(thread), "name": name })
+        ThreadName { id: self.thread_id(thread), name }
     }
 
     /// The number that Java gives a thread; read, and not asked for: that could be a method of the program.

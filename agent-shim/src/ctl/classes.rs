@@ -2,9 +2,10 @@
 
 use super::answer::{Asked, java_name, reason};
 use crate::jvmti::Object;
+use instrument_control::answer::{Class, ClassDetails, Classes, Field, Loader, Method, OneClass};
 use instrument_names::nearest::did_you_mean;
 use instrument_names::types::ObjectPatterns;
-use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Bits of `JVMTI_CLASS_STATUS_*`.
@@ -49,22 +50,19 @@ fn words(flags: u32, of: Of) -> String {
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn classes(self, pattern: Option<&str>, instances: bool) -> Result<Value, String> {
+    pub(super) fn classes(self, pattern: Option<&str>, instances: bool) -> Result<Classes, String> {
         let wanted = pattern.map(|pattern| ObjectPatterns::new(&[pattern])).transpose();
         let wanted = wanted.map_err(|error| error.to_string())?;
         let classes = self.jvmti.loaded_classes(self.jni).map_err(reason)?;
         let counts = if instances { Some(self.count(&classes)?) } else { None };
-        let mut loaders: HashMap<i64, Value> = HashMap::new();
+        let mut loaders: HashMap<i64, Loader> = HashMap::new();
         let (mut all, mut others) = (Vec::new(), Vec::new());
         for (place, class) in classes.into_iter().enumerate() {
             let name = self.name(&class);
             if wanted.as_ref().is_none_or(|wanted| wanted.matches(name.as_bytes())) {
-                let mut one = json!({ "name": name, "loader": self.loader(&class, &mut loaders) });
-                if let Some((objects, bytes)) = counts.as_ref().and_then(|counts| counts.get(place + 1)) {
-                    one["instances"] = (*objects).into();
-                    one["bytes"] = (*bytes).into();
-                }
-                all.push(one);
+                let (instances, bytes) =
+                    counts.as_ref().and_then(|counts| counts.get(place + 1).copied()).unzip();
+                all.push(Class { name, loader: self.loader(&class, &mut loaders), instances, bytes });
             } else {
                 others.push(name);
             }
@@ -73,11 +71,8 @@ impl<'a> Asked<'a> {
         if let (Some(pattern), true) = (pattern, all.is_empty()) {
             return Err(format!("no class that is loaded fits '{pattern}'{}", did_you_mean(pattern, others)));
         }
-        all.sort_by(|a, b| {
-            let bytes = |one: &Value| std::cmp::Reverse(one["bytes"].as_u64());
-            bytes(a).cmp(&bytes(b)).then_with(|| a["name"].as_str().cmp(&b["name"].as_str()))
-        });
-        Ok(json!({ "classes": all }))
+        all.sort_by(|a, b| (Reverse(a.bytes), &a.name).cmp(&(Reverse(b.bytes), &b.name)));
+        Ok(Classes { classes: all })
     }
 
     /// Objects and bytes of each class, whose place is one less. Tags of an environment of its own, that others have theirs.
@@ -97,20 +92,22 @@ impl<'a> Asked<'a> {
         counts.map_err(reason)
     }
 
-    fn loader(self, class: &Object<'a>, known: &mut HashMap<i64, Value>) -> Value {
-        let Ok(loader) = self.jvmti.loader(class, self.jni) else { return Value::Null };
+    fn loader(self, class: &Object<'a>, known: &mut HashMap<i64, Loader>) -> Option<Loader> {
+        let loader = self.jvmti.loader(class, self.jni).ok()?;
         if loader.is_null() {
-            return json!({ "name": "boot" });
+            return Some(Loader { name: Some("boot".to_owned()), ..Loader::default() });
         }
         let id = self.id(&loader).unwrap_or(0);
-        let named =
-            known.entry(id).or_insert_with(|| json!({ "id": id, "class": self.class_name_of(&loader) }));
+        let named = known.entry(id).or_insert_with(|| {
+            let class = self.class_name_of(&loader);
+            Loader { name: None, id: Some(id), class: Some(class) }
+        });
         let named = named.clone();
         self.jni.forget(loader);
-        named
+        Some(named)
     }
 
-    pub(super) fn class_by_name(self, name: &str) -> Result<Value, String> {
+    pub(super) fn class_by_name(self, name: &str) -> Result<ClassDetails, String> {
         let plain = name.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or(name);
         let (mut found, mut others) = (Vec::new(), Vec::new());
         let wanted = ObjectPatterns::new(&[plain]).map_err(|error| error.to_string())?;
@@ -127,71 +124,62 @@ impl<'a> Asked<'a> {
         if found.is_empty() {
             return Err(format!("no class {plain} is loaded{}", did_you_mean(plain, others)));
         }
-        Ok(json!({ "classes": found }))
+        Ok(ClassDetails { classes: found })
     }
 
-    pub(super) fn class_by_id(self, id: i64) -> Result<Value, String> {
+    pub(super) fn class_by_id(self, id: i64) -> Result<ClassDetails, String> {
         let class = self.find(id)?;
         if self.class_name_of(&class) != "java.lang.Class" {
             return Err(format!("the object {id} is not a class"));
         }
-        Ok(json!({ "classes": [self.one_class(&class)] }))
+        Ok(ClassDetails { classes: vec![self.one_class(&class)] })
     }
 
-    fn one_class(self, class: &Object<'a>) -> Value {
+    fn one_class(self, class: &Object<'a>) -> OneClass {
         let signature = self.jvmti.signature(class).unwrap_or_default();
-        let mut all = Map::new();
-        all.insert("id".into(), self.id(class).into());
-        all.insert("name".into(), java_name(&signature).into());
-        all.insert("loader".into(), self.loader(class, &mut HashMap::new()));
-        if let Some(source) = self.jvmti.class_source(class) {
-            all.insert("source".into(), source.into());
-        }
-        if let Ok(status) = self.jvmti.class_status(class) {
-            let words =
-                STATUS.iter().filter(|(bit, _)| status & bit != 0).map(|(_, word)| Value::from(*word));
-            all.insert("status".into(), words.collect());
-        }
-        if let Ok(flags) = self.jvmti.class_modifiers(class) {
-            all.insert("modifiers".into(), words(flags, Of::Class).into());
-        }
+        let name = |class: Object<'a>| {
+            let name = self.name(&class);
+            self.jni.forget(class);
+            name
+        };
+        let status_words = |status: u32| {
+            STATUS.iter().filter(|(bit, _)| status & bit != 0).map(|(_, word)| (*word).to_owned()).collect()
+        };
         let superclass = self.jni.superclass_of(class);
-        if !superclass.is_null() {
-            all.insert("superclass".into(), self.name(&superclass).into());
-            self.jni.forget(superclass);
+        OneClass {
+            id: self.id(class),
+            name: java_name(&signature),
+            loader: self.loader(class, &mut HashMap::new()),
+            source: self.jvmti.class_source(class),
+            status: self.jvmti.class_status(class).ok().map(status_words),
+            modifiers: self.jvmti.class_modifiers(class).ok().map(|flags| words(flags, Of::Class)),
+            superclass: (!superclass.is_null()).then(|| name(superclass)),
+            interfaces: self.jvmti.class_interfaces(class, self.jni).into_iter().map(name).collect(),
+            fields: self.fields(class),
+            methods: self.methods_of(class, &signature),
         }
-        let interfaces = self.jvmti.class_interfaces(class, self.jni).into_iter().map(|interface| {
-            let name = self.name(&interface);
-            self.jni.forget(interface);
-            Value::from(name)
-        });
-        all.insert("interfaces".into(), interfaces.collect());
-        self.members(class, &signature, &mut all);
-        all.into()
     }
 
-    fn members(self, class: &Object<'a>, signature: &str, all: &mut Map<String, Value>) {
-        if let Ok(fields) = self.jvmti.class_fields(class) {
-            let fields = fields.into_iter().filter_map(|field| self.jvmti.field(class, field).ok());
-            let fields = fields.map(|(name, descriptor, flags)| {
-                json!({ "name": name, "type": java_name(&descriptor), "modifiers": words(flags, Of::Field) })
-            });
-            all.insert("fields".into(), fields.collect());
-        }
-        if let Ok(methods) = self.jvmti.class_methods(class) {
-            let internal = signature.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or("");
-            let methods = methods.into_iter().filter_map(|method| self.jvmti.method(method).ok());
-            let methods = methods.map(|(name, descriptor, flags)| {
-                let id = self.agent.hook.method_id(internal, &name, &descriptor);
-                let mut one =
-                    json!({ "name": name, "descriptor": descriptor, "modifiers": words(flags, Of::Method) });
-                if let Some(id) = id {
-                    one["id"] = id.into();
-                }
-                one
-            });
-            all.insert("methods".into(), methods.collect());
-        }
+    fn fields(self, class: &Object<'a>) -> Option<Vec<Field>> {
+        let fields = self.jvmti.class_fields(class).ok()?;
+        let fields = fields.into_iter().filter_map(|field| self.jvmti.field(class, field).ok());
+        let one = |(name, descriptor, flags): (String, String, u32)| Field {
+            name,
+            r#type: java_name(&descriptor),
+            modifiers: words(flags, Of::Field),
+        };
+        Some(fields.map(one).collect())
+    }
+
+    fn methods_of(self, class: &Object<'a>, signature: &str) -> Option<Vec<Method>> {
+        let methods = self.jvmti.class_methods(class).ok()?;
+        let internal = signature.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or("");
+        let methods = methods.into_iter().filter_map(|method| self.jvmti.method(method).ok());
+        let one = |(name, descriptor, flags): (String, String, u32)| {
+            let id = self.agent.hook.method_id(internal, &name, &descriptor);
+            Method { name, descriptor, modifiers: words(flags, Of::Method), id }
+        };
+        Some(methods.map(one).collect())
     }
 }
 

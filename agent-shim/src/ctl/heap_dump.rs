@@ -2,11 +2,11 @@
 
 use super::answer::Asked;
 use crate::heap_dump::{self, Biographies, Garbage, Tracked};
-use serde_json::{Value, json};
+use instrument_control::answer::HeapDump;
 use std::path::Path;
 
 impl Asked<'_> {
-    pub(super) fn heap_dump(self, to: &Path) -> Result<Value, String> {
+    pub(super) fn heap_dump(self, to: &Path) -> Result<HeapDump, String> {
         if !to.is_absolute() || to.file_name().is_none() {
             return Err("a heap dump needs the absolute path of a file".to_owned());
         }
@@ -16,12 +16,12 @@ impl Asked<'_> {
         let biographies = Biographies::of(&self.agent.hook, self.jni);
         let tracked = biographies.as_ref().map(|biographies| biographies as &dyn Tracked);
         let dump = heap_dump::write(self.jni, to, Garbage::Collect, tracked)?;
-        Ok(json!({
-            "file": dump.path,
-            "objects": dump.objects,
-            "classes": dump.classes,
-            "bytes": dump.bytes,
-            "cut": dump.cut,
-        }))
+        Ok(HeapDump {
+            file: dump.path,
+            objects: dump.objects,
+            classes: dump.classes,
+            bytes: dump.bytes,
+            cut: dump.cut,
+        })
     }
 }

@@ -3,22 +3,17 @@
 use super::answer::{Asked, reason};
 use crate::heap;
 use crate::heap_dump::{Biographies, Tracked};
+use instrument_control::answer::{Made, ObjectDetails};
 use instrument_rewriter::class_file::mutf8;
-use serde_json::{Value, json};
 
 impl Asked<'_> {
-    pub(super) fn object(self, id: i64) -> Result<Value, String> {
+    pub(super) fn object(self, id: i64) -> Result<ObjectDetails, String> {
         let object = self.find(id)?;
-        let mut all = self.one_monitor(&object)?;
-        let monitor = all.clone();
+        let monitor = self.one_monitor(&object)?;
         let bytes = self.jvmti.object_size(&object).map_err(reason)?;
-        all.as_object_mut().into_iter().for_each(|all| all.retain(|key, _| key == "id" || key == "class"));
-        all["bytes"] = bytes.into();
-        all["monitor"] = monitor;
-        if let Some((_, thread, context)) = heap::object(id) {
-            all["made"] = json!({ "thread": thread, "context": context, "stack": self.stack(context) });
-        }
-        Ok(all)
+        let made =
+            heap::object(id).map(|(_, thread, context)| Made { thread, context, stack: self.stack(context) });
+        Ok(ObjectDetails { object: monitor.object.clone(), bytes, monitor, made })
     }
 
     /// The methods of a context, the innermost first.

@@ -6,11 +6,11 @@ use super::place::Place;
 use crate::AGENT;
 use crate::jvmti::{Jni, Jvmti};
 use crate::talk::contained;
-use instrument_control::ctl::{MAX_REQUEST, REQUEST_TIMEOUT, Request, answer_line};
+use instrument_control::answer::{Answer, answer_line};
+use instrument_control::ctl::{MAX_REQUEST, REQUEST_TIMEOUT, Request};
 use rustix::net::sockopt::socket_peercred;
 use rustix::net::{Shutdown, shutdown};
 use rustix::process::getuid;
-use serde_json::Value;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -72,7 +72,7 @@ impl Server {
         let _ = write(&mut stream, format!("{}\n", answer_line(answer)).as_bytes());
     }
 
-    fn answer(&self, line: &[u8], jvmti: Jvmti<'_>, jni: Jni<'_>) -> Result<Value, String> {
+    fn answer(&self, line: &[u8], jvmti: Jvmti<'_>, jni: Jni<'_>) -> Result<Answer, String> {
         let request = Request::parse(line)?;
         self.busy.store(true, SeqCst);
         // Behind the store: who stops either sees it or is seen.

@@ -4,8 +4,8 @@
 //! of a process that was killed then, which readers accept at any moment. It is written beside its place and renamed.
 
 use super::answer::{Asked, reason};
+use instrument_control::answer::Copied;
 use instrument_names::snapshot::of_reset;
-use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -17,12 +17,12 @@ const IS_SNAPSHOT: u64 = 88;
 
 impl Asked<'_> {
     /// Readers of the profile count from now on: they take from it what this snapshot beside it has.
-    pub(super) fn reset(self) -> Result<Value, String> {
+    pub(super) fn reset(self) -> Result<Copied, String> {
         let from = self.profile()?;
         self.copy(&from, &of_reset(&from))
     }
 
-    pub(super) fn snapshot(self, to: &Path) -> Result<Value, String> {
+    pub(super) fn snapshot(self, to: &Path) -> Result<Copied, String> {
         let from = self.profile()?;
         let answer = self.copy(&from, to)?;
         // What the profile counts from, its snapshot counts from as well.
@@ -37,12 +37,11 @@ impl Asked<'_> {
 
     /// Where the profile is.
     fn profile(self) -> Result<PathBuf, String> {
-        let status = self.recording()?;
-        let profile = status.get("file").and_then(Value::as_str);
+        let profile = self.recording()?.remove("file");
         Ok(PathBuf::from(profile.ok_or("nothing has been recorded so far, so there is no profile")?))
     }
 
-    fn copy(self, from: &Path, to: &Path) -> Result<Value, String> {
+    fn copy(self, from: &Path, to: &Path) -> Result<Copied, String> {
         let (Some(folder), Some(name), true) = (to.parent(), to.file_name(), to.is_absolute()) else {
             return Err("a snapshot needs the absolute path of a file".to_owned());
         };
@@ -76,7 +75,7 @@ impl Asked<'_> {
             let bytes = copied.map_err(|error| named(&beside, error))?;
             copy.write_all_at(&1u64.to_le_bytes(), IS_SNAPSHOT).map_err(|error| named(&beside, error))?;
             fs::rename(&beside, to).map_err(|error| named(to, error))?;
-            Ok(json!({ "file": to, "bytes": bytes, "stopped_ns": stopped }))
+            Ok(Copied { file: to.to_owned(), bytes, stopped_ns: stopped })
         });
         if finish.is_err() {
             let _ = fs::remove_file(&beside);

@@ -2,7 +2,7 @@
 
 use super::answer::{Asked, java_name, reason};
 use crate::jvmti::{Frame, MethodId, Object, Stack};
-use serde_json::{Map, Value, json};
+use instrument_control::answer::{self, Monitor, Monitors, Thread, Threads};
 use std::collections::HashMap;
 
 /// The most frames of a stack.
@@ -45,16 +45,16 @@ struct Known {
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn threads(self, frames: usize) -> Result<Value, String> {
+    pub(super) fn threads(self, frames: usize) -> Result<Threads, String> {
         let stacks = self.jvmti.all_stacks(frames.min(DEEPEST), self.jni).map_err(reason)?;
         let mut methods = HashMap::new();
-        let mut threads: Vec<Value> =
+        let mut threads: Vec<Thread> =
             stacks.iter().map(|stack| self.one_thread(stack, frames > 0, &mut methods)).collect();
-        threads.sort_by_key(|thread| thread["id"].as_i64());
-        Ok(json!({ "threads": threads }))
+        threads.sort_by_key(|thread| thread.id);
+        Ok(Threads { threads })
     }
 
-    pub(super) fn thread(self, id: i64) -> Result<Value, String> {
+    pub(super) fn thread(self, id: i64) -> Result<Thread, String> {
         let stacks = self.jvmti.all_stacks(DEEPEST, self.jni).map_err(reason)?;
         let stack = stacks.iter().find(|stack| self.thread_id(&stack.thread) == Some(id));
         let stack = stack.ok_or_else(|| format!("no platform thread has the id {id}; it may have ended"))?;
@@ -62,7 +62,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The one thread of a name.
-    pub(super) fn thread_by_name(self, name: &str) -> Result<Value, String> {
+    pub(super) fn thread_by_name(self, name: &str) -> Result<Thread, String> {
         let stacks = self.jvmti.all_stacks(DEEPEST, self.jni).map_err(reason)?;
         let has_name = |stack: &&Stack<'a>| {
             self.jvmti.thread_info(&stack.thread, self.jni).is_ok_and(|info| info.name == name)
@@ -83,59 +83,44 @@ impl<'a> Asked<'a> {
         stack: &Stack<'a>,
         with_stack: bool,
         methods: &mut HashMap<MethodId, Known>,
-    ) -> Value {
+    ) -> Thread {
         let thread = &stack.thread;
-        let mut all = Map::new();
-        all.insert("id".into(), self.thread_id(thread).into());
-        if let Ok(info) = self.jvmti.thread_info(thread, self.jni) {
-            all.insert("name".into(), info.name.into());
-            all.insert("group".into(), info.group.into());
-            all.insert("daemon".into(), info.is_daemon.into());
-            all.insert("priority".into(), info.priority.into());
-        }
-        all.insert("state".into(), java_state(stack.state).into());
-        let details: Vec<&str> =
-            DETAILS.iter().filter(|(bit, _)| stack.state & bit != 0).map(|(_, text)| *text).collect();
-        if !details.is_empty() {
-            all.insert("details".into(), details.into());
-        }
-        if let Some(ns) = self.jvmti.cpu_time(thread) {
-            all.insert("cpu_ns".into(), ns.into());
-        }
-        if let Ok(Some(monitor)) = self.jvmti.contended_monitor(thread, self.jni) {
-            all.insert("waits_for".into(), self.named(&monitor));
+        let named = |monitor: Object<'a>| {
+            let named = self.named(&monitor);
             self.jni.forget(monitor);
+            named
+        };
+        let details = DETAILS.iter().filter(|(bit, _)| stack.state & bit != 0);
+        let waits_for = self.jvmti.contended_monitor(thread, self.jni).ok().flatten();
+        let owned = self.jvmti.owned_monitors(thread, self.jni).ok();
+        let mut all = Thread {
+            id: self.thread_id(thread),
+            state: java_state(stack.state).to_owned(),
+            details: details.map(|(_, text)| (*text).to_owned()).collect(),
+            cpu_ns: self.jvmti.cpu_time(thread),
+            waits_for: waits_for.map(named),
+            owns: owned.map(|owned| owned.into_iter().map(named).collect()),
+            stack: with_stack.then(|| stack.frames.iter().map(|frame| self.frame(frame, methods)).collect()),
+            ..Thread::default()
+        };
+        if let Ok(info) = self.jvmti.thread_info(thread, self.jni) {
+            all.name = Some(info.name);
+            all.group = Some(info.group);
+            all.daemon = Some(info.is_daemon);
+            all.priority = Some(info.priority);
         }
-        if let Ok(owned) = self.jvmti.owned_monitors(thread, self.jni) {
-            let owned = owned.into_iter().map(|monitor| {
-                let named = self.named(&monitor);
-                self.jni.forget(monitor);
-                named
-            });
-            all.insert("owns".into(), owned.collect());
-        }
-        if with_stack {
-            let frames = stack.frames.iter().map(|frame| self.frame(frame, methods));
-            all.insert("stack".into(), frames.collect());
-        }
-        all.into()
+        all
     }
 
-    fn frame(self, frame: &Frame, methods: &mut HashMap<MethodId, Known>) -> Value {
+    fn frame(self, frame: &Frame, methods: &mut HashMap<MethodId, Known>) -> answer::Frame {
         let known = methods.entry(frame.method).or_insert_with(|| self.known(frame.method));
-        let line = known.lines.iter().filter(|(start, _)| *start <= frame.location).max();
-        let mut all = Map::new();
-        all.insert("class".into(), known.class.as_str().into());
-        all.insert("method".into(), known.method.as_str().into());
+        let (class, method) = (known.class.clone(), known.method.clone());
         if frame.location < 0 {
-            all.insert("native".into(), true.into());
-        } else if let Some(file) = &known.file {
-            all.insert("file".into(), file.as_str().into());
-            if let Some((_, line)) = line {
-                all.insert("line".into(), (*line).into());
-            }
+            return answer::Frame { class, method, native: true, ..answer::Frame::default() };
         }
-        all.into()
+        let line = known.lines.iter().filter(|(start, _)| *start <= frame.location).max();
+        let line = line.filter(|_| known.file.is_some()).map(|(_, line)| *line);
+        answer::Frame { class, method, native: false, file: known.file.clone(), line }
     }
 
     fn known(self, method: MethodId) -> Known {
@@ -156,7 +141,7 @@ impl<'a> Asked<'a> {
     // ---- monitors ----
 
     /// Those that a thread has, or waits for.
-    pub(super) fn monitors(self) -> Result<Value, String> {
+    pub(super) fn monitors(self) -> Result<Monitors, String> {
         let stacks = self.jvmti.all_stacks(0, self.jni).map_err(reason)?;
         let mut found: Vec<(Option<i64>, Object<'a>)> = Vec::new();
         let mut all_told = true;
@@ -173,39 +158,32 @@ impl<'a> Asked<'a> {
                 }
             }
         }
-        let monitors: Result<Vec<Value>, String> =
+        let monitors: Result<Vec<Monitor>, String> =
             found.iter().map(|(_, monitor)| self.one_monitor(monitor)).collect();
-        Ok(json!({ "monitors": monitors?, "only_contended": !all_told }))
+        Ok(Monitors { monitors: monitors?, only_contended: !all_told })
     }
 
-    pub(super) fn monitor(self, id: i64) -> Result<Value, String> {
+    pub(super) fn monitor(self, id: i64) -> Result<Monitor, String> {
         self.one_monitor(&self.find(id)?)
     }
 
-    pub(super) fn one_monitor(self, monitor: &Object<'a>) -> Result<Value, String> {
+    pub(super) fn one_monitor(self, monitor: &Object<'a>) -> Result<Monitor, String> {
         let usage = self.jvmti.monitor_use(monitor, self.jni).map_err(reason)?;
-        let named = |threads: Vec<Object<'a>>| {
-            let one = |thread: Object<'a>| {
-                let named = self.named_thread(&thread);
-                self.jni.forget(thread);
-                named
-            };
-            threads.into_iter().map(one).collect::<Vec<Value>>()
+        let named = |thread: Object<'a>| {
+            let named = self.named_thread(&thread);
+            self.jni.forget(thread);
+            named
         };
-        let (mut waiters, notify_waiters) = (named(usage.waiters), named(usage.notify_waiters));
+        let notify_waiters: Vec<_> = usage.notify_waiters.into_iter().map(named).collect();
+        let mut waiters: Vec<_> = usage.waiters.into_iter().map(named).collect();
         // Before 23 those that are to be notified are among them.
         waiters.retain(|thread| !notify_waiters.contains(thread));
-        let mut all = json!({
-            "id": self.id(monitor),
-            "class": self.class_name_of(monitor),
-            "entries": usage.entries,
-            "waiters": waiters,
-            "notify_waiters": notify_waiters,
-        });
-        if let Some(owner) = usage.owner {
-            all["owner"] = self.named_thread(&owner);
-            self.jni.forget(owner);
-        }
-        Ok(all)
+        Ok(Monitor {
+            object: self.named(monitor),
+            owner: usage.owner.map(named),
+            entries: usage.entries,
+            waiters,
+            notify_waiters,
+        })
     }
 }

@@ -17,7 +17,10 @@ public final class Real {
 
     private Real() {}
 
-    /** Arguments: class of the program, ms of rounds until compiled, ms of rounds that are measured; or, to count calls, the class and {@code rounds=N}. */
+    /**
+     * Arguments: class of the program, ms of rounds until compiled, ms of rounds that are measured; or, to count calls, the class and
+     * {@code rounds=N}; or, to print the ns of CPU time of each round until a line can be read, the class and {@code lines}.
+     */
     public static void main(String[] arguments) throws Exception {
         Program program = (Program) Class.forName(arguments[0]).getDeclaredConstructor().newInstance();
         if (arguments[1].startsWith("rounds=")) {
@@ -27,6 +30,14 @@ public final class Real {
             System.exit(0);
         }
         long expected = program.round();
+        if (arguments[1].equals("lines")) {
+            while (System.in.available() == 0) {
+                long start = THREADS.getCurrentThreadCpuTime();
+                check(expected, measured(program));
+                System.out.println(THREADS.getCurrentThreadCpuTime() - start);
+            }
+            System.exit(0);
+        }
         for (long end = System.nanoTime() + millis(arguments[1]); System.nanoTime() < end;) {
             check(expected, program.round());
         }

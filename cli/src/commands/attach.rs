@@ -16,6 +16,8 @@ use crate::io::jvm::{self, Kind};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use hand_over::HandOver;
+use instrument_control::answer::Subgraph;
+use instrument_names::printable::printable;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -50,6 +52,13 @@ pub(crate) struct Opts {
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "printed")]
     report_to: Option<PathBuf>,
 
+    /// Rewrite only what the roots can call, as far as call sites, overrides and lambdas tell
+    ///
+    /// All other methods keep their own code and cost nothing. Callbacks from the JDK (`run`, `compare`) are rewritten, too; what they call
+    /// follows within moments of their first call. Calls by reflection are not followed: the methods that make some are named.
+    #[arg(long)]
+    subgraph: bool,
+
     /// Seconds that the program may take to load the agent
     #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
@@ -66,7 +75,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let Some(target) = &opts.target else { return list(talk) };
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
-    let agent = opts.agent.resolve(talk)?;
+    let mut agent = opts.agent.resolve(talk)?;
+    agent.subgraph = opts.subgraph;
+    if opts.subgraph && agent.settings.roots.is_empty() {
+        return Err(usage("--subgraph rewrites what the roots can call: give --root METHOD"));
+    }
     if agent.recording.is_early() {
         return Err(usage("--early is about the start of a program; this one runs already"));
     }
@@ -89,16 +102,19 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         }
     }
     let hand_over = HandOver::new(&process, &agent.library, &options)?;
-    let (profile, unmatched) = hand_over.attach(Duration::from_secs(opts.timeout))?;
+    let (profile, attached) = hand_over.attach(Duration::from_secs(opts.timeout))?;
     let (pid, program) = (process.pid, process.program().unwrap_or("?"));
     talk.note(format_args!("process {pid} ({program}) is recorded: {}", profile.display()));
+    if let Some(subgraph) = &attached.subgraph {
+        say_subgraph(subgraph, talk);
+    }
     let warned = |unmatched: &[(String, String)], profile: &Path| {
         let warnings = nothing_fitted(unmatched, &[profile.to_owned()]);
         with_warnings(&warnings, agent.settings.strict, Exit::Done, talk)
     };
     let Some(duration) = opts.duration else {
         // Classes that load later may fit.
-        return Ok(warned(&unmatched, &profile));
+        return Ok(warned(&attached.unmatched, &profile));
     };
     let end = Instant::now() + duration;
     while Instant::now() < end && !interrupted.load(SeqCst) && process.is_alive() {
@@ -117,6 +133,34 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         report.print(&[profile])?;
     }
     Ok(exit)
+}
+
+/// The most methods that are named.
+const NAMED: usize = 5;
+
+/// What is rewritten of the program, and what is not known.
+fn say_subgraph(subgraph: &Subgraph, talk: &Talk) {
+    let Subgraph { classes, rewritten_classes, methods, callbacks, hull_classes, hull_methods, reflective } =
+        subgraph;
+    talk.note(format_args!(
+        "methods rewritten: {methods}, of {rewritten_classes} classes ({classes} are loaded); {callbacks} of them are callbacks"
+    ));
+    if methods < hull_methods {
+        talk.note(format_args!(
+            "the roots can call up to {hull_methods} methods of {hull_classes} classes: more are rewritten as those before them are called"
+        ));
+    }
+    if !reflective.is_empty() {
+        let named = reflective.iter().take(NAMED).map(|name| printable(name)).collect::<Vec<_>>().join(", ");
+        let more = if reflective.len() > NAMED {
+            format!(" and {} more", reflective.len() - NAMED)
+        } else {
+            String::new()
+        };
+        talk.warn(format_args!(
+            "not followed: calls by reflection in {named}{more}; what only they call is not recorded (without --subgraph it is)"
+        ));
+    }
 }
 
 /// The programs that it can attach to.

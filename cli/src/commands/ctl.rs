@@ -7,38 +7,14 @@ mod ask;
 mod place;
 mod text;
 
-/// Ends the recording of a process, given as `ctl` takes it, and says what became of its classes.
-///
-/// # Errors
-/// It does not answer, or refuses.
-pub(crate) fn stop(target: &str) -> Result<Stopped> {
-    let stream = place::connect(target);
-    let answer = stream.and_then(|stream| ask(stream, &ctl::Request::Stop {}, LATER));
-    let answer = answer.with_context(|| format!("process {target}"))?;
-    Ok(Stopped { said: text::stopped(&answer), unmatched: unmatched(&answer) })
-}
-
-/// What came of a recording that was ended.
-pub(crate) struct Stopped {
-    /// In a sentence.
-    pub(crate) said: String,
-    /// Patterns that nothing fitted, each with its option.
-    pub(crate) unmatched: Vec<(String, String)>,
-}
-
-/// The patterns that nothing fitted, of an answer of the agent.
-pub(crate) fn unmatched(answer: &Value) -> Vec<(String, String)> {
-    let pair = |pair: &Value| Some((pair[0].as_str()?.to_owned(), pair[1].as_str()?.to_owned()));
-    answer["unmatched"].as_array().into_iter().flatten().filter_map(pair).collect()
-}
-
 use crate::commands::run::unmatched as nothing_fitted;
 use crate::io::exit::{Exit, usage};
 use crate::io::talk::Talk;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use ask::{LATER, SOON, ask};
+use instrument_control::answer::{self, Answer, Status, read};
 use instrument_control::ctl;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -139,6 +115,23 @@ enum Request {
     Gc,
 }
 
+/// A program of the list: its status, or why it does not answer.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Program {
+    Answers(Box<Status>),
+    Silent { pid: Option<u32>, error: String },
+}
+
+impl Program {
+    fn pid(&self) -> Option<u32> {
+        match self {
+            Program::Answers(status) => Some(status.pid),
+            Program::Silent { pid, .. } => *pid,
+        }
+    }
+}
+
 impl Request {
     /// As it is sent.
     fn sent(&self) -> Result<ctl::Request> {
@@ -190,23 +183,27 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         }
         (Some(target), request) => {
             let request = request.as_ref().unwrap_or(&Request::Status);
+            let sent = request.sent()?;
             let mut answer = place::connect(target)
-                .and_then(|stream| ask(stream, &request.sent()?, request.limit()))
+                .and_then(|stream| ask(stream, &sent, request.limit()))
+                .and_then(|answer| Answer::of(&sent, answer).map_err(|reason| anyhow!("{reason}")))
                 .with_context(|| format!("process {target}"))?;
-            if let Request::Classes { top: Some(top), .. } = request
-                && let Some(classes) = answer["classes"].as_array_mut()
+            if let (Request::Classes { top: Some(top), .. }, Answer::Classes(found)) = (request, &mut answer)
             {
-                classes.truncate(*top);
+                found.classes.truncate(*top);
             }
             if opts.json {
+                let answer = answer.to_json().map_err(|reason| anyhow!("{reason}"))?;
                 serde_json::to_writer_pretty(&mut out, &answer)?;
                 writeln!(out)?;
             } else {
-                text::print(&mut out, request, &answer)?;
+                text::print(&mut out, &sent, &answer)?;
             }
-            let profile: Vec<PathBuf> = answer["profile"].as_str().map(PathBuf::from).into_iter().collect();
-            for warning in nothing_fitted(&unmatched(&answer), &profile) {
-                talk.warn(format_args!("{warning}"));
+            if let Answer::Stopped(stopped) = &answer {
+                let profile: Vec<PathBuf> = stopped.profile.iter().map(PathBuf::from).collect();
+                for warning in nothing_fitted(&stopped.unmatched, &profile) {
+                    talk.warn(format_args!("{warning}"));
+                }
             }
             Exit::Done
         }
@@ -215,31 +212,54 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     Ok(done)
 }
 
-/// The programs of this user that can be asked, each with its status or, if it does not answer, with the reason as `error`. All are
-/// asked at the same time.
+/// Ends the recording of a process, given as `ctl` takes it, and says what became of its classes.
+///
+/// # Errors
+/// It does not answer, or refuses.
+pub(crate) fn stop(target: &str) -> Result<Stopped> {
+    let stream = place::connect(target);
+    let answer = stream.and_then(|stream| ask(stream, &ctl::Request::Stop {}, LATER));
+    let answer =
+        answer.and_then(|answer| read::<answer::Stopped>(answer).map_err(|reason| anyhow!("{reason}")));
+    let answer = answer.with_context(|| format!("process {target}"))?;
+    Ok(Stopped { said: text::stopped(&answer), unmatched: answer.unmatched })
+}
+
+/// What came of a recording that was ended.
+pub(crate) struct Stopped {
+    /// In a sentence.
+    pub(crate) said: String,
+    /// Patterns that nothing fitted, each with its option.
+    pub(crate) unmatched: Vec<(String, String)>,
+}
+
+/// The programs of this user that can be asked, each with its status or, if it does not answer, with the reason. All are asked at the same
+/// time.
 fn list(json: bool, out: &mut dyn Write, talk: &Talk) -> Result<Exit> {
     let request = ctl::Request::Status {};
-    let status =
-        |path: &Path| {
-            let answer = match place::open(path) {
-                Ok(stream) => ask(stream, &request, SOON),
-                Err(error) if error.kind() == ErrorKind::TimedOut => Err(place::no_answer(path)),
-                Err(error) => {
-                    talk.detail(format_args!("{}: {error}", path.display()));
-                    return None;
-                }
-            };
-            Some(answer.unwrap_or_else(
-                |error| json!({ "pid": ctl::process_of(path), "error": format!("{error:#}") }),
-            ))
+    let status = |path: &Path| {
+        let answer = match place::open(path) {
+            Ok(stream) => ask(stream, &request, SOON),
+            Err(error) if error.kind() == ErrorKind::TimedOut => Err(place::no_answer(path)),
+            Err(error) => {
+                talk.detail(format_args!("{}: {error}", path.display()));
+                return None;
+            }
         };
+        let status = answer.and_then(|answer| read::<Status>(answer).map_err(|reason| anyhow!("{reason}")));
+        Some(match status {
+            Ok(status) => Program::Answers(Box::new(status)),
+            Err(error) => Program::Silent { pid: ctl::process_of(path), error: format!("{error:#}") },
+        })
+    };
     let sockets = place::sockets();
-    let mut programs: Vec<Value> = thread::scope(|scope| {
+    let mut programs: Vec<Program> = thread::scope(|scope| {
         let asked: Vec<_> = sockets.iter().map(|path| scope.spawn(|| status(path))).collect();
         asked.into_iter().filter_map(|asked| asked.join().ok().flatten()).collect()
     });
-    programs.sort_by_key(|status| status["pid"].as_u64());
+    programs.sort_by_key(Program::pid);
     if json {
+        let programs = answer::known(&programs).map_err(|reason| anyhow!("{reason}"))?;
         serde_json::to_writer_pretty(&mut *out, &programs)?;
         writeln!(out)?;
     } else if programs.is_empty() {

@@ -1,5 +1,7 @@
 //! One file per subcommand: its options (`Opts`) and what it does (`run`). What has parts has a folder of its name.
 
+#[cfg(unix)]
+pub(crate) mod agent;
 #[cfg(target_os = "linux")]
 pub(crate) mod attach;
 pub(crate) mod completions;
@@ -21,6 +23,7 @@ pub(crate) mod rewrite;
 pub(crate) mod run;
 pub(crate) mod stats;
 pub(crate) mod threads;
+pub(crate) mod verify;
 pub(crate) mod view;
 pub(crate) mod xarc;
 pub(crate) mod xprof;

@@ -13,6 +13,7 @@ use anyhow::Result;
 use instrument_analysis::Kind;
 use instrument_analysis::page::{About, Page};
 use instrument_analysis::report::counts;
+use instrument_analysis::report::diff::Sides;
 use instrument_analysis::report::summary::Summary;
 use instrument_analysis::report::text::quantity;
 use instrument_analysis::session::Session;
@@ -71,11 +72,36 @@ pub(crate) fn write(
     talk: &Talk,
 ) -> Result<()> {
     let text = page_of(session, files, contexts, talk)?;
+    save(path, &text, talk)
+}
+
+/// Writes the page of a comparison of runs before and after.
+///
+/// # Errors
+/// The output failed.
+pub(crate) fn write_sides(path: &Path, sides: &Sides, files: [&[String]; 2], talk: &Talk) -> Result<()> {
+    let names = files.map(|files| files.join(" "));
+    let about = About {
+        title: names.join(" \u{2192} "),
+        files: files.concat(),
+        facts: ["before", "after"].map(str::to_owned).into_iter().zip(names).collect(),
+        warnings: Vec::new(),
+        generator: generator(),
+    };
+    let text = page::html(&about.title, &Page::of_sides(&about, sides)?)?;
+    save(path, &text, talk)
+}
+
+fn save(path: &Path, text: &str, talk: &Talk) -> Result<()> {
     let mut outputs = Outputs::default();
     outputs.file(path, None, text.as_bytes())?;
     outputs.commit()?;
     talk.note(format_args!("page: {}, {}", path.display(), quantity(text.len() as f64, "bytes")));
     Ok(())
+}
+
+fn generator() -> String {
+    format!("instrument {}", env!("CARGO_PKG_VERSION"))
 }
 
 impl Opts {
@@ -95,7 +121,7 @@ fn page_of(session: &Session, files: &[PathBuf], contexts: usize, talk: &Talk) -
         files,
         facts: Summary::new(session, &counts::Request::default(), &[])?.facts()?,
         warnings: session.warnings.clone(),
-        generator: format!("instrument {}", env!("CARGO_PKG_VERSION")),
+        generator: generator(),
     };
     let document = Page::new(&about, &session.model, &session.calls, contexts)?;
     if let Some(left_out) = document.left_out() {

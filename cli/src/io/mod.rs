@@ -1,5 +1,7 @@
 //! Talking to people, exit codes, and files that are read and written.
 
+#[cfg(unix)]
+pub(crate) mod agent_library;
 #[cfg(target_os = "linux")]
 pub(crate) mod attach;
 pub(crate) mod exit;
@@ -11,3 +13,4 @@ pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod source;
 pub(crate) mod talk;
+pub(crate) mod words;

@@ -184,9 +184,6 @@ pub(crate) struct Settings {
     pub(crate) timing: Timing,
     #[serde(rename = "root")]
     pub(crate) roots: Vec<String>,
-    /// The same as the recorder reads them, see [`crate::rewriting::engine::resolve_roots`].
-    #[serde(skip)]
-    pub(crate) recorded_roots: Vec<String>,
     #[serde(rename = "region", serialize_with = "names")]
     pub(crate) regions: Vec<Region>,
     /// Of `rewrite`; it is not among the options that can be in a file.
@@ -229,7 +226,6 @@ impl Settings {
             record,
             timing: opts.timing.or(config.timing).unwrap_or(Timing::Auto),
             roots,
-            recorded_roots: Vec::new(),
             regions,
             launcher: None,
             report: opts.report.or(report),

@@ -12,7 +12,7 @@ use instrument_analysis::session::lookup::{Given, nothing_fits};
 use instrument_control::word::{LibraryCalls, Record, Transform};
 use instrument_names::id_map::IdMap;
 use instrument_names::mutf8;
-use instrument_names::pattern::{MethodQuery, Pattern};
+use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::account::{self, ClassRecord, Outcome, Tally};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
@@ -119,61 +119,6 @@ pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) ->
     })?;
     settings.filter.restrict_to(index.resolve(&settings.subclasses_of));
     Ok(())
-}
-
-/// Puts the roots into words that the recorder reads when the program starts: `CLASS#METHOD` with a descriptor or none, and globs of classes.
-/// Other forms of patterns become the methods of the inputs that fit them.
-///
-/// # Errors
-/// An input that cannot be read.
-pub(crate) fn resolve_roots(units: &[Unit], settings: &mut Settings) -> Result<()> {
-    let patterns = settings.roots.iter().map(|root| Pattern::list(root)).collect::<Result<Vec<_>, _>>()?;
-    let (plain, others): (Vec<Pattern>, Vec<Pattern>) =
-        patterns.into_iter().flatten().partition(|pattern| is_plain(pattern.text()));
-    let mut roots: Vec<String> = plain.iter().map(|pattern| pattern.text().to_owned()).collect();
-    if !others.is_empty() {
-        visit_classes(units, |class| {
-            let Ok(name) = class.name() else { return };
-            let mut methods = class.methods();
-            while let Ok(Some(method)) = methods.next() {
-                let (Ok(method), Ok(descriptor)) = (method.name(&class.pool), method.descriptor(&class.pool))
-                else {
-                    continue;
-                };
-                if others.iter().any(|pattern| pattern.matches(name, method, descriptor)) {
-                    let [name, method, descriptor] = [name, method, descriptor].map(mutf8::escape);
-                    roots.push(format!("{name}#{method}{descriptor}"));
-                }
-            }
-        })?;
-    }
-    // With no root at all everything would be recorded.
-    if roots.is_empty() {
-        roots = others.iter().map(|pattern| pattern.text().replace([',', ':'], " ")).collect();
-    }
-    settings.recorded_roots = roots;
-    Ok(())
-}
-
-/// Whether the recorder, which knows globs and descriptors, reads a pattern of methods as [`Pattern`] does.
-fn is_plain(pattern: &str) -> bool {
-    let has_nested = |class: &str| {
-        let parts: Vec<&str> = class.split('.').collect();
-        parts[..parts.len() - 1].iter().any(|part| part.starts_with(char::is_uppercase))
-    };
-    match pattern.split_once('#') {
-        Some((class, method)) => {
-            !has_nested(class)
-                && match method.split_once('(') {
-                    None => !method.contains('\u{2026}'),
-                    Some((_, types)) => {
-                        types.starts_with(')')
-                            || types.contains(['*', ';']) && !types.contains([',', '.', ' '])
-                    }
-                }
-        }
-        None => pattern.ends_with('*') && !has_nested(pattern),
-    }
 }
 
 /// Finds what can only be known of all inputs together: the methods that other processes can call, and what is no library.

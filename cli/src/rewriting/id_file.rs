@@ -2,10 +2,11 @@
 
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
+use instrument_names::id_map::file::{append, lock_within, open_locked};
 use instrument_names::id_map::{IdMap, read_text};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// An open, locked file of ids. The lock ends with the value; if the file was created for it and nothing came of the run, the file is
 /// removed again.
@@ -21,25 +22,14 @@ impl IdFile {
     /// Opens or creates the file, waits for its lock, and reads it.
     pub(crate) fn open(path: &Path, talk: &Talk) -> Result<(IdFile, IdMap)> {
         let name = || path.display().to_string();
-        let file = loop {
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-            let file = file.with_context(name)?;
-            if !file.metadata().with_context(name)?.is_file() {
-                return Err(anyhow!("{}: not a regular file", name()));
+        let locked = open_locked(path, |file| {
+            if !lock_within(file, Duration::ZERO)? {
+                talk.note(format_args!("waiting for {}, which another process has locked", name()));
+                file.lock()?;
             }
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    talk.note(format_args!("waiting for {}, which another process has locked", name()));
-                    file.lock().with_context(name)?;
-                }
-                Err(TryLockError::Error(error)) => return Err(error).with_context(name),
-            }
-            // Who held the lock may have removed the file that it had created; then this one has no name any more.
-            if same_file(&file, path) {
-                break file;
-            }
-        };
+            Ok(true)
+        });
+        let file = locked.with_context(name)?.context("not locked")?;
         let text = read_text(&file).with_context(name)?;
         let id_file = IdFile { path: path.to_owned(), file, keep: !text.is_empty() };
         let map =
@@ -62,11 +52,8 @@ impl IdFile {
             return Ok(());
         }
         self.keep = true;
-        let whole = map.valid_len() as u64;
-        let mut write = || {
-            self.file.set_len(whole)?;
-            self.file.seek(SeekFrom::Start(whole))?;
-            self.file.write_all(&new)?;
+        let write = || {
+            append(&self.file, map.valid_len() as u64, &new)?;
             self.file.sync_all()
         };
         write().with_context(|| self.path.display().to_string())
@@ -82,25 +69,13 @@ impl Drop for IdFile {
     }
 }
 
-#[cfg(unix)]
-fn same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn same_file(_: &File, path: &Path) -> bool {
-    path.exists()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::io::talk::{Color, Opts};
     use instrument_names::id_map::MethodInfo;
+    use std::fs::OpenOptions;
+    use std::io::Write;
 
     fn talk() -> Talk {
         Talk::new(&Opts { quiet: true, verbose: false, color: Color::Never })
@@ -121,7 +96,7 @@ mod tests {
             assert_eq!(assign(&mut map, "A"), 1);
             file.append(&map).unwrap();
         }
-        std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"class B").unwrap();
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"class B").unwrap();
         {
             let (mut file, mut map) = IdFile::open(&path, &talk()).unwrap();
             assert_eq!((assign(&mut map, "A"), assign(&mut map, "C")), (1, 2));

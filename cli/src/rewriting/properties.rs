@@ -17,8 +17,8 @@ pub(crate) fn properties(name: &str, settings: &Settings, launcher: bool) -> New
     if launcher {
         text += "launcher=true\n";
     }
-    if !settings.recorded_roots.is_empty() {
-        text += &format!("roots={}\n", escape(&settings.recorded_roots.join(",")));
+    if !settings.roots.is_empty() {
+        text += &format!("roots={}\n", escape(&settings.roots.join(",")));
     }
     for region in &settings.regions {
         text += &format!("region.{}={}\n", region.number, escape(&region.name));

@@ -137,6 +137,20 @@ pub fn u2(code: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([code[at], code[at + 1]])
 }
 
+/// The targets of the branch or switch at `pc`, as pcs; a target in front of the code is negative.
+pub fn targets(code: &[u8], pc: usize) -> impl Iterator<Item = i64> + '_ {
+    let at = pc as i64;
+    let (branch, switch) = match opcode::OPERANDS[usize::from(code[pc])] {
+        opcode::Operands::Branch2 => (Some(at + i64::from(i2(code, pc + 1))), None),
+        opcode::Operands::Branch4 => (Some(at + i64::from(i4(code, pc + 1))), None),
+        opcode::Operands::TableSwitch | opcode::Operands::LookupSwitch => (None, Switch::at(code, pc)),
+        _ => (None, None),
+    };
+    let cases =
+        switch.into_iter().flat_map(Switch::offset_words).map(move |word| at + i64::from(i4(code, word)));
+    branch.into_iter().chain(cases)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

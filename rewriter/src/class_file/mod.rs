@@ -20,7 +20,7 @@ use crate::error::{ClassError, ClassErrorKind};
 pub use attribute::{Attribute, Attributes, CodeAttribute};
 pub use constant_pool::{ConstantPool, Tag};
 pub use member::{Member, Members, find_attribute};
-pub(crate) use reader::Reader;
+pub use reader::Reader;
 
 /// JVMS 4.1 The ClassFile Structure.
 #[derive(Debug, Clone)]

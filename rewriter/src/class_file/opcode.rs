@@ -332,6 +332,17 @@ pub(crate) const INFO: [(u8, Class); 256] = {
     table
 };
 
+/// Length in bytes of the instruction that begins with each opcode; 0 if it varies or there is no such opcode.
+pub const LENGTHS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut op = 0;
+    while op < 256 {
+        table[op] = INFO[op].0;
+        op += 1;
+    }
+    table
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! One pass over a code array that notes what a rewriter must know of it.
 
 use super::SkipReason;
-use crate::class_file::instruction::{Switch, length_at};
+use crate::class_file::instruction::length_at;
 use crate::class_file::opcode::{self, Class, INFO};
 
 const START: u8 = 1;
@@ -125,19 +125,4 @@ impl CodeScan {
     pub(crate) fn boundaries(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
         self.marks.iter().enumerate().filter(|(_, mark)| **mark != 0).map(|(pc, _)| pc)
     }
-}
-
-/// The targets of the branch or switch at `pc`, as pcs; a target in front of the code is negative.
-pub(crate) fn targets(code: &[u8], pc: usize) -> impl Iterator<Item = i64> + '_ {
-    use crate::class_file::instruction::{i2, i4};
-    let at = pc as i64;
-    let (branch, switch) = match opcode::OPERANDS[usize::from(code[pc])] {
-        opcode::Operands::Branch2 => (Some(at + i64::from(i2(code, pc + 1))), None),
-        opcode::Operands::Branch4 => (Some(at + i64::from(i4(code, pc + 1))), None),
-        opcode::Operands::TableSwitch | opcode::Operands::LookupSwitch => (None, Switch::at(code, pc)),
-        _ => (None, None),
-    };
-    let cases =
-        switch.into_iter().flat_map(Switch::offset_words).map(move |word| at + i64::from(i4(code, word)));
-    branch.into_iter().chain(cases)
 }

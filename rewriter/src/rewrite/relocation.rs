@@ -11,8 +11,9 @@
 //!    least one branch, so the rounds end.
 
 use super::SkipReason;
-use super::code_scan::{CodeScan, targets};
+use super::code_scan::CodeScan;
 use super::edits::{Detour, Edits, Place, Way};
+use crate::class_file::instruction::targets;
 use crate::class_file::instruction::{Switch, i4};
 use crate::class_file::opcode;
 

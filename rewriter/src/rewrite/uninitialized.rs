@@ -10,8 +10,9 @@
 //!    is initialised. Code that no state reaches is dead and left out.
 
 use super::SkipReason;
-use super::code_scan::{CodeScan, targets};
+use super::code_scan::CodeScan;
 use crate::class_file::exception_table::ExceptionTable;
+use crate::class_file::instruction::targets;
 use crate::class_file::instruction::{Instruction, Instructions, u2};
 use crate::class_file::opcode::{self, Operands};
 use crate::class_file::stack_map_table::{FrameKind, Frames, types, verification_type};

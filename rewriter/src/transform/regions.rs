@@ -17,10 +17,10 @@
 
 use super::MethodSite;
 use super::hooks::Hook;
+use crate::class_file::instruction::targets;
 use crate::class_file::opcode;
 use crate::region::{PcRange, RegionFault};
 use crate::rewrite::SkipReason;
-use crate::rewrite::code_scan::targets;
 use crate::rewrite::edits::{Detour, Edits, Place, RegionHandler, Snippet, Way};
 use std::collections::{BTreeMap, BTreeSet};
 

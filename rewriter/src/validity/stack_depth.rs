@@ -5,12 +5,12 @@
 //! nothing is known to lead to is not judged.
 
 use crate::class_file::descriptor::{field_slots, method_slots};
+use crate::class_file::instruction::targets;
 use crate::class_file::instruction::{length_at, u2};
 use crate::class_file::opcode::{self, INFO, OPEN, OPERANDS, Operands, POPS, PUSHES};
 use crate::class_file::stack_map_table::{Frames, types, verification_type};
 use crate::class_file::{CodeAttribute, ConstantPool, find_attribute, version};
 use crate::rewrite::SkipReason;
-use crate::rewrite::code_scan::targets;
 
 /// From this version on frames decide; in 50, HotSpot asks the old verifier where frames do not fit.
 const FRAMES_DECIDE: u16 = 51;

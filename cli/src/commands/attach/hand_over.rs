@@ -1,16 +1,15 @@
 //! What the process gets: a library that it can read, and a file with the options, in which it answers.
 
-use crate::commands::ctl::unmatched;
+use crate::io::agent_library;
 use crate::io::attach::{self, LONGEST_ARGUMENT};
 use crate::io::jvm::{Process, directory_inside, path_inside};
 use anyhow::{Context, Result, anyhow, bail};
+use instrument_control::answer::{Attached, parse_answer, read};
 use instrument_control::attach::from_file;
-use instrument_control::ctl::parse_answer;
 use rustix::process::getuid;
-use sha2::{Digest, Sha256};
-use std::fs::{self, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::NamedTempFile;
@@ -62,12 +61,11 @@ impl<'a> HandOver<'a> {
         )
     }
 
-    /// Has the process load the agent. The path of the profile, as a path of ours; and patterns that nothing which is loaded fits, each with
-    /// its option.
+    /// Has the process load the agent. What it answers, with the profile as a path of ours.
     ///
     /// # Errors
     /// The reason why nothing is recorded.
-    pub(super) fn attach(self, limit: Duration) -> Result<(PathBuf, Vec<(String, String)>)> {
+    pub(super) fn attach(self, limit: Duration) -> Result<(PathBuf, Attached)> {
         let pid = self.process.pid;
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
@@ -80,12 +78,8 @@ impl<'a> HandOver<'a> {
         }
         let code = attach::load(self.process, &library, &options, limit)?;
         let answer = fs::read(self.file.path()).unwrap_or_default();
-        match parse_answer(&answer) {
-            Ok(answer) => {
-                let profile =
-                    answer["profile"].as_str().context("the agent does not say where the profile is")?;
-                Ok((self.path_of_ours(Path::new(profile)), unmatched(&answer)))
-            }
+        match parse_answer(&answer).and_then(read::<Attached>) {
+            Ok(attached) => Ok((self.path_of_ours(Path::new(&attached.profile)), attached)),
             Err(reason) if code != 0 && !reason.starts_with("the answer is not complete") => {
                 Err(anyhow!("process {pid} is not recorded: {reason}"))
             }
@@ -115,25 +109,8 @@ fn own(process: &Process, file: &Path) {
 /// of another name for another agent.
 fn copy(process: &Process, library: &Path) -> Result<PathBuf> {
     let bytes = fs::read(library).with_context(|| library.display().to_string())?;
-    let hash: String = Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let inside = PathBuf::from(format!("/tmp/instrument-agent-{}-{hash}.so", getuid().as_raw()));
-    let path = process.root().join(inside.strip_prefix("/").unwrap_or(&inside));
-    let named = |path: &Path| path.display().to_string();
-    match fs::symlink_metadata(&path) {
-        Ok(there) => {
-            let ours = there.is_file() && there.uid() == getuid().as_raw() && there.mode() & 0o022 == 0;
-            if !ours || fs::read(&path).with_context(|| named(&path))? != bytes {
-                bail!("{}: this is not the agent that was put there; remove it", named(&path));
-            }
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let folder = path.parent().unwrap_or(Path::new("/"));
-            let mut file = NamedTempFile::new_in(folder).with_context(|| named(folder))?;
-            file.write_all(&bytes).with_context(|| named(&path))?;
-            fs::set_permissions(file.path(), Permissions::from_mode(0o755))?;
-            file.persist(&path).with_context(|| named(&path))?;
-        }
-        Err(error) => return Err(error).with_context(|| named(&path)),
-    }
+    let user = format!("-{}", getuid().as_raw());
+    let inside = Path::new("/tmp").join(agent_library::file_name(&user, &bytes));
+    agent_library::place(&bytes, &process.root().join(inside.strip_prefix("/").unwrap_or(&inside)))?;
     Ok(inside)
 }

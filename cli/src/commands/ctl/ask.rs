@@ -2,7 +2,8 @@
 
 use crate::io::local_socket::is_stopped;
 use anyhow::{Context, Result, anyhow, bail};
-use instrument_control::ctl::{Request, parse_answer};
+use instrument_control::answer::parse_answer;
+use instrument_control::ctl::Request;
 use rustix::net::sockopt::socket_peercred;
 use serde_json::Value;
 use std::io::{ErrorKind, Read, Write};

@@ -1,6 +1,7 @@
 //! Where the socket of a process is: the agent puts `PID.sock` into a directory that is its user's alone.
 
 use super::ask::{self, SOON};
+use crate::io::agent_library;
 use crate::io::jvm::number_inside;
 use crate::io::local_socket::{connect_to, is_stopped};
 use anyhow::{Context, Result, anyhow};
@@ -56,7 +57,7 @@ fn why_not(pid: u32, uid: u32, process: &Path) -> anyhow::Error {
         );
     }
     let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
-    if maps.contains("libinstrument_agent") {
+    if maps.contains(agent_library::STEM) {
         return anyhow!(
             "process {pid} runs with the agent but does not answer: its recording was stopped (`instrument attach {pid}` begins another), or it may be starting, or have the option ctl=off, or ctl=PATH; \
              then give the path instead of the process id"

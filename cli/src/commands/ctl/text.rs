@@ -1,26 +1,26 @@
 //! Answers as text for people. What the program named is printed without control characters.
 
-use super::Request;
+use super::Program;
 use instrument_analysis::report::text::quantity;
+use instrument_control::answer::{
+    Answer, Class, Loader, Monitor, Object, OneClass, Status, Stopped, Thread, ThreadName,
+};
+use instrument_control::ctl::Request;
 use instrument_names::printable::printable;
-use serde_json::Value;
+use std::borrow::Cow;
 use std::io::{Result, Write};
 
 /// A text of the answer, or nothing.
-fn text<'v>(value: &'v Value, key: &str) -> std::borrow::Cow<'v, str> {
-    printable(value[key].as_str().unwrap_or_default())
+fn text(value: &Option<String>) -> Cow<'_, str> {
+    printable(value.as_deref().unwrap_or_default())
 }
 
-fn number(value: &Value, key: &str) -> String {
-    value[key].as_i64().map_or_else(|| "-".to_owned(), |number| number.to_string())
+fn number(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |number| number.to_string())
 }
 
-fn scaled(value: &Value, key: &str, unit: &str) -> String {
-    value[key].as_f64().map_or_else(|| "-".to_owned(), |number| quantity(number, unit))
-}
-
-fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value[key].as_array().map_or(&[], Vec::as_slice)
+fn scaled(value: Option<u64>, unit: &str) -> String {
+    value.map_or_else(|| "-".to_owned(), |number| quantity(number as f64, unit))
 }
 
 /// Rows with columns as wide as their widest cell; `right`: columns of figures. The last column is not filled up.
@@ -41,21 +41,26 @@ fn words(line: &[&str]) -> Vec<String> {
     line.iter().map(|word| (*word).to_owned()).collect()
 }
 
-pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> Result<()> {
-    match request {
-        Request::Status => status(out, answer),
-        Request::Threads { stacks: true, .. } => {
-            for one in list(answer, "threads") {
+/// Prints the answer to a request.
+pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> Result<()> {
+    match answer {
+        Answer::Status(answer) => status(out, answer),
+        Answer::Threads(answer) if *request == (Request::Threads { stacks: 0 }) => {
+            threads(out, &answer.threads)
+        }
+        Answer::Threads(answer) => {
+            for one in &answer.threads {
                 thread(out, one)?;
                 writeln!(out)?;
             }
             Ok(())
         }
-        Request::Threads { .. } => threads(out, answer),
-        Request::Thread { .. } => thread(out, answer),
-        Request::Classes { instances, .. } => classes(out, answer, *instances),
-        Request::Class { .. } => {
-            for (place, one) in list(answer, "classes").iter().enumerate() {
+        Answer::Thread(answer) => thread(out, answer),
+        Answer::Classes(answer) => {
+            classes(out, &answer.classes, matches!(request, Request::Classes { instances: true, .. }))
+        }
+        Answer::Class(answer) => {
+            for (place, one) in answer.classes.iter().enumerate() {
                 if place > 0 {
                     writeln!(out)?;
                 }
@@ -63,131 +68,128 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Value) -> R
             }
             Ok(())
         }
-        Request::Object { .. } => {
-            writeln!(out, "{}, {}", object(answer), scaled(answer, "bytes", "bytes"))?;
-            let made = &answer["made"];
-            if !made.is_null() {
-                let (thread, context) = (number(made, "thread"), number(made, "context"));
+        Answer::Object(answer) => {
+            let bytes = u64::try_from(answer.bytes).ok();
+            writeln!(out, "{}, {}", object(&answer.object), scaled(bytes, "bytes"))?;
+            if let Some(made) = &answer.made {
+                let (thread, context) = (made.thread, made.context);
                 writeln!(out, "    made by  thread {thread} of the profile, in its context {context}")?;
-                for method in list(made, "stack") {
-                    writeln!(out, "        at {}", printable(method.as_str().unwrap_or_default()))?;
+                for method in &made.stack {
+                    writeln!(out, "        at {}", printable(method))?;
                 }
             }
-            monitor_use(out, &answer["monitor"])
+            monitor_use(out, &answer.monitor)
         }
-        Request::Monitors => {
-            if answer["only_contended"] == true {
+        Answer::Monitors(answer) => {
+            if answer.only_contended {
                 writeln!(
                     out,
                     "only those that threads wait for: this JVM does not say which ones they have"
                 )?;
             }
-            for one in list(answer, "monitors") {
+            for one in &answer.monitors {
                 monitor(out, one)?;
             }
-            if list(answer, "monitors").is_empty() {
+            if answer.monitors.is_empty() {
                 writeln!(out, "none")?;
             }
             Ok(())
         }
-        Request::Monitor { .. } => monitor(out, answer),
-        Request::HeapDump { file } => {
-            let (objects, classes) = (number(answer, "objects"), number(answer, "classes"));
-            let (file, bytes) = (file.display(), scaled(answer, "bytes", "bytes"));
-            writeln!(out, "{file}: {objects} objects of {classes} classes, {bytes}")?;
-            match answer["cut"].as_u64() {
-                Some(cut) if cut > 0 => {
-                    writeln!(out, "{cut} arrays are too long for the format and were cut")
-                }
-                _ => Ok(()),
+        Answer::Monitor(answer) => monitor(out, answer),
+        Answer::HeapDump(answer) => {
+            let (file, bytes) = (answer.file.display(), scaled(Some(answer.bytes), "bytes"));
+            writeln!(out, "{file}: {} objects of {} classes, {bytes}", answer.objects, answer.classes)?;
+            match answer.cut {
+                0 => Ok(()),
+                cut => writeln!(out, "{cut} arrays are too long for the format and were cut"),
             }
         }
-        Request::Snapshot { file } => writeln!(
-            out,
-            "{}: {}; the program was stopped for {}",
-            file.display(),
-            scaled(answer, "bytes", "bytes"),
-            scaled(answer, "stopped_ns", "ns")
-        ),
-        Request::Reset => writeln!(
-            out,
-            "figures count from now on; those up to now are in {}, {}; the program was stopped for {}",
-            text(answer, "file"),
-            scaled(answer, "bytes", "bytes"),
-            scaled(answer, "stopped_ns", "ns")
-        ),
-        Request::Pause | Request::Resume => {
-            let already = if answer["changed"] == false { " already" } else { "" };
-            let state = if answer["recording"] == "paused" { "paused" } else { "going on" };
-            let pauses = answer["pauses"].as_u64().unwrap_or(0);
+        Answer::Copied(answer) => {
+            let (file, bytes) = (answer.file.display(), scaled(Some(answer.bytes), "bytes"));
+            let stopped = scaled(Some(answer.stopped_ns), "ns");
+            match request {
+                Request::Reset {} => writeln!(
+                    out,
+                    "figures count from now on; those up to now are in {file}, {bytes}; the program was stopped for {stopped}"
+                ),
+                _ => writeln!(out, "{file}: {bytes}; the program was stopped for {stopped}"),
+            }
+        }
+        Answer::Paused(answer) => {
+            let already = if answer.changed { "" } else { " already" };
+            let state = if answer.recording.as_deref() == Some("paused") { "paused" } else { "going on" };
+            let pauses = answer.pauses.unwrap_or(0);
             let plural = if pauses == 1 { "" } else { "s" };
-            let sum = scaled(answer, "paused_ns", "ns");
+            let sum = scaled(answer.paused_ns, "ns");
             writeln!(out, "recording is{already} {state}; {pauses} pause{plural} so far, {sum}")
         }
-        Request::Stop => writeln!(out, "{}", stopped(answer)),
-        Request::Gc => writeln!(out, "garbage was collected, in {}", scaled(answer, "ns", "ns")),
+        Answer::Stopped(answer) => writeln!(out, "{}", stopped(answer)),
+        Answer::Collected(answer) => {
+            writeln!(out, "garbage was collected, in {}", scaled(Some(answer.ns), "ns"))
+        }
+        Answer::Attached(answer) => writeln!(out, "recording has begun: {}", printable(&answer.profile)),
     }
 }
 
 /// What became of the classes when the recording ended.
-pub(super) fn stopped(answer: &Value) -> String {
-    let (classes, refused) =
-        (answer["classes"].as_u64().unwrap_or(0), answer["refused"].as_u64().unwrap_or(0));
-    let time = scaled(answer, "ns", "ns");
-    let profile = answer["profile"].as_str().map_or_else(String::new, |path| format!(": {path}"));
-    let left = match refused {
+pub(super) fn stopped(answer: &Stopped) -> String {
+    let time = scaled(Some(answer.ns), "ns");
+    let profile = answer.profile.as_ref().map_or_else(String::new, |path| format!(": {path}"));
+    let left = match answer.refused {
         0 => String::new(),
         n => format!("; {n} could not be changed back, and do nothing from now on"),
     };
     format!(
-        "recording has ended{profile}; {classes} classes have their own code again, which took {time}{left}"
+        "recording has ended{profile}; {} classes have their own code again, which took {time}{left}",
+        answer.classes
     )
 }
 
 /// The programs that can be asked.
-pub(super) fn programs(out: &mut dyn Write, programs: &[Value]) -> Result<()> {
+pub(super) fn programs(out: &mut dyn Write, programs: &[Program]) -> Result<()> {
     let mut rows = vec![words(&["pid", "recording", "profile", "command"])];
     for one in programs {
         // What does not answer has no command here: the reason takes its place.
-        let (recording, command) = match one["error"].as_str() {
-            Some(reason) => {
-                ("does not answer".into(), reason.strip_prefix("does not answer").unwrap_or(reason))
+        let (recording, bytes, command) = match one {
+            Program::Silent { error, .. } => {
+                ("does not answer".into(), None, error.strip_prefix("does not answer").unwrap_or(error))
             }
-            None => (text(one, "recording"), one["command"].as_str().unwrap_or_default()),
+            Program::Answers(status) => {
+                let command = status.command.as_deref().unwrap_or_default();
+                (text(&status.recording), status.profile_bytes, command)
+            }
         };
         rows.push(vec![
-            number(one, "pid"),
+            number(one.pid()),
             recording.into_owned(),
-            scaled(one, "profile_bytes", "bytes"),
+            scaled(bytes, "bytes"),
             printable(command.trim_start_matches([':', ' '])).into_owned(),
         ]);
     }
     table(out, &[true, false, true, false], &rows)
 }
 
-fn status(out: &mut dyn Write, status: &Value) -> Result<()> {
+fn status(out: &mut dyn Write, status: &Status) -> Result<()> {
     let mut fact = |name: &str, value: String| match value.trim().is_empty() {
         true => Ok(()),
         false => writeln!(out, "{name:<11} {value}"),
     };
-    fact("program", format!("{} (pid {})", text(status, "command"), number(status, "pid")))?;
-    fact("on", format!("{}, {}", text(status, "vm"), text(status, "java")))?;
-    fact("agent", format!("{} {}", text(status, "agent"), text(status, "options")))?;
-    let timing = match status["timing"].as_str() {
-        Some(timing) => format!(", timing {}", printable(timing)),
-        None => String::new(),
-    };
-    fact("recording", format!("{}: {}{timing}", text(status, "recording"), text(status, "record")))?;
-    if status["pauses"].as_u64().unwrap_or(0) > 0 {
-        fact("paused", format!("{} in {}", scaled(status, "paused_ns", "ns"), number(status, "pauses")))?;
+    fact("program", format!("{} (pid {})", text(&status.command), status.pid))?;
+    fact("on", format!("{}, {}", text(&status.vm), text(&status.java)))?;
+    fact("agent", format!("{} {}", printable(&status.agent), printable(&status.options)))?;
+    let timing =
+        status.timing.as_ref().map_or_else(String::new, |timing| format!(", timing {}", printable(timing)));
+    fact("recording", format!("{}: {}{timing}", text(&status.recording), text(&status.record)))?;
+    if let Some(pauses) = status.pauses.filter(|&pauses| pauses > 0) {
+        fact("paused", format!("{} in {pauses}", scaled(status.paused_ns, "ns")))?;
     }
-    match status["profile"].as_str() {
+    match &status.profile {
         Some(path) => {
-            fact("profile", format!("{}, {}", printable(path), scaled(status, "profile_bytes", "bytes")))?
+            fact("profile", format!("{}, {}", printable(path), scaled(status.profile_bytes, "bytes")))?
         }
         None => fact("profile", "none so far".to_owned())?,
     }
-    match status["threads"].as_u64() {
+    match status.threads {
         Some(threads) => fact("threads", format!("{threads} recorded")),
         None => Ok(()),
     }
@@ -196,89 +198,89 @@ fn status(out: &mut dyn Write, status: &Value) -> Result<()> {
 // ---- threads ----
 
 /// State and details: `TIMED_WAITING (sleeping)`.
-fn state(thread: &Value) -> String {
-    let details: Vec<&str> = list(thread, "details").iter().filter_map(Value::as_str).collect();
-    let state = text(thread, "state");
-    if details.is_empty() {
+fn state(thread: &Thread) -> String {
+    let state = printable(&thread.state);
+    if thread.details.is_empty() {
         state.into_owned()
     } else {
-        format!("{state} ({})", printable(&details.join(", ")))
+        format!("{state} ({})", printable(&thread.details.join(", ")))
     }
 }
 
 /// `java.lang.Object @17`.
-fn object(object: &Value) -> String {
-    format!("{} @{}", text(object, "class"), number(object, "id"))
+fn object(object: &Object) -> String {
+    format!("{} @{}", printable(&object.class), number(object.id))
 }
 
-fn threads(out: &mut dyn Write, answer: &Value) -> Result<()> {
+fn cpu(thread: &Thread) -> Option<u64> {
+    thread.cpu_ns.and_then(|ns| u64::try_from(ns).ok())
+}
+
+fn threads(out: &mut dyn Write, threads: &[Thread]) -> Result<()> {
     let mut rows = vec![words(&["id", "cpu", "state", "group", "name", "has", "waits for"])];
-    for one in list(answer, "threads") {
-        let has = list(one, "owns").len();
+    for one in threads {
+        let has = one.owns.as_ref().map_or(0, Vec::len);
         rows.push(vec![
-            number(one, "id"),
-            scaled(one, "cpu_ns", "ns"),
+            number(one.id),
+            scaled(cpu(one), "ns"),
             state(one),
-            text(one, "group").into_owned(),
-            format!("{}{}", text(one, "name"), if one["daemon"] == true { " (daemon)" } else { "" }),
-            if one["owns"].is_null() || has == 0 { String::new() } else { has.to_string() },
-            if one["waits_for"].is_null() { String::new() } else { object(&one["waits_for"]) },
+            text(&one.group).into_owned(),
+            format!("{}{}", text(&one.name), if one.daemon == Some(true) { " (daemon)" } else { "" }),
+            if has == 0 { String::new() } else { has.to_string() },
+            one.waits_for.as_ref().map_or_else(String::new, object),
         ]);
     }
     table(out, &[true, true, false, false, false, true, false], &rows)
 }
 
-fn thread(out: &mut dyn Write, thread: &Value) -> Result<()> {
-    let daemon = if thread["daemon"] == true { ", daemon" } else { "" };
-    let cpu = match thread["cpu_ns"].is_null() {
-        true => String::new(),
-        false => format!(", cpu {}", scaled(thread, "cpu_ns", "ns")),
-    };
+fn thread(out: &mut dyn Write, thread: &Thread) -> Result<()> {
+    let daemon = if thread.daemon == Some(true) { ", daemon" } else { "" };
+    let cpu = cpu(thread).map_or_else(String::new, |ns| format!(", cpu {}", scaled(Some(ns), "ns")));
     writeln!(
         out,
         "\"{}\" #{}, {}, group {}, priority {}{daemon}{cpu}",
-        text(thread, "name"),
-        number(thread, "id"),
+        text(&thread.name),
+        number(thread.id),
         state(thread),
-        text(thread, "group"),
-        number(thread, "priority"),
+        text(&thread.group),
+        number(thread.priority),
     )?;
-    if !thread["waits_for"].is_null() {
-        writeln!(out, "    waits for {}", object(&thread["waits_for"]))?;
+    if let Some(monitor) = &thread.waits_for {
+        writeln!(out, "    waits for {}", object(monitor))?;
     }
-    for monitor in list(thread, "owns") {
+    for monitor in thread.owns.iter().flatten() {
         writeln!(out, "    has {}", object(monitor))?;
     }
-    for frame in list(thread, "stack") {
-        let place = match (frame["file"].as_str(), frame["line"].as_i64()) {
-            _ if frame["native"] == true => "native".into(),
+    for frame in thread.stack.iter().flatten() {
+        let place = match (&frame.file, frame.line) {
+            _ if frame.native => "native".into(),
             (Some(file), Some(line)) => format!("{}:{line}", printable(file)),
             (Some(file), None) => printable(file).into_owned(),
             (None, _) => "unknown source".into(),
         };
-        writeln!(out, "    at {}.{} ({place})", text(frame, "class"), text(frame, "method"))?;
+        writeln!(out, "    at {}.{} ({place})", printable(&frame.class), printable(&frame.method))?;
     }
     Ok(())
 }
 
 // ---- monitors ----
 
-fn monitor(out: &mut dyn Write, monitor: &Value) -> Result<()> {
-    writeln!(out, "{}", object(monitor))?;
+fn monitor(out: &mut dyn Write, monitor: &Monitor) -> Result<()> {
+    writeln!(out, "{}", object(&monitor.object))?;
     monitor_use(out, monitor)
 }
 
-fn monitor_use(out: &mut dyn Write, monitor: &Value) -> Result<()> {
-    let named = |thread: &Value| format!("\"{}\" #{}", text(thread, "name"), number(thread, "id"));
-    if !monitor["owner"].is_null() {
-        let times = match monitor["entries"].as_i64() {
-            Some(entries) if entries != 1 => format!(", entered {entries} times"),
-            _ => String::new(),
+fn monitor_use(out: &mut dyn Write, monitor: &Monitor) -> Result<()> {
+    let named = |thread: &ThreadName| format!("\"{}\" #{}", printable(&thread.name), number(thread.id));
+    if let Some(owner) = &monitor.owner {
+        let times = match monitor.entries {
+            1 => String::new(),
+            entries => format!(", entered {entries} times"),
         };
-        writeln!(out, "    owner    {}{times}", named(&monitor["owner"]))?;
+        writeln!(out, "    owner    {}{times}", named(owner))?;
     }
-    for (key, what) in [("waiters", "to enter"), ("notify_waiters", "waiting ")] {
-        for thread in list(monitor, key) {
+    for (threads, what) in [(&monitor.waiters, "to enter"), (&monitor.notify_waiters, "waiting ")] {
+        for thread in threads {
             writeln!(out, "    {what} {}", named(thread))?;
         }
     }
@@ -287,54 +289,58 @@ fn monitor_use(out: &mut dyn Write, monitor: &Value) -> Result<()> {
 
 // ---- classes ----
 
-fn loader(class: &Value) -> String {
-    let loader = &class["loader"];
-    if loader["name"].is_string() { text(loader, "name").into_owned() } else { object(loader) }
+fn loader(loader: &Option<Loader>) -> String {
+    let Some(loader) = loader else { return " @-".to_owned() };
+    match &loader.name {
+        Some(name) => printable(name).into_owned(),
+        None => format!("{} @{}", text(&loader.class), number(loader.id)),
+    }
 }
 
-fn classes(out: &mut dyn Write, answer: &Value, instances: bool) -> Result<()> {
+fn classes(out: &mut dyn Write, classes: &[Class], instances: bool) -> Result<()> {
     let mut rows = vec![if instances {
         words(&["bytes", "instances", "class", "loader"])
     } else {
         words(&["class", "loader"])
     }];
-    for one in list(answer, "classes") {
+    for one in classes {
         let mut row = Vec::new();
         if instances {
-            row.extend([number(one, "bytes"), number(one, "instances")]);
+            row.extend([number(one.bytes), number(one.instances)]);
         }
-        row.extend([text(one, "name").into_owned(), loader(one)]);
+        row.extend([printable(&one.name).into_owned(), loader(&one.loader)]);
         rows.push(row);
     }
     table(out, if instances { &[true, true, false, false] } else { &[false, false] }, &rows)
 }
 
-fn class(out: &mut dyn Write, class: &Value) -> Result<()> {
-    let join = |key: &str| {
-        let words: Vec<&str> = list(class, key).iter().filter_map(Value::as_str).collect();
-        printable(&words.join(", ")).into_owned()
-    };
+fn class(out: &mut dyn Write, class: &OneClass) -> Result<()> {
     let mut fact = |name: &str, value: String| match value.is_empty() {
         true => Ok(()),
         false => writeln!(out, "    {name:<11} {value}"),
     };
-    fact("class", format!("{} @{}", text(class, "name"), number(class, "id")))?;
-    fact("loader", loader(class))?;
-    fact("status", join("status"))?;
-    fact("modifiers", text(class, "modifiers").into_owned())?;
-    fact("extends", text(class, "superclass").into_owned())?;
-    fact("implements", join("interfaces"))?;
-    fact("source", text(class, "source").into_owned())?;
-    let with_space =
-        |words: std::borrow::Cow<'_, str>| if words.is_empty() { String::new() } else { format!("{words} ") };
-    for field in list(class, "fields") {
-        let modifiers = with_space(text(field, "modifiers"));
-        fact("field", format!("{modifiers}{} {}", text(field, "type"), text(field, "name")))?;
+    let join = |words: &[String]| printable(&words.join(", ")).into_owned();
+    fact("class", format!("{} @{}", printable(&class.name), number(class.id)))?;
+    fact("loader", loader(&class.loader))?;
+    fact("status", join(class.status.as_deref().unwrap_or_default()))?;
+    fact("modifiers", text(&class.modifiers).into_owned())?;
+    fact("extends", text(&class.superclass).into_owned())?;
+    fact("implements", join(&class.interfaces))?;
+    fact("source", text(&class.source).into_owned())?;
+    let with_space = |words: &str| if words.is_empty() { String::new() } else { format!("{words} ") };
+    for field in class.fields.iter().flatten() {
+        let modifiers = with_space(&printable(&field.modifiers));
+        fact("field", format!("{modifiers}{} {}", printable(&field.r#type), printable(&field.name)))?;
     }
-    for method in list(class, "methods") {
-        let modifiers = with_space(text(method, "modifiers"));
-        let id = method["id"].as_i64().map_or_else(|| "method".to_owned(), |id| format!("method {id}"));
-        writeln!(out, "    {id:<16} {modifiers}{}{}", text(method, "name"), text(method, "descriptor"))?;
+    for method in class.methods.iter().flatten() {
+        let modifiers = with_space(&printable(&method.modifiers));
+        let id = method.id.map_or_else(|| "method".to_owned(), |id| format!("method {id}"));
+        writeln!(
+            out,
+            "    {id:<16} {modifiers}{}{}",
+            printable(&method.name),
+            printable(&method.descriptor)
+        )?;
     }
     Ok(())
 }

@@ -3,12 +3,14 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::commands::view;
 use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::source::is_archive_name;
 use crate::io::talk::Talk;
 use crate::options::session;
 use crate::options::view::{Print, Sort};
 use anyhow::Result;
+use instrument_analysis::report::diff::Sides;
 use instrument_analysis::report::{self, Format};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Request, is_profile};
@@ -37,6 +39,9 @@ pub(crate) struct Opts {
     /// Print a CSV table
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    /// Write one HTML file that shows both sides in a browser, and print nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["csv", "json", "resource", "sort", "top", "width", "method"])]
+    html: Option<PathBuf>,
     /// Exit with code 3 if a pattern fits nothing
     #[arg(long)]
     strict: bool,
@@ -84,6 +89,11 @@ pub(crate) fn run(
     if runs.iter().all(|run| !run.is_empty()) && !runs[0].iter().any(is_common) {
         let runs: Vec<String> = runs.iter().map(|run| run.join(", ")).collect();
         return Err(usage(format!("these files do not measure the same: {}", runs.join("; "))));
+    }
+    if let Some(path) = &opts.html {
+        let sides_of = Sides::new(&before, &after)?;
+        view::write_sides(path, &sides_of, sides, talk)?;
+        return Ok(if sides_of.differs { Exit::Negative } else { Exit::Done });
     }
     let print = Print {
         resource: opts.resource.clone(),

@@ -1,17 +1,15 @@
 //! The agent that `instrument run` and `instrument attach` bring into a program: its library, and the options that it is given.
 
 use crate::commands::run::recording;
+use crate::io::agent_library;
 use crate::io::exit::usage;
 use crate::io::talk::Talk;
 use crate::options::settings::{self, Settings};
-use anyhow::{Context, Result, anyhow};
+use anyhow::Result;
 use instrument_control::keys;
 use instrument_control::word::LibraryCalls;
 use instrument_names::word::Word;
 use std::path::{Path, PathBuf};
-
-const LIBRARY: &str =
-    if cfg!(target_os = "macos") { "libinstrument_agent.dylib" } else { "libinstrument_agent.so" };
 
 /// What a recording by the agent needs to know.
 #[derive(Debug, clap::Args)]
@@ -25,7 +23,7 @@ pub(crate) struct Opts {
     #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
     dump: Option<PathBuf>,
 
-    /// Path of the agent's library, if it is neither beside this program nor in ../lib
+    /// Path of the agent's library, instead of the one that `instrument agent` prints
     #[arg(
         hide_short_help = true,
         long = "agent",
@@ -56,7 +54,8 @@ impl Opts {
         }
         self.recording.check(&settings)?;
         let library = find_library(self.library)?;
-        Ok(Agent { library, settings, recording: self.recording, name: self.name, dump: self.dump })
+        let (name, dump) = (self.name, self.dump);
+        Ok(Agent { library, settings, recording: self.recording, name, dump, subgraph: false })
     }
 }
 
@@ -69,6 +68,8 @@ pub(crate) struct Agent {
     pub(crate) recording: recording::Opts,
     name: Option<String>,
     dump: Option<PathBuf>,
+    /// Only what the roots can call is rewritten.
+    pub(crate) subgraph: bool,
 }
 
 impl Agent {
@@ -91,6 +92,7 @@ impl Agent {
             options.push((keys::LIBRARY_CALLS, settings.library_calls.word().to_owned()));
         }
         options.extend(settings.roots.iter().map(|root| (keys::ROOT, root.clone())));
+        options.extend(self.subgraph.then(|| (keys::SUBGRAPH, "on".to_owned())));
         options.extend(settings.regions.iter().map(|region| (keys::REGION, region.name.clone())));
         // A script may change the folder; the slash of one that does not exist yet has to stay.
         let out = std::env::current_dir()?.join(out.unwrap_or(Path::new("")));
@@ -112,24 +114,9 @@ impl Agent {
     }
 }
 
-/// The library: where the user says, beside this program, or in the `lib` beside its folder.
+/// The library, whose path `java` has to understand.
 fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
-    let path = match given {
-        Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
-        None => {
-            let program = std::env::current_exe()?.canonicalize()?;
-            let folder = program.parent().unwrap_or(Path::new("/"));
-            let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
-            let found = places.iter().find(|path| path.is_file());
-            let path = found.ok_or_else(|| {
-                anyhow!(
-                    "{LIBRARY} is neither in {0} nor in {0}/../lib; --agent says where it is",
-                    folder.display()
-                )
-            })?;
-            path.canonicalize()?
-        }
-    };
+    let path = agent_library::find(given)?;
     if path.as_os_str().as_encoded_bytes().contains(&b'=') {
         return Err(usage(format!("{}: java cannot load a library whose path holds `=`", path.display())));
     }

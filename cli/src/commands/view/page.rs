@@ -10,16 +10,19 @@ use sha2::{Digest, Sha256};
 const FRAME: &str = include_str!("../../../../viewer/index.html");
 const STYLE: &str = include_str!("../../../../viewer/style.css");
 /// In an order in which each finds what it uses.
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 16] = [
     include_str!("../../../../viewer/src/figures.js"),
     include_str!("../../../../viewer/src/profile.js"),
+    include_str!("../../../../viewer/src/difference.js"),
     include_str!("../../../../viewer/src/state.js"),
     include_str!("../../../../viewer/src/rows.js"),
     include_str!("../../../../viewer/src/mapper.js"),
     include_str!("../../../../viewer/src/find.js"),
     include_str!("../../../../viewer/src/tree.js"),
     include_str!("../../../../viewer/src/graph.js"),
+    include_str!("../../../../viewer/src/icicle.js"),
     include_str!("../../../../viewer/src/flame.js"),
+    include_str!("../../../../viewer/src/sandwich.js"),
     include_str!("../../../../viewer/src/methods.js"),
     include_str!("../../../../viewer/src/node.js"),
     include_str!("../../../../viewer/src/summary.js"),

@@ -1,12 +1,10 @@
 //! The classes of a JDK that make and serve remote calls, rewritten: for `instrument jdk-patch`, and for jars with a launcher agent.
 
-mod image;
-
 use anyhow::{Context, Result, anyhow, bail};
-use image::Image;
 use instrument_names::mutf8;
 use instrument_rewriter::class_file::{ClassFile, find_attribute};
 use instrument_rewriter::transform::rmi;
+use instrument_verifier::image::Image;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::fs::File;

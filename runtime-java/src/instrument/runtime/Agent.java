@@ -125,6 +125,11 @@ final class Agent {
         return text.toString().getBytes("UTF-8");
     }
 
+    /** The ids of the methods that were entered for the first time since this was called, four bytes each. */
+    static byte[] entered() {
+        return Entered.take();
+    }
+
     /** The recording ends, and the program goes on. No class has probes any more. Looks at nothing in the array. */
     static void stop(byte[] nothing) {
         ThreadState state = ProfilerRuntime.fresh();
@@ -146,6 +151,7 @@ final class Agent {
         }
         file = null;
         regions = null;
+        Entered.renew();
     }
 
     // ---- the id map ----

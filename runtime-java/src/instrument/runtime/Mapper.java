@@ -259,7 +259,9 @@ final class Mapper {
         }
         FileChannel opened = FileChannel.open(
             path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-        ByteBuffer word = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
+        // Any other buffer makes the JDK initialise sun.nio.ch.Util$BufferCache here. In a thread that is stopped meanwhile that fails, and no
+        // channel of the program works from then on.
+        ByteBuffer word = ByteBuffer.allocateDirect(8).order(ByteOrder.LITTLE_ENDIAN);
         if (opened.read(word, Format.NONCE * 8) != 8 || word.getLong(0) != nonce) {
             opened.close();
             throw new IOException(path + " is no longer the file of this process");

@@ -20,6 +20,8 @@ final class Monitors {
         Owners.mode = owners;
         Scribe.start();
         JavaThreads.on = true;
+        // Every thread is to be known.
+        Gate.count(1);
         // Loads and links now what a callback needs.
         int[] none = new int[0];
         Wait wait = new Wait(Wait.WAITING, 0, 0, 0, none, 0, new Chain(0, none), Wait.NOT_PARKED);

@@ -73,6 +73,7 @@ final class Pauses {
             Pauses before = known;
             long now = Clock.now();
             if (on) {
+                Gate.count(1);
                 write(now);
                 known = new Pauses(before.ended, now, before.count + 1);
             } else {

@@ -15,12 +15,14 @@ public final class ProfilerRuntime {
     // While there is a state on trial.
     private static ThreadState ownState;
     private static ThreadState ownFirst;
+    /** Its recording. */
+    private static int trial;
 
     private ProfilerRuntime() {}
 
     /** A method was called; its frame is ready at once. */
     public static void methodEntry(int id) {
-        if (ThreadState.recording == ThreadState.NEVER) {
+        if (!Gate.isOpen(id)) {
             return;
         }
         StackReserve.frame();
@@ -40,7 +42,7 @@ public final class ProfilerRuntime {
 
     /** A constructor was called; its frame is pending until {@link #superReturned}. */
     public static void constructorEntry(int id) {
-        if (ThreadState.recording == ThreadState.NEVER) {
+        if (!Gate.isOpen(id)) {
             return;
         }
         StackReserve.frame();
@@ -60,7 +62,7 @@ public final class ProfilerRuntime {
 
     /** A method or constructor is about to return. */
     public static void methodExit(int id) {
-        if (ThreadState.recording == ThreadState.NEVER) {
+        if (!Gate.isOpen()) {
             return;
         }
         ThreadState state = null;
@@ -81,7 +83,7 @@ public final class ProfilerRuntime {
 
     /** An exception is about to leave a method, or a constructor after its super(). */
     public static void methodUnwind(int id) {
-        if (ThreadState.recording == ThreadState.NEVER) {
+        if (!Gate.isOpen()) {
             return;
         }
         ThreadState state = null;
@@ -102,7 +104,7 @@ public final class ProfilerRuntime {
 
     /** The super() or this() of a constructor has returned. */
     public static void superReturned(int id) {
-        if (ThreadState.recording == ThreadState.NEVER) {
+        if (!Gate.isOpen()) {
             return;
         }
         ThreadState state = null;
@@ -123,7 +125,7 @@ public final class ProfilerRuntime {
 
     /** A handler of the method itself is about to run: every frame above is gone. */
     public static void exceptionCaught(int id) {
-        if (ThreadState.recording == ThreadState.NEVER) {
+        if (!Gate.isOpen()) {
             return;
         }
         ThreadState state = null;
@@ -144,7 +146,7 @@ public final class ProfilerRuntime {
 
     /** A method of a library is about to be called. */
     public static void libraryEnter(int id) {
-        if (ThreadState.recording == ThreadState.NEVER) {
+        if (!Gate.isOpen(id)) {
             return;
         }
         StackReserve.frame();
@@ -164,7 +166,7 @@ public final class ProfilerRuntime {
 
     /** It has returned. */
     public static void libraryExit(int id) {
-        if (ThreadState.recording == ThreadState.NEVER) {
+        if (!Gate.isOpen()) {
             return;
         }
         ThreadState state = null;
@@ -284,6 +286,8 @@ public final class ProfilerRuntime {
      */
     static void onTrial(ThreadState state) {
         if (state != null) {
+            Gate.count(state.session, 1);
+            trial = state.session;
             ownState = LOCAL.get();
             ownFirst = first;
             LOCAL.set(state);
@@ -291,6 +295,7 @@ public final class ProfilerRuntime {
         } else {
             first = ownFirst;
             LOCAL.set(ownState);
+            Gate.count(trial, -1);
         }
     }
 

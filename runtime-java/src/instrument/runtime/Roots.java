@@ -7,18 +7,11 @@ import java.io.InputStreamReader;
 import java.net.URL;
 import java.util.Arrays;
 import java.util.Enumeration;
-import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 
-/**
- * Finds the root methods: recording goes on only below them. They are given by patterns, CLASS or CLASS#METHOD or
- * CLASS#METHOD(DESCRIPTOR), with {@code *} and {@code ?} within a package and {@code **} across; packages with
- * {@code .} or {@code /}. Their ids are in the id maps that the class loader of the runtime finds.
- */
+/** Finds the root methods: recording goes on only below them. Their ids are in the id maps that the class loader of the runtime finds. */
 final class Roots {
-    private final String[] texts;
-    /** Class, method and descriptor of each pattern; the last two may be null. */
-    private final Pattern[][] patterns;
+    private final MethodPattern[] patterns;
     private final boolean[] matched;
     private long[] ids = new long[1];
     /** Those that are found when the program begins. */
@@ -27,12 +20,13 @@ final class Roots {
     private static long[] added = new long[1];
     private static boolean published;
 
+    /** Patterns with commas or colons between, but for those that are part of one. */
     private Roots(String list) {
-        texts = list.split("[,:]");
-        patterns = new Pattern[texts.length][];
+        String[] texts = list.split(",(?![^(]*\\))|:(?![ (]|[^(]*\\))");
+        patterns = new MethodPattern[texts.length];
         matched = new boolean[texts.length];
         for (int i = 0; i < texts.length; i++) {
-            patterns[i] = parse(texts[i].trim());
+            patterns[i] = new MethodPattern(texts[i].trim());
         }
     }
 
@@ -51,9 +45,9 @@ final class Roots {
         }
         first = roots;
         // An agent does not know them yet.
-        for (int i = 0; i < roots.texts.length && Agent.regions == null; i++) {
+        for (int i = 0; i < roots.matched.length && Agent.regions == null; i++) {
             if (!roots.matched[i]) {
-                Log.say("no instrumented method matches the root " + roots.texts[i]);
+                Log.say("no instrumented method matches the root " + roots.patterns[i].text);
             }
         }
         return roots.ids;
@@ -87,8 +81,8 @@ final class Roots {
     /** Whether a pattern matched when the program began. */
     static boolean isFound(String pattern) {
         Roots roots = first;
-        for (int i = 0; roots != null && i < roots.texts.length; i++) {
-            if (roots.matched[i] && roots.texts[i].trim().equals(pattern)) {
+        for (int i = 0; roots != null && i < roots.matched.length; i++) {
+            if (roots.matched[i] && roots.patterns[i].text.equals(pattern)) {
                 return true;
             }
         }
@@ -108,50 +102,6 @@ final class Roots {
         long[] more = id >> 6 < ids.length ? ids : Arrays.copyOf(ids, Math.max(2 * ids.length, (id >> 6) + 1));
         more[id >> 6] |= 1L << id;
         return more;
-    }
-
-    private static Pattern[] parse(String text) {
-        int hash = text.indexOf('#');
-        String type = hash < 0 ? text : text.substring(0, hash);
-        Pattern[] parts = {glob(type.replace('.', '/'), true), null, null};
-        if (hash >= 0) {
-            String method = text.substring(hash + 1);
-            int bracket = method.indexOf('(');
-            parts[1] = glob(bracket < 0 ? method : method.substring(0, bracket), false);
-            if (bracket >= 0) {
-                String descriptor = method.substring(bracket).replace('.', '/');
-                parts[2] = glob(descriptor.endsWith(")") ? descriptor + "*" : descriptor, false);
-            }
-        }
-        return parts;
-    }
-
-    /** With segments {@code *} stops at a slash. */
-    private static Pattern glob(String glob, boolean segments) {
-        StringBuilder regex = new StringBuilder();
-        for (int i = 0; i < glob.length(); i++) {
-            char c = glob.charAt(i);
-            if (c == '*') {
-                int end = i;
-                while (end + 1 < glob.length() && glob.charAt(end + 1) == '*') {
-                    end++;
-                }
-                boolean wide = !segments || end > i;
-                boolean atStart = i == 0 || glob.charAt(i - 1) == '/';
-                if (segments && wide && atStart && end + 1 < glob.length() && glob.charAt(end + 1) == '/') {
-                    regex.append("(?:.*/)?");
-                    end++;
-                } else {
-                    regex.append(wide ? ".*" : "[^/]*");
-                }
-                i = end;
-            } else if (c == '?') {
-                regex.append("[^/]");
-            } else {
-                regex.append(Pattern.quote(String.valueOf(c)));
-            }
-        }
-        return Pattern.compile(regex.toString(), Pattern.DOTALL);
     }
 
     /** Reads the text of an id map; see the rewriter's {@code id_map}. */
@@ -176,10 +126,7 @@ final class Roots {
 
     private void method(String type, String name, String descriptor, int id) {
         for (int i = 0; i < patterns.length; i++) {
-            Pattern[] parts = patterns[i];
-            if (parts[0].matcher(type).matches()
-                    && (parts[1] == null || parts[1].matcher(name).matches())
-                    && (parts[2] == null || parts[2].matcher(descriptor).matches())) {
+            if (patterns[i].matches(type, name, descriptor)) {
                 matched[i] = true;
                 ids = with(ids, id);
             }

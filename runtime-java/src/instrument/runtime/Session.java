@@ -39,6 +39,7 @@ final class Session {
             isOver = true;
             last = Math.max(last, ThreadState.recording & ~1);
             ThreadState.recording = ThreadState.NEVER;
+            Gate.close();
         }
         // Those that are about to write have done so when this is over.
         for (int i = 0; i < TO_LEAVE && Threads.isAnyBusy(); i++) {
@@ -84,6 +85,7 @@ final class Session {
         synchronized (Pauses.LOCK) {
             last += 2;
             ThreadState.recording = last;
+            Gate.renew();
             isOver = false;
         }
     }

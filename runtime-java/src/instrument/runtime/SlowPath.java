@@ -33,6 +33,9 @@ final class SlowPath {
                 state.covered();
             }
             room = state.reserve(id);
+            if (Entered.wanted && !state.onTrial) {
+                Entered.note(id);
+            }
         } finally {
             // Not a call: there may be no stack left for one.
             if (state.mode == ThreadState.BUSY) {

@@ -122,6 +122,7 @@ public final class ThreadLinks {
         int at = hash & table.length - 1;
         table[at] = new Waiting(thread, hash, table[at]);
         count++;
+        Gate.count(1);
         return table[at];
     }
 
@@ -189,6 +190,7 @@ public final class ThreadLinks {
                     before.next = waiting.next;
                 }
                 count--;
+                Gate.count(-1);
                 return true;
             }
         }

@@ -94,6 +94,10 @@ abstract class ThreadState {
     final int session = Session.number;
     /** It has a virtual thread. */
     boolean isVirtual;
+    /** Its regions are read by nobody. */
+    boolean onTrial;
+    /** It keeps the {@link Gate} open. */
+    private boolean counted;
     /** Of {@link ThreadTable}. */
     int hash;
     ThreadState next;
@@ -330,6 +334,7 @@ abstract class ThreadState {
                 mode = OUTSIDE;
             } else if (Threads.attach(this)) {
                 goLive();
+                isInside(roots != null);
                 mode = live;
             }
         } finally {
@@ -345,6 +350,7 @@ abstract class ThreadState {
         try {
             if (header != null || Threads.attach(this)) {
                 goLive();
+                isInside(true);
                 mode = live;
             }
         } finally {
@@ -354,15 +360,26 @@ abstract class ThreadState {
         }
     }
 
+    /** Also true while it is not known which are. */
     static boolean isRoot(int id) {
+        long[] known = roots;
         int word = id >> 6;
-        return word < roots.length && (roots[word] >>> id & 1) != 0;
+        return known == null || word < known.length && (known[word] >>> id & 1) != 0;
     }
 
     /** Frames may have been closed: that of the root method was the last one. */
     final void outside() {
         if (roots != null && mode == live && depth() == 0 && muted.isEmpty()) {
             mode = OUTSIDE;
+            isInside(false);
+        }
+    }
+
+    /** Keeps the {@link Gate} open while the thread is inside a root method. */
+    final void isInside(boolean inside) {
+        if (inside != counted) {
+            counted = inside;
+            Gate.count(session, inside ? 1 : -1);
         }
     }
 
@@ -436,6 +453,7 @@ abstract class ThreadState {
 
     /** Records on trial, whether there is a pause or not. */
     final void tryOut() {
+        onTrial = true;
         live = recording;
         mode = live;
     }
@@ -443,6 +461,7 @@ abstract class ThreadState {
     /** Gives everything back. */
     final void release() {
         mode = STOPPED;
+        isInside(false);
         Threads.file.release(header);
         releaseRegions();
     }

@@ -202,6 +202,7 @@ final class Threads {
         if (state.header.get(Format.THREAD_END) == 0) {
             state.header.put(Format.THREAD_END, Clock.now());
         }
+        state.isInside(false);
         return true;
     }
 
@@ -249,6 +250,7 @@ final class Threads {
                 }
                 if (file == null) {
                     ThreadState.recording = ThreadState.NEVER;
+                    Gate.close();
                 }
                 started = true;
             }
@@ -267,6 +269,10 @@ final class Threads {
                 Calibration.start(file, settings);
             }
             Lifetime.start(file, settings);
+            if (ThreadState.roots != null) {
+                // From now on who is inside keeps it open.
+                Gate.count(-1);
+            }
         }
         return file != null;
     }

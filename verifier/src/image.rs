@@ -31,7 +31,7 @@ const MOST_LAYERS: usize = 4;
 
 /// An image.
 #[derive(Debug)]
-pub(crate) struct Image<F> {
+pub struct Image<F> {
     file: F,
     length: u64,
     is_little: bool,
@@ -62,7 +62,7 @@ impl<F: Read + Seek> Image<F> {
     ///
     /// # Errors
     /// The file is no image, of another version, or damaged.
-    pub(crate) fn open(mut file: F) -> Result<Image<F>> {
+    pub fn open(mut file: F) -> Result<Image<F>> {
         let length = file.seek(SeekFrom::End(0))?;
         let mut index = read(&mut file, length, 0, HEADER as u64).context("too short for a header")?;
         let is_little = match u32_at(&index, 0, true) {
@@ -97,9 +97,27 @@ impl<F: Read + Seek> Image<F> {
     ///
     /// # Errors
     /// The image is damaged, or compresses in a way that is not known here.
-    pub(crate) fn resource(&mut self, module: &str, path: &str) -> Result<Option<Vec<u8>>> {
+    pub fn resource(&mut self, module: &str, path: &str) -> Result<Option<Vec<u8>>> {
         let name = format!("/{module}/{path}");
         self.find(&name).and_then(|location| location.map(|at| self.read(at)).transpose()).context(name)
+    }
+
+    /// The bytes of a class, `java/lang/Object`, in whichever module it lies.
+    ///
+    /// # Errors
+    /// As those of [`resource`](Self::resource).
+    pub fn class(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        let package = name.rsplit_once('/').map_or("", |(package, _)| package).replace('/', ".");
+        // Pairs of u4: whether the package has no classes there, and the name of a module.
+        let Some(modules) = self.resource("packages", &package)? else { return Ok(None) };
+        for at in (4..modules.len()).step_by(8) {
+            let module = u32_at(&modules, at, self.is_little).and_then(|at| self.text(u64::from(at)));
+            let module = String::from_utf8_lossy(module.unwrap_or_default()).into_owned();
+            if let Some(class) = self.resource(&module, &format!("{name}.class"))? {
+                return Ok(Some(class));
+            }
+        }
+        Ok(None)
     }
 
     fn find(&self, name: &str) -> Result<Option<Location>> {

@@ -1,0 +1,170 @@
+//! What the virtual machine calls (JVMTI, Event Index). Nothing of it may unwind into the virtual machine.
+
+#[cfg(target_os = "linux")]
+use crate::ctl;
+use crate::early::Rewritten;
+use crate::in_hook::InHook;
+use crate::jvmti::{Callbacks, Jni, Jvmti, Object};
+use crate::live::go_live;
+use crate::sessions::finish;
+use crate::talk::{contained, say};
+use crate::{AGENT, INSIDE, children, heap, load_hook, runtime_jar, unrewritten};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::time::Instant;
+
+pub(crate) static CALLBACKS: Callbacks = Callbacks {
+    vm_init: Some(vm_init),
+    vm_start: Some(vm_start),
+    vm_death: Some(vm_death),
+    class_file_load_hook: Some(class_file_load_hook),
+    class_prepare: Some(class_prepare),
+    garbage_collection_start: Some(heap::garbage_collection_start),
+    garbage_collection_finish: Some(heap::garbage_collection_finish),
+    object_free: Some(heap::object_free),
+    vm_object_alloc: Some(heap::vm_object_alloc),
+    sampled_object_alloc: Some(heap::sampled_object_alloc),
+    ..Callbacks::NONE
+};
+
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn vm_init(
+    jvmti: *mut *const *const c_void,
+    jni: *mut *const *const c_void,
+    _: *mut c_void,
+) {
+    contained("the start of the virtual machine", || {
+        // SAFETY: the environments are valid during this call.
+        let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
+        if let Some(agent) = AGENT.get()
+            && let Err(reason) = go_live(agent, jvmti, jni, false)
+        {
+            say(format_args!("{reason}; the program runs as it is"));
+        }
+    });
+}
+
+/// The virtual machine runs its first code now (with `early=on` only).
+///
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn vm_start(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
+    contained("the first code of the virtual machine", || {
+        // SAFETY: the environment is valid during this call.
+        let jni = unsafe { Jni::new(jni) };
+        if let Some(early) = AGENT.get().and_then(|agent| agent.early.as_ref()) {
+            early.define(jni);
+        }
+    });
+}
+
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *const *const c_void) {
+    contained("the end of the virtual machine", || {
+        #[cfg(target_os = "linux")]
+        ctl::stop();
+        // SAFETY: the environment is valid during this call.
+        let jni = unsafe { Jni::new(jni) };
+        if let Some(agent) = AGENT.get()
+            && let Some(live) = agent.live.get()
+        {
+            finish(agent, live, jni);
+            children::ended(&agent.hook.unmatched());
+        }
+        runtime_jar::remove();
+    });
+}
+
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn class_prepare(
+    jvmti: *mut *const *const c_void,
+    jni: *mut *const *const c_void,
+    _: *mut c_void,
+    class: *mut c_void,
+) {
+    contained("a class that is prepared", || {
+        // SAFETY:
+        // - The environments are valid during this call.
+        // - `class` is a local reference of this call.
+        let (jvmti, jni, class) = unsafe { (Jvmti::new(jvmti), Jni::new(jni), Object::new(class)) };
+        unrewritten::prepared(jvmti, jni, &class);
+    });
+}
+
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn class_file_load_hook(
+    jvmti: *mut *const *const c_void,
+    jni: *mut *const *const c_void,
+    _redefined: *mut c_void,
+    loader: *mut c_void,
+    name: *const c_char,
+    _domain: *mut c_void,
+    length: c_int,
+    data: *const u8,
+    new_length: *mut c_int,
+    new_data: *mut *mut u8,
+) {
+    let _inside = InHook::enter();
+    let Some(agent) = AGENT.get() else { return };
+    let is_early = agent.live.get().is_none();
+    if is_early && agent.early.is_none() {
+        return;
+    }
+    // Before it runs code the virtual machine has no JNI.
+    if data.is_null() || length <= 0 || (jni.is_null() && !is_early) || INSIDE.replace(true) {
+        return;
+    }
+    // SAFETY:
+    // - `data` points to `length` bytes, which nobody changes during this call.
+    // - `jvmti` and `jni` are the environments of this call and this thread; JNI is used only once the virtual machine has it.
+    // - `loader` is a local reference of this call, or null.
+    let (jvmti, env, loader, class) = unsafe {
+        let class = std::slice::from_raw_parts(data, length as usize);
+        (Jvmti::new(jvmti), Jni::new(jni), Object::new(loader), class)
+    };
+    let name = if name.is_null() {
+        // Whoever defines the class did not say: it is in the class itself.
+        contained("a class", || load_hook::name_of(class)).flatten().unwrap_or_default()
+    } else {
+        // SAFETY: a C string.
+        unsafe { CStr::from_ptr(name) }.to_bytes()
+    };
+    let rewrite = || {
+        if let (true, Some(early)) = (is_early, &agent.early) {
+            match early.rewrite(&agent.hook, jvmti, env, &loader, name, class) {
+                Rewritten::Live => {}
+                Rewritten::Left => return None,
+                Rewritten::Early(out) => {
+                    return Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?));
+                }
+            }
+        }
+        let live = agent.live.get()?;
+        let origin = live.origin(env, &loader, name);
+        if !agent.hook.wants(origin, name) {
+            return None;
+        }
+        let start = Instant::now();
+        let reach = live.reach(agent, env, &loader, name)?;
+        let out = agent.hook.rewrite(origin, name, class, reach, |news| live.recorder.tell(env, news));
+        agent.hook.spent(start.elapsed());
+        let out = out?;
+        Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
+    };
+    let contained = || contained(&String::from_utf8_lossy(name), rewrite);
+    let rewritten = if jni.is_null() { contained() } else { env.setting_thrown_aside(contained) };
+    if let Some((bytes, length)) = rewritten.flatten() {
+        agent.hook.note(name);
+        // SAFETY:
+        // - Both point to places that the virtual machine lets be written to during this call.
+        // - `bytes` came from Allocate, so that the virtual machine can free it.
+        unsafe {
+            *new_data = bytes;
+            *new_length = length;
+        }
+    }
+    INSIDE.set(false);
+}

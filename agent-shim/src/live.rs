@@ -1,0 +1,151 @@
+//! The virtual machine is initialised: recording begins.
+
+use crate::class_loaders::{ClassLoaders, Unreachable};
+use crate::class_rules::Origin;
+#[cfg(target_os = "linux")]
+use crate::ctl;
+use crate::jvmti::{Event, Jni, Jvmti, Object};
+use crate::recorder::Recorder;
+use crate::retransform::{retransform, send_again};
+use crate::sessions::LIVE;
+use crate::talk::{say, say_once};
+use crate::{Agent, INSIDE, Live, heap, load_hook, monitors, subgraph};
+use instrument_rewriter::transform::hooks::Reach;
+
+/// The virtual machine is initialised, or was when we came: turns the hook on.
+///
+/// # Errors
+/// Why nothing is recorded.
+pub(crate) fn go_live(
+    agent: &'static Agent,
+    jvmti: Jvmti<'_>,
+    jni: Jni<'_>,
+    attached: bool,
+) -> Result<(), String> {
+    if let Some(dump) = &agent.heap_dump {
+        dump.begin();
+    }
+    let kept = agent.early.as_ref().and_then(|early| early.stop_keeping(jni));
+    let live = || {
+        if let Some(early) = &agent.early {
+            early.append_runtime(jvmti).then_some(())?;
+        }
+        heap::register(jni).then_some(())?;
+        let at_once = attached || agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
+        export_memory(jvmti, jni);
+        let live = match LIVE.get() {
+            Some(live) => live,
+            None => {
+                let recorder = Recorder::find(jni, agent.clock)?;
+                let loaders = ClassLoaders::new(jvmti, jni, agent.early.is_some())?;
+                LIVE.get_or_init(|| Live { recorder, loaders })
+            }
+        };
+        live.recorder.begin(jni, &agent.settings, at_once).then_some(live)
+    };
+    let Some(live) = live() else {
+        if agent.early.is_some() {
+            // Nobody would be told of what is rewritten from here on.
+            let _ = jvmti.disable(Event::ClassFileLoadHook);
+        }
+        return Err("the runtime cannot be called".to_owned());
+    };
+    if attached && live.recorder.profile(jni).is_none() {
+        return Err("the profile cannot be created; the program's standard error says why".to_owned());
+    }
+    if agent.live.set(live).is_err() {
+        return Ok(());
+    }
+    (jvmti.enable(Event::ClassFileLoadHook))
+        .map_err(|error| format!("classes cannot be seen as they load: {error}"))?;
+    if let Some(owners) = agent.threads {
+        monitors::start(jni, owners);
+        if !send_again(jvmti, jni, "java/util/concurrent/locks/LockSupport") {
+            say(format_args!(
+                "locks of java.util.concurrent are not recorded: LockSupport cannot be rewritten"
+            ));
+        }
+    }
+    #[cfg(target_os = "linux")]
+    ctl::start(jvmti, jni, &agent.ctl);
+    if let (Some(early), Some(live)) = (&agent.early, agent.live.get())
+        && !early.go_live(jni, &live.recorder)
+    {
+        say(format_args!("classes that were rewritten at start-up are not recorded: the runtime failed"));
+    }
+    // Hidden classes are named in the report; without this event they are not.
+    let _ = jvmti.enable(Event::ClassPrepare);
+    match agent.hook.subgraph() {
+        Some(subgraph) => subgraph::begin(agent, subgraph, jvmti, jni),
+        None => retransform(agent, jvmti, jni, attached),
+    }
+    if agent.hook.wants_machine_work() {
+        let refused =
+            load_hook::MACHINE_CLASSES.iter().filter(|class| !send_again(jvmti, jni, class)).count();
+        if refused > 0 {
+            say(format_args!(
+                "class loading is part of the methods that wait for it: the JDK's code cannot be rewritten"
+            ));
+        }
+    }
+    if heap::is_on() && !heap::wants_object_rewritten() {
+        heap::begin(jni, None);
+    } else if heap::is_on() {
+        let early = agent.early.as_ref().is_some_and(|early| early.has_rewritten(heap::OBJECT));
+        let rewritten = early || send_again(jvmti, jni, "java/lang/Object");
+        match rewritten {
+            true => heap::begin(jni, kept.as_ref()),
+            false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
+        }
+    }
+    if let Some(kept) = kept {
+        jni.forget_global(kept);
+    }
+    Ok(())
+}
+
+/// Lets the recorder write to its mapping as the JDK does. Where that fails it goes a slower way.
+fn export_memory(jvmti: Jvmti<'_>, jni: Jni<'_>) {
+    let (object, runtime) = (jni.find_class("java/lang/Object"), jni.find_class("instrument/runtime/Agent"));
+    if let (Some(object), Some(runtime)) = (&object, &runtime) {
+        let _ = jvmti.add_exports(jni, object, "jdk.internal.misc", runtime);
+    }
+    for class in [object, runtime].into_iter().flatten() {
+        jni.forget(class);
+    }
+}
+
+impl Live {
+    pub(crate) fn origin<'a>(&self, jni: Jni<'a>, loader: &Object<'a>, class: &[u8]) -> Origin {
+        Origin::of(self.loaders.is_of_the_jdk(jni, loader), class)
+    }
+
+    /// How a class will reach the runtime, if it can. While its loader is asked, this thread is not inside the hook: what the loader does
+    /// is the program's business.
+    pub(crate) fn reach(
+        &self,
+        agent: &Agent,
+        jni: Jni<'_>,
+        loader: &Object<'_>,
+        name: &[u8],
+    ) -> Option<Reach> {
+        if !agent.hook.may_change(name) {
+            return Some(Reach::Direct);
+        }
+        INSIDE.set(false);
+        let reach = self.loaders.reach(jni, loader);
+        INSIDE.set(true);
+        match reach {
+            Ok(reach) => Some(reach),
+            Err(unreachable) => {
+                let name = agent.hook.left_unreachable(name, unreachable.reason());
+                if unreachable == Unreachable::News {
+                    say_once(format_args!(
+                        "{name} is not instrumented: its class loader cannot see the runtime"
+                    ));
+                }
+                None
+            }
+        }
+    }
+}

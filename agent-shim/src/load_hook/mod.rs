@@ -1,0 +1,352 @@
+//! A class on its way into the virtual machine: looked at ([`choice`]), numbered, rewritten. No JVMTI here.
+
+mod choice;
+mod fixed;
+mod unmatched;
+
+use crate::class_rules::{self, Origin};
+use crate::heap;
+use crate::method_ids::MethodIds;
+use crate::options::Options;
+use crate::recorder::News;
+use crate::report::Report;
+use crate::subgraph::Subgraph;
+use crate::talk::say;
+use choice::OwnByName;
+pub(crate) use fixed::MACHINE_CLASSES;
+use fixed::{machine_work, rewrite_object, rewrite_with};
+use instrument_control::word::LibraryCalls;
+use instrument_names::id_map::{Entry, IdMap};
+use instrument_names::pattern::MethodQuery;
+use instrument_rewriter::archive::{ClassRewriter, Location};
+use instrument_rewriter::class_file::{ClassFile, mutf8};
+use instrument_rewriter::filter::Filter;
+use instrument_rewriter::instrumenter::{Instrumenter, Plan, Runtime};
+use instrument_rewriter::region::Region;
+use instrument_rewriter::rewrite::{SkipReason, Transforms};
+use instrument_rewriter::transform::hooks::Reach;
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+/// Rewrites what is to be rewritten, from any number of threads.
+pub(crate) struct LoadHook {
+    filter: &'static Filter,
+    /// For the JDK's classes, if any of those may be rewritten.
+    jdk_filter: Option<Arc<Filter>>,
+    dump: Option<PathBuf>,
+    report: Option<Arc<Mutex<Report>>>,
+    /// Remote calls are recorded: the JDK's own classes for them are rewritten, whatever the filters say.
+    rmi: bool,
+    /// One of them was not as expected, and that was said.
+    rmi_differs: AtomicBool,
+    /// The constructor of `java.lang.Object` is rewritten.
+    object_init: bool,
+    /// Classes of the program are rewritten for the arrays and copies that they make, whatever the filter says of their methods.
+    arrays_everywhere: bool,
+    /// `LockSupport` tells who waits for what.
+    parks: bool,
+    /// Excludes the classes that are not rewritten at all.
+    untouched: Filter,
+    ids: MethodIds,
+    /// Locked after `ids`, by whoever needs both.
+    instrumenter: RwLock<Option<Instrumenter<'static>>>,
+    /// The names of the classes that have new bytes.
+    rewritten: Mutex<HashSet<Vec<u8>>>,
+    /// Something went wrong that the next class would meet as well: no class is rewritten any more.
+    stopped: AtomicBool,
+    roots: Vec<String>,
+    /// Only what the roots can call is rewritten.
+    subgraph: Option<Subgraph>,
+    regions: Arc<[Region]>,
+    /// Whether the class of each region was met.
+    regions_met: Vec<AtomicBool>,
+    /// Nothing but regions is asked for.
+    only_regions: bool,
+    /// What the virtual machine does in code of the JDK while a method waits for it; none if methods are not timed.
+    machine_work: Arc<[Region]>,
+    /// A class of the launcher of Spring Boot archives was left as it is.
+    launcher_left: AtomicBool,
+    /// Classes that were looked at to be rewritten, and the ns that it took, over all threads.
+    looked_at: AtomicU64,
+    ns: AtomicU64,
+}
+
+/// The ids of a recording that has ended, for the next one.
+static KEPT: Mutex<Option<&'static mut IdMap>> = Mutex::new(None);
+
+impl LoadHook {
+    /// A class has new bytes.
+    pub(crate) fn note(&self, name: &[u8]) {
+        self.rewritten.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_vec());
+    }
+
+    /// Takes the names of the classes that have new bytes.
+    pub(crate) fn take_rewritten(&self) -> HashSet<Vec<u8>> {
+        std::mem::take(&mut *self.rewritten.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The recording is over: gives back what takes room. No class is rewritten any more.
+    pub(crate) fn close(&self) {
+        self.stopped.store(true, Relaxed);
+        let Some(instrumenter) = self.instrumenter.write().ok().and_then(|mut place| place.take()) else {
+            return;
+        };
+        if !self.ids.is_shared() {
+            *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(instrumenter.into_ids());
+        }
+    }
+
+    /// Opens the files that the options name.
+    ///
+    /// # Errors
+    /// What is wrong with which file.
+    pub(crate) fn new(options: Options) -> Result<LoadHook, String> {
+        let named =
+            |option: &str, path: &Path, error: io::Error| format!("{option}={}: {error}", path.display());
+        let (ids, map) = MethodIds::open(options.ids.as_deref())
+            .map_err(|error| named("ids", options.ids.as_deref().unwrap_or(Path::new("")), error))?;
+        let report = match &options.report {
+            None => None,
+            Some(path) => {
+                let report = Report::create(path).map_err(|error| named("account", path, error))?;
+                Some(Arc::new(Mutex::new(report)))
+            }
+        };
+        if let Some(directory) = &options.dump {
+            fs::create_dir_all(directory).map_err(|error| named("dump", directory, error))?;
+        }
+        // The agent lasts as long as the process.
+        let filter: &Filter = Box::leak(Box::new(options.filter));
+        // A method has one id for as long as the process lives: a call that is open may still tell of it.
+        let kept = if options.ids.is_none() {
+            KEPT.lock().unwrap_or_else(PoisonError::into_inner).take()
+        } else {
+            None
+        };
+        let map = kept.unwrap_or_else(|| Box::leak(Box::new(map)));
+        let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
+        let roots: Result<Vec<_>, _> = options.roots.iter().map(|root| MethodQuery::new(root)).collect();
+        let roots = roots.map_err(|error| error.to_string())?;
+        let subgraph = options.subgraph.then(|| Subgraph::new(roots.clone()));
+        instrumenter.watch(roots);
+        let regions: Arc<[Region]> = options.regions.into();
+        instrumenter.time(regions.clone());
+        let counts = |(key, value): &(_, String)| *key == "record" && value == "counts";
+        let is_timed = options.transforms.method_events && !options.recorder.iter().any(counts);
+        let jdk_filter = options.jdk_filter.map(Arc::new);
+        let arrays_everywhere = heap::wants_object_rewritten();
+        if arrays_everywhere {
+            instrumenter.record_arrays_everywhere();
+        }
+        if options.library_calls != LibraryCalls::None {
+            instrumenter.record_library_calls(Arc::new(OwnByName { filter, jdk_filter: jdk_filter.clone() }));
+        }
+        if let Some(report) = report.clone() {
+            instrumenter.observe(Box::new(move |_, record| {
+                write(&report, |report| report.record(record));
+            }));
+        }
+        Ok(LoadHook {
+            filter,
+            jdk_filter,
+            dump: options.dump,
+            report,
+            rmi: options.transforms.rmi,
+            rmi_differs: AtomicBool::new(false),
+            object_init: arrays_everywhere,
+            arrays_everywhere,
+            parks: options.threads.is_some(),
+            untouched: options.untouched,
+            ids,
+            instrumenter: RwLock::new(Some(instrumenter)),
+            rewritten: Mutex::default(),
+            stopped: AtomicBool::new(false),
+            roots: options.roots,
+            subgraph,
+            regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
+            only_regions: options.transforms == Transforms::NONE,
+            machine_work: if is_timed { machine_work() } else { Arc::new([]) },
+            regions,
+            launcher_left: AtomicBool::new(false),
+            looked_at: AtomicU64::new(0),
+            ns: AtomicU64::new(0),
+        })
+    }
+
+    /// Writes a line that is about no class into the account, if there is one.
+    pub(crate) fn account_line(&self, line: &str) {
+        if let Some(report) = &self.report {
+            write(report, |report| report.line(line));
+        }
+    }
+
+    /// Counts a class, and the time that the thread which loads it had to wait for us.
+    pub(crate) fn spent(&self, time: Duration) {
+        self.looked_at.fetch_add(1, Relaxed);
+        self.ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// The same so far, and which of the program's classes the rules have left, as properties of the profile.
+    pub(crate) fn cost(&self) -> String {
+        let (classes, ns) = (self.looked_at.load(Relaxed), self.ns.load(Relaxed));
+        let mut text = format!("rewriting.classes={classes}\nrewriting.ns={ns}\n");
+        if self.launcher_left.load(Relaxed) {
+            text += &format!("rewriting.left={}\n", class_rules::LAUNCHER);
+        }
+        text
+    }
+
+    /// What the roots can call, if only that is rewritten.
+    pub(crate) fn subgraph(&self) -> Option<&Subgraph> {
+        self.subgraph.as_ref()
+    }
+
+    fn rmi_differs(&self, name: &[u8], reason: SkipReason) {
+        let name = mutf8::escape(name);
+        if let Some(report) = &self.report {
+            write(report, |report| report.left(&name, reason.as_str()));
+        }
+        if !self.rmi_differs.swap(true, Relaxed) {
+            say(format_args!(
+                "{name} is not as expected ({reason}): remote calls are recorded in part, or not at all"
+            ));
+        }
+    }
+
+    /// The id of a method, if it was rewritten, in this run or in another that shares its ids.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn method_id(&self, class: &str, name: &str, descriptor: &str) -> Option<u32> {
+        let mut instrumenter = self.instrumenter.write().ok()?;
+        instrumenter.as_mut()?.ids().find(class.as_bytes(), name.as_bytes(), descriptor.as_bytes())
+    }
+
+    /// Tells of the method with this id, if there is one.
+    pub(crate) fn method<T>(&self, id: u32, tell: impl FnOnce(Entry<'_>) -> T) -> Option<T> {
+        let mut instrumenter = self.instrumenter.write().ok()?;
+        instrumenter.as_mut()?.ids().lookup(id).map(tell)
+    }
+
+    /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
+    pub(crate) fn rewrite(
+        &self,
+        origin: Origin,
+        name: &[u8],
+        class: &[u8],
+        reach: Reach,
+        tell: impl FnOnce(News),
+    ) -> Option<Vec<u8>> {
+        if self.object_init && name == heap::OBJECT {
+            return rewrite_object(class, reach);
+        }
+        if self.is_for_parks(origin, name) {
+            let out = rewrite_with(Transforms { parks: true, ..Transforms::NONE }, class, reach)?;
+            self.dump(name, &out);
+            return Some(out);
+        }
+        if self.is_machine_work(origin, name) {
+            let out = self.rewrite_machine_work(class, reach)?;
+            self.dump(name, &out);
+            return Some(out);
+        }
+        if self.is_rmi_only(origin, name) {
+            let out = self.rewrite_for_rmi(name, class)?;
+            self.dump(name, &out);
+            return Some(out);
+        }
+        if self.only_regions && !self.regions.iter().any(|region| region.is_in(name)) {
+            return None;
+        }
+        let root = Location::root("");
+        let at = root.entry(name);
+        if self.subgraph.as_ref().is_some_and(|subgraph| !subgraph.wants(name, class)) {
+            return None;
+        }
+        let mut plan = self.instrumenter.read().ok()?.as_ref()?.plan(&at, class);
+        plan.call(reach);
+        if let Some(subgraph) = &self.subgraph {
+            plan.choose(class, |method, descriptor| subgraph.selects(name, method, descriptor));
+        }
+        let news = match self.number(&at, &mut plan, class) {
+            Ok(news) => news?,
+            Err(error) => {
+                if !self.stopped.swap(true, Relaxed) {
+                    say(format_args!("no class is rewritten from here on: {error}"));
+                }
+                return None;
+            }
+        };
+        tell(news);
+        let mut out = Vec::new();
+        let rewritten = self.instrumenter.read().ok()?.as_ref()?.rewrite(&at, &plan, class, &mut out);
+        let regions = {
+            let mut instrumenter = self.instrumenter.write().ok()?;
+            let instrumenter = instrumenter.as_mut()?;
+            instrumenter.done(&at, plan, rewritten);
+            instrumenter.take_region_records()
+        };
+        self.account(&regions);
+        if !rewritten {
+            return None;
+        }
+        self.dump(name, &out);
+        Some(out)
+    }
+
+    /// Gives the methods of a class their ids. The state is not locked while the shared file of ids is waited for, read or written. None
+    /// after an internal error.
+    fn number(&self, at: &Location<'_>, plan: &mut Plan, class: &[u8]) -> io::Result<Option<News>> {
+        let mut turn = self.ids.turn()?;
+        {
+            let Ok(mut instrumenter) = self.instrumenter.write() else { return Ok(None) };
+            let Some(instrumenter) = instrumenter.as_mut() else { return Ok(None) };
+            turn.read(instrumenter.ids())?;
+            instrumenter.admit(at, plan, class);
+            turn.take(instrumenter.ids());
+        }
+        let appended = turn.append();
+        let Ok(mut instrumenter) = self.instrumenter.write() else { return Ok(None) };
+        let Some(instrumenter) = instrumenter.as_mut() else { return Ok(None) };
+        let (used, roots) = (instrumenter.take_used(), instrumenter.take_found());
+        appended?;
+        Ok(Some(News { map: turn.finish(used, instrumenter.ids())?, roots }))
+    }
+
+    fn dump(&self, name: &[u8], class: &[u8]) {
+        if let Some(directory) = &self.dump
+            && let Err(error) = dump(directory, name, class)
+        {
+            say(format_args!("{}: {error}", directory.display()));
+        }
+    }
+}
+
+/// The internal name of a class, from its bytes.
+pub(crate) fn name_of(class: &[u8]) -> Option<&[u8]> {
+    ClassFile::parse(class).ok()?.name().ok()
+}
+
+fn write(report: &Mutex<Report>, write: impl FnOnce(&mut Report) -> io::Result<()>) {
+    let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Err(error) = write(&mut report) {
+        say(format_args!("report: {error}"));
+    }
+}
+
+/// Writes `a/B.class` below the directory; not, if the name would lead out of it.
+fn dump(directory: &Path, name: &[u8], class: &[u8]) -> io::Result<()> {
+    let name = mutf8::escape(name);
+    if name.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
+        return Ok(());
+    }
+    let path = directory.join(format!("{name}.class"));
+    fs::create_dir_all(path.parent().unwrap_or(directory))?;
+    fs::write(path, class)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! The agent is loaded: everything that can be done, and refused, before the virtual machine is initialised.
+
+use crate::callbacks::CALLBACKS;
+use crate::clock::{self, Pair};
+#[cfg(target_os = "linux")]
+use crate::ctl;
+use crate::early::{self, Early};
+use crate::heap_dump::AtEnd;
+use crate::jvmti::{Capability, Event, Jvmti};
+use crate::load_hook::LoadHook;
+use crate::options::{self, Options, Requests};
+use crate::talk::say;
+use crate::{AGENT, Agent, heap, runtime_jar, sessions, unrewritten};
+use instrument_control::selection;
+use instrument_control::word::Clock;
+use instrument_names::program;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Everything that can be done, and refused, before the virtual machine is initialised.
+pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), String> {
+    if AGENT.get().is_some() {
+        return Err("the agent is loaded already, and records".to_owned());
+    }
+    let told = options.to_owned();
+    let mut options = Options::parse(options)?;
+    if options.subgraph && !attached {
+        return Err("subgraph=on is for a program that runs already: use instrument attach".to_owned());
+    }
+    let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
+    let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
+    let effective = |key: &str| property(key).or_else(|| given(key));
+    if effective("record").as_deref() == Some("off") {
+        return Ok(());
+    }
+    if let Some(roots) = property("roots").or_else(|| std::env::var("INSTRUMENT_ROOTS").ok()) {
+        options.roots = options::parse_roots(&roots)?;
+    }
+    if options.subgraph && options.roots.is_empty() {
+        return Err("subgraph=on needs root=METHOD: it rewrites what the roots can call".to_owned());
+    }
+    let mut settings = String::new();
+    if !options.roots.is_empty() {
+        settings += &format!("roots={}\n", options.roots.join(","));
+    }
+    settings += &format!("selection={}\n", selection::below(options.selection.clone(), &options.roots));
+    for region in &options.regions {
+        settings += &format!("region.{}={}\n", region.number, region.name);
+    }
+    for (key, value) in &options.recorder {
+        settings += &format!("{key}={}\n", value.replace('\n', " "));
+    }
+    let coverage = heap::Coverage::of(&options, attached);
+    settings += &coverage.as_ref().map(heap::Coverage::settings).unwrap_or_default();
+    let command = || jvmti.system_property("sun.java.command");
+    let environment = || std::env::var("INSTRUMENT_NAME").ok().filter(|name| !name.trim().is_empty());
+    if let Some(name) = effective("name").or_else(environment) {
+        settings += &format!("called={}\n", name.replace('\n', " "));
+    } else if let Some(name) = command().as_deref().and_then(program_name) {
+        // What the file is called; the process has no name.
+        settings += &format!("name={name}\n");
+    }
+    sessions::admit(&options)?;
+    let is_later = sessions::is_later();
+    let clock = if is_later { None } else { clock(options.clock) };
+    let (threads, ctl) = (options.threads, options.ctl.clone());
+    let mut capabilities = Vec::new();
+    if let Some(heap) = options.heap.take() {
+        capabilities = heap::capabilities(&heap);
+        heap::claim(jvmti, heap);
+    }
+    let wants_early = options.early;
+    let heap_dump = options.heap_dump.take().map(AtEnd::new);
+    let hook = LoadHook::new(options)?;
+    if let Some(coverage) = coverage {
+        hook.account_line(&coverage.line());
+    }
+    unrewritten::renew();
+    let early = if is_later { None } else { bring_runtime(jvmti, attached, wants_early)? };
+    let early_events = early.is_some();
+    if capabilities.is_empty() {
+        capabilities.push(Capability::RetransformClasses);
+    }
+    let agent = Agent { hook, early, threads, ctl, told, settings, clock, heap_dump, live: OnceLock::new() };
+    if !AGENT.set(agent) {
+        return Err("the agent is loaded already, and records".to_owned());
+    }
+    #[cfg(target_os = "linux")]
+    if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
+        ctl::prepare(jvmti);
+    }
+    let hook_up = || {
+        jvmti.add_capabilities(&capabilities)?;
+        heap::prepare(!wants_early && !attached)?;
+        jvmti.set_callbacks(&CALLBACKS)?;
+        if early_events {
+            jvmti.enable(Event::VmStart)?;
+            jvmti.enable(Event::ClassFileLoadHook)?;
+        }
+        jvmti.enable(Event::VmInit)?;
+        jvmti.enable(Event::VmDeath)
+    };
+    hook_up().map_err(|error| error.to_string())
+}
+
+/// Puts the recorder's classes where every loader finds them.
+fn bring_runtime(jvmti: Jvmti<'_>, attached: bool, wants_early: bool) -> Result<Option<Early>, String> {
+    static BROUGHT: AtomicBool = AtomicBool::new(false);
+    if BROUGHT.load(Relaxed) {
+        return Ok(None);
+    }
+    let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
+    let early = if wants_early { early::claim(jvmti, attached, &jar) } else { None };
+    if early.is_none() {
+        jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
+    }
+    BROUGHT.store(true, Relaxed);
+    Ok(early)
+}
+
+/// The first readings of the clock that the user wants.
+fn clock(wanted: Option<Clock>) -> Option<Pair> {
+    if wanted == Some(Clock::Monotonic) {
+        return None;
+    }
+    match clock::begin() {
+        Ok(pair) => Some(pair),
+        Err(reason) => {
+            if wanted == Some(Clock::Tsc) {
+                say(format_args!("clock=tsc: {reason}; times are those of System.nanoTime()"));
+            }
+            None
+        }
+    }
+}
+
+/// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
+fn program_name(command: &str) -> Option<String> {
+    let word = program::word(command)?;
+    let name = match word.strip_suffix(".jar").or_else(|| word.strip_suffix(".java")) {
+        Some(path) => Path::new(path).file_name()?.to_str()?,
+        None => word.rsplit(['.', '/']).next()?,
+    };
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    (!plain.is_empty()).then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program_name;
+
+    #[test]
+    fn a_program_is_called_after_its_jar_or_main_class() {
+        for (command, name) in [
+            ("lib/app-1.2.jar --verbose x", "app-1.2"),
+            ("com.acme.Main a.b", "Main"),
+            ("m.odule/com.acme.Main", "Main"),
+            ("jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java 3", "Shop"),
+            ("a$b.Café", "Caf_"),
+        ] {
+            assert_eq!(program_name(command).as_deref(), Some(name));
+        }
+        assert_eq!(program_name(""), None);
+    }
+}

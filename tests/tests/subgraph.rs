@@ -1,0 +1,120 @@
+//! `instrument attach --subgraph`: only what the roots can call is rewritten, and nothing beneath a root is missed.
+#![cfg(target_os = "linux")]
+
+use anyhow::{Context, Result, ensure};
+use instrument_tests::jre::{self, Jre};
+use instrument_tests::machine::Run;
+use instrument_tests::resident::{Program, text};
+use instrument_tests::subject::entries_of;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes on a busy machine.
+const LONG: Duration = Duration::from_secs(120);
+const ROOT: &str = "Subgraph.handle(int)";
+
+fn start(jre: &Jre) -> Result<Program> {
+    Program::start(jre, &[], &["Subgraph"], None)
+}
+
+/// The ids that the methods of a class have, none for those that are not rewritten.
+fn ids(program: &Program, class: &str) -> Result<BTreeMap<String, Option<u64>>> {
+    let answer = program.call(&["ctl", &program.pid(), "--json", "class", class])?.run_quietly()?;
+    let answer: Value = serde_json::from_slice(&answer.stdout)?;
+    let methods = answer["classes"][0]["methods"].as_array().context("no methods")?;
+    let id = |method: &Value| Some((method["name"].as_str()?.to_owned(), method["id"].as_u64()));
+    Ok(methods.iter().filter_map(id).collect())
+}
+
+/// Handles a request until this method is rewritten.
+fn until_rewritten(program: &mut Program, class: &str, method: &str) -> Result<()> {
+    let end = Instant::now() + LONG;
+    while ids(program, class)?.get(method).context("no such method")?.is_none() {
+        ensure!(Instant::now() < end, "{class}.{method} is not rewritten: {}", program.stderr());
+        program.run("handle 2")?;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// What is counted of these requests.
+fn counts(program: &mut Program) -> Result<BTreeMap<String, u64>> {
+    program.call(&["ctl", &program.pid(), "reset"])?.run_quietly()?;
+    for line in ["handle 0", "outside 4", "handle 7", "handle 12"] {
+        program.run(line)?;
+    }
+    program.call(&["ctl", &program.pid(), "stop"])?.run_quietly()?;
+    let methods = program.methods()?;
+    Ok(methods.into_iter().filter(|m| m.entries > 0).map(|m| (m.name, m.entries)).collect())
+}
+
+#[test]
+fn counts_beneath_the_root_are_those_of_a_run_in_which_everything_is_rewritten() -> Result<()> {
+    for jre in jre::all()? {
+        let case = format!("Java {}", jre.version);
+        let mut program = start(&jre)?;
+        program.run("handle 10")?;
+        program.attached(&["--root", ROOT])?;
+        let expected = counts(&mut program)?;
+        for name in
+            ["Subgraph$Order.key", "Subgraph$Task.work", "Subgraph$Help.rare", "Subgraph$Circle.factor"]
+        {
+            ensure!(expected.get(name).is_some_and(|count| *count > 0), "{case}: {name}: {expected:?}");
+        }
+        ensure!(!expected.keys().any(|name| name.contains("Other")), "{case}: {expected:?}");
+
+        let mut program = start(&jre)?;
+        program.run("handle 10")?;
+        let output = program.attach(&["--root", ROOT, "--subgraph"])?;
+        let said = text(&output.stderr);
+        ensure!(output.status.success() && said.contains("of them are callbacks"), "{case}: {said}");
+        ensure!(said.contains("not followed: calls by reflection in Subgraph.handle"), "{case}: {said}");
+        until_rewritten(&mut program, "Subgraph$Order", "key")?;
+        until_rewritten(&mut program, "Subgraph$Task", "work")?;
+        let other = ids(&program, "Subgraph$Other")?;
+        for (method, rewritten) in
+            [("count", false), ("step", false), ("describe", false), ("toString", true)]
+        {
+            ensure!(other[method].is_some() == rewritten, "{case}: {method}: {other:?}");
+        }
+        assert_eq!(ids(&program, "Subgraph")?["outside"], None, "{case}");
+        assert_eq!(counts(&mut program)?, expected, "{case}: {}", program.stderr());
+        program.run("handle 3")?;
+        program.end()?;
+    }
+    Ok(())
+}
+
+/// Its class, and what that calls of classes that were there, are rewritten as it loads and a moment later.
+#[test]
+fn what_loads_late_is_followed() -> Result<()> {
+    let mut program = start(&jre::newest()?)?;
+    program.attached(&["--root", ROOT, "--subgraph"])?;
+    ensure!(ids(&program, "Subgraph$Help")?["rare"].is_none());
+    program.run("handle 10")?;
+    until_rewritten(&mut program, "Subgraph$Help", "rare")?;
+    program.run("handle 10")?;
+    let methods = program.methods()?;
+    assert_eq!(entries_of(&methods, "Subgraph$Later.<clinit>"), 1);
+    assert_eq!(entries_of(&methods, "Subgraph$Later.base"), 1);
+    assert_eq!(entries_of(&methods, "Subgraph$Later.late"), 2);
+    ensure!(entries_of(&methods, "Subgraph$Help.rare") >= 1, "{methods:?}");
+    program.end()
+}
+
+#[test]
+fn what_does_not_go_with_it_is_an_error() -> Result<()> {
+    let mut program = start(&jre::newest()?)?;
+    for (options, code, reason) in [
+        (&[][..], 2, "give --root METHOD"),
+        (&["--root", ROOT, "--record", "trace"], 1, "subgraph=on does not go with record=trace"),
+        (&["--root", ROOT, "--heap", "counts"], 1, "it does not go with heap"),
+    ] {
+        let output = program.attach(&[&["--subgraph"], options].concat())?;
+        let said = text(&output.stderr);
+        ensure!(output.status.code() == Some(code) && said.contains(reason), "{options:?}: {said}");
+    }
+    program.attached(&["--root", ROOT, "--subgraph"])?;
+    program.end()
+}

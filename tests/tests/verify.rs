@@ -1,0 +1,521 @@
+//! `instrument verify` and HotSpot with -Xverify:all: the same verdict on real classes and on classes that were changed at random.
+//!
+//! `INSTRUMENT_MUTANTS=N` asks for N changed classes for each jar and JDK, `INSTRUMENT_CORPUS_FULL=1` for all jars.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use instrument_rewriter::class_file::instruction::Instructions;
+use instrument_rewriter::class_file::{ClassFile, Tag, find_attribute, opcode};
+use instrument_tests::corpus::Corpus;
+use instrument_tests::machine::{Jdk, Run};
+use instrument_verifier::format::Jvm;
+use instrument_verifier::hierarchy::{ClassPath, Summary};
+use instrument_verifier::{Verdict, Verifier, jdk};
+
+/// Changed classes for each jar and JDK, unless the environment says otherwise.
+const MUTANTS: usize = 400;
+/// Changed classes for each golden class from before stack map frames.
+const OLD_MUTANTS: usize = 60;
+/// Jars whose classes are changed: of several compilers, with and without frames and debug tables.
+const JARS: [&str; 7] =
+    ["guava", "commons-lang3", "kotlinx-coroutines", "ecj", "asm", "xerces-1", "groovy-all"];
+
+/// The classes of some jars, then those of a JDK.
+struct Places {
+    classes: HashMap<Box<[u8]>, Arc<Summary>>,
+    jdk: jdk::Jdk,
+}
+
+impl ClassPath for Places {
+    fn find(&self, name: &[u8]) -> Option<Arc<Summary>> {
+        self.classes.get(name).cloned().or_else(|| self.jdk.find(name))
+    }
+}
+
+impl Places {
+    fn new(jdk: &Jdk, jars: &[PathBuf]) -> Result<Places> {
+        let mut classes = HashMap::new();
+        for jar in jars {
+            for (_, bytes) in classes_of(jar)? {
+                if let Some(class) = Summary::parse(&bytes) {
+                    classes.entry(class.name.clone()).or_insert(Arc::new(class));
+                }
+            }
+        }
+        Ok(Places { classes, jdk: jdk::Jdk::open(&jdk.home)? })
+    }
+
+    /// Of class files that are named as their classes.
+    fn of_directory(jdk: &Jdk, directory: &Path) -> Result<Places> {
+        let mut classes = HashMap::new();
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let class = if path.extension().is_some_and(|e| e == "class") {
+                Summary::parse(&fs::read(&path)?)
+            } else {
+                None
+            };
+            if let Some(class) = class.filter(|class| *class.name == *stem.as_bytes()) {
+                classes.insert(class.name.clone(), Arc::new(class));
+            }
+        }
+        Ok(Places { classes, jdk: jdk::Jdk::open(&jdk.home)? })
+    }
+
+    fn verifier(&self) -> Verifier<'_> {
+        Verifier::new(self, Jvm { newest_major: self.jdk.newest_major, preview: false })
+    }
+}
+
+/// The classes at the root of a jar's class path, in the order of their names.
+fn classes_of(jar: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    let mut archive = zip::ZipArchive::new(fs::File::open(jar)?)?;
+    let mut classes = BTreeMap::new();
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index)?;
+        let name = entry.name()?.into_owned();
+        if name.ends_with(".class") && !name.starts_with("META-INF/") && !name.ends_with("module-info.class")
+        {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes)?;
+            classes.insert(name, bytes);
+        }
+    }
+    Ok(classes)
+}
+
+/// Numbers that are the same in every run (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+
+    fn of<'t, T>(&mut self, from: &'t [T]) -> Option<&'t T> {
+        if from.is_empty() { None } else { from.get(self.below(from.len())) }
+    }
+}
+
+fn put(bytes: &mut [u8], at: usize, value: usize) {
+    bytes[at..at + 2].copy_from_slice(&(value as u16).to_be_bytes());
+}
+
+/// A class with one change; none if the class has nothing that can be changed in this way. Says what was changed.
+fn mutate(original: &[u8], random: &mut Random) -> Option<(String, Vec<u8>)> {
+    let class = ClassFile::parse(original).ok()?;
+    let pool = &class.pool;
+    let mut methods = Vec::new();
+    let mut walk = class.methods();
+    while let Ok(Some(method)) = walk.next() {
+        methods.push(method);
+    }
+    let codes: Vec<_> = methods.iter().filter_map(|method| method.code(pool).ok().flatten()).collect();
+    let same =
+        |tag: Tag| pool.indices().filter(move |&index| pool.tag(index) == Some(tag)).collect::<Vec<u16>>();
+    let mut bytes = original.to_vec();
+    let kind = random.below(13);
+    let what = match kind {
+        // Another opcode of the same length.
+        0 | 1 => {
+            let code = random.of(&codes)?;
+            let at: Vec<_> = Instructions::new(code.code).filter_map(Result::ok).collect();
+            let instruction = random.of(&at)?;
+            let length = opcode::LENGTHS[usize::from(instruction.opcode)];
+            let others: Vec<u8> =
+                (0..=201).filter(|&op| opcode::LENGTHS[usize::from(op)] == length && length > 0).collect();
+            let other = *random.of(&others)?;
+            bytes[code.code_offset + instruction.pc] = other;
+            format!(
+                "{} becomes {}",
+                opcode::NAMES[usize::from(instruction.opcode)],
+                opcode::NAMES[usize::from(other)]
+            )
+        }
+        // Another operand.
+        2 => {
+            let code = random.of(&codes)?;
+            let at: Vec<_> =
+                Instructions::new(code.code).filter_map(Result::ok).filter(|at| at.bytes.len() > 1).collect();
+            let instruction = random.of(&at)?;
+            let operand = 1 + random.below(instruction.bytes.len() - 1);
+            bytes[code.code_offset + instruction.pc + operand] ^= 1 << random.below(8);
+            format!("operand of {}", opcode::NAMES[usize::from(instruction.opcode)])
+        }
+        // Another constant of the same kind, in code.
+        3 | 4 => {
+            let code = random.of(&codes)?;
+            let at: Vec<_> = (Instructions::new(code.code).filter_map(Result::ok))
+                .filter(|at| at.bytes.len() > 2 && (178..=193).contains(&at.opcode) && at.opcode != 188)
+                .collect();
+            let instruction = random.of(&at)?;
+            let index = u16::from_be_bytes([*instruction.bytes.get(1)?, *instruction.bytes.get(2)?]);
+            let other = *random.of(&same(pool.tag(index)?))?;
+            put(&mut bytes, code.code_offset + instruction.pc + 1, usize::from(other));
+            format!("{} #{index} becomes #{other}", opcode::NAMES[usize::from(instruction.opcode)])
+        }
+        // A byte of the stack map frames, or of another table of the code.
+        5 | 6 => {
+            let code = random.of(&codes)?;
+            let name: &[u8] =
+                if kind == 5 || random.below(3) > 0 { b"StackMapTable" } else { b"LocalVariableTable" };
+            let table = find_attribute(code.attributes.clone(), pool, name).ok()??;
+            let at = 2 + random.below(table.info.len().checked_sub(2)?);
+            // Offsets of attributes of the code count from the items of the Code attribute.
+            *bytes.get_mut(code.code_offset - 8 + table.info_offset() + at)? = random.next() as u8 % 16;
+            format!("byte {at} of {}", String::from_utf8_lossy(name))
+        }
+        // max_stack or max_locals.
+        7 => {
+            let code = random.of(&codes)?;
+            let (at, old) = match random.below(2) {
+                0 => (code.code_offset - 8, code.max_stack),
+                _ => (code.code_offset - 6, code.max_locals),
+            };
+            put(&mut bytes, at, usize::from(old).wrapping_sub(1 + random.below(2)));
+            format!("max_stack or max_locals was {old}")
+        }
+        // An index inside a constant.
+        8 | 9 => {
+            let tags = [
+                Tag::Class,
+                Tag::NameAndType,
+                Tag::Methodref,
+                Tag::Fieldref,
+                Tag::InterfaceMethodref,
+                Tag::MethodHandle,
+            ];
+            let tag = *random.of(&tags)?;
+            let index = *random.of(&same(tag))?;
+            let at = pool.offset(index)?
+                + 1
+                + if tag == Tag::MethodHandle {
+                    1
+                } else {
+                    2 * random.below(if tag == Tag::Class { 1 } else { 2 })
+                };
+            let old = u16::from_be_bytes([original[at], original[at + 1]]);
+            let others = if random.below(4) > 0 { same(pool.tag(old)?) } else { pool.indices().collect() };
+            put(&mut bytes, at, usize::from(*random.of(&others)?));
+            format!("an index in {} #{index}", tag.name())
+        }
+        // The exception table.
+        10 => {
+            let tables: Vec<_> = codes.iter().filter(|code| !code.exception_table.is_empty()).collect();
+            let code = random.of(&tables)?;
+            let at =
+                code.code_offset + code.code.len() + 2 + 2 * random.below(4 * code.exception_table.len());
+            let value = if random.below(2) == 0 {
+                random.below(code.code.len() + 2)
+            } else {
+                random.below(usize::from(pool.count()))
+            };
+            put(&mut bytes, at, value);
+            "exception table".to_string()
+        }
+        // Access flags, this_class, super_class.
+        11 => {
+            let at = match random.below(3) {
+                0 => pool.end() + 2 * random.below(3),
+                _ => random.of(&methods)?.span.start,
+            };
+            let at = at + random.below(2);
+            bytes[at] ^= 1 << random.below(8);
+            format!("flags at {at}")
+        }
+        // Any byte.
+        _ => {
+            let at = random.below(bytes.len());
+            bytes[at] = random.next() as u8;
+            format!("byte {at}")
+        }
+    };
+    (bytes != original).then_some((what, bytes))
+}
+
+/// What HotSpot says: `ok` or an error, by number.
+fn hotspot(jdk: &Jdk, mutants: &Path, class_path: &[PathBuf]) -> Result<Vec<String>> {
+    let classes = jdk.compile(&["MutantLinkCheck.java"], &[])?;
+    let mut java = jdk.java();
+    java.args(["-Xverify:all", "-Xss8m", "-Xshare:auto", "-cp"])
+        .arg(classes)
+        .arg("MutantLinkCheck")
+        .arg(mutants)
+        .args(class_path);
+    let text = String::from_utf8(java.run_quietly()?.stdout)?;
+    let results = text.lines().enumerate().map(|(number, line)| {
+        let (found, result) =
+            line.split_once('\t').with_context(|| format!("MutantLinkCheck said {line:?}"))?;
+        ensure!(found == number.to_string(), "MutantLinkCheck said {line:?} instead of {number}");
+        Ok(result.to_string())
+    });
+    results.collect()
+}
+
+/// Why the two verdicts do not agree, if they do not.
+fn disagreement(ours: &Verdict, theirs: &str) -> Option<String> {
+    let is_missing = theirs.starts_with("java.lang.NoClassDefFoundError")
+        || theirs.starts_with("java.lang.TypeNotPresentException");
+    match (theirs == "ok", ours.faults.first()) {
+        (true, Some(fault)) => Some(format!("false refusal: {fault}")),
+        // A class that HotSpot does not find may be one that reflection asked for, after verification.
+        (false, None) if !is_missing => Some(format!("false acceptance: {theirs}")),
+        _ => None,
+    }
+}
+
+/// A class for both judges.
+struct Subject {
+    /// What is said of it.
+    what: String,
+    /// Path of its original.
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// Writes the classes for `MutantLinkCheck`.
+fn pack(subjects: &[Subject], file: &Path) -> Result<()> {
+    let mut archive = zip::ZipWriter::new(fs::File::create(file)?);
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (number, subject) in subjects.iter().enumerate() {
+        archive.start_file(format!("{number}/{}", subject.name), options)?;
+        archive.write_all(&subject.bytes)?;
+    }
+    archive.finish()?;
+    Ok(())
+}
+
+/// Why the two do not agree on some class; `INSTRUMENT_KEEP` names a directory for such classes.
+fn disagreements(
+    subjects: &[Subject],
+    theirs: &[String],
+    mut ours: impl FnMut(usize) -> Verdict,
+) -> Result<Vec<String>> {
+    ensure!(theirs.len() == subjects.len(), "{} results for {} classes", theirs.len(), subjects.len());
+    let mut faults = Vec::new();
+    for (number, (subject, theirs)) in subjects.iter().zip(theirs).enumerate() {
+        if let Some(why) = disagreement(&ours(number), theirs) {
+            if let Some(directory) = std::env::var_os("INSTRUMENT_KEEP") {
+                fs::write(Path::new(&directory).join(format!("{number}.class")), &subject.bytes)?;
+            }
+            faults.push(format!("{number} {}: {}: {why}", subject.name, subject.what));
+        }
+    }
+    Ok(faults)
+}
+
+fn compare(jdk: &Jdk, jar: &Path, class_path: &[PathBuf], seed: u64, count: usize) -> Result<Vec<String>> {
+    let all: Vec<PathBuf> = [&[jar.to_owned()], class_path].concat();
+    let places = Places::new(jdk, &all)?;
+    let mut verifier = places.verifier();
+    let originals: Vec<_> = classes_of(jar)?.into_iter().collect();
+    let mut random = Random(seed);
+    let mut mutants = Vec::new();
+    while mutants.len() < count {
+        let (name, original) = random.of(&originals).context("an empty jar")?;
+        let Some((what, bytes)) = mutate(original, &mut random) else { continue };
+        mutants.push(Subject { what, name: name.clone(), bytes });
+    }
+    let work = tempfile::tempdir()?;
+    let file = work.path().join("mutants.jar");
+    pack(&mutants, &file)?;
+    let theirs = hotspot(jdk, &file, &all)?;
+    let faults = disagreements(&mutants, &theirs, |number| verifier.verify(&mutants[number].bytes))?;
+    let refused = theirs.iter().filter(|theirs| *theirs != "ok").count();
+    // A comparison of classes that all are refused, or none, would say little.
+    ensure!(refused * 10 > count && refused * 10 < count * 9, "{refused} of {count} refused");
+    println!(
+        "Java {}: {}: {count} changed classes, {refused} refused by HotSpot, {} disagreements",
+        jdk.version,
+        jar.display(),
+        faults.len()
+    );
+    Ok(faults)
+}
+
+/// The classes of `golden/` that are hard in one way or another; of those from before stack map frames, many changed ones as well.
+#[test]
+fn golden_classes_have_the_verdict_of_hotspot() -> Result<()> {
+    let golden = instrument_tests::machine::root().join("golden");
+    let work = tempfile::tempdir()?;
+    let (file, folders) = (work.path().join("classes.jar"), work.path().join("folders"));
+    fs::create_dir(&folders)?;
+    let mut random = Random(50);
+    let (mut subjects, mut homes) = (Vec::new(), Vec::new());
+    for home in fs::read_dir(golden)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<std::collections::BTreeSet<_>>>()?
+    {
+        if !home.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&home)?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<Result<std::collections::BTreeSet<_>>>()?
+        {
+            let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let bytes = if name.ends_with(".class") { fs::read(&entry)? } else { continue };
+            if name == "module-info.class" {
+                continue;
+            }
+            let major = bytes.get(6..8).map_or(0, |major| u16::from_be_bytes([major[0], major[1]]));
+            let folder = home.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let mut add = |what: String, bytes: Vec<u8>| {
+                let what = format!("{folder}: {what}");
+                std::os::unix::fs::symlink(&home, folders.join(subjects.len().to_string()))?;
+                subjects.push(Subject { what, name: name.clone(), bytes });
+                homes.push(home.clone());
+                anyhow::Ok(())
+            };
+            for _ in 0..if (45..=50).contains(&major) { OLD_MUTANTS } else { 0 } {
+                if let Some((what, bytes)) = mutate(&bytes, &mut random) {
+                    add(what, bytes)?;
+                }
+            }
+            add("as it is".into(), bytes)?;
+        }
+    }
+    pack(&subjects, &file)?;
+    let mut faults = Vec::new();
+    for jdk in &test_jdks()? {
+        let mut places: HashMap<&PathBuf, Places> = HashMap::new();
+        for home in &homes {
+            if !places.contains_key(home) {
+                places.insert(home, Places::of_directory(jdk, home)?);
+            }
+        }
+        let theirs = hotspot(jdk, &file, std::slice::from_ref(&folders))?;
+        let found = disagreements(&subjects, &theirs, |number| {
+            places[&homes[number]].verifier().verify(&subjects[number].bytes)
+        })?;
+        println!("Java {}: golden: {} classes, {} disagreements", jdk.version, subjects.len(), found.len());
+        faults.extend(found.into_iter().map(|fault| format!("Java {}: {fault}", jdk.version)));
+    }
+    assert!(faults.is_empty(), "{} disagreements\n{}", faults.len(), faults.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn changed_classes_have_the_verdict_of_hotspot() -> Result<()> {
+    let corpus = Corpus::open()?;
+    let count = match std::env::var("INSTRUMENT_MUTANTS") {
+        Ok(count) => count.parse()?,
+        Err(_) => MUTANTS,
+    };
+    let mut faults = Vec::new();
+    for jdk in &test_jdks()? {
+        for (seed, name) in (1..).zip(JARS) {
+            let class_path = corpus.class_path(corpus.jar(name)?)?;
+            faults.extend(compare(jdk, &corpus.path(name)?, &class_path, seed, count)?);
+        }
+    }
+    assert!(faults.is_empty(), "{} disagreements\n{}", faults.len(), faults.join("\n"));
+    Ok(())
+}
+
+/// Every class of a jar as it is: the same verdict. Where HotSpot does not find a class, the two are not compared.
+#[test]
+fn real_classes_have_the_verdict_of_hotspot() -> Result<()> {
+    let corpus = Corpus::open()?;
+    let mut faults = Vec::new();
+    for jdk in &test_jdks()? {
+        let mut jars = Vec::new();
+        for jar in corpus.selected().into_iter().filter(|jar| jar.java <= jdk.version) {
+            jars.push((corpus.path(&jar.name)?, corpus.class_path(jar)?));
+        }
+        if Corpus::full() {
+            jars.extend(Corpus::distribution_jars()?.into_iter().map(|jar| (jar, Vec::new())));
+        }
+        for (jar, class_path) in jars {
+            let found = compare_real(jdk, &jar, &class_path)?;
+            faults.extend(
+                found.into_iter().map(|fault| format!("Java {}: {}: {fault}", jdk.version, jar.display())),
+            );
+        }
+    }
+    assert!(faults.is_empty(), "{} disagreements\n{}", faults.len(), faults.join("\n"));
+    Ok(())
+}
+
+fn compare_real(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<Vec<String>> {
+    let all: Vec<PathBuf> = [&[jar.to_owned()], class_path].concat();
+    let places = Places::new(jdk, &all)?;
+    let mut verifier = places.verifier();
+    let theirs = linked(jdk, jar, class_path)?;
+    let (mut faults, mut compared, mut refused) = (Vec::new(), 0, 0);
+    for (name, bytes) in classes_of(jar)? {
+        let Some(theirs) = theirs.get(&name) else { continue };
+        compared += 1;
+        refused += usize::from(theirs != "ok");
+        if let Some(why) = disagreement(&verifier.verify(&bytes), theirs) {
+            faults.push(format!("{name}: {why}"));
+        }
+    }
+    ensure!(compared > 0, "{}: no class was compared", jar.display());
+    println!(
+        "Java {}: {}: {compared} classes, {refused} refused by HotSpot, {} disagreements",
+        jdk.version,
+        jar.display(),
+        faults.len()
+    );
+    Ok(faults)
+}
+
+/// What linking each class of a jar leads to.
+fn linked(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<HashMap<String, String>> {
+    let classes = jdk.compile(&["JarLinkCheck.java"], &[])?;
+    let mut java = jdk.java();
+    java.args(["-Xverify:all", "-Xss8m", "-cp"]).arg(classes).arg("JarLinkCheck").arg(jar).args(class_path);
+    let text = String::from_utf8(java.run_quietly()?.stdout)?;
+    Ok(text
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(entry, result)| (entry.into(), result.into()))
+        .collect())
+}
+
+/// All modules of a JDK, whose classes HotSpot loads every day.
+#[test]
+fn classes_of_the_jdk_have_no_fault() -> Result<()> {
+    let corpus = Corpus::open()?;
+    for jdk in &test_jdks()? {
+        let places = Places::new(jdk, &[])?;
+        let mut verifier = places.verifier();
+        let (mut faults, mut count) = (Vec::new(), 0);
+        for module in corpus.jdk_modules(jdk)? {
+            for (_, bytes) in classes_of(&module)? {
+                let verdict = verifier.verify(&bytes);
+                count += 1;
+                faults.extend(verdict.faults.iter().map(ToString::to_string));
+                faults.extend(
+                    verdict.assumptions.iter().map(|class| format!("{}: no class {class}", verdict.class)),
+                );
+            }
+        }
+        println!("Java {}: {count} classes of its modules, {} faults", jdk.version, faults.len());
+        ensure!(count > 10_000, "only {count} classes");
+        assert!(faults.is_empty(), "Java {}: {} faults\n{}", jdk.version, faults.len(), faults.join("\n"));
+    }
+    Ok(())
+}
+
+/// The default JDK, and one of Java 25 if there is one.
+fn test_jdks() -> Result<Vec<Jdk>> {
+    let mut jdks = vec![Jdk::default_kit()?.clone()];
+    jdks.extend(Jdk::at_least(25)?.filter(|newest| newest.version != jdks[0].version));
+    Ok(jdks)
+}
