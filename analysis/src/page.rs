@@ -13,6 +13,7 @@
 //! | `calls` | how often the context was met |
 //! | the name of a resource | base: what the context consumed itself |
 //! | the same and ` error`, ` total error` | what its base and its cum may be off by; those of a part are those of the whole (`error_of`) |
+//! | the same and ` verdict` | of a comparison: whether base differs from the side before (0 equal, 1 within the errors or not known, 2 differs), and cum, four times that |
 //! | the same and ` hidden` | what cannot be told from nothing: 1 for its base, 2 for its cum, 3 for both |
 //!
 //! | encoding | |
@@ -32,6 +33,7 @@ use serde_json::{Map, Value, json};
 use crate::arcs::{ArcId, Arcs, FunctionId};
 use crate::load::CallTimes;
 use crate::model::{self, Arcflow, Kind, Node, NodeId};
+use crate::report::diff::Sides;
 use crate::report::labels::Labels;
 use crate::report::{Format, Options, machine, stats};
 use crate::thread_time::{ThreadTime, whole_of};
@@ -95,6 +97,24 @@ impl Page {
         calls: &HashMap<String, CallTimes>,
         most: usize,
     ) -> io::Result<Page> {
+        Page::made(about, model, calls, most, None)
+    }
+
+    /// Of a comparison: the figures are those of the side after, and the header says which are those of the side before.
+    ///
+    /// # Errors
+    /// As of [`Page::new`].
+    pub fn of_sides(about: &About, sides: &Sides) -> io::Result<Page> {
+        Page::made(about, &sides.model, &HashMap::new(), usize::MAX, Some(sides))
+    }
+
+    fn made(
+        about: &About,
+        model: &Arcflow,
+        calls: &HashMap<String, CallTimes>,
+        most: usize,
+        sides: Option<&Sides>,
+    ) -> io::Result<Page> {
         let arcs = Arcs::new(model);
         let shown: Vec<usize> =
             (0..model.resources().len()).filter(|&r| !accompanies(&model.resources()[r])).collect();
@@ -103,6 +123,13 @@ impl Page {
         let mut columns = Columns::default();
         columns.contexts(shrunk, &arcs, model);
         columns.figures(shrunk, &shown);
+        let difference = sides.map(|sides| {
+            for (pair, verdicts) in sides.pairs.iter().zip(&sides.contexts) {
+                let name = format!("{} verdict", model.resources()[pair[0]].name);
+                columns.unsigned(&name, verdicts.iter().map(|&verdict| u64::from(verdict)));
+            }
+            json!({"runs": sides.runs, "pairs": sides.pairs, "verdicts": sides.functions})
+        });
         let header = json!({
             "format": 1,
             "about": about,
@@ -122,6 +149,7 @@ impl Page {
             "refusal": model.correction.line(),
             "window": model.window.map(|window| json!({"begin_ns": window.begin, "ns": window.length})),
             "left_out": left_out,
+            "difference": difference,
             "functions": functions(model, &arcs, &shown),
             "arcs": arcs_of(&arcs, &shown),
             "stats": statistics(model, calls)?,

@@ -21,8 +21,12 @@
 //! at which they are known to have been so: the thread's last event if it ended; else the shutdown of the virtual machine; else
 //! the last beat or the last event of the process.
 
+mod call_times;
+mod columns;
+mod ends;
 mod objects;
 pub(crate) mod place;
+mod sums;
 pub(crate) mod thread_rows;
 mod times;
 mod waiting;
@@ -30,15 +34,17 @@ mod waiting;
 use instrument_trace::{Profile, Thread, ThreadKind, Tree};
 
 use crate::calibration::{self, Calls};
-use crate::correction::{self, Correction};
+use crate::correction;
 use crate::disturbance;
 use crate::heap::biographies::Biographies;
 use crate::in_place;
-use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId, Resource};
-use crate::thread_time;
-use crate::uncertainty::companions;
+use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId};
 use crate::waits::Waits;
+pub use call_times::CallTimes;
+use columns::{Columns, correction as correction_of, resources};
+use ends::{End, ends};
 use place::{Places, Placing, place};
+use sums::Sums;
 pub use thread_rows::pools;
 use times::{Cost, CpuTimes, TreeTimes, cpu_times, times};
 
@@ -83,52 +89,6 @@ pub struct Options<'a> {
     pub thread: Option<&'a dyn Fn(&str) -> bool>,
 }
 
-/// What is known of a method's calls one by one (seed 000, table 1). Times in ns as measured, callees included; a call within a
-/// call of the same method counts for itself.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CallTimes {
-    /// Calls.
-    pub calls: u64,
-    /// Calls that ended.
-    pub ended: u64,
-    /// Time of the calls that ended; an estimate if not all were timed.
-    pub ended_ns: f64,
-    /// Time of the calls that had not ended, so far.
-    pub open_ns: f64,
-    /// Calls that ended and were timed.
-    pub timed: u64,
-    /// ns of the calls that ended, as measured: the cost of probes is inside. An estimate if not all were timed.
-    pub closed_ns: f64,
-    /// ns of the shortest call that was timed.
-    pub min: f64,
-    /// ns of the longest call that was timed.
-    pub max: f64,
-    /// Sum of the squares of the times of the calls that ended; an estimate if not all were timed.
-    pub sum_squares: f64,
-    /// All calls without the cost of probes.
-    pub exact_ns: f64,
-    /// Variance of `ended_ns`.
-    pub variance: f64,
-}
-
-impl Default for CallTimes {
-    fn default() -> Self {
-        CallTimes {
-            calls: 0,
-            ended: 0,
-            ended_ns: 0.0,
-            open_ns: 0.0,
-            timed: 0,
-            closed_ns: 0.0,
-            min: f64::INFINITY,
-            max: 0.0,
-            sum_squares: 0.0,
-            exact_ns: 0.0,
-            variance: 0.0,
-        }
-    }
-}
-
 /// What was loaded.
 #[derive(Debug)]
 pub struct Loaded {
@@ -149,28 +109,6 @@ pub struct Loaded {
 /// How far the clocks of wall and of CPU time may be apart, as a part of the time.
 const CLOCKS_APART: f64 = 0.01;
 
-/// Indices of the resources.
-struct Columns {
-    /// `wall`, if times are corrected.
-    wall: Option<usize>,
-    /// `wall-raw`, if there are times.
-    raw: Option<usize>,
-    /// `cpu`, with its noise, if CPU time is corrected.
-    cpu: Option<[usize; 3]>,
-    cpu_raw: Option<usize>,
-    allocations: usize,
-    bytes: Option<usize>,
-    live: Option<(usize, usize)>,
-    unwinds: usize,
-    /// Of `running` and `waiting`.
-    parts: Option<(usize, usize)>,
-    /// Of `contended` and `object-wait`.
-    waits: Option<(usize, usize)>,
-    /// Of base, and of cum.
-    noise: Option<(usize, usize)>,
-    variance: Option<(usize, usize)>,
-}
-
 /// Loads profiles into one model.
 pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
     for process in processes.iter_mut() {
@@ -179,7 +117,7 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
             thread.measure_open(end.open);
         }
     }
-    let correction = correction(processes);
+    let correction = correction_of(processes);
     let (resources, columns) = resources(processes, &correction);
     let mut model = Arcflow::new(resources);
     model.correction = correction;
@@ -208,108 +146,6 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
         calls.into_iter().map(|(consumer, times)| (model.name(consumer).to_owned(), times)).collect();
     loaded.remarks.extend(sums.remarks());
     loaded
-}
-
-/// Whether what probes cost in CPU time is known of every thread of which CPU time was recorded.
-fn cpu_is_known(profile: &Profile) -> bool {
-    profile.threads.iter().all(|thread| match &thread.tree {
-        Some(tree) if tree.cpu => {
-            !tree.sampled && correction::cost(profile, thread).is_some_and(|cost| cost.cpu.is_some())
-        }
-        _ => true,
-    })
-}
-
-/// All are corrected or none: what is added up has to be the same.
-fn correction(processes: &[Process<'_>]) -> Correction {
-    let refusal = processes.iter().find_map(|p| correction::refusal(p.profile, &p.name));
-    match refusal {
-        Some(refusal) => Correction::Refused(refusal),
-        None if processes.iter().any(|p| p.profile.threads.iter().any(|t| t.tree.is_some())) => {
-            Correction::Applied
-        }
-        None => Correction::None,
-    }
-}
-
-fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resource>, Columns) {
-    let threads = || processes.iter().flat_map(|p| &p.profile.threads);
-    let trees = || threads().filter_map(|t| t.tree.as_ref());
-    let has_times = trees().next().is_some();
-    let corrected = *correction == Correction::Applied;
-    let mut resources = Vec::new();
-    let mut add = |name: &str, unit: &str, wanted: bool| {
-        wanted.then(|| {
-            resources.push(Resource { name: name.into(), unit: unit.into() });
-            resources.len() - 1
-        })
-    };
-    // The whole stands in front of its parts.
-    let wall = add("wall", "ns", corrected);
-    let uncorrected = add("wall-raw", "ns", has_times && !corrected);
-    let has_waits = processes.iter().any(|process| process.waits.is_some());
-    let has_parts = has_times && (has_waits || processes.iter().any(|process| process.blocks.is_some()));
-    let [running, waiting] = thread_time::parts(corrected).map(|name| add(name, "ns", has_parts));
-    let raw = uncorrected.or_else(|| add("wall-raw", "ns", has_times));
-    let has_cpu = trees().any(|tree| tree.cpu);
-    let cpu_corrected = corrected && has_cpu && processes.iter().all(|p| cpu_is_known(p.profile));
-    let cpu = add("cpu", "ns", cpu_corrected);
-    let cpu_raw = add("cpu-raw", "ns", has_cpu);
-    let allocations = add("allocations", "", true).unwrap_or_default();
-    let is_followed = processes.iter().any(|process| process.biographies.is_some());
-    let bytes = add("bytes", "bytes", has_times || is_followed);
-    let live = add("live", "", is_followed).zip(add("live-bytes", "bytes", is_followed));
-    let unwinds = add("unwinds", "", true).unwrap_or_default();
-    let waits = add("contended", "ns", has_waits).zip(add("object-wait", "ns", has_waits));
-    let [noise, cum_noise, variance, cum_variance] =
-        companions(if corrected { "wall" } else { "wall-raw" }, "ns");
-    let noise = add(&noise.name, &noise.unit, corrected);
-    let cum_noise = add(&cum_noise.name, &cum_noise.unit, corrected);
-    let sampled = trees().any(|tree| tree.sampled);
-    let variance = add(&variance.name, &variance.unit, sampled);
-    let cum_variance = add(&cum_variance.name, &cum_variance.unit, sampled);
-    let (variance, parts) = (variance.zip(cum_variance), running.zip(waiting));
-    let noise = noise.zip(cum_noise);
-    let [base, cum, ..] = companions("cpu", "ns");
-    let (base, cum) = (add(&base.name, &base.unit, cpu_corrected), add(&cum.name, &cum.unit, cpu_corrected));
-    let cpu = cpu.zip(base).zip(cum).map(|((cpu, base), cum)| [cpu, base, cum]);
-    let columns =
-        Columns { wall, raw, cpu, cpu_raw, allocations, bytes, live, unwinds, parts, waits, noise, variance };
-    (resources, columns)
-}
-
-/// What had to be clamped, over all threads.
-#[derive(Default)]
-struct Sums {
-    contexts: u64,
-    short: (u64, f64),
-    below_zero: (u64, f64),
-    circular: u64,
-}
-
-impl Sums {
-    fn remarks(&self) -> Vec<String> {
-        let time = |ns: f64| crate::text::quantity(ns, "ns");
-        let mut remarks = Vec::new();
-        let (contexts, (short, ns)) = (self.contexts, self.short);
-        if short > 0 {
-            remarks.push(format!(
-                "{short} of {contexts} contexts took less than what they called, by {} in all; the least certain of these times was reduced",
-                time(ns)
-            ));
-        }
-        let (below, ns) = self.below_zero;
-        if below > 0 {
-            remarks.push(format!(
-                "{below} of {contexts} contexts took less than their probes should have cost, by {} in all; the least certain of these times was reduced",
-                time(ns)
-            ));
-        }
-        if self.circular > 0 {
-            remarks.push(format!("{} links lead back to what they caused; not followed", self.circular));
-        }
-        remarks
-    }
 }
 
 struct Loading<'a, 'b> {
@@ -520,65 +356,4 @@ impl Loading<'_, '_> {
             self.add(place, Some(self.columns.allocations), made.count as f64);
         }
     }
-}
-
-impl Sums {
-    fn add(&mut self, times: &TreeTimes) {
-        self.contexts += times.nodes.len() as u64;
-        self.short.0 += times.short.0;
-        self.short.1 += times.short.1;
-        self.below_zero.0 += times.below_zero.0;
-        self.below_zero.1 += times.below_zero.1;
-    }
-}
-
-impl CallTimes {
-    fn add(&mut self, node: &instrument_trace::TreeNode, times: &times::Times, sampled: bool) {
-        let closed = node.closes.total();
-        self.calls = self.calls.saturating_add(node.entries);
-        self.ended = self.ended.saturating_add(closed);
-        self.open_ns += node.open_ns as f64;
-        self.ended_ns += times.inclusive - node.open_ns as f64;
-        self.timed = self.timed.saturating_add(if sampled { node.timed } else { closed });
-        self.closed_ns += node.ns as f64;
-        self.min = self.min.min(if node.min <= node.max { node.min as f64 } else { f64::INFINITY });
-        self.max = self.max.max(node.max as f64);
-        self.sum_squares += node.sum_squares;
-        self.exact_ns += times.exact_inclusive;
-        self.variance += times.inclusive_variance;
-    }
-
-    /// Mean of the calls that ended.
-    pub fn average(&self) -> Option<f64> {
-        (self.ended > 0).then(|| self.ended_ns / self.ended as f64)
-    }
-
-    /// Standard deviation of the calls that ended, in ns; an estimate where not all were timed. None if none was.
-    pub fn deviation(&self) -> Option<f64> {
-        let mean = (self.ended > 0 && self.timed > 0).then(|| self.closed_ns / self.ended as f64)?;
-        Some((self.sum_squares / self.ended as f64 - mean * mean).max(0.0).sqrt())
-    }
-}
-
-/// When a thread's frames are known to have been open last, and how long it lived.
-struct End {
-    open: u64,
-    lifetime: f64,
-}
-
-fn ends(profile: &Profile) -> Vec<End> {
-    let last = profile.threads.iter().map(|t| t.last_event).max().unwrap_or(0).max(profile.beat_clock);
-    let end = |thread: &Thread| {
-        let open = if thread.end != 0 {
-            thread.last_event
-        } else if profile.shutdown_clock != 0 {
-            profile.shutdown_clock.max(thread.last_event)
-        } else {
-            last
-        };
-        // `end` is when the end was noticed, which may have been much later.
-        let lived = if thread.start == 0 { 0 } else { open.saturating_sub(thread.start) };
-        End { open, lifetime: lived as f64 }
-    };
-    profile.threads.iter().map(end).collect()
 }

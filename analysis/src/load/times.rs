@@ -6,7 +6,7 @@
 
 use instrument_trace::{Calibration, CpuCost, Tree, TreeConsumer, TreeNode};
 
-use crate::calibration::{self, Calls, Cold, Doubt};
+use crate::calibration::{self, Calls, Cold, Doubt, HANDLER};
 
 /// The times of a context, in ns.
 #[derive(Debug, Clone, Copy, Default)]
@@ -87,15 +87,16 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
         times.variance = times.inclusive_variance + times.callees_variance;
         times.exact_inclusive += match cost.filter(|_| !deeper[i]) {
             Some(cost) => {
+                let probes = &cost.calibration;
+                let allocations = allocations.get(i).copied().unwrap_or(0.0);
+                let exact = calibration::exact(probes, base, own[i], made[i], allocations);
                 let own_doubt = own_doubt[i];
-                let disturbed = cost.disturbed * base.max(0.0);
+                let disturbed = cost.disturbed * base.max(0.0) + handler(&tree.nodes[i]) * exact.max(0.0);
                 // The calibration errs in one way: what a call has too much its caller has too much, too, but of the other part. No
                 // base is further off than by all of it.
                 times.noise = (own_doubt.max(made_doubt[i]) + disturbed).min(base.max(0.0));
                 times.cum_noise = own_doubt + disturbed;
-                let cost = &cost.calibration;
-                let allocations = allocations.get(i).copied().unwrap_or(0.0);
-                calibration::exact(cost, base, own[i], made[i], allocations)
+                exact
             }
             None => base,
         };
@@ -131,6 +132,11 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
         result.below_zero = exact.short;
     }
     result
+}
+
+/// Part of a context's own time that is in doubt since its method has an exception handler.
+fn handler(node: &TreeNode) -> f64 {
+    if matches!(node.consumer, TreeConsumer::Method(_)) { HANDLER } else { 0.0 }
 }
 
 /// CPU time of a tree's contexts, in ns.
@@ -174,15 +180,17 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
                 exact[parent] += exact[i];
             }
         }
-        let noise: Vec<f64> =
-            (0..count).map(|i| own_doubt[i].max(made_doubt[i]).min(raw[i].max(0.0))).collect();
+        let doubt = |i: usize| own_doubt[i].max(made_doubt[i]).min(raw[i].max(0.0));
         let mut callees = vec![Vec::new(); count + 1];
         for i in 0..count {
             callees[parent(i).unwrap_or(count)].push(i);
         }
-        let squares: Vec<f64> = noise.iter().map(|noise| noise * noise).collect();
+        let squares: Vec<f64> = (0..count).map(|i| doubt(i) * doubt(i)).collect();
         let fitted = Shares::of(&callees, exact, &vec![0.0; count], &squares);
-        [fitted.base, noise, own_doubt]
+        let slower = |i: usize| handler(&tree.nodes[i]) * fitted.base[i];
+        let noise = (0..count).map(|i| (doubt(i) + slower(i)).min(raw[i].max(0.0))).collect();
+        let sums = (0..count).map(|i| own_doubt[i] + slower(i)).collect();
+        [fitted.base, noise, sums]
     });
     raw.iter_mut().for_each(|raw| *raw = raw.max(0.0));
     CpuTimes { raw, exact }

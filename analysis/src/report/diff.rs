@@ -5,6 +5,8 @@
 //! the same if all names on the way to them are; levels that never are (processes, threads) are for the caller to merge. Only resources
 //! that all runs have are compared; `calls` is one. What counts as a difference: [`interval`](super::interval).
 
+mod sides;
+
 use std::io::Write;
 
 use instrument_names::printable::printable;
@@ -19,6 +21,7 @@ use crate::export::timeline::ns_per_unit;
 use crate::model::{Arcflow, Kind, NodeId, Resource};
 use crate::text::{JOINT, quantity};
 use crate::uncertainty::{self, Uncertainty};
+pub use sides::Sides;
 
 /// Frames of a context that are printed, the innermost ones.
 const FRAMES: usize = 8;

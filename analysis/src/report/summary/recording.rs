@@ -38,10 +38,87 @@ pub(crate) struct Recording {
     agent_classes: Option<u64>,
     /// One of them.
     agent_class: Option<String>,
+    /// With `subgraph=on`; none: everything that the patterns fit was rewritten.
+    subgraph: Option<Subgraph>,
     /// What is not in these.
     left_out: [&'static str; 3],
     /// Methods whose own time cannot be told from the cost of recording; none: times are not corrected.
     too_short: Option<TooShort>,
+}
+
+/// What was rewritten of a program, where that is what the roots can call; of several programs the sums, and the longest stop of all.
+#[derive(Debug, PartialEq, Serialize)]
+struct Subgraph {
+    classes: u64,
+    methods: u64,
+    /// Those of them that were entered beneath a root.
+    called: u64,
+    /// How often classes were rewritten that were loaded.
+    stops: u64,
+    /// ns that the longest of these took; the program stood still for a part of it.
+    longest_ns: u64,
+    /// ns from the beginning until methods were added the last time. Calls before may be missing.
+    settled_ns: u64,
+    /// Methods that call by reflection, which is not followed.
+    reflective: Vec<String>,
+}
+
+impl Subgraph {
+    fn of(session: &Session) -> Option<Subgraph> {
+        let mut sum: Option<Subgraph> = None;
+        for file in &session.profiles {
+            let number = |key: &str| file.property(key).and_then(|text| text.parse::<u64>().ok());
+            let Some(methods) = number("subgraph.methods") else { continue };
+            let number = |key| number(key).unwrap_or(0);
+            let of = sum.get_or_insert(Subgraph {
+                classes: 0,
+                methods: 0,
+                called: 0,
+                stops: 0,
+                longest_ns: 0,
+                settled_ns: 0,
+                reflective: Vec::new(),
+            });
+            of.methods = of.methods.saturating_add(methods);
+            of.classes = of.classes.saturating_add(number("subgraph.classes"));
+            of.called = of.called.saturating_add(number("subgraph.called"));
+            of.stops = of.stops.saturating_add(number("subgraph.stops"));
+            of.longest_ns = of.longest_ns.max(number("subgraph.longest.ns"));
+            of.settled_ns = of.settled_ns.max(number("subgraph.settled.ns"));
+            let reflective = file.property("subgraph.reflective").unwrap_or_default();
+            of.reflective.extend(reflective.split_whitespace().map(str::to_owned));
+        }
+        sum
+    }
+
+    fn print(&self, out: &mut dyn Write) -> Result<(), Error> {
+        /// The most methods that are named.
+        const NAMED: usize = 5;
+        let Subgraph { classes, methods, called, stops, longest_ns, settled_ns, reflective } = self;
+        let longest = quantity(*longest_ns as f64, "ns");
+        let text = format!(
+            "methods rewritten: {methods}, of {classes} classes; called: {called}; classes were rewritten {stops} times, which took {longest} at most"
+        );
+        fact(out, "subgraph", &text)?;
+        if *settled_ns > 0 {
+            let settled = quantity(*settled_ns as f64, "ns");
+            let text = format!(
+                "methods were added until {settled} after the beginning: calls before then may be missing, and their time is in their callers"
+            );
+            fact(out, "", &text)?;
+        }
+        if !reflective.is_empty() {
+            let mut named = reflective.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+            if reflective.len() > NAMED {
+                named += &format!(" and {} more", reflective.len() - NAMED);
+            }
+            let text = format!(
+                "calls by reflection in {named}, and what only they call: attach without --subgraph records it"
+            );
+            fact(out, "left out", &text)?;
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -69,6 +146,7 @@ impl Recording {
             hidden_class: first("hidden.first"),
             agent_classes: sum("before-agent.classes"),
             agent_class: first("before-agent.first"),
+            subgraph: Subgraph::of(session),
             left_out: LEFT_OUT,
             too_short: session
                 .model
@@ -99,6 +177,9 @@ impl Recording {
                 "{classes} that another agent loaded before this one was called, the first is {first}: give java this agent's -agentpath before the -javaagent of the other, also in JAVA_TOOL_OPTIONS"
             );
             fact(out, "left out", &text)?;
+        }
+        if let Some(subgraph) = &self.subgraph {
+            subgraph.print(out)?;
         }
         let mut parts = Vec::new();
         let mut sum = 0;

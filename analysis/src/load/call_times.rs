@@ -1,0 +1,78 @@
+//! What is known of a method's calls one by one.
+
+use super::times::Times;
+use instrument_trace::TreeNode;
+
+/// What is known of a method's calls one by one (seed 000, table 1). Times in ns as measured, callees included; a call within a
+/// call of the same method counts for itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CallTimes {
+    /// Calls.
+    pub calls: u64,
+    /// Calls that ended.
+    pub ended: u64,
+    /// Time of the calls that ended; an estimate if not all were timed.
+    pub ended_ns: f64,
+    /// Time of the calls that had not ended, so far.
+    pub open_ns: f64,
+    /// Calls that ended and were timed.
+    pub timed: u64,
+    /// ns of the calls that ended, as measured: the cost of probes is inside. An estimate if not all were timed.
+    pub closed_ns: f64,
+    /// ns of the shortest call that was timed.
+    pub min: f64,
+    /// ns of the longest call that was timed.
+    pub max: f64,
+    /// Sum of the squares of the times of the calls that ended; an estimate if not all were timed.
+    pub sum_squares: f64,
+    /// All calls without the cost of probes.
+    pub exact_ns: f64,
+    /// Variance of `ended_ns`.
+    pub variance: f64,
+}
+
+impl Default for CallTimes {
+    fn default() -> Self {
+        CallTimes {
+            calls: 0,
+            ended: 0,
+            ended_ns: 0.0,
+            open_ns: 0.0,
+            timed: 0,
+            closed_ns: 0.0,
+            min: f64::INFINITY,
+            max: 0.0,
+            sum_squares: 0.0,
+            exact_ns: 0.0,
+            variance: 0.0,
+        }
+    }
+}
+
+impl CallTimes {
+    pub(super) fn add(&mut self, node: &TreeNode, times: &Times, sampled: bool) {
+        let closed = node.closes.total();
+        self.calls = self.calls.saturating_add(node.entries);
+        self.ended = self.ended.saturating_add(closed);
+        self.open_ns += node.open_ns as f64;
+        self.ended_ns += times.inclusive - node.open_ns as f64;
+        self.timed = self.timed.saturating_add(if sampled { node.timed } else { closed });
+        self.closed_ns += node.ns as f64;
+        self.min = self.min.min(if node.min <= node.max { node.min as f64 } else { f64::INFINITY });
+        self.max = self.max.max(node.max as f64);
+        self.sum_squares += node.sum_squares;
+        self.exact_ns += times.exact_inclusive;
+        self.variance += times.inclusive_variance;
+    }
+
+    /// Mean of the calls that ended.
+    pub fn average(&self) -> Option<f64> {
+        (self.ended > 0).then(|| self.ended_ns / self.ended as f64)
+    }
+
+    /// Standard deviation of the calls that ended, in ns; an estimate where not all were timed. None if none was.
+    pub fn deviation(&self) -> Option<f64> {
+        let mean = (self.ended > 0 && self.timed > 0).then(|| self.closed_ns / self.ended as f64)?;
+        Some((self.sum_squares / self.ended as f64 - mean * mean).max(0.0).sqrt())
+    }
+}

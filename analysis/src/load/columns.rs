@@ -1,0 +1,98 @@
+//! Which resources a model has, and where they are: as many as its profiles have recorded.
+
+use super::Process;
+use crate::correction::{self, Correction};
+use crate::model::Resource;
+use crate::thread_time;
+use crate::uncertainty::companions;
+use instrument_trace::Profile;
+
+/// Indices of the resources.
+pub(super) struct Columns {
+    /// `wall`, if times are corrected.
+    pub(super) wall: Option<usize>,
+    /// `wall-raw`, if there are times.
+    pub(super) raw: Option<usize>,
+    /// `cpu`, with its noise, if CPU time is corrected.
+    pub(super) cpu: Option<[usize; 3]>,
+    pub(super) cpu_raw: Option<usize>,
+    pub(super) allocations: usize,
+    pub(super) bytes: Option<usize>,
+    pub(super) live: Option<(usize, usize)>,
+    pub(super) unwinds: usize,
+    /// Of `running` and `waiting`.
+    pub(super) parts: Option<(usize, usize)>,
+    /// Of `contended` and `object-wait`.
+    pub(super) waits: Option<(usize, usize)>,
+    /// Of base, and of cum.
+    pub(super) noise: Option<(usize, usize)>,
+    pub(super) variance: Option<(usize, usize)>,
+}
+
+pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resource>, Columns) {
+    let threads = || processes.iter().flat_map(|p| &p.profile.threads);
+    let trees = || threads().filter_map(|t| t.tree.as_ref());
+    let has_times = trees().next().is_some();
+    let corrected = *correction == Correction::Applied;
+    let mut resources = Vec::new();
+    let mut add = |name: &str, unit: &str, wanted: bool| {
+        wanted.then(|| {
+            resources.push(Resource { name: name.into(), unit: unit.into() });
+            resources.len() - 1
+        })
+    };
+    // The whole stands in front of its parts.
+    let wall = add("wall", "ns", corrected);
+    let uncorrected = add("wall-raw", "ns", has_times && !corrected);
+    let has_waits = processes.iter().any(|process| process.waits.is_some());
+    let has_parts = has_times && (has_waits || processes.iter().any(|process| process.blocks.is_some()));
+    let [running, waiting] = thread_time::parts(corrected).map(|name| add(name, "ns", has_parts));
+    let raw = uncorrected.or_else(|| add("wall-raw", "ns", has_times));
+    let has_cpu = trees().any(|tree| tree.cpu);
+    let cpu_corrected = corrected && has_cpu && processes.iter().all(|p| cpu_is_known(p.profile));
+    let cpu = add("cpu", "ns", cpu_corrected);
+    let cpu_raw = add("cpu-raw", "ns", has_cpu);
+    let allocations = add("allocations", "", true).unwrap_or_default();
+    let is_followed = processes.iter().any(|process| process.biographies.is_some());
+    let bytes = add("bytes", "bytes", has_times || is_followed);
+    let live = add("live", "", is_followed).zip(add("live-bytes", "bytes", is_followed));
+    let unwinds = add("unwinds", "", true).unwrap_or_default();
+    let waits = add("contended", "ns", has_waits).zip(add("object-wait", "ns", has_waits));
+    let [noise, cum_noise, variance, cum_variance] =
+        companions(if corrected { "wall" } else { "wall-raw" }, "ns");
+    let noise = add(&noise.name, &noise.unit, corrected);
+    let cum_noise = add(&cum_noise.name, &cum_noise.unit, corrected);
+    let sampled = trees().any(|tree| tree.sampled);
+    let variance = add(&variance.name, &variance.unit, sampled);
+    let cum_variance = add(&cum_variance.name, &cum_variance.unit, sampled);
+    let (variance, parts) = (variance.zip(cum_variance), running.zip(waiting));
+    let noise = noise.zip(cum_noise);
+    let [base, cum, ..] = companions("cpu", "ns");
+    let (base, cum) = (add(&base.name, &base.unit, cpu_corrected), add(&cum.name, &cum.unit, cpu_corrected));
+    let cpu = cpu.zip(base).zip(cum).map(|((cpu, base), cum)| [cpu, base, cum]);
+    let columns =
+        Columns { wall, raw, cpu, cpu_raw, allocations, bytes, live, unwinds, parts, waits, noise, variance };
+    (resources, columns)
+}
+
+/// All are corrected or none: what is added up has to be the same.
+pub(super) fn correction(processes: &[Process<'_>]) -> Correction {
+    let refusal = processes.iter().find_map(|p| correction::refusal(p.profile, &p.name));
+    match refusal {
+        Some(refusal) => Correction::Refused(refusal),
+        None if processes.iter().any(|p| p.profile.threads.iter().any(|t| t.tree.is_some())) => {
+            Correction::Applied
+        }
+        None => Correction::None,
+    }
+}
+
+/// Whether what probes cost in CPU time is known of every thread of which CPU time was recorded.
+fn cpu_is_known(profile: &Profile) -> bool {
+    profile.threads.iter().all(|thread| match &thread.tree {
+        Some(tree) if tree.cpu => {
+            !tree.sampled && correction::cost(profile, thread).is_some_and(|cost| cost.cpu.is_some())
+        }
+        _ => true,
+    })
+}
