@@ -98,9 +98,65 @@ fn all_of_it_works_by_keyboard() -> Result<()> {
     let folder = pictures()?;
     let found = drive("keyboard", &[&orders.page()?, &folder])?;
     ensure!(found["boxes"].as_u64() > Some(10), "{found}");
-    for view in ["summary", "tree", "graph", "flame", "methods", "threads", "dark"] {
+    for view in ["summary", "tree", "graph", "flame", "sandwich", "methods", "threads", "dark"] {
         let bytes = fs::metadata(folder.join(format!("{view}.png")))?.len();
         ensure!(bytes > 10_000, "{view}: a picture of {bytes} bytes");
+    }
+    Ok(())
+}
+
+/// Callers and callees of a method that several call, of one that calls itself, and of one that nobody recorded calls.
+#[test]
+fn callers_and_callees_are_those_of_xtree_with_a_focus() -> Result<()> {
+    let orders = Orders::new("tree")?;
+    let mut documents = Vec::new();
+    for (i, method) in
+        ["Orders$Item.price()I", "Orders.depth(I)I", "Orders.main([Ljava/lang/String;)V"].iter().enumerate()
+    {
+        let mut command = subject::call()?;
+        command.args(["--quiet", "xtree", "--json", "--prune", "0", "--focus", method]).arg(&orders.profile);
+        let path = orders.folder.path().join(format!("focus{i}.json"));
+        fs::write(&path, command.run_quietly()?.stdout)?;
+        documents.push(path);
+    }
+    let (html, folder) = (orders.page()?, pictures()?);
+    let arguments: Vec<&Path> =
+        [&html, &folder].into_iter().chain(&documents).map(PathBuf::as_path).collect();
+    let found = drive("sandwich", &arguments)?;
+    // `depth` alone is a chain of 101.
+    ensure!(found["boxes"].as_u64() > Some(100), "{found}");
+    Ok(())
+}
+
+/// One run beside one of another kind, and three beside three.
+#[test]
+fn a_comparison_shows_what_diff_prints() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let write = |name: &str, lines: &str| -> Result<PathBuf> {
+        let path = folder.path().join(name);
+        fs::write(&path, lines)?;
+        Ok(path)
+    };
+    let before = write("before.folded", "main;list;price 1000\nmain;list 50\nmain;parse 70\nmain;gone 3\n")?;
+    let after = write("after.folded", "main;list;price 51000\nmain;list 50\nmain;parse 70\nmain;new;x 9\n")?;
+    let [tree, other] = [Orders::new("tree")?, Orders::new("tree")?];
+    let runs = [&tree, &other, &tree].map(|orders| orders.profile.clone());
+    let several =
+        [&runs[..], &[PathBuf::from("--")], &[other.profile.clone(), tree.profile.clone()]].concat();
+    for (number, files) in
+        [vec![before, after], vec![tree.profile.clone(), other.profile.clone()], several].iter().enumerate()
+    {
+        let html = folder.path().join(format!("{number}.html"));
+        let written = subject::call()?.args(["--quiet", "diff", "--html"]).arg(&html).args(files).output()?;
+        let compared = subject::call()?.args(["diff", "--json"]).args(files).output()?;
+        ensure!(written.status.code() == compared.status.code(), "{written:?}");
+        ensure!(written.stdout.is_empty() && html.is_file(), "{written:?}");
+        let document = folder.path().join(format!("{number}.json"));
+        fs::write(&document, compared.stdout)?;
+        let scenario = if number == 0 { "difference" } else { "sides" };
+        let found = drive(scenario, &[&html, &pictures()?, &document])?;
+        ensure!(found["contexts"].as_u64() > Some(5), "{found}");
+        ensure!(number > 0 || found["first"] == "price", "{found}");
     }
     Ok(())
 }

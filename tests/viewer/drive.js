@@ -236,7 +236,7 @@ async function keyboard(browser, [html, folder]) {
   const page = await open(browser, file(html));
   const shot = (name) => (folder ? page.screenshot({ path: path.join(folder, `${name}.png`) }) : undefined);
   const press = (...keys) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
-  for (const [key, view] of [["1", "summary"], ["2", "tree"], ["3", "graph"], ["4", "flame"], ["5", "methods"], ["6", "threads"]]) {
+  for (const [key, view] of [["1", "summary"], ["2", "tree"], ["3", "graph"], ["4", "flame"], ["5", "sandwich"], ["6", "methods"], ["7", "threads"]]) {
     await press(key);
     assert.strictEqual(await page.evaluate(() => instrument.shown), view);
     await page.waitForTimeout(150);
@@ -293,7 +293,7 @@ async function keyboard(browser, [html, folder]) {
   const levels = await page.evaluate(() => instrument.view.levels.flat().length);
   assert.ok(levels > 10, `${levels} boxes`);
   // Methods are sorted by what is clicked.
-  await press("5");
+  await press("6");
   await page.click("[data-sort=calls]");
   const calls = await page.evaluate(() => instrument.view.list.map((i) => instrument.profile.functions[i].calls));
   assert.deepStrictEqual(calls, [...calls].sort((a, b) => b - a));
@@ -310,6 +310,156 @@ async function keyboard(browser, [html, folder]) {
   await shot("dark");
   assert.deepStrictEqual(page.problems, []);
   return { boxes: levels };
+}
+
+/** The merged callers and callees of methods against `xtree --focus --json`, and the view as a person uses it. */
+async function sandwich(browser, [html, folder, ...documents]) {
+  const page = await open(browser, file(html));
+  let boxes = 0;
+  for (const path of documents) {
+    const expected = JSON.parse(fs.readFileSync(path, "utf8"));
+    const method = expected.tree.children[0].name;
+    for (let r = 0; r < expected.resources.length; r++) {
+      const found = JSON.parse(await page.evaluate(([name, r]) => {
+        const { profile } = instrument;
+        const fn = profile.functions.findIndex((f) => f.name === name);
+        const node = (merged, i) => ({
+          name: i === 0 ? "(root)" : profile.functions[merged.fn[i]].name,
+          calls: merged.calls[i],
+          base: merged.base[i],
+          total: merged.total[i],
+          children: merged.below[i].map((child) => node(merged, child)),
+        });
+        const { callees, callers } = focusOn(profile, fn, r);
+        return JSON.stringify([node(callees, 0), node(callers, 0)]);
+      }, [method, r]));
+      // xtree sorts by the first resource that it shows.
+      const byName = (list) => [...list].sort((a, b) => (a.name < b.name ? -1 : 1));
+      const compare = (ours, theirs, way) => {
+        boxes++;
+        const here = `${method}, ${expected.resources[r].name}, ${way} > ${theirs.name}`;
+        assert.deepStrictEqual([ours.name, ours.calls, ours.base, ours.total], [theirs.name, theirs.n, theirs.base[r], theirs.cum[r]], here);
+        const [mine, others] = [byName(ours.children), byName(theirs.children || [])];
+        assert.strictEqual(mine.length, others.length, here);
+        mine.forEach((child, i) => compare(child, others[i], here));
+      };
+      compare(found[0], expected.tree, "callees");
+      compare(found[1], expected.callers.tree, "callers");
+    }
+  }
+  // Without a method that is selected it shows the one that took most itself.
+  await page.keyboard.press("5");
+  const shown = () => page.evaluate(() => instrument.profile.labels[instrument.view.fn]);
+  const hottest = await page.evaluate(() => {
+    const { profile, state } = instrument;
+    const self = (f) => f.base?.[state.resource] ?? 0;
+    return profile.labels[profile.functions.map((f, i) => i).filter((i) => profile.functions[i].kind === "method").sort((a, b) => self(profile.functions[b]) - self(profile.functions[a]))[0]];
+  });
+  assert.strictEqual(await shown(), hottest);
+  // A search selects, a click on a caller's box goes there, and back returns.
+  await page.fill("#find-text", "Item.price");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  const method = await shown();
+  assert.match(method, /Item\.price/);
+  assert.match(await page.textContent("#sandwich-title"), /Item\.price.*1\u202f000 calls, total .* %/);
+  assert.match(await page.textContent("#command"), /^instrument xtree --resource \S+ --focus 'Orders\$Item\.price\(\)I' --prune 0 /);
+  await page.waitForTimeout(150);
+  await page.screenshot({ path: path.join(folder, "sandwich.png") });
+  const canvas = await page.locator("canvas").boundingBox();
+  const row = await page.evaluate(() => [instrument.view.middle, instrument.view.up[1][0]]);
+  const [middle, [left, right]] = row;
+  const at = [canvas.x + (left + right) / 2, canvas.y + (middle - 1) * 18 + 9];
+  await page.mouse.move(at[0] + 2, at[1]);
+  await page.mouse.move(at[0], at[1]);
+  assert.match(await page.textContent("#tip"), /1\u202f000 calls, for .*Item\.price/);
+  await page.mouse.click(at[0], at[1]);
+  const caller = await shown();
+  assert.notStrictEqual(caller, method);
+  await page.goBack();
+  assert.strictEqual(await shown(), method);
+  // By keyboard: up to the caller, down again.
+  await page.keyboard.press("ArrowUp");
+  assert.strictEqual(await shown(), caller);
+  await page.keyboard.press("ArrowDown");
+  assert.strictEqual(await shown(), method);
+  assert.deepStrictEqual(page.problems, []);
+  return { boxes };
+}
+
+/** Figures of a page against those that `diff --json` prints; gives the page and what it has. */
+async function compared(browser, html, document) {
+  const page = await open(browser, file(html));
+  const expected = JSON.parse(fs.readFileSync(document, "utf8"));
+  const found = JSON.parse(await page.evaluate((names) => {
+    const { profile } = instrument;
+    const { sides } = profile;
+    const resources = names.map((name) => profile.resources.findIndex((r) => r.name === name));
+    const row = (of) => {
+      const side = (key) => ({ calls: of(sides.calls, false)[key], base: resources.map((r) => of(r, false)[key]), cum: resources.map((r) => of(r, true)[key]) });
+      const verdicts = [of(sides.calls, false).verdict, ...resources.flatMap((r) => [of(r, false).verdict, of(r, true).verdict])];
+      return { before: side("before"), after: side("after"), worst: Math.max(...verdicts) };
+    };
+    const path = (i) => profile.path(i).slice(1).map((node) => profile.function(node).name).join("\u0000");
+    const contexts = [];
+    for (let i = 1; i < profile.count; i++) contexts.push([path(i), row((r, isTotal) => sides.context(r, i, isTotal))]);
+    const consumers = profile.functions.map((f, i) => i).filter((i) => profile.functions[i].kind !== "root");
+    const methods = consumers.map((i) => [profile.functions[i].name, row((r, isTotal) => sides.function(r, i, isTotal))]);
+    return JSON.stringify({ contexts, methods });
+  }, expected.resources.map((r) => r.name)));
+  const compare = (rows, others, key) => {
+    const ours = new Map(rows.filter(([, row]) => row.worst > 0));
+    assert.strictEqual(ours.size, others.length, key);
+    for (const other of others) {
+      const name = Array.isArray(other[key]) ? other[key].join("\u0000") : other[key];
+      const row = ours.get(name);
+      assert.ok(row, name);
+      assert.strictEqual(row.worst === 2, other.differs, name);
+      for (const side of ["before", "after"]) {
+        const figures = ({ calls, base, cum }) => [calls, ...base, ...cum];
+        // A mean of three runs has no last digit: the page adds up means, and diff takes the mean of sums.
+        const [mine, theirs] = [figures(row[side]), figures(other[side])];
+        mine.forEach((value, k) => assert.ok(Math.abs(value - theirs[k]) <= 1e-12 * Math.abs(theirs[k]), `${name}, ${side} ${k}: ${value}, ${theirs[k]}`));
+        assert.strictEqual(mine.length, theirs.length, name);
+      }
+    }
+  };
+  compare(found.contexts, expected.contexts, "context");
+  compare(found.methods, expected.methods, "function");
+  return [page, found];
+}
+
+/** The same, and nothing else. */
+async function sides(browser, [html, , document]) {
+  const [, found] = await compared(browser, html, document);
+  return { contexts: found.contexts.length };
+}
+
+/** A comparison against `diff --json`: every context and method that is not the same, and that no other is; and the view as a person uses it. */
+async function difference(browser, [html, folder, document]) {
+  const [page, found] = await compared(browser, html, document);
+  // The method that has the largest change stands first, red, and the node window says by how much.
+  assert.strictEqual(await page.locator("[role=tab]").count(), 5);
+  await page.keyboard.press("5");
+  await page.waitForTimeout(100);
+  const first = await page.evaluate(() => instrument.profile.labels[instrument.view.list[0]]);
+  assert.match(await page.locator(".row").first().textContent(), /\+/);
+  await page.locator(".row").first().click();
+  assert.match(await field(page, "method-self"), /\d \u2192 .*\(\+/);
+  assert.match(await page.textContent("#command"), /^instrument diff --resource \S+ \S+ \S+$/);
+  const colour = await page.evaluate(() => instrument.mapper.colour(instrument.state.selected));
+  assert.match(colour, /^hsl\(12 75%/);
+  for (const [key, view] of [["1", "summary"], ["2", "tree"], ["3", "graph"], ["4", "flame"], ["5", "methods"]]) {
+    await page.keyboard.press(key);
+    assert.strictEqual(await page.evaluate(() => instrument.shown), view);
+    await page.waitForTimeout(150);
+    await page.screenshot({ path: path.join(folder, `difference-${view}.png`) });
+  }
+  await page.keyboard.press("4");
+  await page.click("#widths");
+  assert.strictEqual(await page.textContent("#widths"), "Widths: before");
+  assert.deepStrictEqual(page.problems, []);
+  return { contexts: found.contexts.length, first };
 }
 
 /** Names that are markup, very long, very deep: shown as text, nothing runs, nothing hangs. */
@@ -405,7 +555,7 @@ async function speed(browser, [html]) {
 
 async function main() {
   const [scenario, ...args] = process.argv.slice(2);
-  const run = { sums, table1, table2, keyboard, hostile, server, address, speed, pictures }[scenario];
+  const run = { sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, address, speed, pictures }[scenario];
   // Containers have little shared memory.
   const options = { args: ["--disable-gpu", "--disable-dev-shm-usage"] };
   if (process.env.CHROMIUM) options.executablePath = process.env.CHROMIUM;

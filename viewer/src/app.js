@@ -9,13 +9,14 @@ const VIEWS = [
   ["tree", "Tree", (app, place) => new TreeView(app, place)],
   ["graph", "Graph", (app, place) => new GraphView(app, place)],
   ["flame", "Flame", (app, place) => new FlameView(app, place)],
+  ["sandwich", "Sandwich", (app, place) => new SandwichView(app, place)],
   ["methods", "Methods", (app, place) => new MethodsView(app, place)],
   ["threads", "Threads", (app, place) => new ThreadsView(app, place)],
 ];
 
 const KEYS = [
-  ["1 \u2026 6", "views"],
-  ["\u2191 \u2193", "previous and next row, or caller and callee in Flame"],
+  ["1 \u2026 7", "views"],
+  ["\u2191 \u2193", "previous and next row, or caller and callee in Flame and Sandwich"],
   ["\u2192 \u2190", "open and close a context, or its neighbours in Flame"],
   ["Enter", "the selected context becomes the root"],
   ["u", "up one level: the caller of the root becomes the root"],
@@ -24,7 +25,7 @@ const KEYS = [
   ["/", "find"],
   ["n, N", "find next, find the one before"],
   ["+ \u2212 0", "zoom in, out, fit"],
-  ["w a s d", "zoom and move in Flame"],
+  ["w a s d", "zoom and move in Flame and Sandwich"],
   ["m", "mapper"],
   ["c", "copy the command that prints the same"],
   ["x", "save what is seen"],
@@ -46,7 +47,10 @@ class App {
     alert.textContent = refusal || "";
     alert.hidden = !refusal;
     const tabs = document.getElementById("tabs");
-    for (const [key, label] of VIEWS) {
+    document.body.classList.toggle("sides", profile.sides !== undefined);
+    // A comparison is of all threads and processes together.
+    this.views = VIEWS.filter(([key]) => !profile.sides || !["sandwich", "threads"].includes(key));
+    for (const [key, label] of this.views) {
       const tab = element("button", { role: "tab", "data-view": key }, label);
       tab.onclick = () => this.state.go({ view: key });
       tabs.append(tab, " ");
@@ -54,7 +58,9 @@ class App {
     const resources = document.getElementById("resource");
     profile.resources.forEach((resource, i) => {
       // What nothing was consumed of is no choice.
-      if (profile.header.total[i] !== 0 || i === profile.header.first) resources.append(element("option", { value: resource.name }, resource.name));
+      if (profile.sides?.ofBefore.has(i)) return;
+      const isThere = profile.header.total[i] !== 0 || profile.sides && profile.header.total[profile.sides.before.get(i)] !== 0;
+      if (isThere || i === profile.header.first) resources.append(element("option", { value: resource.name }, resource.name));
     });
     resources.onchange = () => this.state.go({ resource: resources.value });
     const attributes = document.getElementById("find-attribute");
@@ -72,7 +78,7 @@ class App {
   update() {
     this.mapper.update();
     const { view } = this.state.at;
-    const known = VIEWS.find(([key]) => key === view) || VIEWS[0];
+    const known = this.views.find(([key]) => key === view) || this.views[0];
     const place = document.getElementById("view");
     if (this.shown !== known[0] || this.shownResource !== this.state.resource) {
       place.replaceChildren();
@@ -212,6 +218,7 @@ class App {
   command() {
     const { profile, state } = this;
     const files = profile.header.about.files.map(quoted).join(" ");
+    if (profile.sides) return this.comparison();
     const resource = ` --resource ${quoted(profile.resources[state.resource].name)}`;
     const f = profile.function(state.root);
     switch (this.shown) {
@@ -221,11 +228,25 @@ class App {
         return `instrument xprof${resource}${sort} --prune 0 ${files}`;
       }
       case "threads": return `instrument threads ${files}`;
+      case "sandwich": {
+        const method = this.view.method();
+        return method === undefined ? `instrument xtree ${files}` : `instrument xtree${resource} --focus ${quoted(profile.functions[method].name)} --prune 0 ${files}`;
+      }
       default: {
         const focus = state.root !== 0 && f.kind === "method" ? ` --focus ${quoted(f.name)}` : "";
         return `instrument xtree${resource}${focus} --prune 0 ${files}`;
       }
     }
+  }
+
+  comparison() {
+    const { profile, state } = this;
+    const { files } = profile.header.about;
+    const [before] = profile.sides.runs;
+    const sides = files.length === 2 ? [files] : [files.slice(0, before), files.slice(before)];
+    const { name } = profile.resources[state.resource];
+    const resource = name === CALLS ? "calls" : name;
+    return `instrument diff --resource ${quoted(resource)} ${sides.map((side) => side.map(quoted).join(" ")).join(" -- ")}`;
   }
 
   async copy() {
@@ -283,12 +304,24 @@ class App {
   }
 
   showTip(node, event) {
-    const tip = document.getElementById("tip");
-    tip.hidden = node === undefined;
-    if (node === undefined) return;
+    if (node === undefined) {
+      document.getElementById("tip").hidden = true;
+      return;
+    }
     const { profile, state } = this;
     const resource = state.resource;
-    tip.textContent = `${profile.label(node)}: ${count(profile.calls[node])} calls, ${profile.resources[resource].name} ${this.figure(resource, node, false)} self, ${this.figure(resource, node, true)} total (${percent(profile.total(resource)[node], profile.total(resource)[0])} %)`;
+    if (profile.sides) {
+      this.showText(`${profile.label(node)}: ${profile.resources[resource].name} ${sidesText(profile.sides.context(resource, node, true), profile.resources[resource].unit)} total`, event);
+      return;
+    }
+    this.showText(`${profile.label(node)}: ${count(profile.calls[node])} calls, ${profile.resources[resource].name} ${this.figure(resource, node, false)} self, ${this.figure(resource, node, true)} total (${percent(profile.total(resource)[node], profile.total(resource)[0])} %)`, event);
+  }
+
+  /** A text beside the mouse. */
+  showText(text, event) {
+    const tip = document.getElementById("tip");
+    tip.hidden = false;
+    tip.textContent = text;
     tip.style.left = `${Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)}px`;
     tip.style.top = `${Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8)}px`;
   }
@@ -311,7 +344,7 @@ class App {
   }
 
   keys() {
-    const flame = this.shown === "flame" ? this.view : undefined;
+    const boxes = this.view instanceof IcicleView ? this.view : undefined;
     const keys = {
       "/": () => document.getElementById("find-text").focus(),
       n: () => this.finder.next(),
@@ -324,24 +357,28 @@ class App {
       x: () => this.save(),
       "?": () => this.help(),
       Enter: () => this.rootHere(),
-      ArrowDown: () => this.step(flame ? "callee" : "next"),
-      ArrowUp: () => this.step(flame ? "caller" : "previous"),
-      ArrowRight: () => this.step(flame ? "right" : "open"),
-      ArrowLeft: () => this.step(flame ? "left" : "close"),
-      "+": () => (flame ? flame.zoom(0.8) : document.getElementById("wider")?.click()),
-      "-": () => (flame ? flame.zoom(1.25) : document.getElementById("narrower")?.click()),
-      0: () => flame?.fit(),
-      w: () => flame?.zoom(0.8),
-      s: () => flame?.zoom(1.25),
-      a: () => flame?.pan(flame.from - 0.1 * (flame.to - flame.from), flame.to - 0.1 * (flame.to - flame.from)),
-      d: () => flame?.pan(flame.from + 0.1 * (flame.to - flame.from), flame.to + 0.1 * (flame.to - flame.from)),
+      ArrowDown: () => this.step(boxes ? "callee" : "next"),
+      ArrowUp: () => this.step(boxes ? "caller" : "previous"),
+      ArrowRight: () => this.step(boxes ? "right" : "open"),
+      ArrowLeft: () => this.step(boxes ? "left" : "close"),
+      "+": () => (boxes ? boxes.zoom(0.8) : document.getElementById("wider")?.click()),
+      "-": () => (boxes ? boxes.zoom(1.25) : document.getElementById("narrower")?.click()),
+      0: () => boxes?.fit(),
+      w: () => boxes?.zoom(0.8),
+      s: () => boxes?.zoom(1.25),
+      a: () => boxes?.pan(boxes.from - 0.1 * (boxes.to - boxes.from), boxes.to - 0.1 * (boxes.to - boxes.from)),
+      d: () => boxes?.pan(boxes.from + 0.1 * (boxes.to - boxes.from), boxes.to + 0.1 * (boxes.to - boxes.from)),
     };
-    VIEWS.forEach(([key], i) => (keys[String(i + 1)] = () => this.state.go({ view: key })));
+    this.views.forEach(([key], i) => (keys[String(i + 1)] = () => this.state.go({ view: key })));
     return keys;
   }
 
   /** Moves the selection. */
   step(how) {
+    if (this.view.step) {
+      this.view.step(how);
+      return undefined;
+    }
     const { profile, state } = this;
     const node = state.selected;
     const list = this.view.list?.nodes;

@@ -66,7 +66,7 @@ class Finder {
     out.textContent = `${count(this.at + 1)} of ${count(found.length)}`;
     this.state.reveal(node);
     // The views that show contexts stay; others cannot show it.
-    const view = ["tree", "graph", "flame"].includes(this.state.at.view) ? this.state.at.view : "tree";
+    const view = ["tree", "graph", "flame", "sandwich"].includes(this.state.at.view) ? this.state.at.view : "tree";
     const { profile } = this.state;
     const isBelow = profile.path(node).includes(this.state.root);
     this.state.go({ selected: node, view, ...(isBelow ? {} : { root: 0 }) }, true);

@@ -139,7 +139,9 @@ class Mapper {
   colour(node) {
     let colour = this.cache.get(node);
     if (colour === undefined) {
-      colour = this.style(node, "colour") || usual(this.state.profile, node);
+      const { profile } = this.state;
+      const unruled = () => (profile.sides ? profile.sides.colour(this.resource, node) : usual(profile, node));
+      colour = this.style(node, "colour") || unruled();
       this.cache.set(node, colour);
     }
     return colour;

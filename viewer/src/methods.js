@@ -23,6 +23,7 @@ class MethodsView {
       { key: "contexts", of: (f) => f.contexts, text: (f) => count(f.contexts) },
       { key: "name", kind: "name", of: (f, r, i) => profile.labels[i] },
     ];
+    if (profile.sides) this.columns = this.compared();
     this.head = element("div", { class: "head" });
     for (const column of this.columns) {
       const button = element("button", { "data-sort": column.key.trim() }, column.key);
@@ -34,9 +35,35 @@ class MethodsView {
     this.rows = new Rows(parent, (row, index) => this.fill(row, index), "Methods");
   }
 
+  /** Columns of a comparison. */
+  compared() {
+    const { sides, labels } = this.state.profile;
+    const side = (key, isTotal, part) => ({
+      key,
+      of: (f, r, i) => (part === "change" ? Math.abs(sides.function(r, i, isTotal).change) : sides.function(r, i, isTotal)[part]),
+      text: (f, r, unit, i) => (part === "change" ? changeText(sides.function(r, i, isTotal), unit) : mean(sides.function(r, i, isTotal)[part], unit)),
+    });
+    const calls = (key, part) => ({
+      key,
+      of: (f, r, i) => sides.function(sides.calls, i, false)[part],
+      text: (f, r, unit, i) => mean(sides.function(sides.calls, i, false)[part], ""),
+    });
+    return [
+      calls("calls before", "before"),
+      calls("calls after", "after"),
+      side("self before", false, "before"),
+      side("self after", false, "after"),
+      side("self change", false, "change"),
+      side("total before", true, "before"),
+      side("total after", true, "after"),
+      side("total change", true, "change"),
+      { key: "name", kind: "name", of: (f, r, i) => labels[i] },
+    ];
+  }
+
   update() {
     const { profile, resource } = this.state;
-    const sort = this.state.at.sort || "self";
+    const sort = this.state.at.sort || (profile.sides ? "self change" : "self");
     const isUp = sort.startsWith("-");
     const column = this.columns.find(({ key }) => key === sort.replace(/^-/, "")) || this.columns[1];
     for (const { key, button } of this.columns) button.textContent = key === column.key ? `${key} ${isUp ? "\u25b4" : "\u25be"}` : key;
@@ -70,7 +97,7 @@ class MethodsView {
         name.title = profile.labels[i];
         row.append(name);
       } else {
-        row.append(cell(column.text(f, resource, unit), column.kind || ""));
+        row.append(cell(column.text(f, resource, unit, i), column.kind || ""));
       }
     }
     row.onclick = () => this.state.go({ selected: this.app.largest(i) }, true);
@@ -79,6 +106,14 @@ class MethodsView {
 
   csv() {
     const { profile, resource } = this.state;
+    if (profile.sides) {
+      const [{ sides }, lines] = [profile, ["calls_before,calls_after,self_before,self_after,total_before,total_after,method"]];
+      for (const i of this.list) {
+        const all = [[sides.calls, false], [resource, false], [resource, true]].map(([r, isTotal]) => sides.function(r, i, isTotal));
+        lines.push([...all.flatMap(({ before, after }) => [before, after]), csvField(profile.labels[i])].join(","));
+      }
+      return { name: "methods.csv", type: "text/csv", text: lines.join("\r\n") + "\r\n" };
+    }
     const lines = ["calls,self,total,contexts,method"];
     for (const i of this.list) {
       const f = profile.functions[i];

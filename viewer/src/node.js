@@ -38,6 +38,21 @@ function drawNode(app) {
   field("JVM", process === undefined ? (isAbove ? "all" : profile.header.about.title) : profile.label(process), "jvm");
   field("Thread", thread === undefined ? (isAbove ? "all" : undefined) : profile.label(thread), "thread");
   if (f.file) field("Source", `${f.file}${f.line ? `:${f.line}` : ""}`, "source");
+  if (profile.sides) {
+    for (const [title, of] of [["This context", (r, isTotal) => profile.sides.context(r, node, isTotal)], ["This method, over all contexts", (r, isTotal) => profile.sides.function(r, profile.fn[node], isTotal)]]) {
+      if (title !== "This context" && !isMethod) continue;
+      heading(title);
+      const id = title === "This context" ? "" : "method-";
+      field("Calls", sidesText(of(profile.sides.calls, false), ""), `${id}calls`);
+      if (resource !== profile.sides.calls) {
+        const { name } = profile.resources[resource];
+        field(`${name}, self`, sidesText(of(resource, false), unit), `${id}self`);
+        field(`${name}, total`, sidesText(of(resource, true), unit), `${id}total`);
+      }
+    }
+    place.replaceChildren(list);
+    return;
+  }
   heading("This context");
   field("Calls", count(profile.calls[node]), "calls");
   profile.resources.forEach((r, i) => {

@@ -93,6 +93,7 @@ class Profile {
     this.totals = new Map();
     this.labels = this.functions.map((f) => f.label || f.name);
     this.stats = new Map((header.stats || []).map((row) => [row.function, row]));
+    this.sides = header.difference ? new Sides(this, header.difference) : undefined;
     this.link();
     this.arcs();
   }
@@ -172,11 +173,13 @@ class Profile {
     return this.child.subarray(this.start[node], this.start[node + 1]);
   }
 
-  /** The largest first, as xtree has them. */
+  /** The largest first, as xtree has them; of a comparison the largest change. */
   sortedChildren(node, resource) {
     const total = this.total(resource);
+    const before = this.sides && this.total(this.sides.before.get(resource));
+    const weight = (i) => (before ? Math.abs(total[i] - before[i]) : total[i]);
     const name = (i) => this.functions[this.fn[i]].name;
-    return Array.from(this.children(node)).sort((a, b) => total[b] - total[a] || (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0));
+    return Array.from(this.children(node)).sort((a, b) => weight(b) - weight(a) || (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0));
   }
 
   /** From the root down to a context. */

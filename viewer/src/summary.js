@@ -20,11 +20,14 @@ class SummaryView {
       const share = `${(100 * leftOut.share).toPrecision(2)} %`;
       this.body.append(element("p", { id: "left-out" }, `${count(leftOut.contexts)} small contexts are left out of this page: none took more than ${share} of every resource, with all that it called. Those of one caller are one context, (left out). The tables of methods have all figures.`));
     }
+    const { sides } = profile;
     const rows = profile.functions.map((f, i) => i).filter((i) => profile.functions[i].kind === "method" && profile.functions[i].contexts > 0);
-    rows.sort((a, b) => profile.functions[b].base[resource] - profile.functions[a].base[resource]);
+    const weight = (i) => (sides ? Math.abs(sides.function(resource, i, false).change) : profile.functions[i].base[resource]);
+    rows.sort((a, b) => weight(b) - weight(a));
     const table = element("table", { id: "hot" });
     const head = element("tr");
-    for (const text of ["calls", "self", "%", "total", "method"]) head.append(element("th", {}, text));
+    const heads = sides ? ["calls before", "after", "self before", "after", "change", "total before", "after", "change", "method"] : ["calls", "self", "%", "total", "method"];
+    for (const text of heads) head.append(element("th", {}, text));
     table.append(head);
     for (const i of rows.slice(0, 20)) {
       const f = profile.functions[i];
@@ -33,9 +36,16 @@ class SummaryView {
       const name = element("td");
       name.append(go);
       const row = element("tr");
+      if (sides) {
+        const [calls, self, all] = [[sides.calls, false], [resource, false], [resource, true]].map(([r, isTotal]) => sides.function(r, i, isTotal));
+        const texts = [mean(calls.before, ""), mean(calls.after, ""), ...[self, all].flatMap((found) => [mean(found.before, unit), mean(found.after, unit), changeText(found, unit)])];
+        row.append(...texts.map((text) => element("td", {}, text)), name);
+        table.append(row);
+        continue;
+      }
       row.append(element("td", {}, count(f.calls)), element("td", {}, `${this.app.mark(f, resource, "base")}${quantity(f.base[resource], unit)}`), element("td", {}, percent(f.base[resource], profile.header.total[resource])), element("td", {}, `${this.app.mark(f, resource, "cum")}${quantity(f.cum[resource], unit)}`), name);
       table.append(row);
     }
-    this.body.append(element("h2", {}, `Methods by ${profile.resources[resource].name}, self`), table);
+    this.body.append(element("h2", {}, `Methods by ${sides ? "the change of " : ""}${profile.resources[resource].name}, self`), table);
   }
 }

@@ -11,7 +11,9 @@ class TreeView {
     this.tools = new Toolbar(app, parent, ["open-level", "close-all", "up", "reset", "root-here"]);
     const { name } = this.state.profile.resources[this.state.resource];
     const head = element("div", { class: "head" });
-    for (const [text, kind] of [["calls", ""], [`self`, ""], ["\u00b1", "error"], ["total", ""], ["\u00b1", "error"], ["%", "share"]]) {
+    const usual = [["calls", ""], ["self", ""], ["\u00b1", "error"], ["total", ""], ["\u00b1", "error"], ["%", "share"]];
+    const compared = ["self before", "after", "change", "total before", "after", "change"].map((text) => [text, ""]);
+    for (const [text, kind] of this.state.profile.sides ? compared : usual) {
       head.append(element("span", { class: `cell ${kind}` }, text));
     }
     head.append(element("span", { class: "name" }, `context, ${name}`));
@@ -40,7 +42,9 @@ class TreeView {
     row.setAttribute("aria-selected", String(node === this.state.selected));
     row.setAttribute("aria-level", String(this.list.levels[index] + 1));
     if (this.app.mapper.isDimmed(node)) row.classList.add("dim");
-    row.append(
+    const { sides } = profile;
+    if (sides) row.append(...[false, true].flatMap((isTotal) => sideCells(sides.context(resource, node, isTotal), unit)));
+    else row.append(
       cell(count(profile.calls[node])),
       cell(this.app.figure(resource, node, false)),
       cell(errorText(profile.error(resource, node, false), unit), "error"),
@@ -68,8 +72,17 @@ class TreeView {
   /** The rows that are open, as CSV. */
   csv() {
     const { profile, resource } = this.state;
-    const lines = ["level,calls,self,total,context"];
     const total = profile.total(resource);
+    const { sides } = profile;
+    if (sides) {
+      const lines = ["level,self_before,self_after,total_before,total_after,context"];
+      this.list.nodes.forEach((node, i) => {
+        const [self, all] = [false, true].map((isTotal) => sides.context(resource, node, isTotal));
+        lines.push([this.list.levels[i], self.before, self.after, all.before, all.after, csvField(profile.label(node))].join(","));
+      });
+      return { name: "tree.csv", type: "text/csv", text: lines.join("\r\n") + "\r\n" };
+    }
+    const lines = ["level,calls,self,total,context"];
     this.list.nodes.forEach((node, i) => {
       lines.push([this.list.levels[i], profile.calls[node], profile.base(resource)[node], total[node], csvField(profile.label(node))].join(","));
     });

@@ -1,0 +1,184 @@
+// Trees as boxes: each as wide as its share of a resource, callees beside each other, the largest left. Exact calls and figures, no samples. What
+// is narrower than half a pixel is drawn together with its neighbours.
+"use strict";
+
+const LEVEL = 18;
+const LEAST = 0.6;
+
+/** A canvas that is zoomed and moved; those that extend it say what is painted, and what a click does. */
+class IcicleView {
+  constructor(app, parent, common, label) {
+    this.app = app;
+    this.state = app.state;
+    this.tools = new Toolbar(app, parent, common);
+    this.body = element("div", { class: "body" });
+    this.canvas = element("canvas", { role: "img", "aria-label": label });
+    this.body.style.overflow = "hidden";
+    this.body.append(this.canvas);
+    parent.append(this.body);
+    /** The part of the whole width that is seen. */
+    this.from = 0;
+    this.to = 1;
+    this.top = 0;
+    this.events();
+    new ResizeObserver(() => this.draw()).observe(this.body);
+  }
+
+  fit() {
+    this.from = 0;
+    this.to = 1;
+    this.top = 0;
+    this.draw();
+  }
+
+  events() {
+    this.canvas.addEventListener("mousemove", (event) => {
+      if (this.drag) {
+        const part = ((event.offsetX - this.drag.x) / this.canvas.clientWidth) * (this.drag.to - this.drag.from);
+        this.pan(this.drag.from - part, this.drag.to - part);
+        return;
+      }
+      this.tip(this.hit(event), event);
+    });
+    this.canvas.addEventListener("mouseleave", () => this.app.showTip(undefined));
+    this.canvas.addEventListener("mousedown", (event) => (this.drag = { x: event.offsetX, from: this.from, to: this.to }));
+    window.addEventListener("mouseup", (event) => {
+      const drag = this.drag;
+      this.drag = null;
+      if (!drag || event.target !== this.canvas || Math.abs(event.offsetX - drag.x) > 3) return;
+      const box = this.hit(event);
+      if (box !== undefined) this.click(box);
+    });
+    this.canvas.addEventListener("dblclick", (event) => {
+      const box = this.hit(event);
+      if (box !== undefined) this.doubleClick(box);
+    });
+    this.canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      if (event.ctrlKey) this.zoom(event.deltaY > 0 ? 1.25 : 0.8, event.offsetX / this.canvas.clientWidth);
+      else if (event.shiftKey) this.pan(this.from + (event.deltaY / 1000) * (this.to - this.from), this.to + (event.deltaY / 1000) * (this.to - this.from));
+      else this.scroll(Math.sign(event.deltaY) * 3);
+    }, { passive: false });
+  }
+
+  doubleClick() {}
+
+  scroll(levels) {
+    this.top = Math.min(Math.max(this.highest || 0, this.top + levels), Math.max(0, (this.deepest || 0) - 3));
+    this.draw();
+  }
+
+  zoom(factor, at = 0.5) {
+    const middle = this.from + at * (this.to - this.from);
+    const width = Math.min(1, (this.to - this.from) * factor);
+    this.pan(middle - at * width, middle + (1 - at) * width);
+  }
+
+  pan(from, to) {
+    const width = Math.min(1, to - from);
+    this.from = Math.min(Math.max(0, from), 1 - width);
+    this.to = this.from + width;
+    this.draw();
+  }
+
+  draw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.paint());
+  }
+
+  /** Paints an empty canvas, and then what there is to see. */
+  paint() {
+    const began = performance.now();
+    const [width, height] = [this.body.clientWidth, this.body.clientHeight];
+    const scale = window.devicePixelRatio || 1;
+    if (this.canvas.width !== width * scale || this.canvas.height !== height * scale) {
+      this.canvas.width = width * scale;
+      this.canvas.height = height * scale;
+    }
+    const context = this.canvas.getContext("2d");
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    this.style = getComputedStyle(document.documentElement);
+    context.fillStyle = this.style.getPropertyValue("--back");
+    context.fillRect(0, 0, width, height);
+    context.font = "11px ui-monospace, monospace";
+    context.textBaseline = "middle";
+    this.glyph = context.measureText("m").width;
+    this.context = context;
+    this.width = width;
+    this.height = height;
+    this.content();
+    this.took = performance.now() - began;
+  }
+
+  /** A line of text instead of boxes. */
+  say(text) {
+    this.context.fillStyle = this.style.getPropertyValue("--soft");
+    this.context.fillText(text, 12, 20);
+  }
+
+  /**
+   * Paints a tree: `root`, `total(box)`, `children(box)`, the largest first, and `node(box)`, a context that has its label and colour. `y(level)` is
+   * where a level begins in the canvas. Gives the boxes that were painted, by level: left, right, box.
+   */
+  boxes(tree, y, selected) {
+    const { context, width, height } = this;
+    const whole = tree.total(tree.root);
+    const pixels = width / (this.to - this.from);
+    const isSeen = (level) => y(level) > -LEVEL && y(level) < height;
+    const levels = [];
+    // Beginning in pixels, width in pixels.
+    const stack = [[tree.root, -this.from * pixels, pixels, 0]];
+    while (stack.length) {
+      const [box, x, w, level] = stack.pop();
+      const place = (levels[level] ??= []);
+      if (isSeen(level)) {
+        const [left, right] = [Math.max(0, x), Math.min(width, x + w)];
+        this.box(tree.node(box), left, right, y(level), tree.node(box) === selected);
+        place.push([left, right, box]);
+      }
+      let at = x;
+      let rest = 0;
+      for (const child of tree.children(box)) {
+        const share = (Math.max(0, tree.total(child)) / whole) * pixels;
+        if (share < LEAST) {
+          rest += share;
+          continue;
+        }
+        if (at + share > 0 && at < width) stack.push([child, at, share, level + 1]);
+        at += share;
+      }
+      if (rest >= LEAST && at + rest > 0 && at < width && isSeen(level + 1)) {
+        context.fillStyle = this.style.getPropertyValue("--rest");
+        context.fillRect(Math.max(0, at), y(level + 1), Math.min(rest, width - Math.max(0, at)), LEVEL - 1);
+      }
+    }
+    return levels;
+  }
+
+  box(node, left, right, y, isSelected) {
+    const { context, glyph } = this;
+    const { mapper } = this.app;
+    const width = Math.max(LEAST, right - left - (right - left > 2 ? 1 : 0));
+    context.globalAlpha = mapper.isDimmed(node) ? 0.25 : 1;
+    context.fillStyle = mapper.colour(node);
+    context.fillRect(left, y, width, LEVEL - 1);
+    if (isSelected) {
+      context.strokeStyle = "#000";
+      context.lineWidth = 2;
+      context.strokeRect(left + 1, y + 1, Math.max(1, width - 2), LEVEL - 3);
+    }
+    const room = Math.floor((width - 6) / glyph);
+    if (room >= 3) {
+      const label = this.state.profile.label(node);
+      const text = label.length <= room ? label : short(label).length <= room ? short(label) : `${short(label).slice(0, room - 1)}\u2026`;
+      context.fillStyle = "#101418";
+      context.fillText(text, left + 3, y + LEVEL / 2);
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** The box of a level under the mouse. */
+  at(levels, level, event) {
+    return levels?.[level]?.find(([left, right]) => event.offsetX >= left && event.offsetX < right)?.[2];
+  }
+}
