@@ -5,15 +5,23 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import org.apache.maven.execution.MavenSession;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.plugin.descriptor.PluginDescriptor;
+import org.apache.maven.plugins.annotations.Component;
 import org.apache.maven.plugins.annotations.Parameter;
 import org.apache.maven.project.MavenProject;
+import org.eclipse.aether.RepositorySystem;
+import org.eclipse.aether.repository.RemoteRepository;
+import org.eclipse.aether.resolution.ArtifactResolutionException;
 
 /** What all goals have in common: they start the binary, and know nothing that it knows. */
 abstract class Goal extends AbstractMojo {
@@ -21,9 +29,13 @@ abstract class Goal extends AbstractMojo {
     @Parameter(property = "instrument.skip", defaultValue = "false")
     private boolean skip;
 
-    /** The binary. It wins over everything else; without it, {@code instrument} is looked for on the PATH. */
+    /** The binary. It wins over everything else. */
     @Parameter(property = "instrument.executable")
     private File executable;
+
+    /** Where copies of the released binary and agent are put, that can be executed. Builds may share the folder. */
+    @Parameter(property = "instrument.nativeDirectory", defaultValue = "${project.build.directory}/instrument-native")
+    private File nativeDirectory;
 
     /** Further options of the command, one argument each. */
     @Parameter(property = "instrument.options")
@@ -38,6 +50,24 @@ abstract class Goal extends AbstractMojo {
 
     @Parameter(defaultValue = "${session}", readonly = true, required = true)
     MavenSession session;
+
+    @Parameter(defaultValue = "${plugin}", readonly = true, required = true)
+    private PluginDescriptor plugin;
+
+    @Parameter(defaultValue = "${project.remotePluginRepositories}", readonly = true, required = true)
+    private List<RemoteRepository> pluginRepositories;
+
+    @Parameter(defaultValue = "${project.remoteProjectRepositories}", readonly = true, required = true)
+    private List<RemoteRepository> projectRepositories;
+
+    @Component
+    private RepositorySystem system;
+
+    /** What {@link #binary} found. */
+    private File binary;
+
+    /** Whether it is the artifact that was released with this plugin. */
+    private boolean isReleased;
 
     @Override
     public final void execute() throws MojoExecutionException, MojoFailureException {
@@ -57,8 +87,14 @@ abstract class Goal extends AbstractMojo {
 
     abstract void run() throws MojoExecutionException, MojoFailureException;
 
-    /** The binary. */
+    /**
+     * The binary: the one that is named, or else the artifact that was released with this plugin, or else, where there is none for this
+     * platform or none to be had, the one on the PATH.
+     */
     File binary() throws MojoExecutionException {
+        if (binary != null && binary.isFile()) {
+            return binary;
+        }
         if (executable != null) {
             if (!executable.isFile()) {
                 throw new MojoExecutionException("instrument.executable: " + executable + " is no file");
@@ -66,8 +102,66 @@ abstract class Goal extends AbstractMojo {
             if (!executable.canExecute()) {
                 throw new MojoExecutionException("instrument.executable: " + executable + " is not executable; run: chmod +x " + executable);
             }
-            return executable.getAbsoluteFile();
+            return binary = executable.getAbsoluteFile();
         }
+        String reason;
+        Set<String> platforms = NativeFiles.platforms();
+        if (platforms.contains(NativeFiles.platform())) {
+            try {
+                isReleased = true;
+                return binary = natives().file("exe", "instrument");
+            } catch (MojoExecutionException e) {
+                if (!(e.getCause() instanceof ArtifactResolutionException)) {
+                    throw e;
+                }
+                isReleased = false;
+                reason = e.getMessage();
+            }
+        } else if (platforms.isEmpty()) {
+            reason = "this plugin was built without binaries";
+        } else {
+            reason = "there is no binary for " + NativeFiles.platform() + ", only for " + String.join(", ", platforms);
+        }
+        binary = onPath();
+        if (binary == null) {
+            throw new MojoExecutionException(reason + "; and there is no `instrument` on the PATH. Build it from the sources with `cargo build --release`, "
+                + "or install it, and name it with -Dinstrument.executable=FILE or <executable>");
+        }
+        if (!platforms.isEmpty()) {
+            getLog().warn(reason + "; using " + binary + " of the PATH instead");
+        }
+        return binary;
+    }
+
+    /** The agent that belongs to the binary. */
+    File agentLibrary() throws MojoExecutionException {
+        File file = binary();
+        if (isReleased) {
+            return natives().file("so", "libinstrument_agent.so");
+        }
+        File answer = new File(made(directory), "agent.path");
+        succeed(Collections.singletonList("agent"), answer);
+        try {
+            return new File(new String(Files.readAllBytes(answer.toPath()), StandardCharsets.UTF_8).trim());
+        } catch (IOException e) {
+            throw new MojoExecutionException("cannot read what " + file + " said of its agent: " + e, e);
+        } finally {
+            answer.delete();
+        }
+    }
+
+    private NativeFiles natives() {
+        // The plugin's own repositories, then those of the project's dependencies.
+        List<RemoteRepository> repositories = new ArrayList<>(pluginRepositories);
+        for (RemoteRepository repository : projectRepositories) {
+            if (!repositories.contains(repository)) {
+                repositories.add(repository);
+            }
+        }
+        return new NativeFiles(system, session.getRepositorySession(), repositories, plugin.getVersion(), nativeDirectory);
+    }
+
+    private static File onPath() {
         String path = System.getenv("PATH");
         String name = File.separatorChar == '\\' ? "instrument.exe" : "instrument";
         for (String folder : path == null ? new String[0] : path.split(File.pathSeparator)) {
@@ -76,8 +170,7 @@ abstract class Goal extends AbstractMojo {
                 return file.getAbsoluteFile();
             }
         }
-        throw new MojoExecutionException("the binary `instrument` was not found on the PATH (this is " + System.getProperty("os.name") + " on "
-            + System.getProperty("os.arch") + "); build it with `cargo build --release`, and name it with -Dinstrument.executable=FILE or <executable>");
+        return null;
     }
 
     /** Runs a command of the binary; what it says goes to the log, what it prints to {@code output}, if given. Returns its exit code. */
@@ -94,7 +187,7 @@ abstract class Goal extends AbstractMojo {
         }
         builder.redirectInput(new File(File.separatorChar == '\\' ? "NUL" : "/dev/null"));
         try {
-            Process process = builder.start();
+            Process process = started(builder);
             try (BufferedReader lines = new BufferedReader(new InputStreamReader(
                 output == null ? process.getInputStream() : process.getErrorStream(), StandardCharsets.UTF_8))) {
                 for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -109,11 +202,37 @@ abstract class Goal extends AbstractMojo {
             }
             return process.waitFor();
         } catch (IOException e) {
-            throw new MojoExecutionException("cannot run " + command.get(0) + ": " + e.getMessage(), e);
+            throw new MojoExecutionException("cannot run " + command.get(0) + ": " + e.getMessage() + cure(e.getMessage()), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new MojoExecutionException("interrupted", e);
         }
+    }
+
+    /** A process that another thread of this JVM starts at the same time may hold a file that was just written open for a moment. */
+    private static Process started(ProcessBuilder builder) throws IOException, InterruptedException {
+        for (int attempt = 1;; attempt++) {
+            try {
+                return builder.start();
+            } catch (IOException e) {
+                if (attempt == 20 || !String.valueOf(e.getMessage()).contains("error=26")) {
+                    throw e;
+                }
+                Thread.sleep(50);
+            }
+        }
+    }
+
+    /** What to do if a file that is there and executable cannot be run. */
+    private static String cure(String message) {
+        String text = String.valueOf(message);
+        if (text.contains("error=13")) {
+            return "; its file system may be mounted noexec: -Dinstrument.nativeDirectory=FOLDER puts the released binary into another folder";
+        }
+        if (text.contains("error=2,")) {
+            return "; the released binary needs glibc, which Alpine does not have: build it from the sources, and name it with -Dinstrument.executable=FILE";
+        }
+        return "";
     }
 
     /** The same of a command that must succeed. */

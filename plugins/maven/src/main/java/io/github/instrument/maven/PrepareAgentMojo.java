@@ -12,7 +12,7 @@ import org.apache.maven.plugins.annotations.Parameter;
 /** Lets Surefire and Failsafe record what tests do: puts the agent into the property {@code argLine}, in front of what is there. */
 @Mojo(name = "prepare-agent", defaultPhase = LifecyclePhase.INITIALIZE, threadSafe = true)
 public final class PrepareAgentMojo extends Goal {
-    /** The agent; by default {@code libinstrument_agent.so} beside the binary. */
+    /** The agent; by default the one that belongs to the binary. */
     @Parameter(property = "instrument.agent")
     private File agent;
 
@@ -30,7 +30,7 @@ public final class PrepareAgentMojo extends Goal {
 
     @Override
     void run() throws MojoExecutionException {
-        File file = agent != null ? agent : new File(binary().getParentFile(), "libinstrument_agent.so");
+        File file = agent != null ? agent : agentLibrary();
         if (!file.isFile()) {
             throw new MojoExecutionException("the agent is not at " + file + "; name it with -Dinstrument.agent=FILE or <agent>");
         }
