@@ -123,7 +123,7 @@ pub enum Timing {
 
 impl Timing {
     /// The runtime takes no larger number.
-    pub const MAX_SAMPLED: u32 = 1 << 20;
+    pub const MAX_SAMPLED: u32 = 1 << 12;
 }
 
 impl FromStr for Timing {
@@ -188,10 +188,10 @@ mod tests {
         both_ways::<Heap>();
         both_ways::<Owners>();
         both_ways::<Clock>();
-        for text in ["auto", "all", "sampled:1", "sampled:1048576"] {
+        for text in ["auto", "all", "sampled:1", "sampled:4096"] {
             assert_eq!(text.parse::<Timing>().unwrap().to_string(), text);
         }
-        for text in ["", "some", "sampled", "sampled:0", "sampled:1048577"] {
+        for text in ["", "some", "sampled", "sampled:0", "sampled:4097"] {
             assert!(text.parse::<Timing>().is_err(), "{text}");
         }
     }

@@ -97,6 +97,7 @@
 //! | 64 | 8 n | shadow stack, outermost frame first, up to the first 0. Bit 63: pending; bits 32-62: id + 1; the rest is the writer's |
 //! | 64 + 8 n | 64 each | records, up to the first that begins with 0: id + 1, entries, exits, unwinds, aborted, unclosed, unmatched, open |
 //!
+//! A record with nothing but 0 behind its id is of a method that was not called: writers make the records of several methods at once.
 //! *open* is 0 but for ended threads: frames that were open when the thread ended. A method may have several records. An
 //! entry writes its frame, then its count; a close writes its count, then clears its frame. So **the balance of calls**, for every
 //! method and thread, `open` being counted on the shadow stack,
@@ -147,8 +148,7 @@
 //! | 32 | 8 | the shortest of them, ns; 2^63-1 if there is none |
 //! | 40 | 8 | the longest of them, ns |
 //! | 48 | 8 | sum of their squares, ns², an IEEE 754 double |
-//! | 56 | 4 | number of the node that was entered last from here, or 0; only the recorder uses it |
-//! | 60 | 4 | 0 if every call is timed |
+//! | 56 | 8 | only the recorder uses it: bits 39-63: number of the node that a call of this one entered first, the last time; bits 14-38: of the node that its caller entered next; 0: none |
 //! | 64 | 8 | unwinds |
 //! | 72 | 8 | aborted |
 //! | 80 | 8 | unclosed |
@@ -175,7 +175,7 @@
 //! | 24 | 8 | sum over the timed calls behind the head of ns, times the calls that it stands for |
 //! | 32, 40 | 16 | the shortest and the longest of all timed calls |
 //! | 48 | 8 | sum of the squares of all timed calls, ns², times the calls that each stands for: an IEEE 754 double |
-//! | 60 | 4 | number of the call, from 0, from which on the next one is timed: its lower 32 bits |
+//! | 56 | 8 | bits 0-13, too: number of the call, from 0, from which on the next one is timed: its lower bits |
 //! | 96 | 8 | timed calls that ended, the head included |
 //! | 104 | 8 | calls that the sums stand for, the head included |
 //! | 112 | 8 | ns of the head; as a signed number, negative without a head: -1, or the complement of the ns of the first call that was timed |

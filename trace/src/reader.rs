@@ -502,7 +502,9 @@ impl Reader<'_, '_> {
             };
             let closes = Closes { exits: word[2], unwinds: word[3], aborted: word[4], unclosed: word[5] };
             let method = Method { entries: word[1], closes, unmatched: word[6], open: word[7] };
-            thread.methods.entry(id).or_default().add(&method);
+            if method != Method::default() {
+                thread.methods.entry(id).or_default().add(&method);
+            }
             at += RECORD;
         }
         if at != region.end() {

@@ -167,11 +167,12 @@ fn counts(stack: &[u64], records: &[[u64; 8]]) -> Profile {
 fn records_end_with_their_region() {
     let stack = [8 << 32, 1 << 63 | 9 << 32, 0, 9 << 32, 0, 0, 0, 0];
     let record = |id: u64| [id + 1, 6, 1, 2, 1, 1, 4, 0];
-    let profile = counts(&stack, &[record(7), record(8), [0; 8], record(9)]);
+    let unused = [6, 0, 0, 0, 0, 0, 0, 0];
+    let profile = counts(&stack, &[record(7), unused, record(8), [0; 8], record(9)]);
     assert_eq!(profile.damage, []);
     let main = &profile.threads[0];
     assert_eq!(main.stack.iter().map(|f| (f.id, f.pending)).collect::<Vec<_>>(), [(7, false), (8, true)]);
-    assert_eq!(main.methods.keys().copied().collect::<Vec<_>>(), [7, 8], "an empty record is the end");
+    assert_eq!(main.methods.keys().copied().collect::<Vec<_>>(), [7, 8], "a record of nothing but 0 is the end, and one without counts is of no call");
     assert_eq!(
         (
             main.methods[&8].entries,

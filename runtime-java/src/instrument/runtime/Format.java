@@ -126,10 +126,16 @@ final class Format {
     static final int NODE_MAX = 5;
     static final int NODE_SQUARES = 6;
     /**
-     * Upper half, in a SAMPLED tree: number of the call, from 0, from which on the next one is timed, its lower 32 bits. Lower half: number of the callee
-     * that was entered last.
+     * From bit 0, in a SAMPLED tree: number of the call, from 0, from which on the next one is timed, its lower bits. From bit FOLLOWER: the node that was entered after
+     * a call of this one had ended; from bit FIRST_CALLEE: the one that a call of this one entered first; each the last time, or 0.
      */
     static final int NODE_NEXT = 7;
+    static final int CALL_BITS = 14;
+    static final long CALL_MASK = (1 << CALL_BITS) - 1;
+    static final int FOLLOWER = CALL_BITS;
+    static final int FIRST_CALLEE = CALL_BITS + 25;
+    /** The largest number that a node can have: a mapping has no more than 2 GiB. */
+    static final int NODE_MASK = (1 << 25) - 1;
     static final int NODE_OPEN = 12;
     static final int NODE_CPU = 13;
     static final int NODE_OPEN_NS = 15;

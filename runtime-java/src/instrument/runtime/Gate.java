@@ -3,7 +3,7 @@ package instrument.runtime;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
- * Whether probes have anything to do. With root methods they have not while no thread is inside one: then a probe costs a look at one
+ * What a probe looks at first: whether it has anything to do. With root methods it has not while no thread is inside one: then a probe costs a look at one
  * word, and only the entry of a root method goes on. The gate is open for as long as there is a reason; each is counted:
  *
  * <ul>
@@ -14,34 +14,58 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
  * </ul>
  *
  * <p>A thread that is inside has counted itself, so it never finds the gate closed. A reason that is given up late costs time, and no event.
+ *
+ * <p>Most programs have no root methods and no pauses: their gate is open from the beginning to the end. So the words that other threads
+ * may change are not even read until {@link #watch} is called. Until then the only subclass that is loaded is {@link OpenGate}, whose answers are
+ * constants; a compiler that relies on that makes nothing of them. Words that are read as volatile ones would cost more than their reading: nothing that
+ * a probe reads after them may be kept from the probe before. When {@link WatchedGate} is loaded, HotSpot stops every thread and drops all code
+ * that relied on there being one subclass, also where it is in the middle of a loop; then the words are read at every event.
  */
-final class Gate {
+abstract class Gate {
     private static final AtomicLongFieldUpdater<Gate> WORD = AtomicLongFieldUpdater.newUpdater(Gate.class, "word");
-    private static final Gate GATE = new Gate();
     /** The count when nothing ever is recorded: no reason opens it. */
-    private static final int NEVER = Integer.MIN_VALUE / 2;
+    static final int NEVER = Integer.MIN_VALUE / 2;
+
+    /** Has the word, whichever gate answers. */
+    static final Gate FIRST = new OpenGate();
+    private static Gate now = FIRST;
 
     /** Number of the {@link Session}; in the lower half the number of reasons. */
-    private volatile long word = 1;
+    volatile long word = 1;
 
-    private Gate() {}
+    abstract boolean lets();
+
+    abstract boolean lets(int id);
+
+    abstract int mode();
 
     /** Whether the event of a call that has begun may matter. */
     static boolean isOpen() {
-        return (int) GATE.word > 0;
+        return now.lets();
     }
 
     /** Whether the beginning of a call may matter. */
     static boolean isOpen(int id) {
-        int reasons = (int) GATE.word;
-        return reasons > 0 || reasons > NEVER / 2 && ThreadState.isRoot(id);
+        return now.lets(id);
+    }
+
+    /** The mode that the fast paths let through: {@link ThreadState#recording}. */
+    static int recording() {
+        return now.mode();
+    }
+
+    /** Comes before anything that can close the gate, or change {@link ThreadState#recording}: from now on probes look. */
+    static void watch() {
+        if (now == FIRST) {
+            now = WatchedGate.create();
+        }
     }
 
     /** One reason more in this recording, or one less (-1); nothing happens if that is over. */
     static void count(int session, int change) {
         for (;;) {
-            long word = GATE.word;
-            if ((int) (word >> 32) != session || WORD.compareAndSet(GATE, word, word(session, (int) word + change))) {
+            long word = FIRST.word;
+            if ((int) (word >> 32) != session || WORD.compareAndSet(FIRST, word, word(session, (int) word + change))) {
                 return;
             }
         }
@@ -54,12 +78,13 @@ final class Gate {
 
     /** Nothing is recorded until another recording begins. */
     static void close() {
-        GATE.word = word(Session.number, NEVER);
+        watch();
+        FIRST.word = word(Session.number, NEVER);
     }
 
     /** Another recording begins, whose settings are not read yet. */
     static void renew() {
-        GATE.word = word(Session.number, 1);
+        FIRST.word = word(Session.number, 1);
     }
 
     private static long word(int session, int reasons) {

@@ -7,6 +7,9 @@ import jdk.internal.misc.Unsafe;
 final class InternalWords extends Words {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
 
+    /** Where a thread has its number; -1: that is not known. */
+    private static final long NUMBER = numbers();
+
     private final long address;
     /** Keeps the mapping. */
     private final ByteBuffer bytes;
@@ -32,12 +35,34 @@ final class InternalWords extends Words {
         }
     }
 
+    private static long numbers() {
+        try {
+            return UNSAFE.objectFieldOffset(numberField());
+        } catch (NoSuchFieldException e) {
+            return -1;
+        } catch (RuntimeException e) {
+            return -1;
+        } catch (LinkageError e) {
+            return -1;
+        }
+    }
+
     private static long address(ByteBuffer bytes) {
         try {
             return UNSAFE.getLong(bytes, UNSAFE.objectFieldOffset(addressField()));
         } catch (NoSuchFieldException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** The number of a thread; 0 while it is being constructed. */
+    static long number(Thread thread) {
+        return UNSAFE.getLong(thread, NUMBER);
+    }
+
+    /** Whether {@link #number} works. */
+    static boolean numbersThreads() {
+        return NUMBER > 0 && number(Thread.currentThread()) > 0;
     }
 
     @Override

@@ -70,6 +70,7 @@ final class Pauses {
             if (on == isOn() || ThreadState.recording == ThreadState.NEVER) {
                 return;
             }
+            Gate.watch();
             Pauses before = known;
             long now = Clock.now();
             if (on) {

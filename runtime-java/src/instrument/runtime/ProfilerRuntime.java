@@ -199,11 +199,11 @@ public final class ProfilerRuntime {
     static ThreadState current() {
         Thread thread = Thread.currentThread();
         ThreadState state = first;
-        if (state != null && state.thread.get() == thread) {
+        if (state != null && Owner.is(state, thread)) {
             return state;
         }
         state = second;
-        if (state != null && state.thread.get() == thread) {
+        if (state != null && Owner.is(state, thread)) {
             return state;
         }
         return unplaced(thread);
@@ -241,6 +241,7 @@ public final class ProfilerRuntime {
         if (state == null) {
             return LocalState.nowhere;
         }
+        state.owner = Owner.of(Thread.currentThread());
         if (first == old) {
             first = state;
         }
@@ -261,6 +262,7 @@ public final class ProfilerRuntime {
         if (state == LocalState.nowhere) {
             return;
         }
+        state.owner = Owner.of(Thread.currentThread());
         if (isFree(first)) {
             first = state;
         } else if (isFree(second)) {
@@ -291,6 +293,7 @@ public final class ProfilerRuntime {
             ownState = LOCAL.get();
             ownFirst = first;
             LOCAL.set(state);
+            state.owner = Owner.of(Thread.currentThread());
             first = state;
         } else {
             first = ownFirst;

@@ -90,7 +90,17 @@ final class Sampling {
         words.put(at + Format.NODE_NS, sum);
         words.put(at + Format.NODE_COVERED, entries);
         long period = fixedPeriod != Settings.AUTO ? fixedPeriod : period(sum / Math.max(1, entries - before), entries, head < 0);
-        words.put(at + Format.NODE_NEXT, draw(entries, at, period) << 32 | words.get(at + Format.NODE_NEXT) & 0xffffffffL);
+        words.put(at + Format.NODE_NEXT, next(words.get(at + Format.NODE_NEXT), draw(entries, at, period)));
+    }
+
+    /** Whether the call with this number, from 0, comes before the one that is timed next: it is fewer than half as many calls away as the bits can tell. */
+    static boolean skips(long entries, long next) {
+        return entries - next << 64 - Format.CALL_BITS < 0;
+    }
+
+    /** The word of a node, with the number of the call that is timed next. */
+    static long next(long word, long call) {
+        return word & ~Format.CALL_MASK | call & Format.CALL_MASK;
     }
 
     /** Calls that take so many ns on average are timed once in so many. */
@@ -100,7 +110,7 @@ final class Sampling {
             return 1;
         }
         long most = headless ? basis : Math.max(1, entries >> LOG_SHARE);
-        return Math.max(Math.min(basis, most), Math.min(entries >> LOG_ENOUGH, 1 << 28));
+        return Math.max(Math.min(basis, most), Math.min(entries >> LOG_ENOUGH, Settings.MAX_SAMPLED));
     }
 
     private static long basis(long mean) {

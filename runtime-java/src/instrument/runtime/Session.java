@@ -38,8 +38,8 @@ final class Session {
             }
             isOver = true;
             last = Math.max(last, ThreadState.recording & ~1);
-            ThreadState.recording = ThreadState.NEVER;
             Gate.close();
+            ThreadState.recording = ThreadState.NEVER;
         }
         // Those that are about to write have done so when this is over.
         for (int i = 0; i < TO_LEAVE && Threads.isAnyBusy(); i++) {

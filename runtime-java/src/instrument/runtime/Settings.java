@@ -14,6 +14,8 @@ final class Settings {
     static final int TREE = 2;
     static final int TRACE = 3;
     private static final String[] RECORD = {"off", "counts", "tree", "trace"};
+    /** The largest number N of sampled:N: a node has as many bits for the next one, see {@link Format#CALL_BITS}. */
+    static final int MAX_SAMPLED = 1 << Format.CALL_BITS - 2;
     /** Value of {@link #sampled}: as many calls are timed as their length allows, see {@link TreeState}. */
     static final int AUTO = 0;
 
@@ -161,7 +163,7 @@ final class Settings {
         try {
             if (value.startsWith("sampled:")) {
                 int number = Integer.parseInt(value.substring(8));
-                if (number >= 1 && number <= 1 << 20) {
+                if (number >= 1 && number <= MAX_SAMPLED) {
                     if (cpu && number > 1) {
                         Log.say("CPU time is read at every call: instrument.timing=" + value + " is ignored");
                     }
@@ -171,7 +173,7 @@ final class Settings {
         } catch (NumberFormatException e) {
             // Said below.
         }
-        Log.say("unknown instrument.timing=" + value + " (auto, all, or sampled:N with N up to 1048576); timing automatically");
+        Log.say("unknown instrument.timing=" + value + " (auto, all, or sampled:N with N up to " + MAX_SAMPLED + "); timing automatically");
         return cpu ? 1 : AUTO;
     }
 

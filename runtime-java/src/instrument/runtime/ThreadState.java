@@ -88,6 +88,8 @@ abstract class ThreadState {
     Wait wait;
     private Chain lastChain;
 
+    /** Its thread, as {@link Owner} knows it: only once it has a place among those that are looked at first. */
+    long owner;
     /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
     final WeakReference<Thread> thread;
     /** The recording that it belongs to: see {@link Session}. */

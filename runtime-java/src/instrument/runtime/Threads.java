@@ -249,8 +249,8 @@ final class Threads {
                     }
                 }
                 if (file == null) {
-                    ThreadState.recording = ThreadState.NEVER;
                     Gate.close();
+                    ThreadState.recording = ThreadState.NEVER;
                 }
                 started = true;
             }
@@ -270,6 +270,7 @@ final class Threads {
             }
             Lifetime.start(file, settings);
             if (ThreadState.roots != null) {
+                Gate.watch();
                 // From now on who is inside keeps it open.
                 Gate.count(-1);
             }

@@ -78,7 +78,7 @@ final class TraceState extends ThreadState {
     private boolean enter(long kind, int id, long pendingBit) {
         int top = depth;
         long[] stack = this.stack;
-        if (mode != recording || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
+        if (mode != Gate.recording() || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
             return false;
         }
         stack[top] = (long) (id + 1) << 32 | pendingBit;
@@ -105,7 +105,7 @@ final class TraceState extends ThreadState {
 
     private boolean close(long kind, int id) {
         int top = depth - 1;
-        if (mode != recording || next >= end || top < covered || (int) (stack[top] >>> 32) != id + 1) {
+        if (mode != Gate.recording() || next >= end || top < covered || (int) (stack[top] >>> 32) != id + 1) {
             return false;
         }
         put(kind, id);
@@ -116,7 +116,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean superReturned(int id) {
         int top = depth - 1;
-        if (mode != recording || next >= end || top < covered || top < 0 || (int) (stack[top] >>> 32) != (id + 1 | 0x80000000)) {
+        if (mode != Gate.recording() || next >= end || top < covered || top < 0 || (int) (stack[top] >>> 32) != (id + 1 | 0x80000000)) {
             return false;
         }
         put(SUPER_RETURNED, id);
@@ -128,7 +128,7 @@ final class TraceState extends ThreadState {
     @Override
     boolean caught(int id) {
         int top = depth - 1;
-        if (mode != recording || next >= end || top < covered || top < 0 || Format.idPlusOne(stack[top]) != id + 1) {
+        if (mode != Gate.recording() || next >= end || top < covered || top < 0 || Format.idPlusOne(stack[top]) != id + 1) {
             return false;
         }
         put(CAUGHT, id);
@@ -164,7 +164,7 @@ final class TraceState extends ThreadState {
     /** An event that is in the piece, and that the next one would replace, is finished: what comes behind the last one is 0. */
     @Override
     void mend() {
-        if (mode != recording) {
+        if (mode != Gate.recording()) {
             return;
         }
         if (end == 0) {
@@ -357,7 +357,7 @@ final class TraceState extends ThreadState {
 
     @Override
     boolean allocateAgain(Object object) {
-        int i = mode == recording && missed == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
+        int i = mode == Gate.recording() && missed == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
         if (i < 0) {
             return false;
         }

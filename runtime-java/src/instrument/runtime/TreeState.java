@@ -6,7 +6,7 @@ package instrument.runtime;
  * node has one open frame at most: a call that is open is the node's latest. Nodes lie in pieces, which never move; all of them and the
  * stack are in one mapping, and the number of a node is its place there, in units of {@link Format#UNIT_WORDS}.
  *
- * <p>The callee of an entry is guessed to be the one that was entered last from the same node, or found by a hash of (caller, id). The first word
+ * <p>The node of an entry is guessed: what followed the event before it the last time, in the same context. If that is wrong it is found by a hash of (caller, id). The first word
  * of the node, whose cache line is needed anyway, verifies it. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
  *
  * <p>Past the limits of depth and of contexts calls go the slow way: they are counted per method, under the one deeper node,
@@ -48,6 +48,10 @@ final class TreeState extends ThreadState {
     private int covered = roots == null ? 0 : 1;
     /** Number of the topmost frame's node: what an entry needs first. */
     private int current;
+    /** Number of the node that the next entry is probably of; 0: no idea. */
+    private int guess;
+    /** Where that was read: index of the word, and in the lowest bit, which half of it; 0: nowhere. */
+    private int guessAt;
     /** From here on a frame is not for the fast path. */
     private int limit;
     /** End of the stack. */
@@ -112,25 +116,20 @@ final class TreeState extends ThreadState {
     }
 
     private boolean enter(int id, long pendingBit) {
-        if (mode != recording) {
+        if (mode != Gate.recording()) {
             return false;
         }
         Words words = this.words;
         int top = sp & INDEX;
         long key = (long) current << 32 | id + 1;
-        int guess = (current << Format.LOG_UNIT_WORDS & INDEX) + Format.NODE_NEXT;
-        long hint = current == 0 ? 0 : words.get(guess);
-        int node = (int) hint;
+        int node = guess;
         int at = node << Format.LOG_UNIT_WORDS & INDEX;
         if (words.get(at) != key) {
-            node = find(key);
+            node = follower(key);
             if (node == 0) {
                 return false;
             }
             at = node << Format.LOG_UNIT_WORDS & INDEX;
-            if (current != 0) {
-                words.put(guess, hint & 0xffffffff00000000L | node);
-            }
         }
         if (top >= limit) {
             return false;
@@ -143,13 +142,36 @@ final class TreeState extends ThreadState {
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
-        words.put(top + 1, SAMPLED && isSkipped(entries, words.get(at + Format.NODE_NEXT)) ? 0 : Clock.now());
+        long next = words.get(at + Format.NODE_NEXT);
+        entered(at, next);
+        words.put(top + 1, SAMPLED && Sampling.skips(entries, next) ? 0 : Clock.now());
         return true;
     }
 
-    /** Whether the call with this number, from 0, comes before the one that is timed next: see {@link Format#NODE_NEXT}. */
-    private static boolean isSkipped(long entries, long next) {
-        return (int) entries - (int) (next >>> 32) < 0;
+    // What follows an event in the same context mostly is what followed it the last time: the call that a method makes first, or the next one of its
+    // caller. Each node has room for these two.
+
+    /** The topmost frame is a new one, of the node at this place, whose word NODE_NEXT is given. */
+    private void entered(int at, long next) {
+        guess = (int) (next >>> Format.FIRST_CALLEE) & Format.NODE_MASK;
+        guessAt = (at + Format.NODE_NEXT << 1) + 1;
+    }
+
+    /** A frame of that node has gone. */
+    private void left(int at, long next) {
+        guess = (int) (next >>> Format.FOLLOWER) & Format.NODE_MASK;
+        guessAt = at + Format.NODE_NEXT << 1;
+    }
+
+    /** The node of a key that was not guessed, or 0; the next guess will be it. */
+    private int follower(long key) {
+        int node = find(key);
+        if (node != 0 && guessAt != 0) {
+            int shift = (guessAt & 1) != 0 ? Format.FIRST_CALLEE : Format.FOLLOWER;
+            int at = guessAt >> 1;
+            words.put(at, words.get(at) & ~((long) Format.NODE_MASK << shift) | (long) node << shift);
+        }
+        return node;
     }
 
     @Override
@@ -172,7 +194,7 @@ final class TreeState extends ThreadState {
     }
 
     private boolean close(int id, int column) {
-        if (mode != recording) {
+        if (mode != Gate.recording()) {
             return false;
         }
         long now = SAMPLED ? 0 : Clock.now();
@@ -195,6 +217,7 @@ final class TreeState extends ThreadState {
             cpuLast = cpuClock();
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuLast - cpuStarts[top - bottom >> 1]);
         }
+        left(at, words.get(at + Format.NODE_NEXT));
         at += Format.nodeColumn(column);
         words.put(at, words.get(at) + 1);
         words.put(top, 0);
@@ -239,7 +262,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean superReturned(int id) {
-        if (mode != recording || sp <= floor) {
+        if (mode != Gate.recording() || sp <= floor) {
             return false;
         }
         long frame = words.get(sp - 2);
@@ -253,7 +276,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean caught(int id) {
-        return mode == recording && sp > floor && Format.idPlusOne(words.get(sp - 2)) == id + 1;
+        return mode == Gate.recording() && sp > floor && Format.idPlusOne(words.get(sp - 2)) == id + 1;
     }
 
     // ---- for the slow paths ----
@@ -343,6 +366,7 @@ final class TreeState extends ThreadState {
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuNow - cpuStarts[top - bottom >> 1]);
         }
+        left(at, words.get(at + Format.NODE_NEXT));
         at += Format.nodeColumn(column);
         words.put(at, words.get(at) + 1);
         words.put(top, 0);
@@ -358,7 +382,7 @@ final class TreeState extends ThreadState {
 
     @Override
     void mend() {
-        if (mode != recording) {
+        if (mode != Gate.recording()) {
             return;
         }
         long entered = sp < stackEnd ? words.get(sp) : 0;
@@ -447,7 +471,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean allocateAgain(Object object) {
-        return mode == recording && missed == 0 && allocations.countAgain(object, current);
+        return mode == Gate.recording() && missed == 0 && allocations.countAgain(object, current);
     }
 
     @Override
@@ -581,16 +605,18 @@ final class TreeState extends ThreadState {
         int top = sp;
         boolean untimed = reservedDeeper != 0;
         int node = untimed ? reservedDeeper : find(key(contextNode(), consumer));
-        int at = place(node) + Format.ENTRIES;
+        int at = place(node);
         words.put(top, (long) idPlusOne << 32 | node | pendingBit);
-        long entries = words.get(at);
-        words.put(at, entries + 1);
+        long entries = words.get(at + Format.ENTRIES);
+        words.put(at + Format.ENTRIES, entries + 1);
         sp = top + 2;
         current = node;
         if (CPU) {
             cpuStarts[top - bottom >> 1] = cpuLast = cpuClock();
         }
-        words.put(top + 1, untimed || SAMPLED && isSkipped(entries, words.get(at - Format.ENTRIES + Format.NODE_NEXT)) ? 0 : Clock.now());
+        long next = words.get(at + Format.NODE_NEXT);
+        entered(at, next);
+        words.put(top + 1, untimed || SAMPLED && Sampling.skips(entries, next) ? 0 : Clock.now());
     }
 
     // ---- nodes ----
@@ -636,7 +662,7 @@ final class TreeState extends ThreadState {
         words.put(at + Format.NODE_MIN, Long.MAX_VALUE);
         long first = SAMPLED && head > 0 && period == Settings.AUTO && !sums ? Sampling.begin((int) key, at) : -1;
         if (first >= 0) {
-            words.put(at + Format.NODE_NEXT, first << 32);
+            words.put(at + Format.NODE_NEXT, Sampling.next(0, first));
             words.put(at + Format.NODE_HEAD, -1);
         }
         words.put(at, key);
@@ -871,7 +897,8 @@ final class TreeState extends ThreadState {
             head = 0;
             period = all ? 1 : Sampling.RARE;
             for (int node : numbers()) {
-                words.put(place(node) + Format.NODE_NEXT, 0);
+                int at = place(node);
+                words.put(at + Format.NODE_NEXT, Sampling.next(words.get(at + Format.NODE_NEXT), words.get(at + Format.ENTRIES)));
             }
         }
     }

@@ -17,9 +17,9 @@ abstract class Words {
     /** By {@link LongBuffer}: works everywhere. */
     private static final int BUFFER = 0;
     /** By {@code sun.misc.Unsafe}: on class paths and where the module jdk.unsupported is, until Java warns of it. */
-    private static final int UNSUPPORTED = 1;
+    static final int UNSUPPORTED = 1;
     /** By {@code jdk.internal.misc.Unsafe}: where the agent has exported its package to the recorder. */
-    private static final int INTERNAL = 2;
+    static final int INTERNAL = 2;
 
     /** The version of Java that warns when a program uses {@code sun.misc.Unsafe}. */
     private static final int WARNS = 24;
@@ -35,6 +35,18 @@ abstract class Words {
     /** Of a mapping. */
     static Words of(ByteBuffer bytes) {
         return WAY == INTERNAL ? InternalWords.create(bytes) : WAY == UNSUPPORTED ? UnsupportedWords.create(bytes) : BufferWords.create(bytes);
+    }
+
+    /** By which class the numbers of threads can be read; otherwise {@link #BUFFER}. */
+    static int threads() {
+        final int[] way = {BUFFER};
+        Privileged.run(new Runnable() {
+            @Override
+            public void run() {
+                way[0] = WAY == INTERNAL && InternalWords.numbersThreads() || WAY == UNSUPPORTED && UnsupportedWords.numbersThreads() ? WAY : BUFFER;
+            }
+        });
+        return way[0];
     }
 
     private static int way() {
@@ -62,5 +74,10 @@ abstract class Words {
     /** The field that holds the address of a buffer. */
     static java.lang.reflect.Field addressField() throws NoSuchFieldException {
         return Buffer.class.getDeclaredField("address");
+    }
+
+    /** The field that holds the number of a thread, which never changes once it is there. */
+    static java.lang.reflect.Field numberField() throws NoSuchFieldException {
+        return Thread.class.getDeclaredField("tid");
     }
 }

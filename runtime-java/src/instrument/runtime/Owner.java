@@ -1,0 +1,27 @@
+package instrument.runtime;
+
+/**
+ * Whether a thread is the one that a state belongs to: the first thing that a probe wants to know. A look through the weak reference of the state would do, but
+ * compilers keep nothing across such a look, since a collector may clear the reference at any time: what a probe has read is read again by the next one. So a thread
+ * is known by the number that it has, which no other thread of the process ever gets; where the recorder cannot read that, the reference is all there is.
+ */
+final class Owner {
+    private static final int WAY = Words.threads();
+
+    private Owner() {}
+
+    static boolean is(ThreadState state, Thread thread) {
+        return WAY == Words.INTERNAL ? state.owner == ~InternalWords.number(thread)
+            : WAY == Words.UNSUPPORTED ? state.owner == ~UnsupportedWords.number(thread)
+            : state.thread.get() == thread;
+    }
+
+    /**
+     * What {@link #is} compares: the number with all bits turned, so that the 0 of a state that another thread just made is nobody's. Also 0 for a thread that is
+     * still being constructed and has no number.
+     */
+    static long of(Thread thread) {
+        long number = WAY == Words.INTERNAL ? InternalWords.number(thread) : WAY == Words.UNSUPPORTED ? UnsupportedWords.number(thread) : 0;
+        return number == 0 ? 0 : ~number;
+    }
+}
