@@ -14,6 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Where the classes that the injected code calls live; always left out, whatever the patterns say.
 pub const RUNTIME_PACKAGE: &str = "instrument/runtime/";
+/// What programs call to name parts of themselves in the profile; left out as well, for its calls begin and end frames.
+pub const API_PACKAGE: &str = "instrument/api/";
+
+/// Whether a class is our own.
+pub fn is_own(class: &[u8]) -> bool {
+    class.starts_with(RUNTIME_PACKAGE.as_bytes()) || class.starts_with(API_PACKAGE.as_bytes())
+}
 
 /// Include and exclude patterns, compiled. The default lets everything in but our own runtime.
 #[derive(Debug, Default, Clone)]
@@ -143,7 +150,7 @@ impl Filter {
 
     /// What becomes of `class` (internal name, Modified UTF-8). Without patterns this is one comparison.
     pub fn class(&self, class: &[u8]) -> ClassVerdict {
-        if class.starts_with(RUNTIME_PACKAGE.as_bytes()) {
+        if is_own(class) {
             return ClassVerdict::Skip(SkipReason::OwnRuntime);
         }
         if self.restrict_to.as_ref().is_some_and(|set| !set.contains(class)) {
@@ -208,6 +215,7 @@ mod tests {
         let filter = Filter::default();
         assert_eq!(filter.class(b"com/acme/Foo"), ClassVerdict::All);
         assert_eq!(filter.class(b"instrument/runtime/HeapProxy"), ClassVerdict::Skip(SkipReason::OwnRuntime));
+        assert_eq!(filter.class(b"instrument/api/Boundary"), ClassVerdict::Skip(SkipReason::OwnRuntime));
         assert_eq!(filter.class(b"instrument/Other"), ClassVerdict::All);
         assert_eq!(filter.method(b"a/B", b"run", b"()V"), Ok(()));
     }

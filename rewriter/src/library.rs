@@ -21,7 +21,7 @@ use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ClassFile, ConstantPool, opcode};
 use crate::error::ClassError;
-use crate::filter::Filter;
+use crate::filter::{self, Filter};
 use crate::rewrite::may_have_code;
 use crate::transform::hooks;
 
@@ -77,7 +77,9 @@ impl<'a> Callee<'a> {
     }
 
     fn is_noise(&self) -> bool {
-        (self.class == OBJECT && self.name == b"<init>") || hooks::is_owner(self.class)
+        (self.class == OBJECT && self.name == b"<init>")
+            || hooks::is_owner(self.class)
+            || filter::is_own(self.class)
     }
 }
 

@@ -181,7 +181,7 @@ fn what_cannot_be_compared_is_refused_and_new_methods_are_no_finding() -> Result
     fs::write(&gate, format!("{budget}{text}"))?;
     let faulty = shop.run("next", "n+1", &[])?;
     let (code, said) = shop.check(&gate, &faulty, &[])?;
-    let budget_line = "`Regressions$OrderService#list` calls `Regressions$Connection#prepareStatement` 51 times, allowed <= 1";
+    let budget_line = "`Regressions$OrderService#list` calls `Regressions$Connection#prepareStatement` 51 times; at most 1 is allowed";
     ensure!(code == Some(1) && said.contains(budget_line), "{said}");
     ensure!(shop.gate("bless", &gate, std::slice::from_ref(&faulty), &[])?.status.success());
     let (code, said) = shop.check(&gate, &faulty, &["--format", "markdown"])?;

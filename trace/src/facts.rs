@@ -35,6 +35,11 @@ impl Copy {
         self.properties.get(&format!("region.{number}")).map(String::as_str)
     }
 
+    /// The name of a part of the program, by the number of its link.
+    pub fn boundary_name(&self, link: u32) -> Option<&str> {
+        self.properties.get(&format!("boundary.{link}")).map(String::as_str)
+    }
+
     /// What was recorded; `None` if that is not told, or of a kind that this reader does not know.
     pub fn mode(&self) -> Option<Mode> {
         match self.properties.get("record")?.as_str() {

@@ -233,7 +233,7 @@
 //!
 //! ## 11: links
 //! Of the copy; there may be several such regions. A number is given again when nothing in the file refers to it any more. 32 bytes each, up to the first that begins with 0: number, from 1 (4 bytes); kind (4): 1 a thread was started, 2 a task was
-//! handed over, 3 a remote call was made, 4 remote calls are served (see kind 19), 5 the virtual machine loads a class, 6 it links an invokedynamic instruction: nobody made such a link, its frames take the time of that work out of the method that waits for it, and one within another is part of it; node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; that of a sum (kind 2): one of the ended threads;
+//! handed over, 3 a remote call was made, 4 remote calls are served (see kind 19), 5 the virtual machine loads a class, 6 it links an invokedynamic instruction: nobody made such a link, its frames take the time of that work out of the method that waits for it, and one within another is part of it, 7 the program says that a part of it begins that has a name of its own, such as a test: nobody made such a link, and its name is the property `boundary.NUMBER`; node (4) and ordinal of the thread (4) that did it: node 0: its events tell (kind 11), or unknown; that of a sum (kind 2): one of the ended threads;
 //! clock (8) when it was made, 0 if many share this link.
 //!
 //! ## 12: region timings

@@ -15,6 +15,8 @@ pub enum LinkKind {
     ClassLoading,
     /// The virtual machine links an invokedynamic instruction, or a constant that is computed.
     DynamicLinking,
+    /// A part of the program that the program itself gave a name, such as a test.
+    Boundary,
     /// A kind that this reader does not know.
     Other(u32),
 }
@@ -54,6 +56,7 @@ impl LinkKind {
             4 => LinkKind::Served,
             5 => LinkKind::ClassLoading,
             6 => LinkKind::DynamicLinking,
+            7 => LinkKind::Boundary,
             other => LinkKind::Other(other),
         }
     }
@@ -67,6 +70,7 @@ impl LinkKind {
             LinkKind::Served => 4,
             LinkKind::ClassLoading => 5,
             LinkKind::DynamicLinking => 6,
+            LinkKind::Boundary => 7,
             LinkKind::Other(other) => other,
         }
     }

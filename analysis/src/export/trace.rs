@@ -9,6 +9,7 @@ use super::error::since;
 use super::remote::{self, Calls, Remote};
 use super::spans::{ClassNames, Span, Spans};
 use super::timeline::{Details, Flow, Thread, Timeline};
+use crate::load::place::boundary;
 use crate::load::{MethodNames, thread_rows};
 use crate::replay::{How, Visitor, replay};
 use instrument_trace::{LinkKind, Profile, Source, TreeConsumer};
@@ -90,6 +91,7 @@ impl<S: Source> Trace<'_, S> {
             TreeConsumer::Link(number) => match links.get(&(copy, number)) {
                 Some(LinkKind::Start) => "(started thread)".into(),
                 Some(LinkKind::Served) => "(remote call)".into(),
+                Some(LinkKind::Boundary) => boundary(self.profile, copy, number),
                 Some(kind) => kind.machine_work().unwrap_or("(task)").into(),
                 None => "(task)".into(),
             },

@@ -10,7 +10,7 @@
 //!
 //! Limits are `<= N`, `< N`, `== N`, `>= N` or `> N`. What a task of a pool does is below the method that handed the task over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use instrument_names::pattern::Pattern;
@@ -219,19 +219,28 @@ impl Budget {
                 .unwrap_or_default();
             let value = |i: usize| run.nodes[i].figures[f];
             let most = of.contexts.iter().copied().max_by_key(|&i| (value(i), std::cmp::Reverse(i)));
+            let spending = || of.contexts.iter().copied().filter(|&i| value(i) > 0);
+            // Of one method it is its callers that count, of several the methods themselves.
+            let several = spending().map(|i| run.nodes[i].name).collect::<BTreeSet<_>>().len() > 1;
             let mut from: BTreeMap<&str, u64> = BTreeMap::new();
-            for &i in &of.contexts {
-                *from.entry(run.name(run.nodes[i].parent)).or_default() += value(i);
+            for i in spending() {
+                *from.entry(run.name(if several { i } else { run.nodes[i].parent })).or_default() += value(i);
             }
-            let is_place = |name: &str| of.under.iter().any(|&top| run.name(top) == name);
+            // Without `under`, what all of it lies below.
+            let common = self.under.is_none().then(|| run.common(&of.contexts, figure)).flatten();
+            let is_place = |name: &str| of.under.iter().chain(&common).any(|&top| run.name(top) == name);
             let from = from.into_iter().filter(|(name, more)| *more > 0 && !is_place(name));
             let mut from: Vec<_> = from.map(|(name, more)| (name.to_owned(), more)).collect();
             from.sort_by_key(|(name, more)| (std::cmp::Reverse(*more), name.clone()));
-            let method = most.map_or(self.method.text(), |i| run.name(i));
-            let place = of.under.first().map_or(self.place(), |&top| run.name(top));
+            let place = common.or(of.under.first().copied()).map_or(self.place(), |top| run.name(top));
+            let method = match (several, figure) {
+                (false, _) => most.map_or(self.method.text(), |i| run.name(i)),
+                (true, Figure::Calls) => self.method.text(),
+                (true, _) => place,
+            };
             let per = if self.per_call { " a call" } else { "" };
             findings.push(Finding {
-                place: self.under.is_some().then(|| place.to_owned()),
+                place: (self.under.is_some() || common.is_some()).then(|| place.to_owned()),
                 place_calls: of.calls,
                 allowed: Some(format!("{limit}{per}")),
                 from,
@@ -240,6 +249,11 @@ impl Budget {
             });
         }
         findings
+    }
+
+    /// Whether it allows nothing at all.
+    pub fn is_of_nothing(&self) -> bool {
+        self.limits.iter().all(|(_, limit)| limit.allows(0, 1) && !limit.allows(1, 1))
     }
 
     /// What was spent of it in a run.
@@ -319,6 +333,28 @@ mod tests {
             (50, 1, true)
         );
         assert_eq!(of("method = 'a.C'\nunder = 'a.Nobody#x'\ncalls = '<= 1'"), (0, 0, true));
+    }
+
+    #[test]
+    fn a_finding_names_who_did_it() {
+        let run = [run(&[
+            ("a.M.main > a.O.list > a.C.prepare", 1, 2),
+            ("a.M.main > a.O.list > a.P.price > a.C.prepare", 50, 1),
+            ("a.M.main > a.O.list > a.P.price", 50, 4),
+        ])];
+        let found = |text: &str| read(text).exceeded(&run).remove(0);
+        let calls = found("method = '**.C#prepare'\ncalls = '<= 1'");
+        assert_eq!(calls.place.as_deref(), Some("a.O.list()V"));
+        assert_eq!(
+            (calls.method.as_str(), calls.from),
+            ("a.C.prepare()V", vec![("a.P.price()V".into(), 50)])
+        );
+        // Of several methods, what each has.
+        let made = found("method = '**'\nallocations = '<= 1'");
+        assert_eq!(made.method, "a.O.list()V");
+        assert_eq!(made.from, [("a.P.price()V".to_owned(), 4), ("a.C.prepare()V".to_owned(), 3)]);
+        assert!(read("method = 'a.B'\ncalls = '== 0'\nbytes = '< 1'").is_of_nothing());
+        assert!(!read("method = 'a.B'\ncalls = '<= 0'\nbytes = '< 2'").is_of_nothing());
     }
 
     #[test]

@@ -459,14 +459,17 @@ mod tests {
         for (format, part) in [
             (
                 Format::Text,
-                "`OrderService#list` calls `Money#of` 50 times, allowed <= 10; 50 come from `Item#price`\n",
+                "`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed; 50 come from `Item#price`\n",
             ),
-            (Format::Markdown, "- **`OrderService#list` calls `Money#of` 50 times, allowed <= 10;"),
+            (Format::Markdown, "- **`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed;"),
             (
                 Format::Junit,
                 "<failure message=\"`OrderService#list` calls `Money#of` 50 times, allowed &lt;= 10;",
             ),
-            (Format::Json, "\"sentence\": \"`OrderService#list` calls `Money#of` 50 times, allowed <= 10;"),
+            (
+                Format::Json,
+                "\"sentence\": \"`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed;",
+            ),
         ] {
             let mut text = Vec::new();
             write(&mut text, &outcome, "app", format).unwrap();

@@ -111,20 +111,34 @@ fn number(range: super::figure::Range) -> String {
     }
 }
 
+/// `<= 1` as `at most 1 is`.
+fn in_words(limit: &str) -> String {
+    let (comparison, value) = limit.split_once(' ').unwrap_or(("", limit));
+    let verb = if value.split(' ').next() == Some("1") { "is" } else { "are" };
+    let word = match comparison {
+        "<=" => "at most",
+        "<" => "fewer than",
+        "==" => "exactly",
+        ">=" => "at least",
+        _ => "more than",
+    };
+    format!("{word} {value} {verb}")
+}
+
 /// What a finding says in one sentence, names in backticks.
 fn sentence(finding: &Finding, labels: &Labels) -> String {
     let name = |name: &str| format!("`{}`", labels.of(name));
     let method = name(&finding.method);
     let now = number(finding.now);
     let was = match (&finding.allowed, finding.before) {
-        (Some(allowed), _) => format!("allowed {allowed}"),
-        (None, before) => format!("was {}", grouped(before.unwrap_or(0))),
+        (Some(allowed), _) => format!("; {} allowed", in_words(allowed)),
+        (None, before) => format!(", was {}", grouped(before.unwrap_or(0))),
     };
     let adverb = if finding.allowed.is_some() { "" } else { "now " };
     let times = if now == "1" { "once".to_owned() } else { format!("{now} times") };
     let mut text = match (finding.figure, &finding.place) {
-        (Figure::Calls, Some(place)) => format!("{} {adverb}calls {method} {times}, {was}", name(place)),
-        (Figure::Calls, None) => format!("{method} is {adverb}called {times}, {was}"),
+        (Figure::Calls, Some(place)) => format!("{} {adverb}calls {method} {times}{was}", name(place)),
+        (Figure::Calls, None) => format!("{method} is {adverb}called {times}{was}"),
         (figure, place) => {
             let what = match figure {
                 Figure::Allocations => "objects",
@@ -141,7 +155,7 @@ fn sentence(finding: &Finding, labels: &Labels) -> String {
                 Some(place) if *place != finding.method => format!(" below {}", name(place)),
                 _ => String::new(),
             };
-            format!("{method}{within} {adverb}{verb} {now} {what}, {was}")
+            format!("{method}{within} {adverb}{verb} {now} {what}{was}")
         }
     };
     let more = if finding.allowed.is_some() { "" } else { "more " };

@@ -88,6 +88,11 @@ pub enum Refusal {
         "method {0} has no name; instrument modules that run together with one --ids FILE, and record the program again"
     )]
     Unnamed(String),
+    /// A part that was asked for is not in it.
+    #[error(
+        "there is no {0} in it; parts of a program are in profiles with contexts (record=tree or trace) only"
+    )]
+    NoPart(String),
     /// Nothing is in it.
     #[error("no call of a method was recorded")]
     Empty,
@@ -123,6 +128,21 @@ pub fn complete(profile: &Profile, is_live: bool) -> Result<(), Refusal> {
     if is_live {
         return Err(Refusal::Live);
     }
+    if profile.shutdown_clock == 0 {
+        return Err(Refusal::Killed);
+    }
+    lossless(profile)?;
+    match profile.imbalances().len() {
+        0 => Ok(()),
+        methods => Err(Refusal::Unbalanced(methods)),
+    }
+}
+
+/// Why events may be missing in a profile, if so. Its process may go on: what other threads do at this moment is not looked at.
+///
+/// # Errors
+/// The first reason.
+pub fn lossless(profile: &Profile) -> Result<(), Refusal> {
     if let Some(damage) = profile.damage.first() {
         return Err(Refusal::Damaged(damage.to_string()));
     }
@@ -138,9 +158,6 @@ pub fn complete(profile: &Profile, is_live: bool) -> Result<(), Refusal> {
     if dropped > 0 {
         return Err(Refusal::Dropped(dropped));
     }
-    if profile.shutdown_clock == 0 {
-        return Err(Refusal::Killed);
-    }
     if let Some(thread) = profile.threads.iter().find(|thread| thread.stopped || thread.in_transition) {
         return Err(Refusal::Stopped(thread.name.clone()));
     }
@@ -150,10 +167,7 @@ pub fn complete(profile: &Profile, is_live: bool) -> Result<(), Refusal> {
     if !profile.pauses.is_empty() {
         return Err(Refusal::Part("recording paused"));
     }
-    match profile.imbalances().len() {
-        0 => Ok(()),
-        methods => Err(Refusal::Unbalanced(methods)),
-    }
+    Ok(())
 }
 
 /// The conditions of a profile.
@@ -243,24 +257,44 @@ impl Run {
     /// # Errors
     /// Methods without names, or none at all.
     pub fn new(label: String, conditions: Conditions, model: &Arcflow) -> Result<Run, Refusal> {
+        Run::of_part(label, conditions, model, None)
+    }
+
+    /// The same, of what lies below the links of this name in a model in which links are followed.
+    ///
+    /// # Errors
+    /// There is no such link either.
+    pub fn of_part(
+        label: String,
+        conditions: Conditions,
+        model: &Arcflow,
+        part: Option<&str>,
+    ) -> Result<Run, Refusal> {
         let mut run = Run::empty(label, conditions);
         let resources: Vec<_> = Figure::ALL[1..].iter().map(|figure| model.resource(figure.word())).collect();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         let mut threads: BTreeMap<&str, usize> = BTreeMap::new();
         let mut children: HashMap<(usize, usize), usize> = HashMap::default();
-        // By index of the model's node: the place, and the thread.
-        let mut places: Vec<(usize, usize)> = Vec::with_capacity(model.nodes().len());
+        // By index of the model's node: the place, and the thread; no place: it is outside of the part.
+        let mut places: Vec<(Option<usize>, usize)> = Vec::with_capacity(model.nodes().len());
+        let top = part.is_none().then_some(0);
+        let mut is_there = part.is_none();
         for id in model.ids() {
             let node = model.node(id);
             let (mut parent, mut thread) =
-                places.get(node.parent.0 as usize).copied().unwrap_or((0, usize::MAX));
+                places.get(node.parent.0 as usize).copied().unwrap_or((top, usize::MAX));
             let name = model.name(node.consumer);
             let place = match node.kind {
-                Kind::Root | Kind::Process => 0,
+                Kind::Root | Kind::Process => top,
                 Kind::Thread => {
                     let next = threads.len();
                     thread = *threads.entry(name).or_insert(next);
-                    0
+                    // Below the context that started it, if links are followed.
+                    parent
+                }
+                Kind::Link if part == Some(name) => {
+                    is_there = true;
+                    Some(0)
                 }
                 Kind::Method | Kind::Link | Kind::Deeper => {
                     let bare = name.strip_prefix("call ").unwrap_or(name);
@@ -268,8 +302,12 @@ impl Run {
                         return Err(Refusal::Unnamed(name.to_owned()));
                     }
                     if is_once(name) {
-                        parent = 0;
+                        parent = top;
                     }
+                    let Some(parent) = parent else {
+                        places.push((None, thread));
+                        continue;
+                    };
                     let next = names.len();
                     let name = *names.entry(stable(name).into_owned()).or_insert(next);
                     if name == next {
@@ -281,16 +319,18 @@ impl Run {
                     if place == next {
                         run.nodes.push(Node { parent, name, figures: Figures::default() });
                     }
-                    place
+                    Some(place)
                 }
             };
             let base = model.base(id);
             let mut figures = Figures::default();
-            figures[0] = if place == 0 { 0 } else { node.n };
+            figures[0] = if place.is_none_or(|place| place == 0) { 0 } else { node.n };
             for (figure, resource) in figures[1..].iter_mut().zip(&resources) {
                 *figure = resource.map_or(0, |r| base[r] as u64);
             }
-            add(&mut run.nodes[place].figures, &figures);
+            if let Some(place) = place {
+                add(&mut run.nodes[place].figures, &figures);
+            }
             places.push((place, thread));
         }
         run.names = vec![String::new(); names.len()];
@@ -301,7 +341,10 @@ impl Run {
         for (name, index) in threads {
             run.thread_names[index] = name.to_owned();
         }
-        if !run.names.iter().any(|name| is_method(name)) {
+        if let (Some(part), false) = (part, is_there) {
+            return Err(Refusal::NoPart(part.to_owned()));
+        }
+        if part.is_none() && !run.names.iter().any(|name| is_method(name)) {
             return Err(Refusal::Empty);
         }
         run.order();
@@ -369,6 +412,23 @@ impl Run {
         })
     }
 
+    /// The innermost method in which all of these contexts have their share of a figure, calls being those that it makes; none: the
+    /// program's start.
+    pub fn common(&self, contexts: &[usize], figure: Figure) -> Option<usize> {
+        let having = contexts.iter().filter(|&&i| self.nodes[i].figures[figure as usize] > 0);
+        let callers = having.map(|&i| {
+            let from = if figure == Figure::Calls { self.nodes[i].parent } else { i };
+            let mut callers: Vec<usize> = self.chain(from).collect();
+            callers.reverse();
+            callers
+        });
+        let common = callers.reduce(|a, b| {
+            let shared = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+            a[..shared].to_vec()
+        })?;
+        common.into_iter().rev().find(|&i| is_method(self.name(i)))
+    }
+
     /// The names of a context's path, outermost first.
     pub fn path(&self, node: usize) -> Vec<String> {
         let mut path: Vec<_> = self.chain(node).map(|at| self.name(at).to_owned()).collect();
@@ -406,6 +466,39 @@ pub(crate) mod samples {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_what_lies_below_its_links_in_all_threads() {
+        let mut model = Arcflow::new(Vec::new());
+        let mut node = |parent, kind, name: &str, calls| {
+            let consumer = model.consumer(name);
+            let child = model.child(parent, kind, consumer);
+            model.meet(child, calls);
+            child
+        };
+        let main = node(Arcflow::ROOT, Kind::Thread, "main", 1);
+        let test = node(main, Kind::Method, "a.Test.run()V", 1);
+        node(test, Kind::Method, "a.B.outside()V", 5);
+        let boundary = node(test, Kind::Link, "(boundary one)", 1);
+        let inside = node(boundary, Kind::Method, "a.B.inside()V", 2);
+        // What a thread does that was started inside, and a class that was needed there first.
+        let started = node(inside, Kind::Thread, "worker", 1);
+        node(started, Kind::Method, "a.B.inside()V", 3);
+        let once = node(inside, Kind::Method, "a.C.<clinit>()V", 1);
+        node(once, Kind::Method, "a.C.make()V", 7);
+        let other = node(main, Kind::Link, "(boundary two)", 1);
+        node(other, Kind::Method, "a.B.inside()V", 11);
+        // The same boundary once more, elsewhere.
+        let again = node(other, Kind::Link, "(boundary one)", 1);
+        node(again, Kind::Method, "a.B.inside()V", 4);
+        let part = |name| Run::of_part("run".into(), Conditions::default(), &model, Some(name));
+        let run = part("(boundary one)").unwrap();
+        let calls: Vec<_> = run.methods().into_iter().map(|(name, f)| (name.to_owned(), f[0])).collect();
+        assert_eq!(calls, [("a.B.inside()V".to_owned(), 9)]);
+        assert_eq!(run.path(2), ["a.B.inside()V", "a.B.inside()V"]);
+        assert_eq!(part("(boundary two)").unwrap().methods()["a.B.inside()V"][0], 15);
+        assert_eq!(part("(boundary three)").unwrap_err(), Refusal::NoPart("(boundary three)".into()));
+    }
 
     #[test]
     fn what_moves_without_harm_is_taken_out() {

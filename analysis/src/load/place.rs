@@ -59,6 +59,17 @@ enum State {
     Placed,
 }
 
+/// What reports call a part of a program that has a name of its own.
+pub(crate) fn boundary(profile: &Profile, copy: u32, link: u32) -> String {
+    let name = profile.copies.get(&copy).and_then(|copy| copy.boundary_name(link));
+    boundary_name(name.unwrap_or("without a name"))
+}
+
+/// The same of its name.
+pub(crate) fn boundary_name(name: &str) -> String {
+    format!("(boundary {name})")
+}
+
 pub(crate) fn place(mut placing: Placing<'_>) -> Places {
     let units = Units::new(&placing);
     let nodes = placing.profile.threads.iter().map(|t| t.tree.as_ref().map_or(0, |tree| tree.nodes.len()));
@@ -225,6 +236,7 @@ impl Placing<'_> {
             Some(LinkKind::Start) => "started thread",
             Some(LinkKind::Served) if self.apart => return format!("(remote calls {copy}.{number})"),
             Some(LinkKind::Served) => return "(remote calls)".into(),
+            Some(LinkKind::Boundary) => return boundary(self.profile, copy, number),
             _ => "task",
         };
         match method {

@@ -25,7 +25,7 @@ pub(crate) mod uninitialized;
 
 use crate::class_file::{ClassFile, ConstantPool, version};
 use crate::error::ClassError;
-use crate::filter::RUNTIME_PACKAGE;
+use crate::filter::is_own;
 use crate::region::{Region, RegionFault};
 use crate::remote_methods::{MethodSet, RemoteMethods};
 use crate::transform::call_sites::CallSites;
@@ -443,7 +443,7 @@ pub(crate) fn refusal(class: &ClassFile<'_>) -> Option<SkipReason> {
         Some(SkipReason::UnsupportedVersion)
     } else if class.access_flags & ACC_MODULE != 0 {
         Some(SkipReason::NotCode)
-    } else if class.name().is_ok_and(|name| name.starts_with(RUNTIME_PACKAGE.as_bytes())) {
+    } else if class.name().is_ok_and(is_own) {
         Some(SkipReason::OwnRuntime)
     } else if class.pool.names_the_runtime() {
         Some(SkipReason::AlreadyInstrumented)

@@ -22,6 +22,8 @@ final class Links {
     static final int CLASS_LOADING = 5;
     /** It links an invokedynamic instruction, or a constant that is computed. */
     static final int DYNAMIC_LINKING = 6;
+    /** A part of the program with a name of its own: see {@link Boundaries}. */
+    static final int BOUNDARY = 7;
 
     /** Most links at one time, and most in a trace, whose events have 26 bits for the number. */
     private static final int MOST = 1 << 16;

@@ -69,6 +69,7 @@ final class Session {
             TreeState.renew();
         }
         Agent.renew();
+        Boundaries.renew();
         Calibration.renew();
         ClassNames.renew();
         Contexts.renew();
