@@ -1,75 +1,15 @@
-//! The Maven plugin in builds of fixture projects (`tests/maven`). The plugin is built into a repository that is a folder, from which the
-//! projects get it as from any other. Several modules are built with `INSTRUMENT_CORPUS_FULL=1` only: Maven takes its time.
+//! The Maven plugin in builds of fixture projects (`tests/maven`). Only one is built without `INSTRUMENT_CORPUS_FULL=1`: Maven takes its
+//! time.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use instrument_tests::corpus::Corpus;
-use instrument_tests::machine::root;
-use instrument_tests::{agent, maven, subject};
-use tempfile::TempDir;
-
-struct Builds {
-    folder: TempDir,
-}
-
-impl Builds {
-    /// The plugin in a folder that is a repository, and the projects under a path with a blank.
-    fn new() -> Result<Builds> {
-        let folder = tempfile::tempdir()?;
-        let plugin = folder.path().join("plugin");
-        copy(&root().join("plugins/maven"), &plugin)?;
-        let repository =
-            format!("-DaltDeploymentRepository=here::default::file://{}/repository", folder.path().display());
-        maven::run(
-            &plugin,
-            "package",
-            &["org.apache.maven.plugins:maven-deploy-plugin:2.8.2:deploy", &repository],
-        )?;
-        copy(&root().join("tests/maven"), &folder.path().join("my projects"))?;
-        Ok(Builds { folder })
-    }
-
-    fn project(&self, name: &str) -> PathBuf {
-        self.folder.path().join("my projects").join(name)
-    }
-
-    /// What Maven says; `None`: the build failed.
-    fn build(&self, project: &str, arguments: &[&str]) -> Result<(bool, String)> {
-        let output = Command::new("mvn")
-            .args(["-B", "-ntp", "-Dstyle.color=never"])
-            .arg(format!("-Dplugin.repository=file://{}/repository", self.folder.path().display()))
-            .arg(format!("-Dinstrument.executable={}", subject::instrument()?.display()))
-            .arg(format!("-Dinstrument.agent={}", agent::library()?.display()))
-            .args(arguments)
-            .current_dir(self.project(project))
-            .output()
-            .context("mvn (Maven) is needed")?;
-        Ok((output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned()))
-    }
-
-    fn succeed(&self, project: &str, arguments: &[&str]) -> Result<String> {
-        let (success, said) = self.build(project, arguments)?;
-        ensure!(success, "mvn {arguments:?} in {project}: {said}");
-        Ok(said)
-    }
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| from.display().to_string())?.flatten() {
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        match path.is_dir() {
-            true if entry.file_name() == "target" => {}
-            true => copy(&path, &target)?,
-            false => _ = fs::copy(&path, &target)?,
-        }
-    }
-    Ok(())
-}
+use instrument_tests::maven::Builds;
+use instrument_tests::subject;
 
 /// The files below, with their content and time.
 fn state(folder: &Path) -> Result<BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)>> {
@@ -87,9 +27,14 @@ fn state(folder: &Path) -> Result<BTreeMap<PathBuf, (Vec<u8>, std::time::SystemT
 
 #[test]
 fn projects_are_built_with_the_plugin() -> Result<()> {
-    let builds = Builds::new()?;
+    let all = ["single", "modules", "parent", "kotlin", "boot", "modular", "jacoco", "forks"];
+    let builds = Builds::new(&["maven"], &all)?;
     single(&builds)?;
-    if Corpus::full() { modules(&builds) } else { Ok(()) }
+    if Corpus::full() {
+        modules(&builds)?;
+        others(&builds)?;
+    }
+    Ok(())
 }
 
 fn single(builds: &Builds) -> Result<()> {
@@ -160,5 +105,78 @@ fn modules(builds: &Builds) -> Result<()> {
     ensure!(ids.len() >= 6 && unique.len() == ids.len(), "{text}");
     let said = builds.succeed("modules", &["-o", "-T2", "package"])?;
     ensure!(said.matches("nothing to do: ").count() == 6, "{said}");
+    Ok(())
+}
+
+/// A project of one more kind: its folder, the jar in it, and how the rewritten one is started in `target`.
+struct Kind {
+    project: &'static str,
+    jar: &'static str,
+    start: &'static [&'static str],
+}
+
+fn others(builds: &Builds) -> Result<()> {
+    for Kind { project, jar, start } in [
+        Kind {
+            project: "parent",
+            jar: "child/target/child-1",
+            start: &["-cp", "child-1-instrumented.jar", "child.Main"],
+        },
+        Kind {
+            project: "kotlin",
+            jar: "target/kotlin-1",
+            start: &["-cp", "kotlin-1-instrumented.jar:lib/*", "kot.MainKt"],
+        },
+        Kind { project: "boot", jar: "target/boot-1", start: &["-jar", "boot-1-instrumented.jar"] },
+        Kind {
+            project: "modular",
+            jar: "target/modular-1",
+            start: &["--module-path", "modular-1-instrumented.jar", "--module", "modular/modular.Main"],
+        },
+        Kind {
+            project: "jacoco",
+            jar: "target/jacoco-1",
+            start: &["-cp", "jacoco-1-instrumented.jar", "covered.Main"],
+        },
+        Kind {
+            project: "forks",
+            jar: "target/forks-1",
+            start: &["-cp", "forks-1-instrumented.jar", "forked.Main"],
+        },
+    ] {
+        let folder = builds.project(project);
+        let released = folder.join(format!("{jar}.jar"));
+        builds.succeed(project, &["package", "-Dinstrument.skip"])?;
+        let bare = fs::read(&released)?;
+        let said = builds.succeed(project, &["-T2", "verify"])?;
+        ensure!(fs::read(&released)? == bare, "{project}: what is released has changed: {said}");
+        let target = released.parent().unwrap_or(&folder);
+        let output = Command::new("java").args(start).current_dir(target).output()?;
+        ensure!(output.stdout == b"twice 42\n", "{project}: {output:?}");
+        let instrumented = folder.join(format!("{jar}-instrumented.jar"));
+        ensure!(fs::read(&instrumented)? != bare, "{project}");
+        let before = state(&target.join("instrumented-classes"))?;
+        let said = builds.succeed(project, &["-o", "verify"])?;
+        ensure!(said.matches("nothing to do: ").count() == 2, "{project}: {said}");
+        ensure!(state(&target.join("instrumented-classes"))? == before, "{project}: it was up to date");
+    }
+    let target = |project: &str| builds.project(project).join("target");
+    let report = |project: &str| fs::read_to_string(target(project).join("instrument/report.txt"));
+    // Both agents saw the same test.
+    ensure!(fs::metadata(target("jacoco").join("jacoco.exec"))?.len() > 0, "JaCoCo recorded nothing");
+    let covered = fs::read_to_string(target("jacoco").join("site/jacoco/jacoco.csv"))?;
+    ensure!(covered.contains("covered,Main,"), "{covered}");
+    ensure!(report("jacoco")?.contains("Main.twice"), "{}", report("jacoco")?);
+    // A JVM for each class of tests: a profile each, and one report over all.
+    let profiles = fs::read_dir(target("forks").join("instrument"))?.flatten();
+    let profiles = profiles.filter(|entry| entry.path().extension().is_some_and(|e| e == "iprof")).count();
+    ensure!(profiles == 3, "{profiles} profiles of 3 JVMs");
+    let twice = report("forks")?;
+    let calls: u64 = twice
+        .lines()
+        .filter(|line| line.contains("Main.twice"))
+        .filter_map(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+        .sum();
+    ensure!(calls == 3, "{twice}");
     Ok(())
 }

@@ -150,6 +150,11 @@ abstract class Goal extends AbstractMojo {
         }
     }
 
+    /** The binary if it is named, or was needed; else null. */
+    File knownBinary() {
+        return binary != null ? binary : executable;
+    }
+
     private NativeFiles natives() {
         // The plugin's own repositories, then those of the project's dependencies.
         List<RemoteRepository> repositories = new ArrayList<>(pluginRepositories);

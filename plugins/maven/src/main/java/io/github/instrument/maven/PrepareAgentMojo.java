@@ -45,9 +45,10 @@ public final class PrepareAgentMojo extends Goal {
         for (String option : agentOptions) {
             text.append(',').append(option.trim());
         }
-        String argument = text.toString();
-        if (argument.contains(" ")) {
-            argument = '"' + argument + '"';
+        String argument = quoted(text.toString());
+        if (knownBinary() != null && !session.getUserProperties().containsKey("instrument.executable")) {
+            // For tests that check their budgets. Surefire hands over what is on the command line.
+            argument += " " + quoted("-Dinstrument.executable=" + knownBinary().getAbsolutePath());
         }
         Properties properties = project.getProperties();
         String before = properties.getProperty(propertyName);
@@ -58,5 +59,9 @@ public final class PrepareAgentMojo extends Goal {
         String now = before == null || before.trim().isEmpty() ? argument : argument + " " + before;
         properties.setProperty(propertyName, now);
         getLog().info(propertyName + " set to " + now);
+    }
+
+    private static String quoted(String argument) {
+        return argument.contains(" ") ? '"' + argument + '"' : argument;
     }
 }

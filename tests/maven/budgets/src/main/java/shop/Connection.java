@@ -1,0 +1,7 @@
+package shop;
+
+public class Connection {
+    public String prepareStatement(String query) {
+        return query.trim();
+    }
+}

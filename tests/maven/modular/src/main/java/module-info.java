@@ -1,0 +1,3 @@
+module modular {
+    exports modular;
+}
