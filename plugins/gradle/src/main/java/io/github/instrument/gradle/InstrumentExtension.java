@@ -1,0 +1,264 @@
+package io.github.instrument.gradle;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.List;
+import org.gradle.api.GradleException;
+import org.gradle.api.Project;
+import org.gradle.api.Task;
+import org.gradle.api.file.FileCollection;
+import org.gradle.api.tasks.JavaExec;
+import org.gradle.api.tasks.PathSensitivity;
+import org.gradle.process.JavaForkOptions;
+
+/** {@code instrument { .. }}: the keys of {@code instrument.toml}, and where the binary is. */
+public class InstrumentExtension {
+    private final Project project;
+    private final NativeFiles natives;
+
+    /** Only classes and methods that match. */
+    private List<String> include = new ArrayList<>();
+    /** Not those that match. */
+    private List<String> exclude = new ArrayList<>();
+    private List<String> subclassesOf = new ArrayList<>();
+    private List<String> transform = new ArrayList<>();
+    private List<String> root = new ArrayList<>();
+    private List<String> region = new ArrayList<>();
+    private String libraryCalls;
+    private String runtime;
+    private String record;
+    private String timing;
+    private boolean strict;
+    private boolean stripSignatures;
+    /** Further arguments of {@code instrument rewrite}. */
+    private List<String> options = new ArrayList<>();
+    /** Further options of the agent, KEY=VALUE each. */
+    private List<String> agentOptions = new ArrayList<>();
+    private Object executable;
+    private Object agent;
+
+    public InstrumentExtension(Project project) {
+        this.project = project;
+        natives = new NativeFiles(project, this);
+    }
+
+    /** The arguments that these settings are. */
+    List<String> arguments() {
+        List<String> arguments = new ArrayList<>();
+        add(arguments, "--include", include);
+        add(arguments, "--exclude", exclude);
+        add(arguments, "--subclasses-of", subclassesOf);
+        add(arguments, "--root", root);
+        add(arguments, "--region", region);
+        if (!transform.isEmpty()) {
+            add(arguments, "--transform", String.join(",", transform));
+        }
+        add(arguments, "--library-calls", libraryCalls);
+        add(arguments, "--runtime", runtime);
+        add(arguments, "--record", record);
+        add(arguments, "--timing", timing);
+        if (strict) {
+            arguments.add("--strict");
+        }
+        if (stripSignatures) {
+            arguments.add("--strip-signatures");
+        }
+        arguments.addAll(options);
+        return arguments;
+    }
+
+    /** The same as options of the agent; what has no meaning there is left out. */
+    List<String> agentArguments() {
+        List<String> arguments = new ArrayList<>();
+        include.forEach(pattern -> arguments.add("include=" + pattern));
+        exclude.forEach(pattern -> arguments.add("exclude=" + pattern));
+        root.forEach(pattern -> arguments.add("root=" + pattern));
+        region.forEach(one -> arguments.add("region=" + one));
+        if (!transform.isEmpty()) {
+            arguments.add("transform=" + String.join(":", transform));
+        }
+        if (libraryCalls != null) {
+            arguments.add("library-calls=" + libraryCalls);
+        }
+        if (record != null) {
+            arguments.add("record=" + record);
+        }
+        if (timing != null) {
+            arguments.add("timing=" + timing);
+        }
+        arguments.addAll(agentOptions);
+        return arguments;
+    }
+
+    private static void add(List<String> arguments, String option, List<String> values) {
+        values.forEach(value -> add(arguments, option, value));
+    }
+
+    private static void add(List<String> arguments, String option, String value) {
+        if (value != null) {
+            arguments.add(option);
+            arguments.add(value);
+        }
+    }
+
+    /**
+     * Records what a {@code Test} or {@code JavaExec} task does, with the agent: the profiles are in {@code build/instrument/TASK}, which is
+     * an output of the task.
+     */
+    public void applyTo(Task task) {
+        if (!(task instanceof JavaForkOptions)) {
+            throw new GradleException("instrument.applyTo: " + task + " starts no JVM; it takes Test and JavaExec tasks");
+        }
+        File profiles = new File(InstrumentPlugin.buildFolder(project), "instrument/" + task.getName());
+        FileCollection binary = natives.executable();
+        FileCollection library = natives.agent();
+        task.getInputs().files(library).withPropertyName("instrument.agent").withPathSensitivity(PathSensitivity.NONE);
+        task.getInputs().property("instrument.options", project.provider(this::agentArguments));
+        task.getOutputs().dir(profiles).withPropertyName("instrument.profiles");
+        task.doFirst(new RecordAction(profiles, binary, library, project.provider(this::agentArguments)));
+    }
+
+    /** Lets a {@code JavaExec} task run the instrumented class path of the main source set; profiles are in its working directory. */
+    public void useInstrumented(JavaExec task) {
+        Instrument runtime = (Instrument) project.getTasks().getByName(InstrumentPlugin.RUNTIME);
+        task.setClasspath(runtime.getInstrumented());
+    }
+
+    NativeFiles natives() {
+        return natives;
+    }
+
+    File file(Object given) {
+        return given == null ? null : project.file(given);
+    }
+
+    public List<String> getInclude() {
+        return include;
+    }
+
+    public void setInclude(List<String> include) {
+        this.include = include;
+    }
+
+    public List<String> getExclude() {
+        return exclude;
+    }
+
+    public void setExclude(List<String> exclude) {
+        this.exclude = exclude;
+    }
+
+    public List<String> getSubclassesOf() {
+        return subclassesOf;
+    }
+
+    public void setSubclassesOf(List<String> subclassesOf) {
+        this.subclassesOf = subclassesOf;
+    }
+
+    public List<String> getTransform() {
+        return transform;
+    }
+
+    public void setTransform(List<String> transform) {
+        this.transform = transform;
+    }
+
+    public List<String> getRoot() {
+        return root;
+    }
+
+    public void setRoot(List<String> root) {
+        this.root = root;
+    }
+
+    public List<String> getRegion() {
+        return region;
+    }
+
+    public void setRegion(List<String> region) {
+        this.region = region;
+    }
+
+    public String getLibraryCalls() {
+        return libraryCalls;
+    }
+
+    public void setLibraryCalls(String libraryCalls) {
+        this.libraryCalls = libraryCalls;
+    }
+
+    public String getRuntime() {
+        return runtime;
+    }
+
+    public void setRuntime(String runtime) {
+        this.runtime = runtime;
+    }
+
+    public String getRecord() {
+        return record;
+    }
+
+    public void setRecord(String record) {
+        this.record = record;
+    }
+
+    public String getTiming() {
+        return timing;
+    }
+
+    public void setTiming(String timing) {
+        this.timing = timing;
+    }
+
+    public boolean isStrict() {
+        return strict;
+    }
+
+    public void setStrict(boolean strict) {
+        this.strict = strict;
+    }
+
+    public boolean isStripSignatures() {
+        return stripSignatures;
+    }
+
+    public void setStripSignatures(boolean stripSignatures) {
+        this.stripSignatures = stripSignatures;
+    }
+
+    public List<String> getOptions() {
+        return options;
+    }
+
+    public void setOptions(List<String> options) {
+        this.options = options;
+    }
+
+    public List<String> getAgentOptions() {
+        return agentOptions;
+    }
+
+    public void setAgentOptions(List<String> agentOptions) {
+        this.agentOptions = agentOptions;
+    }
+
+    /** The binary: it wins over everything else. The project property {@code instrument.executable} is the same. */
+    public Object getExecutable() {
+        return executable != null ? executable : project.findProperty("instrument.executable");
+    }
+
+    public void setExecutable(Object executable) {
+        this.executable = executable;
+    }
+
+    /** The agent; by default the one that belongs to the binary. The project property {@code instrument.agent} is the same. */
+    public Object getAgent() {
+        return agent != null ? agent : project.findProperty("instrument.agent");
+    }
+
+    public void setAgent(Object agent) {
+        this.agent = agent;
+    }
+}

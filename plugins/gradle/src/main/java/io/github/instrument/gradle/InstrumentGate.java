@@ -1,0 +1,90 @@
+package io.github.instrument.gradle;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.gradle.api.DefaultTask;
+import org.gradle.api.GradleException;
+import org.gradle.api.file.FileCollection;
+import org.gradle.api.tasks.Input;
+import org.gradle.api.tasks.InputFiles;
+import org.gradle.api.tasks.Internal;
+import org.gradle.api.tasks.PathSensitive;
+import org.gradle.api.tasks.PathSensitivity;
+import org.gradle.api.tasks.TaskAction;
+
+/** Checks profiles against a gate; the build fails if something grew. The project property {@code instrument.gateAction} learns or blesses. */
+public class InstrumentGate extends DefaultTask {
+    private FileCollection profiles;
+    private FileCollection executable;
+    private File gate = new File(getProject().getProjectDir(), getProject().getName() + ".gate");
+    private String action = getProject().hasProperty("instrument.gateAction") ? String.valueOf(getProject().property("instrument.gateAction")) : "check";
+
+    /** Folders with profiles, such as those of a task that is recorded. */
+    @InputFiles
+    @PathSensitive(PathSensitivity.NONE)
+    public FileCollection getProfiles() {
+        return profiles;
+    }
+
+    public void setProfiles(FileCollection profiles) {
+        this.profiles = profiles;
+    }
+
+    /** The gate. */
+    @Internal
+    public File getGate() {
+        return gate;
+    }
+
+    public void setGate(File gate) {
+        this.gate = gate;
+    }
+
+    /** check, learn or bless. */
+    @Input
+    public String getAction() {
+        return action;
+    }
+
+    public void setAction(String action) {
+        this.action = action;
+    }
+
+    /** The binary. */
+    @InputFiles
+    @PathSensitive(PathSensitivity.NONE)
+    public FileCollection getExecutable() {
+        return executable;
+    }
+
+    public void setExecutable(FileCollection executable) {
+        this.executable = executable;
+    }
+
+    @TaskAction
+    public void judge() {
+        List<String> arguments = new ArrayList<>(Arrays.asList("gate", action));
+        if (action.equals("learn")) {
+            arguments.add("-o");
+        }
+        arguments.add(gate.getPath());
+        int options = arguments.size();
+        for (File file : profiles.getAsFileTree().getFiles()) {
+            if (file.getName().endsWith(".iprof")) {
+                arguments.add(file.getPath());
+            }
+        }
+        if (arguments.size() == options) {
+            throw new GradleException("there are no profiles in " + profiles.getFiles() + "; `instrument { applyTo test }` records those of tests");
+        }
+        int code = Command.start(executable.getSingleFile(), arguments, getTemporaryDir(), null, getLogger());
+        if (code == 1 && action.equals("check")) {
+            throw new GradleException("the gate " + gate + " failed; the lines above say where");
+        }
+        if (code != 0) {
+            throw new GradleException("`instrument gate " + action + "` failed with exit code " + code + "; the lines above say why");
+        }
+    }
+}
