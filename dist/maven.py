@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes a Maven repository with the binary, the agent and the plugin: maven.py --binaries DIR --plugin plugins/maven --work DIR REPOSITORY
+"""Writes a Maven repository with the binary, the agent and the plugins: maven.py --binaries DIR --plugin plugins/maven --work DIR REPOSITORY
 
 1. The binary and the agent become artifacts of `instrument-native`: extension exe and so, the platform as classifier.
-2. The plugin is built with the SHA-256 of both, so that it takes no others.
+2. The plugins are built with the SHA-256 of both, so that they take no others; each after those that it needs.
 3. Every file gets its checksums. The same input gives the same bytes: metadata are as old as SOURCE_DATE_EPOCH.
 
 VERSION, PLATFORM and SOURCE_DATE_EPOCH come from the environment.
@@ -11,6 +11,7 @@ VERSION, PLATFORM and SOURCE_DATE_EPOCH come from the environment.
 import argparse
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -26,10 +27,33 @@ POM = """<?xml version="1.0" encoding="UTF-8"?>
   <version>{version}</version>
   <packaging>pom</packaging>
   <name>{artifact}</name>
-  <description>The binary `instrument` and its agent, which instrument-maven-plugin starts</description>
+  <description>The binary `instrument` and its agent, which the plugins start</description>
   <licenses>
     <license><name>MIT OR Apache-2.0</name></license>
   </licenses>
+</project>
+"""
+ALL = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>{group}</groupId><artifactId>all</artifactId><version>{version}</version><packaging>pom</packaging>
+  <modules>{modules}</modules>
+</project>
+"""
+MARKER = """<?xml version="1.0" encoding="UTF-8"?>
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>{group}</groupId>
+  <artifactId>{artifact}</artifactId>
+  <version>{version}</version>
+  <packaging>pom</packaging>
+  <name>{artifact}</name>
+  <description>Tells Gradle where its plugin {group} is</description>
+  <licenses>
+    <license><name>MIT OR Apache-2.0</name></license>
+  </licenses>
+  <dependencies>
+    <dependency><groupId>{group}</groupId><artifactId>{plugin}</artifactId><version>{version}</version></dependency>
+  </dependencies>
 </project>
 """
 METADATA = """<?xml version="1.0" encoding="UTF-8"?>
@@ -71,8 +95,8 @@ class Repository:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binaries", type=Path, required=True)
-    parser.add_argument("--plugin", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True, help="the plugin is built there")
+    parser.add_argument("--plugin", type=Path, required=True, action="append", help="repeatable")
+    parser.add_argument("--work", type=Path, required=True, help="the plugins are built there")
     parser.add_argument("repository", type=Path)
     given = parser.parse_args()
     version, platform, epoch = os.environ["VERSION"], os.environ["PLATFORM"], int(os.environ["SOURCE_DATE_EPOCH"])
@@ -87,18 +111,29 @@ def main():
     repository.metadata("instrument-native")
 
     shutil.rmtree(given.work, ignore_errors=True)
-    shutil.copytree(given.plugin, given.work, ignore=shutil.ignore_patterns("target"))
-    (given.work / "digests").mkdir()
+    (given.work / "digests").mkdir(parents=True)
     (given.work / "digests" / "native.properties").write_text("".join(digests))
+    for plugin in given.plugin:
+        shutil.copytree(plugin, given.work / plugin.name, ignore=shutil.ignore_patterns("target"))
+    # One build, in which they find each other.
+    modules = "".join(f"<module>{plugin.name}</module>" for plugin in given.plugin)
+    (given.work / "pom.xml").write_text(ALL.format(group=GROUP, version=version, modules=modules))
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch))
     offline = ["-o"] if os.environ.get("MAVEN_OFFLINE") else []
     subprocess.run(
         ["mvn", "-q", "-B", "-Dstyle.color=never", *offline, "-f", given.work / "pom.xml", "package", f"-Dproject.build.outputTimestamp={stamp}",
          f"-Dnative.digests={(given.work / 'digests').resolve()}"], check=True)
-    plugin = "instrument-maven-plugin"
-    repository.put(plugin, ".jar", (given.work / "target" / f"{plugin}-{version}.jar").read_bytes())
-    repository.put(plugin, ".pom", (given.work / "pom.xml").read_bytes())
-    repository.metadata(plugin)
+    for plugin in given.plugin:
+        pom = (given.work / plugin.name / "pom.xml").read_bytes()
+        artifact = re.search(rb"<artifactId>(.*?)</artifactId>", pom).group(1).decode()
+        repository.put(artifact, ".jar", (given.work / plugin.name / "target" / f"{artifact}-{version}.jar").read_bytes())
+        repository.put(artifact, ".pom", pom)
+        repository.metadata(artifact)
+        if plugin.name == "gradle":
+            # By this, `plugins { id 'io.github.instrument' version .. }` finds it.
+            marker = f"{GROUP}.gradle.plugin"
+            repository.put(marker, ".pom", MARKER.format(group=GROUP, artifact=marker, version=version, plugin=artifact).encode())
+            repository.metadata(marker)
 
 
 if __name__ == "__main__":
