@@ -10,6 +10,7 @@ import org.gradle.api.file.FileCollection;
 import org.gradle.api.tasks.JavaExec;
 import org.gradle.api.tasks.PathSensitivity;
 import org.gradle.process.JavaForkOptions;
+import org.gradle.util.GradleVersion;
 
 /** {@code instrument { .. }}: the keys of {@code instrument.toml}, and where the binary is. */
 public class InstrumentExtension {
@@ -112,10 +113,16 @@ public class InstrumentExtension {
         File profiles = new File(InstrumentPlugin.buildFolder(project), "instrument/" + task.getName());
         FileCollection binary = natives.executable();
         FileCollection library = natives.agent();
+        task.getInputs().files(binary).withPropertyName("instrument.executable").withPathSensitivity(PathSensitivity.NONE);
         task.getInputs().files(library).withPropertyName("instrument.agent").withPathSensitivity(PathSensitivity.NONE);
         task.getInputs().property("instrument.options", project.provider(this::agentArguments));
         task.getOutputs().dir(profiles).withPropertyName("instrument.profiles");
-        task.doFirst(new RecordAction(profiles, binary, library, project.provider(this::agentArguments)));
+        AgentArguments arguments = new AgentArguments(profiles, binary, library, project.provider(this::agentArguments));
+        if (GradleVersion.current().compareTo(GradleVersion.version("4.6")) >= 0) {
+            ((JavaForkOptions) task).getJvmArgumentProviders().add(new RecordArguments(arguments));
+            arguments = null;
+        }
+        task.doFirst(new RecordAction(profiles, arguments));
     }
 
     /** Lets a {@code JavaExec} task run the instrumented class path of the main source set; profiles are in its working directory. */

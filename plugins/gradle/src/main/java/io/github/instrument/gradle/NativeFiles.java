@@ -52,9 +52,9 @@ final class NativeFiles {
         return project.files((Callable<List<File>>) () -> Collections.singletonList(binary()));
     }
 
-    /** The agent that belongs to it, unless one is named. */
+    /** The agent; nothing, if the binary has to say where the one is that belongs to it: no process may start while a build is configured. */
     FileCollection agent() {
-        return project.files((Callable<List<File>>) () -> Collections.singletonList(library()));
+        return project.files((Callable<List<File>>) this::library);
     }
 
     private synchronized File binary() throws IOException {
@@ -97,29 +97,17 @@ final class NativeFiles {
         return binary;
     }
 
-    private synchronized File library() throws IOException {
+    private synchronized List<File> library() throws IOException {
         File given = extension.file(extension.getAgent());
         if (given != null) {
             if (!given.isFile()) {
                 throw new GradleException("instrument.agent: " + given + " is no file");
             }
-            return given;
+            return Collections.singletonList(given);
         }
-        File file = binary();
+        binary();
         File artifact = isReleased ? artifact("so") : null;
-        if (artifact != null) {
-            return placed(artifact, "so", "libinstrument_agent.so");
-        }
-        Path answer = Files.createTempFile("agent", ".path");
-        try {
-            int code = Command.start(file, Collections.singletonList("agent"), project.getProjectDir(), answer.toFile(), project.getLogger());
-            if (code != 0) {
-                throw new GradleException("`instrument agent` failed with exit code " + code + "; name the agent with -Pinstrument.agent=FILE");
-            }
-            return new File(new String(Files.readAllBytes(answer), StandardCharsets.UTF_8).trim());
-        } finally {
-            Files.delete(answer);
-        }
+        return artifact == null ? Collections.emptyList() : Collections.singletonList(placed(artifact, "so", "libinstrument_agent.so"));
     }
 
     /** The file of a repository; null: there is none. */

@@ -1,26 +1,20 @@
 package io.github.instrument.gradle;
 
 import java.io.File;
-import java.util.List;
 import org.gradle.api.Action;
 import org.gradle.api.GradleException;
 import org.gradle.api.Task;
-import org.gradle.api.file.FileCollection;
-import org.gradle.api.provider.Provider;
 import org.gradle.process.JavaForkOptions;
 
-/** Starts the JVM of a task with the agent. It holds no project, so that the configuration cache can keep it. */
+/** Runs before a task that is recorded: the profiles of earlier builds go. */
 final class RecordAction implements Action<Task> {
     private final File profiles;
-    private final FileCollection binary;
-    private final FileCollection library;
-    private final Provider<List<String>> options;
+    /** Null: a {@link RecordArguments} gives the arguments. */
+    private final AgentArguments arguments;
 
-    RecordAction(File profiles, FileCollection binary, FileCollection library, Provider<List<String>> options) {
+    RecordAction(File profiles, AgentArguments arguments) {
         this.profiles = profiles;
-        this.binary = binary;
-        this.library = library;
-        this.options = options;
+        this.arguments = arguments;
     }
 
     @Override
@@ -34,16 +28,8 @@ final class RecordAction implements Action<Task> {
         if (!profiles.isDirectory() && !profiles.mkdirs()) {
             throw new GradleException("cannot make the folder " + profiles);
         }
-        StringBuilder text = new StringBuilder("-agentpath:").append(library.getSingleFile().getAbsolutePath());
-        text.append("=out=").append(new File(profiles, "%p.iprof").getAbsolutePath().replace("\\", "\\\\").replace(",", "\\,"));
-        for (String option : options.get()) {
-            text.append(',').append(option);
-        }
-        JavaForkOptions jvm = (JavaForkOptions) task;
-        jvm.jvmArgs(text.toString());
-        if (!binary.isEmpty()) {
-            // For tests that check their budgets.
-            jvm.systemProperty("instrument.executable", binary.getSingleFile().getAbsolutePath());
+        if (arguments != null) {
+            ((JavaForkOptions) task).jvmArgs(arguments.list());
         }
     }
 }

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -92,13 +93,19 @@ abstract class Rewriting extends Goal {
         try (Stream<Path> files = Files.walk(input.toPath())) {
             files.filter(Files::isRegularFile).sorted().forEach(path -> {
                 try {
-                    text.append(file(path));
+                    text.append(content(path));
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
             });
         }
         return text.toString();
+    }
+
+    /** Not the time: some compilers write the same bytes in each build. */
+    private static String content(Path path) throws IOException {
+        byte[] bytes = Files.readAllBytes(path);
+        return path + " " + bytes.length + " " + Base64.getEncoder().encodeToString(NativeFiles.sha256().digest(bytes)) + "\n";
     }
 
     private static String file(Path path) throws IOException {
