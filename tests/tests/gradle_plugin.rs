@@ -1,8 +1,8 @@
-//! The Gradle plugin in builds of `tests/gradle/shop`, with the Gradle of the machine, and applied in the classes of a newer one
-//! (`tests/gradle/newer`). Debian's is 4.4.1; what only later ones have (configuration cache, `Test` tasks with JUnit 5) is not tried here.
-//! With `INSTRUMENT_CORPUS_FULL=1` only: Gradle takes its time.
+//! The Gradle plugin in builds of `tests/gradle/shop`: with the Gradle of the machine (Debian's is 4.4.1), and with 8.5, of which Maven Central
+//! has no distribution, but the classes (`tests/gradle/newer`). With `INSTRUMENT_CORPUS_FULL=1` only: Gradle takes its time.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -115,31 +115,99 @@ fn projects_are_built_with_the_plugin() -> Result<()> {
     Ok(())
 }
 
-/// Of Gradle 8.5 there are the classes, but no distribution: the plugin is applied to a project, and its task rewrites.
+/// Modules of Gradle that it asks for by name; all their classes are in one jar.
+const MODULES: [&str; 26] = [
+    "base-annotations",
+    "base-services",
+    "core",
+    "core-api",
+    "dependency-management",
+    "installation-beacon",
+    "instrumentation-agent",
+    "instrumentation-declarations",
+    "java-compiler-plugin",
+    "kotlin-dsl",
+    "language-java",
+    "language-jvm",
+    "launcher",
+    "logging",
+    "messaging",
+    "native",
+    "platform-base",
+    "platform-jvm",
+    "plugin-use",
+    "plugins",
+    "runtime-api-info",
+    "testing-base",
+    "tooling-api",
+    "worker-main",
+    "worker-processes",
+    "workers",
+];
+
+/// Gradle 8.5 as far as it is in the jar of its API, started in the shape of its distribution. The jar lacks the incremental compiler.
 fn newer(gradle: &Gradle) -> Result<()> {
     let at = |name: &str| gradle.folder.path().join(name);
     copy(&root().join("tests/gradle/newer"), &at("newer"))?;
-    let output = format!("-DoutputDirectory={}", at("newer/lib").display());
+    let lib = at("newer/lib");
+    let output = format!("-DoutputDirectory={}", lib.display());
     maven::run(&at("newer"), "dependency:copy-dependencies", &[&output])?;
-    let source = "class Some { int one() { return 1; } }";
-    fs::write(at("newer/Some.java"), source)?;
-    let class_path = format!("{}/*:{}", at("newer/lib").display(), gradle.jar().display());
-    let classes = at("newer/classes");
-    let mut javac = Command::new("javac");
-    javac
-        .arg("-d")
-        .arg(&classes)
-        .args(["-cp", &class_path])
-        .args([at("newer/Applied.java"), at("newer/Some.java")]);
-    javac.run_quietly()?;
-    let output = Command::new("java")
-        .args(["--add-opens", "java.base/java.lang=ALL-UNNAMED", "-cp"])
-        .arg(format!("{class_path}:{}", classes.display()))
-        .arg("Applied")
-        .args([at("newer"), subject::instrument()?, agent::library()?, classes])
-        .output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    ensure!(output.status.success() && said.contains("methods of 2 classes rewritten"), "{output:?}");
-    ensure!(said.contains("8.5 [--transform, method-events] ["), "{said}");
+    let jars = lib.read_dir()?.flatten().map(|entry| entry.path().display().to_string());
+    let class_path = jars.filter(|jar| jar.ends_with(".jar")).collect::<Vec<_>>().join(":");
+    for module in MODULES {
+        let mut jar = zip::ZipWriter::new(fs::File::create(lib.join(format!("gradle-{module}-8.5.jar")))?);
+        let options = zip::write::SimpleFileOptions::default();
+        jar.start_file(format!("gradle-{module}-classpath.properties"), options)?;
+        jar.write_all(b"projects=\nruntime=\n")?;
+        jar.finish()?;
+    }
+    let empty = zip::ZipWriter::new(fs::File::create(lib.join("javax.inject-1.jar"))?);
+    empty.finish()?;
+    let build = |checkout: &str, arguments: &[&str]| -> Result<String> {
+        let mut java = Command::new("java");
+        // As Gradle starts itself: it starts no other JVM then.
+        java.args(["-Xmx512m", "-Xms256m", "-XX:MaxMetaspaceSize=384m", "-XX:+HeapDumpOnOutOfMemoryError"]);
+        let base = ["util", "lang", "lang.invoke", "nio.charset", "net", "util.concurrent.atomic"];
+        for package in base.map(|name| format!("java.base/java.{name}")) {
+            java.args(["--add-opens", &format!("{package}=ALL-UNNAMED")]);
+        }
+        java.args(["--add-opens", "java.prefs/java.util.prefs=ALL-UNNAMED", "-Dfile.encoding=UTF-8"]);
+        java.arg("-Dorg.gradle.internal.instrumentation.agent=false");
+        java.args([
+            "-cp",
+            &class_path,
+            "org.gradle.launcher.Main",
+            "--no-daemon",
+            "--offline",
+            "--build-cache",
+        ]);
+        java.args(["--configuration-cache", "-I"]).arg(at("newer/init.gradle"));
+        java.arg(format!("-PpluginJar={}", gradle.jar().display()));
+        java.arg(format!("-Pinstrument.executable={}", subject::instrument()?.display()));
+        let output = java
+            .args(arguments)
+            .env("GRADLE_USER_HOME", at("newer home"))
+            .current_dir(at(checkout))
+            .output()?;
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        ensure!(output.status.success(), "{said}");
+        Ok(said)
+    };
+    gradle.checkout("third")?;
+    let said = build("third", &["run", "agentRun"])?;
+    ensure!(said.contains("4 methods of 2 classes rewritten"), "{said}");
+    ensure!(
+        said.matches("sum 42").count() == 2 && said.contains("Configuration cache entry stored."),
+        "{said}"
+    );
+    let said = build("third", &["run", "agentRun"])?;
+    ensure!(said.contains("Configuration cache entry reused."), "{said}");
+    for task in ["instrumentRuntimeClasspath", "agentRun"] {
+        ensure!(said.contains(&format!(":{task} UP-TO-DATE")), "{said}");
+    }
+    gradle.checkout("my fourth")?;
+    let said = build("my fourth", &["run"])?;
+    ensure!(said.contains(":instrumentRuntimeClasspath FROM-CACHE") && said.contains("sum 42"), "{said}");
     Ok(())
 }
