@@ -89,7 +89,7 @@ unsafe extern "system" fn class_prepare(
         // - The environments are valid during this call.
         // - `class` is a local reference of this call.
         let (jvmti, jni, class) = unsafe { (Jvmti::new(jvmti), Jni::new(jni), Object::new(class)) };
-        unrewritten::prepared(jvmti, jni, &class);
+        jni.setting_thrown_aside(|| unrewritten::prepared(jvmti, jni, &class));
     });
 }
 

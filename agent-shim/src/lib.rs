@@ -141,7 +141,9 @@ pub unsafe extern "system" fn Agent_OnAttach(
     _: *mut c_void,
 ) -> c_int {
     contained("the start of the agent", || {
-        // SAFETY: these are what the virtual machine passed in; the thread is attached for as long as this call lasts.
+        // SAFETY:
+        // - These are what the virtual machine passed in.
+        // - The thread is attached for as long as this call lasts.
         let (jni, text) = unsafe { (Jni::of(vm), text(options)) };
         let attach = |options: &str| {
             let (jvmti, jni) = (sessions::environment(vm)?, jni.ok_or("no JNI")?);

@@ -1,7 +1,7 @@
 //! Classes: which are loaded, by whom, how many objects they have, and what they are made of.
 
 use super::answer::{Asked, java_name, reason};
-use crate::jvmti::Object;
+use crate::jvmti::{Jvmti, Object};
 use instrument_control::answer::{Class, ClassDetails, Classes, Field, Loader, Method, OneClass};
 use instrument_names::nearest::did_you_mean;
 use instrument_names::types::ObjectPatterns;
@@ -77,8 +77,7 @@ impl<'a> Asked<'a> {
 
     /// Objects and bytes of each class, whose place is one less. Tags of an environment of its own, that others have theirs.
     fn count(self, classes: &[Object<'a>]) -> Result<Vec<(u64, u64)>, String> {
-        let own = self.jni.new_environment().map_err(reason)?;
-        let count = || {
+        let count = |own: Jvmti<'_>| {
             own.add_capabilities(&[crate::jvmti::Capability::TagObjects])?;
             for (class, tag) in classes.iter().zip(1..) {
                 own.set_tag(class, tag)?;
@@ -87,9 +86,7 @@ impl<'a> Asked<'a> {
             own.count_heap(&mut counts)?;
             Ok(counts)
         };
-        let counts = count();
-        own.dispose();
-        counts.map_err(reason)
+        self.jni.in_environment(|own, _| count(own)).and_then(|counts| counts).map_err(reason)
     }
 
     fn loader(self, class: &Object<'a>, known: &mut HashMap<i64, Loader>) -> Option<Loader> {

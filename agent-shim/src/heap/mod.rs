@@ -352,7 +352,9 @@ unsafe extern "system" fn room(
     first: i64,
 ) -> u8 {
     let taken = contained("room in the profile", || {
-        // SAFETY: the environment of this call and its argument; the body stays.
+        // SAFETY:
+        // - The environment of this call and its argument.
+        // - The body stays.
         let body = unsafe { Jni::new(jni).words(&Object::new(body)) };
         let (Some(heap), Some(body)) = (HEAP.get(), body) else { return false };
         match kind {

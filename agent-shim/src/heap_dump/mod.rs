@@ -99,11 +99,10 @@ pub(crate) fn write(
             let cleaned = jvmti.iterate_heap(LeaveOut::Untagged, |_, tag| *tag = tags::restored(*tag));
             dump.and_then(|dump| cleaned.map(|_| dump).map_err(said))
         }
-        None => jni.new_environment().map_err(said).and_then(|jvmti| {
-            let dump = dump(jvmti, jni, &path, garbage, None);
-            jvmti.dispose();
-            dump
-        }),
+        None => jni
+            .in_environment(|jvmti, jni| dump(jvmti, jni, &path, garbage, None))
+            .map_err(said)
+            .and_then(|dump| dump),
     }
     .map_err(|reason| format!("{}: {reason}", path.display()))
 }

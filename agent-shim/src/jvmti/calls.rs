@@ -27,7 +27,9 @@ impl<'a> Jni<'a> {
     ) -> Option<StaticMethod> {
         let class = self.find_class(class)?;
         let (name, text) = (c_string(name.as_bytes()), c_string(descriptor.as_bytes()));
-        // SAFETY: `class` is a class, the names are C strings; the result is checked before it is used.
+        // SAFETY:
+        // - `class` is a class, the names are C strings.
+        // - The result is checked before it is used.
         let id = unsafe { self.raw_get_static_method_id(class.reference, name.as_ptr(), text.as_ptr()) };
         if self.failed() || id.is_null() {
             self.forget(class);

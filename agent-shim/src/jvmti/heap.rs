@@ -228,7 +228,9 @@ impl Jvmti<'_> {
         };
         let start = from.map_or(null_mut(), |object| object.reference);
         let user = (&raw mut walk).cast();
-        // SAFETY: the callbacks are those of this type of walk, which outlives the call; null means all classes, and all roots.
+        // SAFETY:
+        // - The callbacks are those of this type of walk, which outlives the call.
+        // - Null means all classes, and all roots.
         checked(unsafe { self.raw_follow_references(0, null_mut(), start, &callbacks, user) })?;
         Ok(!walk.panicked)
     }
@@ -288,8 +290,10 @@ unsafe extern "system" fn on_reference<V: HeapVisitor>(
     length: c_int,
     user: *mut c_void,
 ) -> c_int {
-    // SAFETY: the walk, and an info that is there for the kinds that have one. An object that refers to itself has its tag in one
-    // place; so the owner's is read before the target's is borrowed.
+    // SAFETY:
+    // - The walk, and an info that is there for the kinds that have one.
+    // - An object that refers to itself has its tag in one place.
+    // - The owner's is read before the target's is borrowed.
     let (walk, owner, target) = unsafe {
         let owner = (!owner_tag.is_null()).then(|| *owner_tag);
         let length = u32::try_from(length).ok();
@@ -339,7 +343,9 @@ unsafe extern "system" fn on_primitive<V: HeapVisitor>(
     value_type: c_int,
     user: *mut c_void,
 ) -> c_int {
-    // SAFETY: fields have an index; all of what was passed in is valid during this call.
+    // SAFETY:
+    // - Fields have an index.
+    // - All of what was passed in is valid during this call.
     let (walk, index, tag) = unsafe { (walk::<V>(user), *info.cast::<c_int>() as u32, *tag) };
     let Some(kind_of_value) = PrimitiveType::of(value_type as u8) else { return VISIT_OBJECTS };
     // A union: its members begin where it begins.
@@ -360,7 +366,9 @@ unsafe extern "system" fn on_array<V: HeapVisitor>(
     user: *mut c_void,
 ) -> c_int {
     let Some(kind) = PrimitiveType::of(element_type as u8) else { return VISIT_OBJECTS };
-    // SAFETY: there are so many elements of this type, valid during this call; of none, there may be no pointer either.
+    // SAFETY:
+    // - There are so many elements of this type, valid during this call.
+    // - Of none, there may be no pointer either.
     let (walk, tag, elements) = unsafe {
         let bytes = count.max(0) as usize * kind.size();
         let elements = if bytes == 0 { &[] } else { std::slice::from_raw_parts(elements, bytes) };

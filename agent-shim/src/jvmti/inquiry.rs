@@ -125,7 +125,10 @@ impl<'a> Jvmti<'a> {
         // memory that was allocated for us.
         unsafe {
             checked(self.raw_get_all_stack_traces(most, &mut stacks, &mut count))?;
-            let list = std::slice::from_raw_parts(stacks, usize::try_from(count).unwrap_or(0));
+            let list = match stacks.is_null() {
+                true => &[][..],
+                false => std::slice::from_raw_parts(stacks, usize::try_from(count).unwrap_or(0)),
+            };
             let copy = |stack: &RawStack| {
                 let frames = match stack.frames.is_null() {
                     true => &[][..],
@@ -142,9 +145,9 @@ impl<'a> Jvmti<'a> {
                         .collect(),
                 }
             };
-            let copies = list.iter().map(copy).collect();
+            let copies: Vec<_> = list.iter().map(copy).collect();
             self.raw_deallocate(stacks.cast());
-            jni.raw_ensure_local_capacity(4096);
+            jni.expect_locals(copies.len());
             Ok(copies)
         }
     }
@@ -159,7 +162,9 @@ impl<'a> Jvmti<'a> {
             loader: null_mut(),
         };
         let mut group = RawGroupInfo { parent: null_mut(), name: null_mut(), priority: 0, is_daemon: 0 };
-        // SAFETY: `thread` is a thread; on success names are strings that were allocated for us, the rest are local references or null.
+        // SAFETY:
+        // - `thread` is a thread.
+        // - On success names are strings that were allocated for us, the rest are local references or null.
         unsafe {
             checked(self.raw_get_thread_info(thread.reference, &mut info))?;
             let name = self.take_string(info.name).unwrap_or_default();
@@ -184,7 +189,9 @@ impl<'a> Jvmti<'a> {
     /// ns of CPU time that a thread has used.
     pub(crate) fn cpu_time(&self, thread: &Object<'_>) -> Option<i64> {
         let mut ns = 0;
-        // SAFETY: `thread` is a thread; the result is written to `ns`.
+        // SAFETY:
+        // - `thread` is a thread.
+        // - The result is written to `ns`.
         checked(unsafe { self.raw_get_thread_cpu_time(thread.reference, &mut ns) }).ok()?;
         Some(ns)
     }
@@ -196,7 +203,9 @@ impl<'a> Jvmti<'a> {
         _: Jni<'a>,
     ) -> Result<Vec<Object<'a>>, JvmtiError> {
         let (mut count, mut monitors) = (0, null_mut());
-        // SAFETY: `thread` is a thread; on success there are so many local references in memory that was allocated for us.
+        // SAFETY:
+        // - `thread` is a thread.
+        // - On success there are so many local references in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_owned_monitor_info(thread.reference, &mut count, &mut monitors))?;
             Ok(self.take_references(monitors, count))
@@ -210,7 +219,9 @@ impl<'a> Jvmti<'a> {
         _: Jni<'a>,
     ) -> Result<Option<Object<'a>>, JvmtiError> {
         let mut monitor = null_mut();
-        // SAFETY: `thread` is a thread; the result is a local reference or null.
+        // SAFETY:
+        // - `thread` is a thread.
+        // - The result is a local reference or null.
         checked(unsafe { self.raw_get_current_contended_monitor(thread.reference, &mut monitor) })?;
         Ok((!monitor.is_null()).then_some(Object { reference: monitor, scope: PhantomData }))
     }
@@ -218,7 +229,9 @@ impl<'a> Jvmti<'a> {
     /// Who has a monitor, and who wants it. The virtual machine stops all threads to tell.
     pub(crate) fn monitor_use(&self, monitor: &Object<'_>, _: Jni<'a>) -> Result<MonitorUse<'a>, JvmtiError> {
         let mut usage = super::MonitorUsage::default();
-        // SAFETY: a reference that is not null; on success all are local references, both lists in memory that was allocated for us.
+        // SAFETY:
+        // - A reference that is not null.
+        // - On success all are local references, both lists in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_object_monitor_usage(monitor.reference, &mut usage))?;
             Ok(MonitorUse {
@@ -234,7 +247,9 @@ impl<'a> Jvmti<'a> {
     /// Bits of `JVMTI_CLASS_STATUS_*`.
     pub(crate) fn class_status(&self, class: &Object<'_>) -> Result<u32, JvmtiError> {
         let mut status = 0;
-        // SAFETY: `class` is a class; the result is written to `status`.
+        // SAFETY:
+        // - `class` is a class.
+        // - The result is written to `status`.
         checked(unsafe { self.raw_get_class_status(class.reference, &mut status) })?;
         Ok(status as u32)
     }
@@ -242,7 +257,9 @@ impl<'a> Jvmti<'a> {
     /// The access flags of a class.
     pub(crate) fn class_modifiers(&self, class: &Object<'_>) -> Result<u32, JvmtiError> {
         let mut modifiers = 0;
-        // SAFETY: `class` is a class; the result is written to `modifiers`.
+        // SAFETY:
+        // - `class` is a class.
+        // - The result is written to `modifiers`.
         checked(unsafe { self.raw_get_class_modifiers(class.reference, &mut modifiers) })?;
         Ok(modifiers as u32)
     }
@@ -250,7 +267,9 @@ impl<'a> Jvmti<'a> {
     /// The file that a class was compiled from, as it says itself.
     pub(crate) fn class_source(&self, class: &Object<'_>) -> Option<String> {
         let mut name = null_mut();
-        // SAFETY: `class` is a class; on success the name is a string that was allocated for us.
+        // SAFETY:
+        // - `class` is a class.
+        // - On success the name is a string that was allocated for us.
         unsafe {
             checked(self.raw_get_source_file_name(class.reference, &mut name)).ok()?;
             self.take_string(name)
@@ -260,7 +279,9 @@ impl<'a> Jvmti<'a> {
     /// The interfaces that a class names itself.
     pub(crate) fn class_interfaces(&self, class: &Object<'_>, _: Jni<'a>) -> Vec<Object<'a>> {
         let (mut count, mut interfaces) = (0, null_mut());
-        // SAFETY: `class` is a class; on success there are so many local references in memory that was allocated for us.
+        // SAFETY:
+        // - `class` is a class.
+        // - On success there are so many local references in memory that was allocated for us.
         unsafe {
             match checked(self.raw_get_implemented_interfaces(class.reference, &mut count, &mut interfaces)) {
                 Ok(()) => self.take_references(interfaces, count),
@@ -272,7 +293,9 @@ impl<'a> Jvmti<'a> {
     /// The methods that a class declares; an error while it is not linked.
     pub(crate) fn class_methods(&self, class: &Object<'_>) -> Result<Vec<MethodId>, JvmtiError> {
         let (mut count, mut methods) = (0, null_mut());
-        // SAFETY: `class` is a class; on success there are so many methods in memory that was allocated for us.
+        // SAFETY:
+        // - `class` is a class.
+        // - On success there are so many methods in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_class_methods(class.reference, &mut count, &mut methods))?;
             Ok(self.take_list(methods, count).into_iter().map(MethodId).collect())
@@ -282,7 +305,9 @@ impl<'a> Jvmti<'a> {
     /// The fields that a class declares; an error while it is not linked.
     pub(crate) fn class_fields(&self, class: &Object<'_>) -> Result<Vec<Field>, JvmtiError> {
         let (mut count, mut fields) = (0, null_mut());
-        // SAFETY: `class` is a class; on success there are so many fields in memory that was allocated for us.
+        // SAFETY:
+        // - `class` is a class.
+        // - On success there are so many fields in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_class_fields(class.reference, &mut count, &mut fields))?;
             Ok(self.take_list(fields, count).into_iter().map(Field).collect())
@@ -296,7 +321,9 @@ impl<'a> Jvmti<'a> {
         field: Field,
     ) -> Result<(String, String, u32), JvmtiError> {
         let (mut name, mut descriptor, mut modifiers) = (null_mut(), null_mut(), 0);
-        // SAFETY: it is a field of this class; on success texts are strings that were allocated for us.
+        // SAFETY:
+        // - It is a field of this class.
+        // - On success texts are strings that were allocated for us.
         unsafe {
             checked(self.raw_get_field_name(
                 class.reference,
@@ -314,7 +341,9 @@ impl<'a> Jvmti<'a> {
     /// Name, descriptor and access flags of a method.
     pub(crate) fn method(&self, method: MethodId) -> Result<(String, String, u32), JvmtiError> {
         let (mut name, mut descriptor, mut modifiers) = (null_mut(), null_mut(), 0);
-        // SAFETY: it was a method when we were told; on success texts are strings that were allocated for us.
+        // SAFETY:
+        // - It was a method when we were told.
+        // - On success texts are strings that were allocated for us.
         unsafe {
             checked(self.raw_get_method_name(method.0, &mut name, &mut descriptor, null_mut()))?;
             let (name, descriptor) = (self.take_string(name), self.take_string(descriptor));
@@ -326,7 +355,9 @@ impl<'a> Jvmti<'a> {
     /// The class that declares a method.
     pub(crate) fn declaring_class(&self, method: MethodId, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
         let mut reference = null_mut();
-        // SAFETY: it was a method when we were told; the result is a local reference.
+        // SAFETY:
+        // - It was a method when we were told.
+        // - The result is a local reference.
         checked(unsafe { self.raw_get_method_declaring_class(method.0, &mut reference) })?;
         Ok(Object { reference, scope: PhantomData })
     }
@@ -334,7 +365,9 @@ impl<'a> Jvmti<'a> {
     /// Where the lines of a method begin: location and line.
     pub(crate) fn lines(&self, method: MethodId) -> Vec<(i64, i32)> {
         let (mut count, mut table) = (0, null_mut());
-        // SAFETY: it was a method when we were told; on success there are so many entries in memory that was allocated for us.
+        // SAFETY:
+        // - It was a method when we were told.
+        // - On success there are so many entries in memory that was allocated for us.
         unsafe {
             match checked(self.raw_get_line_number_table(method.0, &mut count, &mut table)) {
                 Ok(()) => {
@@ -351,19 +384,15 @@ impl<'a> Jvmti<'a> {
         checked(unsafe { self.raw_force_garbage_collection() })
     }
 
-    /// Ends an environment of our own; its tags are forgotten.
-    pub(crate) fn dispose(self) {
-        // SAFETY: whoever has it gives it away here; a copy would get errors.
-        let _ = unsafe { self.raw_dispose_environment() };
-    }
-
     /// # Safety
     /// So many values in memory that was allocated for us; or null.
     unsafe fn take_list<T: Copy>(&self, list: *mut T, count: c_int) -> Vec<T> {
         if list.is_null() {
             return Vec::new();
         }
-        // SAFETY: see above; they are copied before they are freed.
+        // SAFETY:
+        // - See above.
+        // - They are copied before they are freed.
         unsafe {
             let copy = std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)).to_vec();
             self.raw_deallocate(list.cast());
@@ -393,7 +422,9 @@ impl<'a> Jni<'a> {
 
     /// The superclass; null for `Object` and interfaces.
     pub(crate) fn superclass_of(&self, class: &Object<'_>) -> Object<'a> {
-        // SAFETY: `class` is a class; the result is a local reference or null.
+        // SAFETY:
+        // - `class` is a class.
+        // - The result is a local reference or null.
         Object { reference: unsafe { self.raw_get_superclass(class.reference) }, scope: PhantomData }
     }
 
@@ -401,7 +432,9 @@ impl<'a> Jni<'a> {
     pub(crate) fn long_field(&self, object: &Object<'_>, class: &str, name: &str) -> Option<i64> {
         let class = self.find_class(class)?;
         let name = c_string(name.as_bytes());
-        // SAFETY: `class` is a class, texts are C strings; the field is checked before it is used.
+        // SAFETY:
+        // - `class` is a class, texts are C strings.
+        // - The field is checked before it is used.
         unsafe {
             let field = self.raw_get_field_id(class.reference, name.as_ptr(), c"J".as_ptr());
             self.forget(class);

@@ -21,7 +21,9 @@ impl<'a> Jvmti<'a> {
     /// `Lcom/acme/Foo;` in modified UTF-8; hidden classes have a dot in theirs.
     pub(crate) fn raw_signature(&self, class: &Object<'_>) -> Option<Vec<u8>> {
         let mut signature = null_mut();
-        // SAFETY: `class` is a class; on success the signature is a string that was allocated for us.
+        // SAFETY:
+        // - `class` is a class.
+        // - On success the signature is a string that was allocated for us.
         unsafe {
             checked(self.raw_get_class_signature(class.reference, &mut signature, null_mut())).ok()?;
             self.take_bytes(signature)
@@ -51,7 +53,9 @@ impl<'a> Jvmti<'a> {
         if string.is_null() {
             return None;
         }
-        // SAFETY: see above; it is copied before it is freed.
+        // SAFETY:
+        // - See above.
+        // - It is copied before it is freed.
         unsafe {
             let bytes = CStr::from_ptr(string).to_bytes().to_vec();
             self.raw_deallocate(string.cast());
@@ -102,7 +106,9 @@ impl<'a> Jni<'a> {
         descriptor: &str,
     ) -> Option<Object<'a>> {
         let (name, descriptor) = (c_string(name.as_bytes()), c_string(descriptor.as_bytes()));
-        // SAFETY: names are C strings; the field is checked before it is used.
+        // SAFETY:
+        // - Names are C strings.
+        // - The field is checked before it is used.
         unsafe {
             let field = self.raw_get_static_field_id(class.reference, name.as_ptr(), descriptor.as_ptr());
             if self.failed() || field.is_null() {

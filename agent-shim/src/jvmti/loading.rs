@@ -36,7 +36,9 @@ impl<'a> Jni<'a> {
     /// there is none: so only where no code of the program runs, or for a class that every loader has asked for by then.
     pub(crate) fn find_class(&self, name: &str) -> Option<Object<'a>> {
         let name = c_string(name.as_bytes());
-        // SAFETY: the name is a C string; the result is checked before it is used.
+        // SAFETY:
+        // - The name is a C string.
+        // - The result is checked before it is used.
         let reference = unsafe { self.raw_find_class(name.as_ptr()) };
         (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
     }
@@ -45,7 +47,10 @@ impl<'a> Jni<'a> {
     pub(crate) fn define_boot_class(&self, name: &str, bytes: &[u8]) -> Option<Object<'a>> {
         let name = c_string(name.as_bytes());
         let length = c_int::try_from(bytes.len()).ok()?;
-        // SAFETY: the name is a C string and there are `length` bytes; a null loader is the boot loader. The result is checked.
+        // SAFETY:
+        // - The name is a C string and there are `length` bytes.
+        // - A null loader is the boot loader.
+        // - The result is checked.
         let reference = unsafe { self.raw_define_class(name.as_ptr(), null_mut(), bytes.as_ptr(), length) };
         (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
     }
@@ -53,7 +58,9 @@ impl<'a> Jni<'a> {
     /// A `java.lang.String`.
     pub(crate) fn string(&self, text: &str) -> Option<Global> {
         let text = c_string(text.as_bytes());
-        // SAFETY: a C string of ASCII characters; the result is checked.
+        // SAFETY:
+        // - A C string of ASCII characters.
+        // - The result is checked.
         let reference = unsafe { self.raw_new_string_utf(text.as_ptr()) };
         let failed = self.failed();
         self.promote(Object { reference, scope: PhantomData }).filter(|_| !failed)
@@ -177,7 +184,9 @@ fn with_modules<'a>(
     other: &Object<'_>,
     call: impl FnOnce(*mut c_void, *mut c_void) -> c_int,
 ) -> Result<(), JvmtiError> {
-    // SAFETY: both are classes; their modules are local references, which nobody has after the call.
+    // SAFETY:
+    // - Both are classes.
+    // - Their modules are local references, which nobody has after the call.
     unsafe {
         let (from, to) = (jni.raw_get_module(class.reference), jni.raw_get_module(other.reference));
         let result = checked(call(from, to));

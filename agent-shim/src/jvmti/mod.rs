@@ -191,7 +191,9 @@ pub(crate) struct Jvmti<'a> {
     scope: PhantomData<&'a ()>,
 }
 
-// SAFETY: an environment is for any thread (JVMTI, "Environments"); this one lasts.
+// SAFETY:
+// - An environment is for any thread (JVMTI, "Environments").
+// - This one lasts.
 unsafe impl Send for Jvmti<'static> {}
 // SAFETY: as above.
 unsafe impl Sync for Jvmti<'static> {}
@@ -254,7 +256,9 @@ impl<'a> Jvmti<'a> {
 
     fn notify(&self, mode: c_int, event: Event) -> Result<(), JvmtiError> {
         type Function = unsafe extern "C" fn(Environment, c_int, c_int, *mut c_void, ...) -> c_int;
-        // SAFETY: this entry is a function of this type; a null thread means all.
+        // SAFETY:
+        // - This entry is a function of this type.
+        // - A null thread means all.
         checked(unsafe {
             let function: Function =
                 std::mem::transmute(*(*self.environment).add(SET_EVENT_NOTIFICATION_MODE.0));
@@ -316,7 +320,9 @@ impl<'a> Jvmti<'a> {
     /// `Lcom/acme/Foo;`
     pub(crate) fn signature(&self, class: &Object<'a>) -> Option<String> {
         let mut signature = null_mut();
-        // SAFETY: `class` is a class; on success the signature is a string that was allocated for us.
+        // SAFETY:
+        // - `class` is a class.
+        // - On success the signature is a string that was allocated for us.
         unsafe {
             checked(self.raw_get_class_signature(class.reference, &mut signature, null_mut())).ok()?;
             self.take_string(signature)
@@ -326,7 +332,9 @@ impl<'a> Jvmti<'a> {
     /// The defining loader, null for the boot loader.
     pub(crate) fn loader(&self, class: &Object<'a>, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
         let mut reference = null_mut();
-        // SAFETY: `class` is a class; the result is a local reference.
+        // SAFETY:
+        // - `class` is a class.
+        // - The result is a local reference.
         checked(unsafe { self.raw_get_class_loader(class.reference, &mut reference) })?;
         Ok(Object { reference, scope: PhantomData })
     }
@@ -351,7 +359,9 @@ impl<'a> Jvmti<'a> {
         if string.is_null() {
             return None;
         }
-        // SAFETY: see above; it is copied before it is freed.
+        // SAFETY:
+        // - See above.
+        // - It is copied before it is freed.
         unsafe {
             let text = CStr::from_ptr(string).to_string_lossy().into_owned();
             self.raw_deallocate(string.cast());
@@ -385,9 +395,26 @@ impl<'a> Jni<'a> {
         (result == 0 && !environment.is_null()).then_some(Jni { environment, scope: PhantomData })
     }
 
-    /// Runs `body` with no exception pending. One that the program has thrown is pending again afterwards: it is the program's, and with it
-    /// pending hardly any function may be called.
+    /// Runs `body` with no exception pending. One that the program has thrown is pending again afterwards, also if `body` panics: it is the
+    /// program's, and with it pending hardly any function may be called.
     pub(crate) fn setting_thrown_aside<T>(&self, body: impl FnOnce() -> T) -> T {
+        struct Aside<'j>(&'j Jni<'j>, *mut c_void);
+        impl Drop for Aside<'_> {
+            fn drop(&mut self) {
+                let Aside(jni, thrown) = *self;
+                if thrown.is_null() {
+                    return;
+                }
+                // SAFETY:
+                // - `thrown` is a local reference to a Throwable, of this thread and this call.
+                // - Nothing else is pending: what `body` has called drops what it throws.
+                // - The reference is not used after it was deleted, which is allowed with an exception pending.
+                unsafe {
+                    jni.raw_throw(thrown);
+                    jni.raw_delete_local_ref(thrown);
+                }
+            }
+        }
         // SAFETY: ExceptionCheck, ExceptionOccurred and ExceptionClear may be called whether an exception is pending or not.
         let thrown = unsafe {
             match self.raw_exception_check() {
@@ -399,18 +426,8 @@ impl<'a> Jni<'a> {
                 }
             }
         };
-        let result = body();
-        if !thrown.is_null() {
-            // SAFETY:
-            // - `thrown` is a local reference to a Throwable, of this thread and this call.
-            // - Nothing else is pending: what `body` has called drops what it throws.
-            // - The reference is not used after it was deleted, which is allowed with an exception pending.
-            unsafe {
-                self.raw_throw(thrown);
-                self.raw_delete_local_ref(thrown);
-            }
-        }
-        result
+        let _aside = Aside(self, thrown);
+        body()
     }
 
     /// A string as Modified UTF-8.
@@ -418,7 +435,9 @@ impl<'a> Jni<'a> {
         if string.is_null() {
             return Vec::new();
         }
-        // SAFETY: `string` is a string; the buffer takes the bytes and a zero that may follow.
+        // SAFETY:
+        // - `string` is a string.
+        // - The buffer takes the bytes and a zero that may follow.
         unsafe {
             let (bytes, characters) = (
                 self.raw_get_string_utf_length(string.reference),
@@ -436,7 +455,9 @@ impl<'a> Jni<'a> {
     /// # Safety
     /// Nobody gives the memory back before the process ends.
     pub(crate) unsafe fn words(&self, buffer: &Object<'_>) -> Option<&'static [AtomicU64]> {
-        // SAFETY: `buffer` is a buffer or null; both functions say if it is not direct.
+        // SAFETY:
+        // - `buffer` is a buffer or null.
+        // - Both functions say if it is not direct.
         let (address, bytes) = unsafe {
             if buffer.is_null() {
                 return None;
@@ -449,7 +470,9 @@ impl<'a> Jni<'a> {
         if address.is_null() || !address.is_aligned() || bytes < 8 {
             return None;
         }
-        // SAFETY: so many bytes are there for good; whoever else writes to them does it a word at a time.
+        // SAFETY:
+        // - So many bytes are there for good.
+        // - Whoever else writes to them does it a word at a time.
         Some(unsafe { std::slice::from_raw_parts(address, bytes as usize / 8) })
     }
 

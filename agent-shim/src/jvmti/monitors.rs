@@ -41,15 +41,37 @@ impl Jni<'_> {
     }
 }
 
+impl<'a> Jni<'a> {
+    /// Calls `body` with an environment of its own, whose tags are forgotten afterwards.
+    pub(crate) fn in_environment<T>(
+        self,
+        body: impl for<'e> FnOnce(Jvmti<'e>, Jni<'e>) -> T,
+    ) -> Result<T, JvmtiError> {
+        struct Environment(Jvmti<'static>);
+        impl Drop for Environment {
+            fn drop(&mut self) {
+                // SAFETY:
+                // - It was made below, for this call.
+                // - Nobody has a copy of it: what `body` was given is of a lifetime that it cannot know.
+                let _ = unsafe { self.0.raw_dispose_environment() };
+            }
+        }
+        let own = Environment(self.new_environment()?);
+        Ok(body(own.0, self))
+    }
+}
+
 impl<'a> Jvmti<'a> {
     /// Every platform thread that is alive.
-    pub(crate) fn threads(&self, _: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
+    pub(crate) fn threads(&self, jni: Jni<'a>) -> Result<Vec<Object<'a>>, JvmtiError> {
         let (mut count, mut threads) = (0, null_mut());
         // SAFETY: on success there are so many local references in memory that was allocated for us.
-        unsafe {
+        let threads = unsafe {
             checked(self.raw_get_all_threads(&mut count, &mut threads))?;
-            Ok(self.take_references(threads, count))
-        }
+            self.take_references(threads, count)
+        };
+        jni.expect_locals(threads.len());
+        Ok(threads)
     }
 
     /// The thread that has a monitor, if one has. The virtual machine stops all threads to tell.
@@ -59,7 +81,9 @@ impl<'a> Jvmti<'a> {
         jni: Jni<'a>,
     ) -> Result<Option<Object<'a>>, JvmtiError> {
         let mut usage = MonitorUsage::default();
-        // SAFETY: a reference that is not null; on success both lists are local references in memory that was allocated for us.
+        // SAFETY:
+        // - A reference that is not null.
+        // - On success both lists are local references in memory that was allocated for us.
         unsafe {
             checked(self.raw_get_object_monitor_usage(monitor.reference, &mut usage))?;
             let waiters = self.take_references(usage.waiters, usage.waiter_count);
@@ -75,7 +99,9 @@ impl<'a> Jvmti<'a> {
         if list.is_null() {
             return Vec::new();
         }
-        // SAFETY: see above; they are copied before they are freed.
+        // SAFETY:
+        // - See above.
+        // - They are copied before they are freed.
         unsafe {
             let references = std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0));
             let objects =

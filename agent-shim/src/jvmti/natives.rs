@@ -52,7 +52,9 @@ impl Jni<'_> {
         let Some(class) = self.find_class(class) else { return false };
         let name = c_string(name.as_bytes());
         let method = NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function };
-        // SAFETY: names are C strings, and the function is what is said above. It lasts: the library is not unloaded.
+        // SAFETY:
+        // - Names are C strings, and the function is what is said above.
+        // - It lasts: the library is not unloaded.
         let result = unsafe { self.raw_register_natives(class.reference, &method, 1) };
         let failed = self.failed();
         self.forget(class);
@@ -61,7 +63,9 @@ impl Jni<'_> {
 
     /// The class of a static method gets its native methods.
     pub(crate) fn register_natives(&self, of: &StaticMethod, methods: &[NativeMethod]) -> bool {
-        // SAFETY: the table is as long as it says; each entry is sound, see `NativeMethod::new`.
+        // SAFETY:
+        // - The table is as long as it says.
+        // - Each entry is sound, see `NativeMethod::new`.
         let result =
             unsafe { self.raw_register_natives(of.class.0, methods.as_ptr(), methods.len() as c_int) };
         !self.failed() && result == 0

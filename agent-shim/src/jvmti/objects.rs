@@ -51,14 +51,18 @@ impl<'a> Jvmti<'a> {
     /// Bytes of an object, without what it refers to.
     pub(crate) fn object_size(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
         let mut size = 0;
-        // SAFETY: a reference that is not null; the result is written to `size`.
+        // SAFETY:
+        // - A reference that is not null.
+        // - The result is written to `size`.
         checked(unsafe { self.raw_get_object_size(object.reference, &mut size) })?;
         Ok(size)
     }
 
     /// From a thread's next allocation buffer on, `SampledObjectAlloc` comes for one object in so many bytes on average; 0: for every object.
     pub(crate) fn sample_objects(&self, interval: i32) -> Result<(), JvmtiError> {
-        // SAFETY: no pointers (JVMTI, "Set Heap Sampling Interval"); what is negative is refused.
+        // SAFETY:
+        // - No pointers (JVMTI, "Set Heap Sampling Interval").
+        // - What is negative is refused.
         checked(unsafe { self.raw_set_heap_sampling_interval(interval) })
     }
 
@@ -78,7 +82,9 @@ impl<'a> Jvmti<'a> {
 impl<'a> Jni<'a> {
     /// The class of an object.
     pub(crate) fn class_of(&self, object: &Object<'_>) -> Object<'a> {
-        // SAFETY: a reference that is not null; the result is a local reference.
+        // SAFETY:
+        // - A reference that is not null.
+        // - The result is a local reference.
         Object { reference: unsafe { self.raw_get_object_class(object.reference) }, scope: PhantomData }
     }
 

@@ -56,8 +56,9 @@ impl Jvmti<'_> {
         let callbacks = HeapCallbacks::following(once::<F>);
         let mut thread = null_mut();
         let mut body = Some(body);
-        // SAFETY: callbacks and body last as long as this call, and only it uses them. The first reference that is followed, that of
-        // the thread to its class, is the last.
+        // SAFETY:
+        // - Callbacks and body last as long as this call, and only it uses them.
+        // - The first reference that is followed, that of the thread to its class, is the last.
         checked(unsafe {
             checked(self.raw_get_current_thread(&mut thread))?;
             let thread: Object<'_> = Object { reference: thread, scope: PhantomData };

@@ -150,5 +150,12 @@ fn what_the_program_has_thrown_is_thrown_again() {
         assert_eq!(seen, (false, true));
         let after = THROWN.with(|thrown| (thrown.pending.get(), thrown.deleted.get()));
         assert_eq!(after, (pending, pending));
+        // A panic changes nothing about that.
+        THROWN.with(|thrown| thrown.pending.set(pending));
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            jni.setting_thrown_aside(|| std::panic::resume_unwind(Box::new(())));
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(THROWN.with(|thrown| thrown.pending.get()), pending);
     }
 }

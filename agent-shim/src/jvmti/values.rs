@@ -55,7 +55,9 @@ impl Jni<'_> {
     /// Calls a method that returns nothing. False: it threw, or takes other arguments.
     pub(crate) fn call(&self, method: &StaticMethod, values: &[Value<'_>]) -> bool {
         let Some(arguments) = arguments(method.descriptor, "V", values) else { return false };
-        // SAFETY: the arguments are what the descriptor says; objects are valid during the call.
+        // SAFETY:
+        // - The arguments are what the descriptor says.
+        // - Objects are valid during the call.
         unsafe { self.raw_call_static_void_method(method.class.0, method.id, arguments.as_ptr()) };
         !self.failed()
     }
@@ -81,7 +83,9 @@ impl Jni<'_> {
     /// Calls a method that returns an array of ints.
     pub(crate) fn call_for_ints(&self, method: &StaticMethod, values: &[Value<'_>]) -> Option<Vec<i32>> {
         let arguments = arguments(method.descriptor, "[I", values)?;
-        // SAFETY: as above; what is copied is as long as the array.
+        // SAFETY:
+        // - As above.
+        // - What is copied is as long as the array.
         unsafe {
             let array = self.raw_call_static_object_method(method.class.0, method.id, arguments.as_ptr());
             if self.failed() || array.is_null() {
