@@ -208,6 +208,19 @@ fn the_summary_shows_program_times_and_checks() {
     dir.line("report --counts a").says(2, &["only profiles have counts"]);
 }
 
+/// `java Shop.java` runs a class of the JDK that compiles the file: the program is the file.
+#[test]
+fn the_source_launcher_is_not_the_program() {
+    let dir = Dir::new();
+    let mut writer = Writer::new();
+    writer.tree("main", &Script::new(1000).call(1, |s| s.wait(500)));
+    writer.property("command", "jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java --port 80");
+    dir.write("a.iprof", writer.finish());
+    let out = dir.line("report a.iprof").expect(0).stdout;
+    assert!(out.contains("program     src/Shop.java --port 80 (pid 1)"), "{out}");
+    assert!(!out.contains("launcher"), "{out}");
+}
+
 /// One count of the tree is changed: its context is named.
 #[test]
 fn counts_that_do_not_balance_are_exit_code_1() {

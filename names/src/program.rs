@@ -5,23 +5,26 @@ fn is_source_launcher(class: &str) -> bool {
     class.rsplit('/').next().is_some_and(|class| class.starts_with("com.sun.tools.javac.launcher."))
 }
 
+/// The command of the program: without the main class of the JDK's source launcher in front of its source file.
+pub fn command(command: &str) -> &str {
+    match command.trim_start().split_once(char::is_whitespace) {
+        Some((first, rest)) if is_source_launcher(first) && !rest.trim().is_empty() => rest.trim_start(),
+        _ => command,
+    }
+}
+
 /// The word that names the program: its jar, its main class, or the source file that the JDK's source launcher runs.
 pub fn word(command: &str) -> Option<&str> {
-    let mut words = command.split_whitespace();
-    let first = words.next()?;
-    match words.next() {
-        Some(source) if is_source_launcher(first) => Some(source),
-        _ => Some(first),
-    }
+    self::command(command).split_whitespace().next()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::word;
+    use super::{command, word};
 
     #[test]
     fn the_source_launcher_is_not_the_program() {
-        for (command, name) in [
+        for (line, name) in [
             ("lib/app.jar --verbose", Some("lib/app.jar")),
             ("com.acme.Main Shop.java", Some("com.acme.Main")),
             ("jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java 3", Some("src/Shop.java")),
@@ -32,7 +35,10 @@ mod tests {
             ),
             ("", None),
         ] {
-            assert_eq!(word(command), name, "{command}");
+            assert_eq!(word(line), name, "{line}");
         }
+        let launched = "jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java 3";
+        assert_eq!(command(launched), "src/Shop.java 3");
+        assert_eq!(command("com.acme.Main Shop.java"), "com.acme.Main Shop.java");
     }
 }

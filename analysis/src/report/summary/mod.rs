@@ -215,7 +215,7 @@ pub(crate) fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<(), E
 }
 
 fn program(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
-    let command = file.property("command").unwrap_or("unknown");
+    let command = file.property("command").map_or("unknown", instrument_names::program::command);
     fact(out, "program", &format!("{command} (pid {})", file.profile.pid))
 }
 

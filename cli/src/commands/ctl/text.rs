@@ -7,6 +7,7 @@ use instrument_control::answer::{
 };
 use instrument_control::ctl::Request;
 use instrument_names::printable::printable;
+use instrument_names::program;
 use std::borrow::Cow;
 use std::io::{Result, Write};
 
@@ -163,7 +164,7 @@ pub(super) fn programs(out: &mut dyn Write, programs: &[Program]) -> Result<()> 
             number(one.pid()),
             recording.into_owned(),
             scaled(bytes, "bytes"),
-            printable(command.trim_start_matches([':', ' '])).into_owned(),
+            printable(program::command(command.trim_start_matches([':', ' ']))).into_owned(),
         ]);
     }
     table(out, &[true, false, true, false], &rows)
@@ -174,7 +175,7 @@ fn status(out: &mut dyn Write, status: &Status) -> Result<()> {
         true => Ok(()),
         false => writeln!(out, "{name:<11} {value}"),
     };
-    fact("program", format!("{} (pid {})", text(&status.command), status.pid))?;
+    fact("program", format!("{} (pid {})", program::command(&text(&status.command)), status.pid))?;
     fact("on", format!("{}, {}", text(&status.vm), text(&status.java)))?;
     fact("agent", format!("{} {}", printable(&status.agent), printable(&status.options)))?;
     let timing =
