@@ -14,8 +14,9 @@ use instrument_analysis::export::trace::Trace;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::offsets::Placed;
 use instrument_analysis::merge::tree;
-use instrument_analysis::merge::{Nesting, Offsets, Party, View, match_calls};
+use instrument_analysis::merge::{AllStages, Nesting, Numbers, Offsets, Party, View, match_calls};
 use instrument_analysis::replay;
+use instrument_analysis::report::{Format, matching};
 use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 use proptest::prelude::*;
@@ -341,6 +342,51 @@ fn who_calls_nobody_is_placed_by_the_time_of_day() {
         assert_eq!(start, i128::from(BASE) + 250_000_000);
         assert_eq!(remote.offsets.time_of_day(start), start_ms * 1_000_000);
     });
+}
+
+/// How each clock is known, in the words of the report, in text and JSON.
+#[test]
+fn how_sure_a_clock_is_stands_in_the_report() {
+    let mut machines = chain();
+    let start_ms = machines[0].start_ms + 250;
+    machines.push(Machine { ahead: -(HOUR as i64), start_ms, ..Machine::default() });
+    let rows = |machines: &[Machine]| {
+        with(machines, |remote| {
+            let numbers = Numbers::of(remote.matching);
+            let (mut text, stages) = (Vec::new(), AllStages::default());
+            matching::write(&mut text, remote.names, &numbers, &stages, remote.offsets, Format::Text)
+                .unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let clocks = text[text.find("known by").unwrap()..].to_owned();
+            let json = matching::json(remote.names, &numbers, &stages, remote.offsets);
+            let json: Vec<_> = json["clocks"].as_array().unwrap().iter().map(|clock| {
+                let word = clock["placed_by"].as_str().unwrap().to_owned();
+                (word, clock["drifts"].as_bool().unwrap(), clock["uncertainty_ns"].as_u64())
+            });
+            (clocks, json.collect::<Vec<_>>())
+        })
+    };
+    let known = |word: &str, drifts, uncertainty| (word.to_owned(), drifts, uncertainty);
+    let (text, json) = rows(&machines);
+    assert_eq!(json[0], known("root", false, Some(0)));
+    assert!(json[1..3].iter().all(|clock| clock.0 == "calls" && !clock.1 && clock.2 > Some(0)), "{json:?}");
+    assert_eq!(json[3], known("start", false, None));
+    let ends = |text: &str, words: &[&str]| {
+        let lines: Vec<_> = text.lines().skip(1).take(words.len()).collect();
+        let fits = |(line, words): (&&str, &&str)| {
+            line.split_whitespace().collect::<Vec<_>>().join(" ").ends_with(words)
+        };
+        assert!(lines.len() == words.len() && lines.iter().zip(words).all(fits), "{text}");
+    };
+    ends(&text, &["0 ns +-0 ns root P0", "ns calls P1", "ns calls P2", "? start P3"]);
+    assert!(!text.contains("drift"), "{text}");
+    let late = &mut machines[2].calls[2];
+    (late.begin, late.sent, late.returned, late.end) =
+        (late.begin + 5000 - 900, late.sent + 5000 - 900, late.returned + 5900, late.end + 5900);
+    let (text, json) = rows(&machines);
+    assert!(json[2].1 && !json[1].1, "{json:?}");
+    ends(&text, &["root P0", "calls P1", "calls (drifts) P2", "start P3"]);
+    assert!(text.contains("\nclocks that drift fit at the moment of"), "{text}");
 }
 
 /// The second machine's clock is believed to be 50 ns ahead, so that it began first.

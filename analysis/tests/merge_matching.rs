@@ -1,136 +1,16 @@
 //! Remote calls of several processes find each other: scripted profiles, random ones with random losses, and files that lie.
 
+#[path = "common/remote.rs"]
+mod remote;
+
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
-
-use instrument_analysis::merge::{
-    Fate, How, Matching, Numbers, Party, Peer, Reason, fuller_copies, match_calls,
-};
-use instrument_trace::testing::{REMOTE_CALL, Writer};
-use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
-use proptest::prelude::*;
-
-/// A process: what it writes.
-#[derive(Clone, Default)]
-struct Process {
-    connections: Vec<Connection>,
-    calls: Vec<RemoteCall>,
-}
-
-fn connection(number: u32, side: Side, local_port: u16, remote_port: u16, incarnation: u32) -> Connection {
-    let local = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
-    Connection {
-        copy: 1,
-        number,
-        side,
-        incarnation,
-        local_port,
-        remote_port,
-        local,
-        remote: local,
-        clock: 5,
-        accepted: 0,
-    }
-}
-
-fn uid(machine: i32, count: i16) -> Uid {
-    Uid { unique: machine, time: 1_000, count }
-}
-
-/// A call that returned; `serial` is what the test knows it by.
-fn call(
-    kind: RemoteCallKind,
-    connection: u32,
-    ordinal: u32,
-    object: ObjId,
-    serial: u32,
-    id: Option<Uid>,
-) -> RemoteCall {
-    let done = if id.is_some() { 1 } else { 0 };
-    RemoteCall {
-        kind,
-        connection,
-        ordinal,
-        object,
-        return_id: id,
-        context: serial,
-        begin: 100,
-        sent: 110,
-        returned: 120 * done,
-        end: 130 * done,
-        ..REMOTE_CALL
-    }
-}
-
-fn object(machine: i32, number: i64) -> ObjId {
-    ObjId { number, space: uid(machine, 0) }
-}
-
-impl Process {
-    fn file(&self) -> Vec<u8> {
-        let mut writer = Writer::new();
-        let calls: Vec<_> = self.calls.iter().map(|call| Some(*call)).collect();
-        // In pieces, so that a cut takes some.
-        for part in self.connections.chunks(3) {
-            writer.connections(part);
-        }
-        for part in calls.chunks(3) {
-            writer.remote_calls(part);
-        }
-        writer.finish()
-    }
-}
-
-/// Serials of the matched, and what became of all calls.
-fn matched(files: &[Vec<u8>]) -> (Matching, Vec<(u32, u32)>, Numbers) {
-    let profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
-    let parties: Vec<_> =
-        profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
-    let matching = match_calls(&parties).unwrap();
-    let mut serials = [Vec::new(), Vec::new()];
-    for (profile, file) in profiles.iter().zip(files) {
-        let read = |call: &RemoteCall| match call.kind {
-            Made => serials[0].push(call.context),
-            Served => serials[1].push(call.context),
-            RemoteCallKind::Other(_) => {}
-        };
-        profile.visit_remote_calls(file, read).unwrap();
-    }
-    let [made, served] = serials;
-    let pairs = (0..made.len() as u32).filter_map(|row| {
-        let partner = matching.made.partner(row)?;
-        assert_eq!(matching.served.partner(partner), Some(row));
-        Some((made[row as usize], served[partner as usize]))
-    });
-    let pairs = pairs.collect();
-    let numbers = Numbers::of(&matching);
-    let unmatched = |is_made: bool| {
-        let sides = numbers.unmatched.iter().filter(|((_, side, ..), _)| *side == is_made);
-        sides.map(|(_, calls)| calls).sum::<u64>()
-    };
-    assert_eq!(numbers.made.iter().sum::<u64>(), numbers.all_matched() + unmatched(true));
-    assert_eq!(numbers.served.iter().sum::<u64>(), numbers.all_matched() + unmatched(false));
-    (matching, pairs, numbers)
-}
 
 use RemoteCallKind::{Made, Served};
-
-/// Three calls, the last of which did not return, over a connection of each.
-fn two() -> (Process, Process) {
-    let client = Process {
-        connections: vec![connection(1, Side::Connected, 5000, 1099, 1)],
-        calls: (1..=3)
-            .map(|i| call(Made, 1, i, object(2, 9), i, (i < 3).then(|| uid(2, i as i16))))
-            .collect(),
-    };
-    let server = Process {
-        connections: vec![connection(7, Side::Accepted, 1099, 5000, 1)],
-        calls: (1..=3)
-            .map(|i| call(Served, 7, i, object(2, 9), i, (i < 3).then(|| uid(2, i as i16))))
-            .collect(),
-    };
-    (client, server)
-}
+use instrument_analysis::merge::{Fate, How, Party, Peer, Reason, fuller_copies};
+use instrument_trace::testing::Writer;
+use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side};
+use proptest::prelude::*;
+use remote::{Process, call, connection, matched, object, two, uid};
 
 #[test]
 fn returns_match_by_their_uid_and_the_rest_by_its_place() {
@@ -143,6 +23,7 @@ fn returns_match_by_their_uid_and_the_rest_by_its_place() {
     let both = Process {
         connections: [client.connections.clone(), server.connections.clone()].concat(),
         calls: [client.calls.clone(), server.calls.clone()].concat(),
+        ..Process::default()
     };
     assert_eq!(matched(&[server.file(), client.file()]).1, pairs);
     assert_eq!(matched(&[both.file()]).1, pairs);

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Dir, Run, empty_class};
+use instrument_names::id_map::gz;
 use instrument_trace::testing::{Script, Writer};
 use std::path::Path;
 
@@ -206,6 +207,34 @@ fn the_summary_shows_program_times_and_checks() {
     assert_eq!(json["xprof"]["rows"].as_array().unwrap().len(), 4);
     dir.write("a", example());
     dir.line("report --counts a").says(2, &["only profiles have counts"]);
+}
+
+/// Three threads that run 3 us each while 4 us pass: two processors cannot do that, three can.
+#[test]
+fn more_running_time_than_the_processors_had_is_said() {
+    let ids = "instrument ids 1\nclass Shop Shop.java\n1 sell ()V 7 9 0000000000000000\n\
+        class java/lang/Thread -\n2 sleep (J)V 0 30000 0000000000000000\n";
+    let dir = Dir::new();
+    for (processors, is_said) in [("2", true), ("3", false), ("", false)] {
+        let mut writer = Writer::new();
+        writer.id_map(&gz::compress(ids.as_bytes()));
+        for thread in ["a", "b", "c"] {
+            writer.tree(thread, &Script::new(1000).call(1, |s| s.wait(3000).call(2, |s| s.wait(500))));
+        }
+        writer.property("record", "tree").calibrated(0.0, 0.0).clocks(0, 5000);
+        if !processors.is_empty() {
+            writer.property("processors", processors);
+        }
+        dir.write("a.iprof", writer.finish());
+        let out = dir.line("report a.iprof").expect(0).stdout;
+        assert!(out.contains("\nrunning     9.000 us, 85.7 % of thread time"), "{out}");
+        let said = "\n            more than the 8.000 us of all processors: threads waited for a processor";
+        assert_eq!(out.contains(said), is_said, "{processors}: {out}");
+        assert_eq!(out.contains("of all processors"), is_said, "{processors}: {out}");
+        let json = dir.line("report --json a.iprof").expect(0).json();
+        let there = processors.parse::<u64>().ok().map(|processors| processors * 4000);
+        assert_eq!(json["processor_time_ns"].as_u64(), there);
+    }
 }
 
 /// `java Shop.java` runs a class of the JDK that compiles the file: the program is the file.

@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod assembler;
 pub mod browser;
+pub mod changed_classes;
 pub mod corpus;
 pub mod golden;
 pub mod hprof;

@@ -229,7 +229,7 @@ impl ClassRewriter {
     }
 
     /// From now on leaves classes that the JVM refuses and would not refuse any more when they are rewritten:
-    /// [`BadConstantIndex`](SkipReason::BadConstantIndex), [`BadMaxStack`](SkipReason::BadMaxStack). Without this, classes are taken for valid.
+    /// [`BadCode`](SkipReason::BadCode), [`BadConstantIndex`](SkipReason::BadConstantIndex), [`BadMaxStack`](SkipReason::BadMaxStack). Without this, classes are taken for valid.
     pub fn leave_invalid(&mut self) {
         self.validity.get_or_insert_default();
     }

@@ -7,7 +7,8 @@ use std::fmt;
 pub enum SkipReason {
     /// The class already calls the runtime.
     AlreadyInstrumented,
-    /// The code array holds an unknown opcode, a cut-off instruction, or a branch into the middle of one.
+    /// The code array holds an unknown opcode, a cut-off instruction, or a branch into the middle of one; or control falls off its end, for
+    /// which the JVM refuses the class.
     BadCode,
     /// A constant is named behind the end of the pool: the JVM refuses the class, and would not with the constants of injected code.
     BadConstantIndex,
@@ -48,7 +49,7 @@ pub enum SkipReason {
     UnknownReceiver,
     /// A class of the JDK does not have the places where remote calls can be seen.
     UnknownInternals,
-    /// The class file version is not known, or the class depends on preview features.
+    /// The class file version is not known.
     UnsupportedVersion,
 }
 
@@ -85,7 +86,7 @@ impl SkipReason {
     pub const fn explanation(self) -> &'static str {
         match self {
             Self::AlreadyInstrumented => "the class already calls the instrument runtime",
-            Self::BadCode => "the code array cannot be decoded",
+            Self::BadCode => "the code array cannot be decoded, or control falls off its end",
             Self::BadExceptionTable => {
                 "the exception table has an empty range or one that cuts an instruction"
             }
@@ -115,7 +116,7 @@ impl SkipReason {
             Self::UnknownInternals => {
                 "a class of the JDK is not as expected: remote calls are not seen there"
             }
-            Self::UnsupportedVersion => "unknown class file version, or preview features",
+            Self::UnsupportedVersion => "unknown class file version",
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Does the JVM refuse a class for something that rewriting would hide?
 //!
 //! Injected code needs a larger `max_stack` and more constants: a stack that got deeper than the old `max_stack` fits then, and an index behind
-//! the end of the old constant pool names something. Such a class is left as it is.
+//! the end of the old constant pool names something, and behind the end of the old code stands a handler. Such a class is left as it is.
 //!
 //! | module | what it checks |
 //! |---|---|
 //! | [`constant_indices`] | the indices of constants in the structures that HotSpot reads |
-//! | [`stack_depth`] | code: that no method puts more onto its operand stack than `max_stack` says, and its indices of constants |
+//! | [`stack_depth`] | code: that no method puts more onto its operand stack than `max_stack` says, its indices of constants, and that control does not fall off its end |
 
 mod constant_indices;
 mod stack_depth;

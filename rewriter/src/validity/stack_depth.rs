@@ -1,4 +1,5 @@
-//! Whether a method puts more onto its operand stack than `max_stack` says, and whether its code names constants behind the end of the pool.
+//! Whether a method puts more onto its operand stack than `max_stack` says, whether its code names constants behind the end of the pool, and
+//! whether control falls off its end, where injected code would stand.
 //!
 //! The verifier refuses such a method (JVMS 4.10.1). The depth is followed here as the verifier does it, without types: instruction by
 //! instruction, from frame to frame. Where a class file need not have frames, a branch says how deep the stack is at its target. Code that
@@ -86,7 +87,7 @@ impl StackDepth {
         self.effects.resize(usize::from(pool.count()), UNKNOWN);
     }
 
-    /// Why the JVM refuses the method, if it does for one of the two reasons.
+    /// Why the JVM refuses the method, if it does for one of the three reasons.
     pub(super) fn refusal(
         &mut self,
         code: &CodeAttribute<'_>,
@@ -155,6 +156,7 @@ impl StackDepth {
         let mut next = self.known.first().map_or(u32::MAX, |at| at.0);
         let mut depth = Some(0u32);
         let mut pc = 0;
+        let mut last = opcode::NOP;
         while pc < code.len() {
             while next as usize <= pc {
                 if next as usize == pc {
@@ -211,9 +213,12 @@ impl StackDepth {
                 let is_jsr = matches!(op, opcode::JSR | opcode::JSR_W);
                 depth = if is_jsr { depth } else { (!ends).then_some(after) };
             }
+            last = op;
             pc += length;
         }
-        Ok(())
+        // A subroutine need not return; what is behind no instruction at all is not rewritten either.
+        let falls_off = depth.is_some() && !matches!(last, opcode::JSR | opcode::JSR_W) && !code.is_empty();
+        if falls_off { Err(SkipReason::BadCode) } else { Ok(()) }
     }
 
     /// Slots that the instruction takes and puts; `None` if it names no field and no method.

@@ -34,6 +34,10 @@ const WAITS_UNKNOWN: &str = ", waits included: none were recorded";
 /// Of running time: what else is in it.
 const WAITS_NOT_SEEN: &str = "; waits inside calls into libraries count as running";
 
+/// Of running time, if it is more than the processors had.
+const STOOD_STILL: &str =
+    "threads waited for a processor, a carrier thread, or the recorder; nothing tells where";
+
 /// What is known of a session before anything is printed: everything that the summary says, and the checks.
 pub struct Summary<'a> {
     session: &'a Session,
@@ -149,6 +153,9 @@ impl<'a> Summary<'a> {
         if let Some(correction) = session.model.correction.json() {
             document["correction"] = correction;
         }
+        if let Some(there) = processor_time(session) {
+            document["processor_time_ns"] = serde_json::json!(there.round() as u64);
+        }
         if let Some(own) = own.as_ref().filter(|own| own.is_there()) {
             document["own"] = serde_json::json!(own.patterns);
         }
@@ -223,6 +230,16 @@ fn program(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
 fn end_clock(profile: &Profile) -> u64 {
     let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
     last.max(profile.beat_clock).max(profile.shutdown_clock)
+}
+
+/// The time of all processors while the programs ran, in ns; none: a profile does not say.
+fn processor_time(session: &Session) -> Option<f64> {
+    let of = |file: &ProfileFile| {
+        let elapsed = end_clock(&file.profile).checked_sub(file.profile.start_clock)?;
+        let window = file.window().map_or(elapsed, |window| window.length);
+        Some(file.property("processors")?.parse::<u32>().ok()? as f64 * window as f64)
+    };
+    session.profiles.iter().map(of).sum()
 }
 
 /// Percent of the calls that were timed, if not all of them were.
@@ -337,6 +354,10 @@ fn totals(out: &mut dyn Write, session: &Session, arcs: &Arcs, part: Part) -> Re
             match resource.name.as_str() {
                 name if time.is_some_and(|time| time.running == r) => {
                     fact(out, name, &format!("{total}, {share} % of thread time{WAITS_NOT_SEEN}"))?;
+                    let there = processor_time(session).filter(|there| arcs.total()[r] > *there);
+                    if let Some(there) = there.map(|there| quantity(there, &resource.unit)) {
+                        fact(out, "", &format!("more than the {there} of all processors: {STOOD_STILL}"))?;
+                    }
                 }
                 name if time.is_some_and(|time| time.waiting == r) => {
                     let hint = format!("`instrument xprof --resource {name}` shows where");

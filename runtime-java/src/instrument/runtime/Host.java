@@ -53,6 +53,7 @@ final class Host {
         line(text, "java.vm.version", property("java.vm.version"));
         line(text, "java.version", property("java.version"));
         line(text, "os", property("os.name") + " " + property("os.version") + " " + property("os.arch"));
+        line(text, "processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
         line(text, "directory", property("user.dir"));
         line(text, "name", settings.called);
         line(text, "command", property("sun.java.command"));
