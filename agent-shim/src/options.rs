@@ -195,6 +195,12 @@ impl Options {
         if library_calls != LibraryCalls::None && !transforms.method_events {
             return Err("library-calls is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }
+        if transforms.bytecodes && !transforms.method_events {
+            return Err("transform=bytecodes is about calls which method-events records, and it is not among the transforms".to_owned());
+        }
+        if transforms.bytecodes && record == Record::Trace {
+            return Err("transform=bytecodes is for record=counts and record=tree: a trace has no place for its counts".to_owned());
+        }
         if transforms.waits && !transforms.method_events {
             return Err("transform=waits is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }

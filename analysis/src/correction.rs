@@ -8,6 +8,7 @@
 //! | `not-calibrated` | the profile has no calibration: it was switched off, or the program ended or was killed before |
 //! | `too-few-rounds` | fewer undisturbed rounds than the recorder needs |
 //! | `scattered-rounds` | the rounds differ by more than [`MOST_SPREAD`] of the cost |
+//! | `bytecodes` | executed instructions were counted, in the middle of calls: no calibration knows how often |
 //! | `implausible` | calls took less time, probes included, than their probes should have cost |
 
 use crate::calibration::{Calls, overhead};
@@ -85,6 +86,10 @@ pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
         profile.copies.values().any(|copy| copy.properties.get("timing").is_some_and(|how| how != "all"));
     let found = profile.threads.iter().find_map(|thread| {
         let tree = thread.tree.as_ref().filter(|tree| !tree.nodes.is_empty())?;
+        if tree.nodes.iter().any(|node| node.bytecodes > 0) {
+            let reason = "executed instructions were counted, and how long that took is not known";
+            return Some(("bytecodes", reason.into()));
+        }
         match cost(profile, thread) {
             None => Some((
                 "not-calibrated",

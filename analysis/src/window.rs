@@ -213,7 +213,8 @@ fn places(tree: &Tree, earlier: &Tree) -> Vec<u32> {
 
 /// `open` calls count as begun in the window; `ns` is their time before it, as far as the later node has it.
 fn subtract_node(later: &mut TreeNode, before: &TreeNode, open: u64, ns: u64) {
-    let Method { entries, closes, unmatched, open } = difference(&later.counts(), &before.counts(), open);
+    let Method { entries, closes, unmatched, open, bytecodes } =
+        difference(&later.counts(), &before.counts(), open);
     // What has ended in the meantime may be among the ended, or among what was open at the end of its thread.
     let taken = before.ns.saturating_add(ns);
     let left = taken.saturating_sub(later.ns);
@@ -224,6 +225,7 @@ fn subtract_node(later: &mut TreeNode, before: &TreeNode, open: u64, ns: u64) {
         closes,
         unmatched,
         open,
+        bytecodes,
         ns: later.ns.saturating_sub(taken),
         min: if is_known { later.min } else { NO_MIN },
         max: if is_known { later.max } else { 0 },
@@ -249,6 +251,7 @@ fn difference(later: &Method, before: &Method, open: u64) -> Method {
         unmatched: later.unmatched.saturating_sub(before.unmatched),
         // Those of threads that had ended before are not of the window.
         open: later.open.saturating_sub(before.open.saturating_sub(open)),
+        bytecodes: later.bytecodes.saturating_sub(before.bytecodes),
     }
 }
 

@@ -10,6 +10,7 @@ words! {
     /// What is inserted.
     Transform {
         MethodEvents = "method-events": "Entry and exit of every method",
+        Bytecodes = "bytecodes": "How many bytecode instructions each call executes, exactly (with method-events, and --record counts or tree)",
         Allocation = "allocation": "Every allocation: each object that a rewritten class makes with `new`, arrays and copies",
         ArrayAllocation = "array-allocation": "Arrays and copies only",
         ObjectInit = "object-init": "Every object, by the constructor of java.lang.Object (for that class only)",
@@ -26,6 +27,7 @@ impl Transform {
         let has = |transform| list.contains(&transform);
         Transforms {
             method_events: has(Transform::MethodEvents),
+            bytecodes: has(Transform::Bytecodes),
             allocation: has(Transform::Allocation),
             array_allocation: has(Transform::ArrayAllocation),
             object_init: has(Transform::ObjectInit),
@@ -42,6 +44,7 @@ impl Transform {
     pub fn list(of: Transforms) -> Vec<Transform> {
         let all = [
             (Transform::MethodEvents, of.method_events),
+            (Transform::Bytecodes, of.bytecodes),
             (Transform::Allocation, of.allocation),
             (Transform::ArrayAllocation, of.array_allocation),
             (Transform::ObjectInit, of.object_init),

@@ -13,7 +13,13 @@ use instrument_trace::{Closes, Method, Profile, ThreadKind};
 use runtime_support::{MODES, Run, build, classes, for_each_clock, for_each_jvm, jvms, parse};
 
 fn method(entries: u64, exits: u64, unwinds: u64, aborted: u64) -> Method {
-    Method { entries, closes: Closes { exits, unwinds, aborted, unclosed: 0 }, unmatched: 0, open: 0 }
+    Method {
+        entries,
+        closes: Closes { exits, unwinds, aborted, unclosed: 0 },
+        unmatched: 0,
+        open: 0,
+        bytecodes: 0,
+    }
 }
 
 /// Counts of all threads together.

@@ -37,6 +37,7 @@ pub(crate) const JAVA_THREADS: u32 = 17;
 pub(crate) const PAUSES: u32 = 20;
 pub(crate) const TREE_NODES: u32 = 21;
 pub(crate) const HOLDERS: u32 = 22;
+pub(crate) const BYTECODES: u32 = 23;
 
 /// Flags of a holder.
 pub(crate) const HOLDER_NOT_MET: u32 = 1;

@@ -64,8 +64,8 @@
 //! ## 1: thread, and 2: ended threads
 //! Figures of a thread; kind 2 sums up threads that ended, whose regions were used again. There may be one for each pool, by its name; for threads
 //! without a name one for each link that started them; and one, of ordinal 0, for all others. Recorders before had only that. In the
-//! name of a pool `*` stands for a number: the last one of the thread's name, or every one. A counts
-//! or allocations region that no thread points to is to be ignored: it is a new copy in the making, or an old one.
+//! name of a pool `*` stands for a number: the last one of the thread's name, or every one. A counts,
+//! allocations or bytecodes region that no thread points to is to be ignored: it is a new copy in the making, or an old one.
 //!
 //! | offset | size | |
 //! |---|---|---|
@@ -74,6 +74,7 @@
 //! | 32 | 8 | events dropped |
 //! | 40 | 8 | flags: 1 recording stopped early; 2 the shadow stack is being repaired; 4 it is being folded into a sum of ended ones |
 //! | 48 | 8 | kind 1: bytes of the name. Kind 2: number of threads folded |
+//! | 56 | 8 | file offset of the bytecodes region; 0: none |
 //! | 64 | 128 | kind 1: name of the thread at its first event. Recorders without a clock: 192 bytes; if 48 says more than 128, the four words that follow are not there |
 //! | 96 | 96 | kind 2: name of the pool |
 //! | 192 | 8 | kind 1: start: the clock at its first event; 0: unknown. Kind 2: bytes of the name |
@@ -403,6 +404,16 @@
 //! | 16 | 4 | flags: 1 they were not met; 2 they are held in several other ways |
 //! | 20 | 4 | bytes of the path, 0 with a flag |
 //! | 24 | | the path, a line for each step, padded to words: first the root (`static com.acme.Cache.entries`, `thread "main"`, `local variable of M in thread "T"`, ..), then fields with the classes that declare them; `[]` behind a step whose elements the next one is about. Steps between objects of the same class are left out |
+//!
+//! ## 23: bytecodes
+//! How many instructions the calls of a thread have executed, without what they called, as the transform `bytecodes` counts them: an open hash table of
+//! 16 bytes each, whose places say nothing; a place whose first word is 0 is not used. A call adds its instructions when it ends, a constructor those in front of its
+//! `super()` when it comes to them; what calls had executed that were open at the end is in no file.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 8 | in a profile with trees the number of the node; else id + 1 of the method |
+//! | 8 | 8 | instructions |
 //!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots`; `limit.depth`, `limit.contexts`, `limit.threads`

@@ -25,6 +25,8 @@ pub struct Method {
     /// Frames still open, counted on the shadow stack (and, for threads that ended, when they did), never derived from
     /// the other counts.
     pub open: u64,
+    /// Instructions that the calls which have ended executed themselves, if that is recorded.
+    pub bytecodes: u64,
 }
 
 impl Closes {
@@ -45,6 +47,7 @@ impl Method {
         sum(&mut self.closes.unclosed, other.closes.unclosed);
         sum(&mut self.unmatched, other.unmatched);
         sum(&mut self.open, other.open);
+        sum(&mut self.bytecodes, other.bytecodes);
     }
 
     /// Entries minus everything that an entry can have become; 0 if the counts balance.

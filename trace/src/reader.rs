@@ -139,7 +139,7 @@ impl Reader<'_, '_> {
         match region.kind {
             THREAD | ENDED => self.thread(region),
             // Read through the thread that points to them.
-            COUNTS | ALLOCATIONS | TREE | TREE_ALLOCATIONS | TREE_NODES => {}
+            COUNTS | ALLOCATIONS | TREE | TREE_ALLOCATIONS | TREE_NODES | BYTECODES => {}
             CLASS_NAMES => self.class_names(region),
             ID_MAP => {
                 if let Some(data) = self.data(region, "id map")
@@ -331,7 +331,7 @@ impl Reader<'_, '_> {
         if region.length < THREAD_REGION {
             return self.damage(at, "thread", "it is cut off");
         }
-        let [figures, allocations, dropped, flags, extra] = self.bytes.words(at + 16);
+        let [figures, allocations, dropped, flags, extra, bytecodes] = self.bytes.words(at + 16);
         let kind = if region.kind == THREAD { ThreadKind::Thread } else { ThreadKind::Ended(extra) };
         let mut thread = Thread {
             dropped,
@@ -381,6 +381,9 @@ impl Reader<'_, '_> {
             } else {
                 self.allocations(&region, &mut thread);
             }
+        }
+        if let Some(region) = self.part(at, bytecodes, &[BYTECODES], "bytecodes") {
+            tree_region::read_bytecodes(self.bytes, &region, &numbers, &mut thread);
         }
         if thread.tree.is_some() {
             let stray_frames = std::mem::take(&mut thread.methods);
@@ -501,7 +504,7 @@ impl Reader<'_, '_> {
                 return self.damage(at, "record", format!("method id {}", id_plus_one - 1));
             };
             let closes = Closes { exits: word[2], unwinds: word[3], aborted: word[4], unclosed: word[5] };
-            let method = Method { entries: word[1], closes, unmatched: word[6], open: word[7] };
+            let method = Method { entries: word[1], closes, unmatched: word[6], open: word[7], bytecodes: 0 };
             if method != Method::default() {
                 thread.methods.entry(id).or_default().add(&method);
             }

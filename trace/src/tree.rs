@@ -60,6 +60,8 @@ pub struct TreeNode {
     /// Time of frames that were open when their thread ended, up to its last event. That of frames on the shadow stack
     /// is added by [`crate::Thread::measure_open`].
     pub open_ns: u64,
+    /// Instructions that the calls which have ended executed themselves, if that is recorded.
+    pub bytecodes: u64,
 }
 
 /// A calling context tree. Nodes are numbered from 1: node *n* is at index *n* - 1.
@@ -91,24 +93,32 @@ impl TreeNode {
             cpu_ns: 0,
             variance: 0.0,
             open_ns: 0,
+            bytecodes: 0,
         }
     }
 
     /// Its counts, as those of a method.
     pub fn counts(&self) -> Method {
-        Method { entries: self.entries, closes: self.closes, unmatched: self.unmatched, open: self.open }
+        Method {
+            entries: self.entries,
+            closes: self.closes,
+            unmatched: self.unmatched,
+            open: self.open,
+            bytecodes: self.bytecodes,
+        }
     }
 
     /// Adds the figures of `other`.
     pub fn add(&mut self, other: &TreeNode) {
         let mut counts = self.counts();
         counts.add(&other.counts());
-        let Method { entries, closes, unmatched, open } = counts;
+        let Method { entries, closes, unmatched, open, bytecodes } = counts;
         *self = TreeNode {
             entries,
             closes,
             unmatched,
             open,
+            bytecodes,
             ns: self.ns.saturating_add(other.ns),
             min: self.min.min(other.min),
             max: self.max.max(other.max),

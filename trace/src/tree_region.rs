@@ -261,6 +261,7 @@ fn node(consumer: TreeConsumer, parent: u32, word: &[u64; 16], folding: bool) ->
         cpu_ns: word[13],
         variance: 0.0,
         open_ns: word[15],
+        bytecodes: 0,
     }
 }
 
@@ -310,6 +311,21 @@ pub(crate) fn read_allocations(bytes: &Bytes<'_>, region: &Region, numbers: &Num
         let (class, node) = (class_node as u32, numbers.of((class_node >> 32) as u32));
         thread.tree_allocations.push(TreeAllocation { node, class, count, bytes: size });
         at += 32;
+    }
+}
+
+/// Reads how many instructions were executed, of a thread whose tree or counts have been read.
+pub(crate) fn read_bytecodes(bytes: &Bytes<'_>, region: &Region, numbers: &Numbers, thread: &mut Thread) {
+    for at in (region.offset + HEADER..region.end().saturating_sub(15)).step_by(16) {
+        let [key, count] = bytes.words(at);
+        let Some(key) = u32::try_from(key).ok().filter(|&key| key != 0) else { continue };
+        let sum = match &mut thread.tree {
+            Some(tree) => tree.node_mut(numbers.of(key)).map(|node| &mut node.bytecodes),
+            None => thread.methods.get_mut(&(key - 1)).map(|method| &mut method.bytecodes),
+        };
+        if let Some(sum) = sum {
+            *sum = sum.saturating_add(count);
+        }
     }
 }
 

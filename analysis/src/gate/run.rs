@@ -221,6 +221,11 @@ fn counts_objects(selection: &str) -> bool {
         || selection.values(Selection::HEAP).next().is_some()
 }
 
+/// Whether a transform was among those of a run with this selection.
+fn has_transform(selection: &str, wanted: &str) -> bool {
+    Selection::parse(selection).values(Selection::TRANSFORM).any(|transform| transform == wanted)
+}
+
 /// Class initialisers, and work of the machine: done once, wherever it is needed first.
 pub(crate) fn is_once(name: &str) -> bool {
     name.contains(".<clinit>(") || matches!(name, "(class loading)" | "(invokedynamic linking)")
@@ -246,7 +251,8 @@ impl Run {
                 ("allocations", "add the transform `allocation`, or run with --heap counts")
             }
             Figure::Bytes => ("bytes", "add the transform `allocation`, or run with --heap counts"),
-            Figure::Bytecodes => ("executed bytecodes", "no profile has them; limit calls"),
+            Figure::Bytecodes if has_transform(&self.conditions.selection, "bytecodes") => return Ok(()),
+            Figure::Bytecodes => ("executed bytecodes", "add the transform `bytecodes`"),
             Figure::Remote => ("remote calls", "limit the calls of the methods that make them"),
         };
         if is_there { Ok(()) } else { Err(Refusal::NotCounted { what, cure }) }

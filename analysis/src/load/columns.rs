@@ -18,6 +18,8 @@ pub(super) struct Columns {
     pub(super) cpu_raw: Option<usize>,
     pub(super) allocations: usize,
     pub(super) bytes: Option<usize>,
+    /// If executed instructions were counted.
+    pub(super) bytecodes: Option<usize>,
     pub(super) live: Option<(usize, usize)>,
     pub(super) unwinds: usize,
     /// Of `running` and `waiting`.
@@ -55,6 +57,8 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
     let allocations = add("allocations", "", true).unwrap_or_default();
     let is_followed = processes.iter().any(|process| process.biographies.is_some());
     let bytes = add("bytes", "bytes", has_times || is_followed);
+    let has_bytecodes = threads().any(|t| t.methods.values().any(|method| method.bytecodes > 0));
+    let bytecodes = add("bytecodes", "", has_bytecodes);
     let live = add("live", "", is_followed).zip(add("live-bytes", "bytes", is_followed));
     let unwinds = add("unwinds", "", true).unwrap_or_default();
     let waits = add("contended", "ns", has_waits).zip(add("object-wait", "ns", has_waits));
@@ -70,8 +74,21 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
     let [base, cum, ..] = companions("cpu", "ns");
     let (base, cum) = (add(&base.name, &base.unit, cpu_corrected), add(&cum.name, &cum.unit, cpu_corrected));
     let cpu = cpu.zip(base).zip(cum).map(|((cpu, base), cum)| [cpu, base, cum]);
-    let columns =
-        Columns { wall, raw, cpu, cpu_raw, allocations, bytes, live, unwinds, parts, waits, noise, variance };
+    let columns = Columns {
+        wall,
+        raw,
+        cpu,
+        cpu_raw,
+        allocations,
+        bytes,
+        bytecodes,
+        live,
+        unwinds,
+        parts,
+        waits,
+        noise,
+        variance,
+    };
     (resources, columns)
 }
 

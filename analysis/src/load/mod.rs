@@ -8,6 +8,7 @@
 //! | `cpu` | ns | CPU time without the cost of probes, if it was recorded and that is known |
 //! | `cpu-raw` | ns | CPU time as measured |
 //! | `allocations`, `bytes` | | objects and arrays made, and their size if it was recorded |
+//! | `bytecodes` | | instructions that ended calls executed, if that was counted |
 //! | `live`, `live-bytes` | | objects that were there to the end, where objects were followed; then `allocations` and `bytes` are theirs if nothing was counted |
 //! | `unwinds` | | calls that an exception left, or whose end was not seen |
 //! | `contended`, `object-wait` | ns | waited to enter a monitor, and in `Object.wait`, where threads were recorded |
@@ -280,6 +281,7 @@ impl Loading<'_, '_> {
                     self.add(place, Some(column), figures[i]);
                 }
             }
+            self.add(place, self.columns.bytecodes, node.bytecodes as f64);
             let unwinds = node.closes.total().saturating_sub(node.closes.exits);
             self.add(place, Some(self.columns.unwinds), unwinds as f64);
             if let Some((base, cum)) = self.columns.noise {
@@ -347,6 +349,7 @@ impl Loading<'_, '_> {
             self.loaded.model.meet(place, counts.entries);
             let unwinds = counts.closes.total().saturating_sub(counts.closes.exits);
             self.add(place, Some(self.columns.unwinds), unwinds as f64);
+            self.add(place, self.columns.bytecodes, counts.bytecodes as f64);
             let calls = self.calls.entry(consumer).or_default();
             calls.calls = calls.calls.saturating_add(counts.entries);
             calls.ended = calls.ended.saturating_add(counts.closes.total());

@@ -53,6 +53,7 @@ words! {
         Unclosed = "unclosed": "Calls whose end was not seen",
         Unmatched = "unmatched": "Ends of calls that were not seen to begin",
         Open = "open": "Calls that had not ended",
+        Bytecodes = "bytecodes": "Instructions that calls executed themselves, if they were counted",
         Name = "name": "Name",
     }
 }
@@ -76,6 +77,9 @@ pub struct Report {
     files: Vec<File>,
     methods: Vec<Row>,
     allocations: Vec<Made>,
+    /// Executed instructions were counted.
+    #[serde(skip)]
+    has_bytecodes: bool,
     /// Whether they balance.
     pub balance: Balance,
 }
@@ -111,6 +115,9 @@ struct Row {
     unclosed: u64,
     unmatched: u64,
     open: u64,
+    /// `None`: executed instructions were not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytecodes: Option<u64>,
 }
 
 /// Objects or arrays of one class, made under one method.
@@ -207,7 +214,10 @@ impl Report {
                 *count = count.saturating_add(allocation.count);
             }
         }
-        self.methods = rows.into_iter().map(|((name, thread), m)| Row::new(name, thread, &m)).collect();
+        self.has_bytecodes |= rows.values().any(|method| method.bytecodes > 0);
+        let rows = rows.into_iter();
+        self.methods =
+            rows.map(|((name, thread), m)| Row::new(name, thread, &m, self.has_bytecodes)).collect();
         let allocations = made.into_iter().map(|((method, class), count)| Made { class, method, count });
         self.allocations = allocations.collect();
 
@@ -225,7 +235,7 @@ impl Report {
     fn sort(&mut self, options: &Request) {
         // Rows come sorted by name; the sort is stable.
         if let Some(column) = options.sort.column() {
-            self.methods.sort_by_key(|row| std::cmp::Reverse(row.figures()[column]));
+            self.methods.sort_by_key(|row| std::cmp::Reverse(row.figures().nth(column).unwrap_or(0)));
         }
         self.allocations.sort_by_key(|row| std::cmp::Reverse(row.count));
         if let Some(top) = options.top {
@@ -248,10 +258,10 @@ impl Report {
             return Ok(table.print(out, None)?);
         }
         let thread = options.per_thread.then(|| "thread".to_owned());
-        let headers = COLUMNS.iter().map(|column| (*column).to_owned()).chain(thread).collect();
+        let headers = self.columns().map(str::to_owned).chain(thread).collect();
         let mut table = Aligned::new(headers, "method").with_text(usize::from(options.per_thread));
         for row in &self.methods {
-            let figures = row.figures().into_iter().map(|figure| figure.to_string());
+            let figures = row.figures().map(|figure| figure.to_string());
             table.exact(figures.chain(row.thread.clone()).collect(), &row.name);
         }
         Ok(table.print(out, None)?)
@@ -271,7 +281,7 @@ impl Report {
             return Ok(());
         }
         let thread = if options.per_thread { ",thread" } else { "" };
-        writeln!(out, "method{thread},{}", COLUMNS.join(","))?;
+        writeln!(out, "method{thread},{}", self.columns().collect::<Vec<_>>().join(","))?;
         for row in &self.methods {
             write!(out, "{}", field(&row.name))?;
             if let Some(thread) = &row.thread {
@@ -284,9 +294,15 @@ impl Report {
         }
         Ok(())
     }
+
+    fn columns(&self) -> impl Iterator<Item = &'static str> {
+        COLUMNS[..if self.has_bytecodes { 8 } else { 7 }].iter().copied()
+    }
 }
 
-const COLUMNS: [&str; 7] = ["entries", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open"];
+/// The last one only where it was counted.
+const COLUMNS: [&str; 8] =
+    ["entries", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open", "bytecodes"];
 
 impl Sort {
     /// Index in [`COLUMNS`]; `None`: by name.
@@ -296,7 +312,7 @@ impl Sort {
 }
 
 impl Row {
-    fn new(name: String, thread: Option<String>, m: &Method) -> Row {
+    fn new(name: String, thread: Option<String>, m: &Method, has_bytecodes: bool) -> Row {
         let Closes { exits, unwinds, aborted, unclosed } = m.closes;
         Row {
             name,
@@ -308,6 +324,7 @@ impl Row {
             unclosed,
             unmatched: m.unmatched,
             open: m.open,
+            bytecodes: has_bytecodes.then_some(m.bytecodes),
         }
     }
 
@@ -318,11 +335,19 @@ impl Row {
             aborted: self.aborted,
             unclosed: self.unclosed,
         };
-        Method { entries: self.entries, closes, unmatched: self.unmatched, open: self.open }
+        Method {
+            entries: self.entries,
+            closes,
+            unmatched: self.unmatched,
+            open: self.open,
+            bytecodes: self.bytecodes.unwrap_or(0),
+        }
     }
 
-    fn figures(&self) -> [u64; 7] {
-        [self.entries, self.exits, self.unwinds, self.aborted, self.unclosed, self.unmatched, self.open]
+    fn figures(&self) -> impl Iterator<Item = u64> {
+        let counts =
+            [self.entries, self.exits, self.unwinds, self.aborted, self.unclosed, self.unmatched, self.open];
+        counts.into_iter().chain(self.bytecodes)
     }
 }
 

@@ -278,6 +278,16 @@ impl Settings {
                 "--transform waits is about calls that methods make which method-events records, and it is not among the transforms",
             ));
         }
+        if has(Transform::Bytecodes) && !has(Transform::MethodEvents) {
+            return Err(usage(
+                "--transform bytecodes is about calls which method-events records, and it is not among the transforms",
+            ));
+        }
+        if has(Transform::Bytecodes) && self.record == Record::Trace {
+            return Err(usage(
+                "--transform bytecodes is for --record counts and tree: a trace has no place for its counts",
+            ));
+        }
         if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
             return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
         }

@@ -2,6 +2,10 @@
 
 /// `verification_type_info` tags (JVMS 4.7.4).
 pub mod verification_type {
+    /// `ITEM_Top`.
+    pub const TOP: u8 = 0;
+    /// `ITEM_Integer`.
+    pub const INTEGER: u8 = 1;
     /// `ITEM_Object`: a Class index follows.
     pub const OBJECT: u8 = 7;
     /// `ITEM_Uninitialized`: the offset of the `new` instruction follows.

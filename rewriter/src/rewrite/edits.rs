@@ -1,9 +1,9 @@
 //! What the transforms ask to be inserted into one method.
 
-/// A short run of injected instructions: at most a call with five stack instructions on both sides.
+/// A short run of injected instructions: at most two calls with what they push, or one with five stack instructions on both sides.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Snippet {
-    bytes: [u8; 15],
+    bytes: [u8; 23],
     length: u8,
 }
 
@@ -68,10 +68,28 @@ pub(crate) struct Edits {
     pub(crate) extra_stack: u16,
     /// The least `max_stack` that the insertions need.
     pub(crate) least_stack: u16,
-    /// Local variables behind the method's own that the insertions need; no insertion expects what another one left there.
+    /// Local variables behind the method's own that the insertions need, the counter first; of the others, no insertion expects what
+    /// another one left there.
     pub(crate) extra_locals: u16,
+    /// Where the executed instructions are counted; every frame of the method has it.
+    pub(crate) counter: Option<Counter>,
     /// For the account.
     pub(crate) sites: Sites,
+}
+
+/// A local variable behind the method's own that the entry sets and that keeps its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counter {
+    pub(crate) index: u16,
+    /// A `long`; or else an `int`.
+    pub(crate) is_long: bool,
+}
+
+impl Counter {
+    /// The local variables that it takes.
+    pub(crate) fn slots(self) -> u16 {
+        1 + u16::from(self.is_long)
+    }
 }
 
 /// Code on the way to the instruction at `pc` that only some ways there lead over.
@@ -127,6 +145,7 @@ impl Edits {
         self.extra_stack = 0;
         self.least_stack = 0;
         self.extra_locals = 0;
+        self.counter = None;
         self.sites = Sites::default();
     }
 
@@ -139,9 +158,14 @@ impl Edits {
         self.extra_stack = self.extra_stack.max(extra);
     }
 
-    /// Notes that an insertion uses `extra` local variables behind the method's own.
+    /// Notes that an insertion uses `extra` local variables behind the method's own and the counter.
     pub(crate) fn need_locals(&mut self, extra: u16) {
-        self.extra_locals = self.extra_locals.max(extra);
+        self.extra_locals = self.extra_locals.max(self.counter_slots() + extra);
+    }
+
+    /// How many local variables behind the method's own are taken.
+    pub(crate) fn counter_slots(&self) -> u16 {
+        self.counter.map_or(0, Counter::slots)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

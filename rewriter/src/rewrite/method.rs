@@ -4,7 +4,7 @@ use super::code_scan::CodeScan;
 use super::constant_pool_appender::ConstantPoolAppender;
 use super::edits::Edits;
 use super::relocation::Relocation;
-use super::stack_map_table::AppendedFrames;
+use super::stack_map_table::{AppendedFrames, ExtraLocal};
 use super::{
     MethodEvent, MethodRef, MethodReport, SkipReason, Transforms, debug_tables, exception_table,
     stack_map_table, type_annotations,
@@ -12,6 +12,7 @@ use super::{
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
 use crate::region::RegionFault;
 use crate::transform::allocation::{Arrays, ObjectInit, Objects};
+use crate::transform::bytecodes::Bytecodes;
 use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
 use crate::transform::library_calls::{LibraryEntries, LibraryExits};
@@ -138,6 +139,9 @@ impl MethodRewriter {
             // So that what a method serves ends in front of its own end.
             Rmi.plan(&mut site, &mut self.edits)?;
         }
+        if transforms.bytecodes && transforms.method_events {
+            Bytecodes.plan(&mut site, &mut self.edits)?;
+        }
         if transforms.method_events {
             MethodEvents.plan(&mut site, &mut self.edits)?;
         }
@@ -211,7 +215,9 @@ impl MethodRewriter {
             true => None,
             false => Some(site.appender.throwable(pool)?),
         };
-        self.write_attributes(class, method, &code, frames, throwable, appender, out)?;
+        let counter =
+            self.edits.counter.map(|counter| ExtraLocal { index: code.max_locals, is_long: counter.is_long });
+        self.write_attributes(class, method, &code, frames, throwable, counter, appender, out)?;
         let length = (out.len() - start - 6) as u32;
         out[start + 2..start + 6].copy_from_slice(&length.to_be_bytes());
         Ok(true)
@@ -226,12 +232,13 @@ impl MethodRewriter {
         code: &CodeAttribute<'_>,
         frames: Option<&[u8]>,
         throwable: Option<u16>,
+        extra: Option<ExtraLocal>,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
     ) -> Result<(), SkipReason> {
         let pool = &class.pool;
         let relocation = &self.relocation;
-        let appended = throwable.map(|throwable| AppendedFrames { pcs: &self.appended, throwable });
+        let appended = throwable.map(|throwable| AppendedFrames { pcs: &self.appended, throwable, extra });
         let added = frames.is_none() && appended.is_some();
         let count = code.attributes.len() + usize::from(added);
         out.extend_from_slice(&u16::try_from(count).map_err(|_| SkipReason::BadCode)?.to_be_bytes());
@@ -249,7 +256,7 @@ impl MethodRewriter {
                     debug_tables::write_local_variables(attribute.info, length, count, relocation, out);
                 }
                 b"StackMapTable" if frames.is_some() => {
-                    if relocation.trampolines().is_empty() {
+                    if relocation.trampolines().is_empty() && extra.is_none() {
                         stack_map_table::write(Some(attribute.info), &self.scan, relocation, appended, out)?;
                     } else {
                         let locals = initial_locals(class, method, appender)?;
@@ -258,6 +265,7 @@ impl MethodRewriter {
                             &locals,
                             &self.scan,
                             relocation,
+                            extra,
                             appended,
                             out,
                         )?;
@@ -332,8 +340,9 @@ fn initial_locals(
     appender: &mut ConstantPoolAppender,
 ) -> Result<Vec<u8>, SkipReason> {
     use crate::class_file::descriptor::field_slots;
-    use crate::class_file::stack_map_table::verification_type::{DOUBLE, LONG, OBJECT, UNINITIALIZED_THIS};
-    const INTEGER: u8 = 1;
+    use crate::class_file::stack_map_table::verification_type::{
+        DOUBLE, INTEGER, LONG, OBJECT, UNINITIALIZED_THIS,
+    };
     const FLOAT: u8 = 2;
     let mut locals = Vec::new();
     if method.access_flags & ACC_STATIC == 0 {

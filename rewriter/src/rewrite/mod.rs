@@ -51,6 +51,8 @@ const ACC_ABSTRACT: u16 = 0x0400;
 pub struct Transforms {
     /// [`method_events`](crate::transform::method_events).
     pub method_events: bool,
+    /// [`bytecodes`](crate::transform::bytecodes); [`method_events`](Self::method_events) belongs to it.
+    pub bytecodes: bool,
     /// [`allocation`](crate::transform::allocation).
     pub allocation: bool,
     /// Its part for arrays and copies.
@@ -74,6 +76,7 @@ impl Transforms {
     /// None of them.
     pub const NONE: Self = Self {
         method_events: false,
+        bytecodes: false,
         allocation: false,
         array_allocation: false,
         object_init: false,
@@ -86,6 +89,7 @@ impl Transforms {
     /// All of them.
     pub const ALL: Self = Self {
         method_events: true,
+        bytecodes: true,
         allocation: true,
         array_allocation: true,
         object_init: true,

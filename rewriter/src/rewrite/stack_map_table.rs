@@ -2,9 +2,11 @@
 //!
 //! - a frame moves to where branches to its pc arrive;
 //! - a pad, a landing and a detour get a copy of the frame of what they lead to, and that the short form that repeats it;
-//! - the handlers behind the code get empty locals and a Throwable, which fits every state (JVMS 4.10.1.2);
+//! - the handlers behind the code get empty locals, but for the local variable of ours, and a Throwable, which fits every state (JVMS 4.10.1.2);
 //! - a trampoline gets a copy of its target's frame. Copies from elsewhere break the chain of deltas, so
-//!   then every frame is written in full.
+//!   then every frame is written in full;
+//! - a local variable of ours that lives in the whole method is added to every frame, which is written in full, too, unless it has the
+//!   locals of the frame in front of it.
 
 use super::SkipReason;
 use super::code_scan::CodeScan;
@@ -18,6 +20,29 @@ pub(crate) struct AppendedFrames<'a> {
     pub(crate) pcs: &'a [u32],
     /// The Class entry of `java/lang/Throwable`.
     pub(crate) throwable: u16,
+    /// Their one local variable, if there is one.
+    pub(crate) extra: Option<ExtraLocal>,
+}
+
+/// A local variable of ours that has a value everywhere in the method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExtraLocal {
+    /// Behind all of the method's own.
+    pub(crate) index: u16,
+    /// A `long`, or else an `int`.
+    pub(crate) is_long: bool,
+}
+
+impl ExtraLocal {
+    /// Adds it to the locals of a frame.
+    fn add_to(self, locals: &mut Vec<u8>) -> Result<(), SkipReason> {
+        use verification_type::{DOUBLE, INTEGER, LONG, TOP};
+        let slots: usize = types(locals).map(|item| 1 + usize::from(matches!(item[0], LONG | DOUBLE))).sum();
+        let missing = usize::from(self.index).checked_sub(slots).ok_or(SkipReason::BadStackMap)?;
+        locals.resize(locals.len() + missing, TOP);
+        locals.push(if self.is_long { LONG } else { INTEGER });
+        Ok(())
+    }
 }
 
 /// Appends the attribute's new `info`. `info` is the old one, `None` if there was none.
@@ -78,8 +103,8 @@ fn repeated(frame: Frame<'_>) -> Frame<'_> {
 /// Most bytes that the locals of all frames may take when written in full: hostile frames inherit without end.
 const MOST_BYTES: usize = 1 << 24;
 
-/// As [`write`], for a method with trampolines. `initial_locals` are the verification types of the
-/// method's parameters.
+/// As [`write`], for a method with trampolines, or with `extra`. `initial_locals` are the verification types of the method's
+/// parameters.
 ///
 /// # Errors
 /// [`SkipReason::BadStackMap`], also if a trampoline's target has no frame.
@@ -88,6 +113,7 @@ pub(crate) fn write_in_full(
     initial_locals: &[u8],
     scan: &CodeScan,
     relocation: &Relocation,
+    extra: Option<ExtraLocal>,
     appended: Option<AppendedFrames<'_>>,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
@@ -111,11 +137,15 @@ pub(crate) fn write_in_full(
         if !scan.is_instruction(frame.pc) {
             return Err(SkipReason::BadStackMap);
         }
-        spelled_out += locals.len();
+        let mut all = locals.clone();
+        if let Some(extra) = extra {
+            extra.add_to(&mut all)?;
+        }
+        spelled_out += all.len();
         if spelled_out > MOST_BYTES {
             return Err(SkipReason::BadStackMap);
         }
-        absolute.push((frame.pc, locals.clone(), frame.stack.to_vec()));
+        absolute.push((frame.pc, all, frame.stack.to_vec()));
     }
 
     let mut cursor = relocation.cursor();
@@ -137,15 +167,23 @@ pub(crate) fn write_in_full(
     let mut writer = Writer { scan, relocation, previous: -1, count: 0 };
     let count_at = out.len();
     out.extend_from_slice(&[0, 0]);
+    let mut before: Option<&Vec<u8>> = None;
     for (position, index) in placed {
         let (_, locals, stack) = &absolute[index];
+        let stacked = types(stack).count();
+        let kind = match stacked {
+            0 if extra.is_some() && before == Some(locals) => FrameKind::Same,
+            1 if extra.is_some() && before == Some(locals) => FrameKind::SameLocals1StackItem,
+            _ => FrameKind::Full,
+        };
+        before = Some(locals);
         let frame = Frame {
             pc: 0,
-            kind: FrameKind::Full,
+            kind,
             extended: false,
             locals_count: types(locals).count() as u16,
             locals,
-            stack_count: types(stack).count() as u16,
+            stack_count: stacked as u16,
             stack,
         };
         writer.frame(out, position, &frame)?;
@@ -220,15 +258,19 @@ impl Writer<'_> {
     }
 
     fn appended(&mut self, out: &mut Vec<u8>, frames: Option<AppendedFrames<'_>>) -> Result<(), SkipReason> {
-        let Some(AppendedFrames { pcs, throwable }) = frames else { return Ok(()) };
+        let Some(AppendedFrames { pcs, throwable, extra }) = frames else { return Ok(()) };
+        let mut locals = Vec::new();
+        if let Some(extra) = extra {
+            extra.add_to(&mut locals)?;
+        }
         let [a, b] = throwable.to_be_bytes();
         let stack = [verification_type::OBJECT, a, b];
         let frame = Frame {
             pc: 0,
             kind: FrameKind::Full,
             extended: false,
-            locals_count: 0,
-            locals: &[],
+            locals_count: types(&locals).count() as u16,
+            locals: &locals,
             stack_count: 1,
             stack: &stack,
         };

@@ -74,7 +74,8 @@ impl Transform for HandOvers {
         let calls = site.calls;
         for &(pc, callee) in calls {
             let Callee::HandOver(HandOver { wrap, above, by_receiver }) = callee else { continue };
-            let local = site.code.max_locals;
+            let local =
+                site.code.max_locals.checked_add(edits.counter_slots()).ok_or(SkipReason::MaxLocals)?;
             // From the top of the stack down.
             let slots: &[(u8, u8, u16)] = match above {
                 Above::Nothing => &[],

@@ -20,6 +20,12 @@ pub enum Hook {
     SuperReturned,
     /// In front of every exception handler of the method.
     ExceptionCaught,
+    /// In front of every xRETURN and in the catch-any handler, where a call has executed so many instructions.
+    BytecodesExecuted,
+    /// The same of a method with loops.
+    BytecodesExecutedLong,
+    /// In a constructor, in front of instructions that are executed before `super()` has returned.
+    BytecodesPending,
     /// In front of a call into a library.
     LibraryEnter,
     /// Behind it.
@@ -134,6 +140,8 @@ pub enum Hook {
 
 /// Internal name of the class that takes method events.
 pub const PROFILER_RUNTIME: &str = "instrument/runtime/ProfilerRuntime";
+/// Internal name of the class that takes counts of executed instructions.
+pub const BYTECODES: &str = "instrument/runtime/Bytecodes";
 /// Internal name of the class that takes allocation events.
 pub const HEAP_PROXY: &str = "instrument/runtime/HeapProxy";
 /// Internal name of the class that is told of threads that start.
@@ -174,13 +182,16 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 61] = [
+    pub const ALL: [Self; 64] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
         Self::MethodUnwind,
         Self::SuperReturned,
         Self::ExceptionCaught,
+        Self::BytecodesExecuted,
+        Self::BytecodesExecutedLong,
+        Self::BytecodesPending,
         Self::LibraryEnter,
         Self::LibraryExit,
         Self::ArrayAlloc,
@@ -252,6 +263,9 @@ impl Hook {
             Self::MethodUnwind => (PROFILER_RUNTIME, "methodUnwind", METHOD_EVENT),
             Self::SuperReturned => (PROFILER_RUNTIME, "superReturned", METHOD_EVENT),
             Self::ExceptionCaught => (PROFILER_RUNTIME, "exceptionCaught", METHOD_EVENT),
+            Self::BytecodesExecuted => (BYTECODES, "executed", "(II)V"),
+            Self::BytecodesExecutedLong => (BYTECODES, "executed", "(IJ)V"),
+            Self::BytecodesPending => (BYTECODES, "pending", "(II)V"),
             Self::LibraryEnter => (PROFILER_RUNTIME, "libraryEnter", METHOD_EVENT),
             Self::LibraryExit => (PROFILER_RUNTIME, "libraryExit", METHOD_EVENT),
             Self::ArrayAlloc => (HEAP_PROXY, "ArrayAlloc", OBJECT_EVENT),

@@ -29,7 +29,8 @@ impl Transform for MethodEvents {
         let id = site.push_id()?;
         edits.need_stack(1);
         let entry = if site.is_constructor { Hook::ConstructorEntry } else { Hook::MethodEntry };
-        edits.entry = Some(site.call(entry, id)?);
+        let before = edits.entry.unwrap_or_default();
+        edits.entry = Some(site.call(entry, before.with(id.as_slice()))?);
 
         if !site.scan.returns.is_empty() {
             let exit = site.call(Hook::MethodExit, id)?;
@@ -65,7 +66,11 @@ impl Transform for MethodEvents {
         }
         if !edits.covered.is_empty() {
             edits.least_stack = edits.least_stack.max(2);
-            edits.unwind = Some(site.call(Hook::MethodUnwind, id)?.with(&[opcode::ATHROW]));
+            let before = edits.unwind.unwrap_or_default();
+            let unwind = site.call(Hook::MethodUnwind, before.with(id.as_slice()))?;
+            edits.unwind = Some(unwind.with(&[opcode::ATHROW]));
+        } else {
+            edits.unwind = None;
         }
         Ok(())
     }
@@ -96,10 +101,10 @@ fn cover(returns: &[u32], start: u32, end: u32, edits: &mut Edits) {
 }
 
 /// A half-open range of pcs.
-type PcRange = (u32, u32);
+pub(super) type PcRange = (u32, u32);
 
 /// The pcs of the calls that initialise `this`, and the ranges that are reached with it initialised.
-fn constructor_calls(site: &mut MethodSite<'_>) -> Result<(Vec<u32>, Vec<PcRange>), SkipReason> {
+pub(super) fn constructor_calls(site: &mut MethodSite<'_>) -> Result<(Vec<u32>, Vec<PcRange>), SkipReason> {
     if let Some(pc) = only_call(site) {
         return Ok((vec![pc], vec![(pc + 3, site.code.code.len() as u32)]));
     }

@@ -3,6 +3,7 @@
 //! | transform | what it makes a program tell |
 //! |---|---|
 //! | [`method_events`] | every entry and exit of every method, normal or by exception |
+//! | [`bytecodes`] | how many instructions every call executes |
 //! | [`allocation`] | every array and object that a method creates |
 //! | [`thread_links`] | which call started a thread |
 //! | [`hand_over`] | which call handed a task to another thread |
@@ -15,6 +16,7 @@
 //! [`rewrite`](crate::rewrite).
 
 pub mod allocation;
+pub mod bytecodes;
 pub(crate) mod call_sites;
 pub mod hand_over;
 pub mod hooks;

@@ -31,8 +31,8 @@ use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, MethodRep
 pub(crate) const FORMS: [Transforms; 5] = [
     Transforms { method_events: true, ..Transforms::NONE },
     Transforms { allocation: true, ..Transforms::NONE },
-    // What `rmi` and `parks` insert into a few classes of the JDK is looked at on real machines.
-    Transforms { rmi: false, parks: false, ..Transforms::ALL },
+    // What `bytecodes` inserts is compared with what a JVM counts. What `rmi` and `parks` insert into a few classes of the JDK is looked at on real machines.
+    Transforms { rmi: false, parks: false, bytecodes: false, ..Transforms::ALL },
     Transforms { thread_links: true, hand_over: true, ..Transforms::NONE },
     Transforms { array_allocation: true, object_init: true, ..Transforms::NONE },
 ];

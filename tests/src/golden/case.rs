@@ -76,6 +76,9 @@ pub struct Case {
     /// The diff of `method-events` and `allocation` together is printed: where the two insert at the same place.
     #[serde(default)]
     pub both: bool,
+    /// The diff with `bytecodes` is printed.
+    #[serde(default)]
+    pub bytecodes: bool,
     /// The diff with calls into libraries is printed.
     #[serde(default)]
     pub library_calls: bool,

@@ -27,7 +27,7 @@ const NONE: rewrite::Transforms = rewrite::Transforms::NONE;
 const METHOD_EVENTS: rewrite::Transforms = rewrite::Transforms { method_events: true, ..NONE };
 
 /// The combinations that every case is tried with, by the name of their printed diff.
-pub const COMBINATIONS: [(&str, Transforms); 12] = [
+pub const COMBINATIONS: [(&str, Transforms); 13] = [
     ("method-events", Transforms { of: METHOD_EVENTS, regions: false, library: false }),
     (
         "allocation",
@@ -37,6 +37,14 @@ pub const COMBINATIONS: [(&str, Transforms); 12] = [
         "both",
         Transforms {
             of: rewrite::Transforms { allocation: true, ..METHOD_EVENTS },
+            regions: false,
+            library: false,
+        },
+    ),
+    (
+        "bytecodes",
+        Transforms {
+            of: rewrite::Transforms { bytecodes: true, ..METHOD_EVENTS },
             regions: false,
             library: false,
         },

@@ -126,7 +126,21 @@ final class CountsState extends ThreadState {
         return mode == Gate.recording() && sp > floor && Format.idPlusOne(words.get(sp - 1)) == id + 1;
     }
 
+    @Override
+    boolean executed(int upper, long count) {
+        int top = sp - 1;
+        if (mode != Gate.recording() || top < floor || (int) (words.get(top) >>> 32) != upper) {
+            return false;
+        }
+        return bytecodes.add(upper & 0x7fffffff, count);
+    }
+
     // ---- for the slow paths ----
+
+    @Override
+    int consumerOf(long frame) {
+        return Format.idPlusOne(frame);
+    }
 
     @Override
     int depth() {
@@ -468,7 +482,7 @@ final class CountsState extends ThreadState {
                 Journal.move(sum, sum.counts, target, words.get(at + column), counts, at + column - counts.base);
             }
         }
-        if (!allocations.foldInto(sum, sum.allocations, null)) {
+        if (!allocations.foldInto(sum, sum.allocations, null) || !bytecodes.foldInto(sum, null)) {
             return false;
         }
         folded(sum);

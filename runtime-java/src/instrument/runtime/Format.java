@@ -53,6 +53,7 @@ final class Format {
     static final int PAUSES = 20;
     static final int TREE_NODES = 21;
     static final int HOLDERS = 22;
+    static final int BYTECODES = 23;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -62,6 +63,8 @@ final class Format {
     static final int THREAD_FLAGS = 5;
     /** THREAD: bytes of the name. ENDED: number of threads folded into it. */
     static final int THREAD_EXTRA = 6;
+    /** File offset of the counts of executed instructions. */
+    static final int BYTECODES_AT = 7;
     static final int THREAD_LENGTH = 256;
     /** Bytes of a thread's name. */
     static final int THREAD_NAME = 128;

@@ -13,6 +13,8 @@ final class Rehearsal {
         for (int id = 0; id < 100; id++) {
             SlowPath.enter(state, id, id == 0 ? 0 : Format.PENDING, null);
         }
+        Bytecodes.addSlowly(state, 98, 99 | 0x80000000, 1, null);
+        state.executed(99 | 0x80000000, 1);
         SlowPath.superReturned(state, 98, null);
         SlowPath.caught(state, 97, null);
         state.superReturned(97);

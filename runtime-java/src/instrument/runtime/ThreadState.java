@@ -76,6 +76,8 @@ abstract class ThreadState {
     int link;
     /** Those that this thread has made; null: none. */
     Links links;
+    /** What its calls have executed, where that is counted. */
+    final BytecodeTable bytecodes = new BytecodeTable();
     /** Of code regions. */
     RegionTimer timers;
     /** Remote calls that it makes and serves; null: none so far. */
@@ -132,6 +134,9 @@ abstract class ThreadState {
 
     abstract boolean caught(int id);
 
+    /** The call of the topmost frame has executed so many instructions; true if it has this upper half, or nothing is to be counted. */
+    abstract boolean executed(int upper, long count);
+
     // ---- what the slow paths ask of the subclass; the thread is BUSY ----
 
     /** Frames on the shadow stack. */
@@ -179,6 +184,9 @@ abstract class ThreadState {
 
     /** So many ns of pauses came after the last event, or as many as there are since: takes them out of the times of open calls. */
     abstract void takeOut(long ns);
+
+    /** What figures of a frame belong to: id + 1, or the number of its node. */
+    abstract int consumerOf(long frame);
 
     /** Pushes the frame of a link. */
     abstract boolean pushLink(int link);
@@ -465,6 +473,7 @@ abstract class ThreadState {
         mode = STOPPED;
         isInside(false);
         Threads.file.release(header);
+        bytecodes.release();
         releaseRegions();
     }
 

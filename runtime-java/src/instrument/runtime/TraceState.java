@@ -125,6 +125,17 @@ final class TraceState extends ThreadState {
         return true;
     }
 
+    /** A trace has no event for it. */
+    @Override
+    boolean executed(int upper, long count) {
+        return true;
+    }
+
+    @Override
+    int consumerOf(long frame) {
+        return Format.idPlusOne(frame);
+    }
+
     @Override
     boolean caught(int id) {
         int top = depth - 1;

@@ -45,7 +45,7 @@ final class TreeFold {
                 return false;
             }
         }
-        if (!from.allocations.foldInto(to, to.allocations, nodes)) {
+        if (!from.allocations.foldInto(to, to.allocations, nodes) || !from.bytecodes.foldInto(to, nodes)) {
             return false;
         }
         Links.folded(from, nodes, to.ordinal);

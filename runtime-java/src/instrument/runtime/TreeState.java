@@ -279,7 +279,21 @@ final class TreeState extends ThreadState {
         return mode == Gate.recording() && sp > floor && Format.idPlusOne(words.get(sp - 2)) == id + 1;
     }
 
+    @Override
+    boolean executed(int upper, long count) {
+        int top = sp - 2;
+        if (mode != Gate.recording() || top < floor || (int) (words.get(top) >>> 32) != upper) {
+            return false;
+        }
+        return bytecodes.add(current, count);
+    }
+
     // ---- for the slow paths ----
+
+    @Override
+    int consumerOf(long frame) {
+        return (int) frame;
+    }
 
     @Override
     int depth() {
