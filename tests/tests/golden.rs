@@ -185,6 +185,9 @@ fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritt
     if transforms.of.rmi {
         stated.extend(case.rmi_skips.clone());
     }
+    if transforms.of.bytecodes {
+        stated.extend(case.bytecodes_skips.clone());
+    }
     if transforms.library {
         stated.extend(case.library_skips.clone());
     }
@@ -287,9 +290,17 @@ fn compile_judge(jdk: &Jdk, work: &Path) -> Result<PathBuf> {
     let output = work.join("judge");
     fs::create_dir(&output)?;
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("java");
-    let files =
-        ["Recorder", "ProfilerRuntime", "HeapProxy", "ThreadLinks", "HandOver", "Regions", "RmiMarkers", "Bytecodes"]
-            .map(|name| format!("instrument/runtime/{name}.java"));
+    let files = [
+        "Recorder",
+        "ProfilerRuntime",
+        "HeapProxy",
+        "ThreadLinks",
+        "HandOver",
+        "Regions",
+        "RmiMarkers",
+        "Bytecodes",
+    ]
+    .map(|name| format!("instrument/runtime/{name}.java"));
     let files: Vec<_> =
         files.iter().map(String::as_str).chain(["Harness.java"]).map(|f| sources.join(f)).collect();
     compile(jdk, &files, &output)?;
@@ -402,7 +413,9 @@ impl Variant {
         if transforms.of.method_events {
             ensure!(!reading.methods.is_empty(), "no event: rewritten code did not run");
             let of_library = |method: &str| method.starts_with(CALL);
-            for (method, stated) in case.counts.iter().filter(|(m, _)| transforms.library || !of_library(m)) {
+            let left = |method: &str| transforms.of.bytecodes && case.bytecodes_skips.contains_key(method);
+            let known = |method: &str| !left(method) && (transforms.library || !of_library(method));
+            for (method, stated) in case.counts.iter().filter(|(method, _)| known(method)) {
                 let found = reading.methods.get(method).copied().unwrap_or_default();
                 let lossy = case.lossy.contains(method);
                 ensure!(lossy || found == *stated, "{method}: {found:?}, but the case says {stated:?}");

@@ -1,9 +1,9 @@
 //! What the transforms ask to be inserted into one method.
 
-/// A short run of injected instructions: at most two calls with what they push, or one with five stack instructions on both sides.
+/// A short run of injected instructions: at most a call with five stack instructions on both sides.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Snippet {
-    bytes: [u8; 23],
+    bytes: [u8; 15],
     length: u8,
 }
 
@@ -73,6 +73,8 @@ pub(crate) struct Edits {
     pub(crate) extra_locals: u16,
     /// Where the executed instructions are counted; every frame of the method has it.
     pub(crate) counter: Option<Counter>,
+    /// What the ends of the method tell of the executed instructions; none: nothing.
+    pub(crate) executed: Option<Executed>,
     /// For the account.
     pub(crate) sites: Sites,
 }
@@ -90,6 +92,15 @@ impl Counter {
     pub(crate) fn slots(self) -> u16 {
         1 + u16::from(self.is_long)
     }
+}
+
+/// How many instructions a call has executed when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Executed {
+    /// Always as many.
+    Constant(u32),
+    /// What is in the counter.
+    Counter(Counter),
 }
 
 /// Code on the way to the instruction at `pc` that only some ways there lead over.
@@ -146,6 +157,7 @@ impl Edits {
         self.least_stack = 0;
         self.extra_locals = 0;
         self.counter = None;
+        self.executed = None;
         self.sites = Sites::default();
     }
 

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | entry | the counter, a local variable of ours behind the method's own, gets the length of the first segment |
 //! | in front of every other segment | its length is added to the counter |
-//! | in front of every xRETURN, before `methodExit` | push ID; the counter; `executed` |
-//! | catch-any handler behind the code, before `methodUnwind` | push ID; the counter; `executed` |
+//! | in front of every xRETURN | push ID; the counter; `methodExit`, in the place of that of `method-events` |
+//! | catch-any handler behind the code | push ID; the counter; `methodUnwind`, the same; `athrow` |
 //! | in a constructor, in front of every segment that ends before `super()` has returned | push ID; its length; `pending`: no handler can tell of it when `super()` throws |
 //!
 //! A *segment* is a run of instructions that is entered at its first one only and of which only the last can throw or branch: whoever
@@ -23,7 +23,7 @@ use crate::class_file::Tag;
 use crate::class_file::instruction::{Instructions, targets, u2};
 use crate::class_file::opcode;
 use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Counter, Edits, Place, Snippet};
+use crate::rewrite::edits::{Counter, Edits, Executed, Place, Snippet};
 
 /// The transform; it has no options. It comes in front of `method-events`.
 #[derive(Debug, Clone, Copy)]
@@ -37,13 +37,6 @@ struct Segment {
     last: u32,
     /// The number of instructions.
     length: u32,
-}
-
-/// Where the number of executed instructions is.
-#[derive(Debug, Clone, Copy)]
-enum Source {
-    Constant(u32),
-    Counter(Counter),
 }
 
 impl Transform for Bytecodes {
@@ -61,20 +54,20 @@ impl Transform for Bytecodes {
         for segment in &early {
             let id = site.push_id()?;
             let length = site.push(segment.length)?;
-            let call = site.call(Hook::BytecodesPending, id.with(length.as_slice()))?;
+            let call = site.call(Hook::CountedPending, id.with(length.as_slice()))?;
             edits.insert(segment.pc, Place::Before, call);
         }
-        let source = match counted[..] {
+        let executed = match counted[..] {
             [] => return Ok(()),
-            [only] if !leaders.is_entered_again(only.pc) => Source::Constant(only.length),
+            [only] if !leaders.is_entered_again(only.pc) => Executed::Constant(only.length),
             _ => {
                 let counter = Counter { index: site.code.max_locals, is_long: leaders.goes_back };
                 edits.counter = Some(counter);
                 edits.need_locals(0);
-                Source::Counter(counter)
+                Executed::Counter(counter)
             }
         };
-        if let Source::Counter(counter) = source {
+        if let Executed::Counter(counter) = executed {
             edits.need_stack(if counter.is_long { 4 } else { 2 });
             let first = segments[0];
             let sets = !leaders.is_entered_again(first.pc) && !is_early(&first);
@@ -87,31 +80,10 @@ impl Transform for Bytecodes {
                 add(site, edits, counter, segment)?;
             }
         }
-        for &pc in &site.scan.returns {
-            let call = executed(site, source)?;
-            edits.insert(pc, Place::Before, call);
-        }
-        edits.unwind = Some(executed(site, source)?);
+        edits.executed = Some(executed);
         // The exception, the id, and a long.
         edits.least_stack = edits.least_stack.max(4);
         Ok(())
-    }
-}
-
-/// push ID; the number; `executed`.
-fn executed(site: &mut MethodSite<'_>, source: Source) -> Result<Snippet, SkipReason> {
-    let id = site.push_id()?;
-    match source {
-        Source::Constant(length) => {
-            let length = site.push(length)?;
-            site.call(Hook::BytecodesExecuted, id.with(length.as_slice()))
-        }
-        Source::Counter(Counter { index, is_long: false }) => {
-            site.call(Hook::BytecodesExecuted, local(id, opcode::ILOAD, index))
-        }
-        Source::Counter(Counter { index, is_long: true }) => {
-            site.call(Hook::BytecodesExecutedLong, local(id, opcode::LLOAD, index))
-        }
     }
 }
 
@@ -148,7 +120,7 @@ fn add(
 }
 
 /// A load or store of a local variable, behind what is there.
-fn local(before: Snippet, opcode: u8, index: u16) -> Snippet {
+pub(super) fn local(before: Snippet, opcode: u8, index: u16) -> Snippet {
     match index.to_be_bytes() {
         [0, low] => before.with(&[opcode, low]),
         [high, low] => before.with(&[opcode::WIDE, opcode, high, low]),

@@ -20,12 +20,16 @@ pub enum Hook {
     SuperReturned,
     /// In front of every exception handler of the method.
     ExceptionCaught,
-    /// In front of every xRETURN and in the catch-any handler, where a call has executed so many instructions.
-    BytecodesExecuted,
+    /// As `MethodExit`, with how many instructions the call has executed.
+    CountedExit,
     /// The same of a method with loops.
-    BytecodesExecutedLong,
+    CountedExitLong,
+    /// As `MethodUnwind`, with how many instructions the call has executed.
+    CountedUnwind,
+    /// The same of a method with loops.
+    CountedUnwindLong,
     /// In a constructor, in front of instructions that are executed before `super()` has returned.
-    BytecodesPending,
+    CountedPending,
     /// In front of a call into a library.
     LibraryEnter,
     /// Behind it.
@@ -140,7 +144,7 @@ pub enum Hook {
 
 /// Internal name of the class that takes method events.
 pub const PROFILER_RUNTIME: &str = "instrument/runtime/ProfilerRuntime";
-/// Internal name of the class that takes counts of executed instructions.
+/// Internal name of the class that takes exits with counts of executed instructions.
 pub const BYTECODES: &str = "instrument/runtime/Bytecodes";
 /// Internal name of the class that takes allocation events.
 pub const HEAP_PROXY: &str = "instrument/runtime/HeapProxy";
@@ -182,16 +186,18 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 64] = [
+    pub const ALL: [Self; 66] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
         Self::MethodUnwind,
         Self::SuperReturned,
         Self::ExceptionCaught,
-        Self::BytecodesExecuted,
-        Self::BytecodesExecutedLong,
-        Self::BytecodesPending,
+        Self::CountedExit,
+        Self::CountedExitLong,
+        Self::CountedUnwind,
+        Self::CountedUnwindLong,
+        Self::CountedPending,
         Self::LibraryEnter,
         Self::LibraryExit,
         Self::ArrayAlloc,
@@ -263,9 +269,11 @@ impl Hook {
             Self::MethodUnwind => (PROFILER_RUNTIME, "methodUnwind", METHOD_EVENT),
             Self::SuperReturned => (PROFILER_RUNTIME, "superReturned", METHOD_EVENT),
             Self::ExceptionCaught => (PROFILER_RUNTIME, "exceptionCaught", METHOD_EVENT),
-            Self::BytecodesExecuted => (BYTECODES, "executed", "(II)V"),
-            Self::BytecodesExecutedLong => (BYTECODES, "executed", "(IJ)V"),
-            Self::BytecodesPending => (BYTECODES, "pending", "(II)V"),
+            Self::CountedExit => (BYTECODES, "methodExit", "(II)V"),
+            Self::CountedExitLong => (BYTECODES, "methodExit", "(IJ)V"),
+            Self::CountedUnwind => (BYTECODES, "methodUnwind", "(II)V"),
+            Self::CountedUnwindLong => (BYTECODES, "methodUnwind", "(IJ)V"),
+            Self::CountedPending => (BYTECODES, "pending", "(II)V"),
             Self::LibraryEnter => (PROFILER_RUNTIME, "libraryEnter", METHOD_EVENT),
             Self::LibraryExit => (PROFILER_RUNTIME, "libraryExit", METHOD_EVENT),
             Self::ArrayAlloc => (HEAP_PROXY, "ArrayAlloc", OBJECT_EVENT),

@@ -13,11 +13,11 @@
 //! calls that initialise `this`: no handler may cover `super()` (JVMS 4.10.1.4), and dead code is left out.
 
 use super::hooks::Hook;
-use super::{MethodSite, Transform};
+use super::{MethodSite, Transform, bytecodes};
 use crate::class_file::exception_table::ExceptionTable;
 use crate::class_file::opcode;
 use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Place, Snippet};
+use crate::rewrite::edits::{Edits, Executed, Place, Snippet};
 use crate::rewrite::uninitialized::Origin;
 
 /// The transform; it has no options.
@@ -33,7 +33,7 @@ impl Transform for MethodEvents {
         edits.entry = Some(site.call(entry, before.with(id.as_slice()))?);
 
         if !site.scan.returns.is_empty() {
-            let exit = site.call(Hook::MethodExit, id)?;
+            let exit = ended(site, edits, [Hook::MethodExit, Hook::CountedExit, Hook::CountedExitLong])?;
             for &pc in &site.scan.returns {
                 edits.insert(pc, Place::Before, exit);
             }
@@ -66,14 +66,26 @@ impl Transform for MethodEvents {
         }
         if !edits.covered.is_empty() {
             edits.least_stack = edits.least_stack.max(2);
-            let before = edits.unwind.unwrap_or_default();
-            let unwind = site.call(Hook::MethodUnwind, before.with(id.as_slice()))?;
+            let unwind =
+                ended(site, edits, [Hook::MethodUnwind, Hook::CountedUnwind, Hook::CountedUnwindLong])?;
             edits.unwind = Some(unwind.with(&[opcode::ATHROW]));
-        } else {
-            edits.unwind = None;
         }
         Ok(())
     }
+}
+
+/// The call that tells of an end: without a count, with an `int`, with a `long`.
+fn ended(site: &mut MethodSite<'_>, edits: &Edits, hooks: [Hook; 3]) -> Result<Snippet, SkipReason> {
+    let id = site.push_id()?;
+    let (hook, snippet) = match edits.executed {
+        None => (hooks[0], id),
+        Some(Executed::Constant(count)) => (hooks[1], id.with(site.push(count)?.as_slice())),
+        Some(Executed::Counter(counter)) if counter.is_long => {
+            (hooks[2], bytecodes::local(id, opcode::LLOAD, counter.index))
+        }
+        Some(Executed::Counter(counter)) => (hooks[1], bytecodes::local(id, opcode::ILOAD, counter.index)),
+    };
+    site.call(hook, snippet)
 }
 
 /// The pc of every handler, ascending, and whether some row leads there whatever is thrown.

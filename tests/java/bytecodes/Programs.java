@@ -777,3 +777,26 @@ class Straight {
         System.out.println(sum);
     }
 }
+
+/** The same work in two contexts; in one of them it takes more instructions than an int can count. */
+class Contexts {
+    static int work(int n) {
+        int x = 1;
+        for (int i = 0; i < n; i++) {
+            x ^= i;
+        }
+        return x;
+    }
+
+    static int few() {
+        return work(10) + 1;
+    }
+
+    static int many() {
+        return work(1_000_000_000) + 1;
+    }
+
+    public static void main(String[] args) {
+        System.out.println(args.length > 0 ? work(Integer.parseInt(args[0])) : few() ^ many());
+    }
+}

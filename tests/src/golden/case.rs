@@ -85,6 +85,9 @@ pub struct Case {
     /// With `waits`, the calls that are recorded, and their counts; nothing is said of them if there are none here.
     #[serde(default)]
     pub waits: BTreeMap<String, Counts>,
+    /// What `bytecodes` leaves alone on top of the others.
+    #[serde(default)]
+    pub bytecodes_skips: BTreeMap<String, String>,
     /// What calls into libraries make too large, on top of the others.
     #[serde(default)]
     pub library_skips: BTreeMap<String, String>,

@@ -166,7 +166,8 @@ impl Writer {
         let owner = self.threads + 1;
         let tree = self.tree_region(owner, &recorded.tree, &recorded.stack, recorded.last_event);
         let allocations = self.allocations_region(owner, &recorded.allocations);
-        self.thread(name, facts, tree, allocations);
+        let thread = self.thread(name, facts, tree, allocations);
+        self.bytecodes(owner, thread, &recorded.tree);
         owner
     }
 
@@ -176,7 +177,9 @@ impl Writer {
         let allocations = self.allocations_region(0, &recorded.allocations);
         let mut body = vec![0; (THREAD_REGION - HEADER) as usize];
         body[152..160].copy_from_slice(&recorded.pause.to_le_bytes());
-        self.region(ENDED, 0, &[tree, allocations, recorded.dropped, 0, threads], &body)
+        let thread = self.region(ENDED, 0, &[tree, allocations, recorded.dropped, 0, threads], &body);
+        self.bytecodes(0, thread, &recorded.tree);
+        thread
     }
 
     /// Adds a thread that recorded a script as a trace, in pieces of so many events. Returns its ordinal.
@@ -423,6 +426,20 @@ impl Writer {
             let at = self.region(TREE_NODES, owner, &[u64::from(first)], &body);
             self.word(leads, at);
             leads = at + 24;
+        }
+    }
+
+    /// Adds what the nodes of a tree executed, if they did, and leads its thread there. Places that are not used lie between.
+    fn bytecodes(&mut self, owner: u32, thread: u64, tree: &Tree) {
+        let mut body = Vec::new();
+        for (node, number) in tree.nodes.iter().zip(1..).filter(|(node, _)| node.bytecodes > 0) {
+            for word in [0, 0, u64::from(self.number(number)), node.bytecodes] {
+                body.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        if !body.is_empty() {
+            let at = self.region(BYTECODES, owner, &[], &body);
+            self.word(thread + 56, at);
         }
     }
 

@@ -289,7 +289,9 @@ final class Threads {
         ClassNames.of(new Object());
         HandOver.wrap((Runnable) null);
         Regions.end(0);
-        Bytecodes.executed(0, 0);
+        Bytecodes.methodExit(0, 0);
+        Bytecodes.methodUnwind(0, 0);
+        Bytecodes.pending(0, 0);
         ProfilerRuntime.methodExit(0);
         ProfilerRuntime.methodUnwind(0);
         ProfilerRuntime.superReturned(0);
