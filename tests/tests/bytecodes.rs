@@ -99,20 +99,21 @@ impl Bench {
         // Two instructions that HotSpot has made one are one step.
         java.args(["-Xint", "-XX:-RewriteBytecodes", "-XX:-RewriteFrequentPairs"]);
         java.arg(format!("-agentpath:{}={}", library.display(), out.display()));
-        java.arg("-cp").arg(classes).arg(main).args(arguments).capture()?;
+        java.arg("-cp").arg(classes).arg(main).args(arguments).run_quietly()?;
         let mut counts = Counts::new();
         for line in fs::read_to_string(&out)?.lines() {
             let [class, name, descriptor, count] = line.split('\t').collect::<Vec<_>>()[..] else {
                 anyhow::bail!("the judge said {line:?}")
             };
-            let class = class.trim_start_matches('L').trim_end_matches(';');
+            let class =
+                class.strip_prefix('L').and_then(|class| class.strip_suffix(';')).context("a class")?;
             // Classes that the virtual machine makes up have no file.
             if classes.join(format!("{class}.class")).is_file() {
                 let key = format!("{}.{name}{descriptor}", class.replace('/', "."));
                 *counts.entry(key).or_default() += count.parse::<u64>()?;
             }
         }
-        ensure!(!counts.is_empty(), "{main}: the judge saw nothing");
+        ensure!(!counts.is_empty(), "{main}: the judge saw nothing: {:?}", fs::read_to_string(&out)?);
         Ok(counts)
     }
 
@@ -197,8 +198,9 @@ fn contexts(node: &Value, path: &str, found: &mut BTreeMap<String, Value>) {
 fn contexts_have_their_own_counts_beyond_what_an_int_holds() -> Result<()> {
     const WORK: &str = "Contexts.work(I)I";
     let bench = Bench::new()?;
-    let [once, twice] = ["1", "2"].map(|n| bench.judge(&bench.classes(), "Contexts", &[n]).map(|c| c[WORK]));
-    let (once, turn) = (once?, twice? - once?);
+    let judged = |n: &str| Ok::<u64, anyhow::Error>(bench.judge(&bench.classes(), "Contexts", &[n])?[WORK]);
+    let once = judged("1")?;
+    let turn = judged("2")? - once;
     let of = |n: u64| once - turn + n * turn;
     ensure!(turn > 3 && of(1_000_000_000) > u64::from(u32::MAX), "{turn} instructions a turn");
 
