@@ -1,5 +1,7 @@
 //! What the transforms ask to be inserted into one method.
 
+use crate::class_file::opcode::WIDE;
+
 /// A short run of injected instructions: at most a call with five stack instructions on both sides.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Snippet {
@@ -17,6 +19,14 @@ impl Snippet {
         self.bytes[start..start + bytes.len()].copy_from_slice(bytes);
         self.length += bytes.len() as u8;
         self
+    }
+
+    /// A load or store of a local variable.
+    pub(crate) fn with_local(self, opcode: u8, index: u16) -> Self {
+        match index.to_be_bytes() {
+            [0, low] => self.with(&[opcode, low]),
+            [high, low] => self.with(&[WIDE, opcode, high, low]),
+        }
     }
 }
 

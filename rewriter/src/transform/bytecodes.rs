@@ -74,7 +74,7 @@ impl Transform for Bytecodes {
             let start = site.push(if sets { first.length } else { 0 })?;
             let wide: &[u8] = if counter.is_long { &[opcode::I2L] } else { &[] };
             let store = if counter.is_long { opcode::LSTORE } else { opcode::ISTORE };
-            edits.entry = Some(local(start.with(wide), store, counter.index));
+            edits.entry = Some(start.with(wide).with_local(store, counter.index));
             edits.least_stack = edits.least_stack.max(2);
             for segment in counted.iter().skip(usize::from(sets)) {
                 add(site, edits, counter, segment)?;
@@ -97,8 +97,8 @@ fn add(
     let index = counter.index;
     if counter.is_long {
         let length = site.push(segment.length)?.with(&[opcode::I2L]);
-        let length = local(Snippet::default(), opcode::LLOAD, index).with(length.as_slice());
-        let sum = local(length.with(&[opcode::LADD]), opcode::LSTORE, index);
+        let load = Snippet::default().with_local(opcode::LLOAD, index);
+        let sum = load.with(length.as_slice()).with(&[opcode::LADD]).with_local(opcode::LSTORE, index);
         edits.insert(segment.pc, Place::Before, sum);
         return Ok(());
     }
@@ -117,14 +117,6 @@ fn add(
         rest -= part;
     }
     Ok(())
-}
-
-/// A load or store of a local variable, behind what is there.
-pub(super) fn local(before: Snippet, opcode: u8, index: u16) -> Snippet {
-    match index.to_be_bytes() {
-        [0, low] => before.with(&[opcode, low]),
-        [high, low] => before.with(&[opcode::WIDE, opcode, high, low]),
-    }
 }
 
 fn within(ranges: &[PcRange], pc: u32) -> bool {

@@ -32,7 +32,7 @@ use super::hooks::Hook;
 use super::{MethodSite, Transform};
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::descriptor::field_slots;
-use crate::class_file::opcode::{ALOAD, ASTORE, DUP2, INVOKESTATIC, LLOAD, LSTORE, POP, SWAP, WIDE};
+use crate::class_file::opcode::{ALOAD, ASTORE, DUP2, INVOKESTATIC, LLOAD, LSTORE, POP, SWAP};
 use crate::rewrite::SkipReason;
 use crate::rewrite::edits::{Edits, Place, Snippet};
 
@@ -88,28 +88,19 @@ impl Transform for HandOvers {
             );
             for (store, _, at) in slots {
                 let index = local.checked_add(*at).ok_or(SkipReason::MaxLocals)?;
-                edits.insert(pc, Place::Before, with_local(*store, index));
+                edits.insert(pc, Place::Before, Snippet::default().with_local(*store, index));
             }
             let (before, behind): (&[u8], &[u8]) =
                 if by_receiver { (&[DUP2], &[SWAP, POP]) } else { (&[], &[]) };
             let hook = site.call(wrap, Snippet::default().with(before))?;
             edits.insert(pc, Place::Before, hook.with(behind));
             for (_, load, at) in slots.iter().rev() {
-                edits.insert(pc, Place::Before, with_local(*load, local + at));
+                edits.insert(pc, Place::Before, Snippet::default().with_local(*load, local + at));
             }
             edits.need_stack(if by_receiver { 2 } else { 0 });
             edits.sites.hand_overs += 1;
         }
         Ok(())
-    }
-}
-
-/// A load or store of a local variable.
-fn with_local(opcode: u8, index: u16) -> Snippet {
-    let [high, low] = index.to_be_bytes();
-    match high {
-        0 => Snippet::default().with(&[opcode, low]),
-        _ => Snippet::default().with(&[WIDE, opcode, high, low]),
     }
 }
 

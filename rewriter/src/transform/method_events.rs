@@ -13,7 +13,7 @@
 //! calls that initialise `this`: no handler may cover `super()` (JVMS 4.10.1.4), and dead code is left out.
 
 use super::hooks::Hook;
-use super::{MethodSite, Transform, bytecodes};
+use super::{MethodSite, Transform};
 use crate::class_file::exception_table::ExceptionTable;
 use crate::class_file::opcode;
 use crate::rewrite::SkipReason;
@@ -81,9 +81,9 @@ fn ended(site: &mut MethodSite<'_>, edits: &Edits, hooks: [Hook; 3]) -> Result<S
         None => (hooks[0], id),
         Some(Executed::Constant(count)) => (hooks[1], id.with(site.push(count)?.as_slice())),
         Some(Executed::Counter(counter)) if counter.is_long => {
-            (hooks[2], bytecodes::local(id, opcode::LLOAD, counter.index))
+            (hooks[2], id.with_local(opcode::LLOAD, counter.index))
         }
-        Some(Executed::Counter(counter)) => (hooks[1], bytecodes::local(id, opcode::ILOAD, counter.index)),
+        Some(Executed::Counter(counter)) => (hooks[1], id.with_local(opcode::ILOAD, counter.index)),
     };
     site.call(hook, snippet)
 }
