@@ -71,7 +71,7 @@ final class Calibration {
         } finally {
             ProfilerRuntime.onTrial(null);
             // Another thread may have moved it to another place: there it is nobody's from now on.
-            scratch.thread.clear();
+            scratch.disown();
             scratch.release();
         }
         if (found != null) {

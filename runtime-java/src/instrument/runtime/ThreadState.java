@@ -482,6 +482,12 @@ abstract class ThreadState {
         header.put(Format.THREAD_FLAGS, on ? flags | bit : flags & ~bit);
     }
 
+    /** From now on it is no thread's, in whichever place others find it. */
+    final void disown() {
+        thread.clear();
+        owner = 0;
+    }
+
     /** The recorder took time for itself. */
     final void pause(long ns) {
         paused += ns;
