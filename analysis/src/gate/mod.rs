@@ -11,6 +11,7 @@
 //! | [`file`] | the text of a baseline |
 //! | [`budget`] | limits that people write |
 //! | [`check`] | runs against a baseline and budgets: what grew, where |
+//! | [`whole`] | whether a profile has all that was to be recorded |
 //! | [`outcome`] | what a check came to: findings, and what is worth a line |
 //! | [`growth`] | what the number of calls grows with |
 //! | [`print`] | the outcome as text, Markdown, JSON and JUnit XML |
@@ -31,6 +32,7 @@ pub mod print;
 pub mod reason;
 pub mod run;
 mod search;
+pub mod whole;
 
 pub use baseline::Baseline;
 pub use check::check;
