@@ -359,7 +359,7 @@ fn how_sure_a_clock_is_stands_in_the_report() {
             let text = String::from_utf8(text).unwrap();
             let clocks = text[text.find("known by").unwrap()..].to_owned();
             let json = matching::json(remote.names, &numbers, &stages, remote.offsets);
-            let json: Vec<_> = json["clocks"].as_array().unwrap().iter().map(|clock| {
+            let json = json["clocks"].as_array().unwrap().iter().map(|clock| {
                 let word = clock["placed_by"].as_str().unwrap().to_owned();
                 (word, clock["drifts"].as_bool().unwrap(), clock["uncertainty_ns"].as_u64())
             });
@@ -378,7 +378,10 @@ fn how_sure_a_clock_is_stands_in_the_report() {
         };
         assert!(lines.len() == words.len() && lines.iter().zip(words).all(fits), "{text}");
     };
-    ends(&text, &["0 ns +-0 ns root P0", "ns calls P1", "ns calls P2", "? start P3"]);
+    ends(
+        &text,
+        &["0 ns +-0 ns root P0", "+50 ns +-950 ns calls P1", "+50 ns +-1.950 us calls P2", "? start P3"],
+    );
     assert!(!text.contains("drift"), "{text}");
     let late = &mut machines[2].calls[2];
     (late.begin, late.sent, late.returned, late.end) =

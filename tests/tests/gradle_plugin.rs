@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::corpus::Corpus;
-use instrument_tests::machine::{Run, root};
+use instrument_tests::machine::root;
 use instrument_tests::{agent, maven, subject};
 use tempfile::TempDir;
 

@@ -172,7 +172,11 @@ fn records_end_with_their_region() {
     assert_eq!(profile.damage, []);
     let main = &profile.threads[0];
     assert_eq!(main.stack.iter().map(|f| (f.id, f.pending)).collect::<Vec<_>>(), [(7, false), (8, true)]);
-    assert_eq!(main.methods.keys().copied().collect::<Vec<_>>(), [7, 8], "a record of nothing but 0 is the end, and one without counts is of no call");
+    assert_eq!(
+        main.methods.keys().copied().collect::<Vec<_>>(),
+        [7, 8],
+        "a record of nothing but 0 is the end, and one without counts is of no call"
+    );
     assert_eq!(
         (
             main.methods[&8].entries,
