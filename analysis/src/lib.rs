@@ -23,6 +23,7 @@
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
 //! | [`export`] | the model, and timelines, as other tools read them |
 //! | [`page`] | the model in one compact document, for a page that shows it |
+//! | [`moment`] | methods and threads of a session at one moment, and what changed since another |
 //! | [`uncertainty`] | how sure a figure is |
 //! | [`thread_time`] | which resources are thread time, and its running and waiting parts |
 //!
@@ -42,6 +43,7 @@ pub mod invariants;
 pub mod load;
 pub mod merge;
 pub mod model;
+pub mod moment;
 pub mod origin;
 pub mod page;
 pub mod replay;

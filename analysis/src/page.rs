@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! u32 LE        length of the header
-//! header        JSON: the totals, the consumers with their figures, the arcs between them, the calls of methods, the columns
+//! header        JSON: the totals, the consumers with their figures, the arcs between them, the calls of methods, the sections, the columns
 //! columns       one after the other, each with one value for every context; a parent's number is lower than its children's
 //! ```
 //!
@@ -24,6 +24,8 @@
 //!
 //! cum is not in it: who adds up the bases from the last context to the first, as [`Arcflow::cum`] does, has the same figures to the last bit.
 
+mod sections;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -38,6 +40,8 @@ use crate::report::labels::Labels;
 use crate::report::{Format, Options, machine, stats};
 use crate::thread_time::{ThreadTime, whole_of};
 use crate::uncertainty::{Error, Uncertainty, accompanies};
+
+pub use sections::Sections;
 
 /// A larger error is not a whole number to the page.
 const MOST_ERROR: u64 = 1 << 51;
@@ -57,6 +61,8 @@ pub struct About {
     pub warnings: Vec<String>,
     /// The program that made the page, with its version.
     pub generator: String,
+    /// Whoever asks for the page again gets newer figures: it comes from a server, and a program goes on.
+    pub is_live: bool,
 }
 
 /// A column, as the header has it.
@@ -157,6 +163,14 @@ impl Page {
             "columns": columns.plan,
         });
         Ok(Page { header, columns: columns.bytes, left_out })
+    }
+
+    /// Adds what it shows beside contexts.
+    #[must_use]
+    pub fn with(mut self, sections: &Sections) -> Page {
+        self.header["sections"] = json!(sections);
+        self.header["sections"]["left_out"] = json!(sections.left_out());
+        self
     }
 
     /// What it has no room for.

@@ -7,7 +7,7 @@ use crate::model::HashMap;
 
 /// Monitors that are told apart.
 const MOST_MONITORS: usize = 1 << 18;
-/// Threads that are named, over all monitors.
+/// Threads that are named, over all monitors, and pairs of threads.
 const MOST_NAMED: usize = 1 << 20;
 /// In the place of the number of a monitor: all past the limit.
 pub const OTHERS: u32 = u32::MAX;
@@ -70,6 +70,8 @@ pub struct Waits {
     pub monitors: HashMap<Monitor, MonitorWaits>,
     /// By copy and number of the thread.
     pub threads: HashMap<(u32, u32), Both>,
+    /// Contended ones by copy, number of the thread that waited, and number of the one that had the monitor; 0: unknown, or not named.
+    pub pairs: HashMap<(u32, u32, u32), Sum>,
     /// By copy, number of the thread and context: ns contended and waiting.
     pub contexts: HashMap<(u32, u32, u32), (u64, u64)>,
     /// Contended waits of which it is known who had the monitor.
@@ -226,6 +228,15 @@ impl Waits {
         if wait.kind == WaitKind::Contended {
             let owner = name(of.owners.contains_key(&wait.owner), wait.owner);
             of.owners.entry(owner).or_default().add(wait, ns);
+            let mut pair = (wait.copy, wait.thread, wait.owner);
+            if !self.pairs.contains_key(&pair) {
+                if self.named >= MOST_NAMED {
+                    pair = (wait.copy, 0, 0);
+                } else {
+                    self.named += 1;
+                }
+            }
+            self.pairs.entry(pair).or_default().add(wait, ns);
         }
     }
 }

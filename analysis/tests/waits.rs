@@ -75,6 +75,18 @@ fn read(data: &Vec<u8>, wanted: &dyn Fn(&str) -> bool) -> (Profile, Waits) {
     (profile, waits)
 }
 
+/// Who waited for whom: by number, for names may be those of several threads.
+#[test]
+fn contended_waits_are_known_by_who_had_the_monitor() {
+    let (_, waits) = read(&file(false), &|_| true);
+    let mut pairs: Vec<_> = waits.pairs.iter().map(|(&(_, one, other), sum)| (one, other, sum.ns)).collect();
+    pairs.sort_unstable();
+    assert_eq!(pairs, [(1, 2, 60), (1, 3, 5), (2, 0, 100), (77, 0, 10)]);
+    assert_eq!(waits.pairs.values().map(|sum| sum.ns).sum::<u64>(), waits.all.contended.ns);
+    let (_, waits) = read(&file(false), &|name| name == "main");
+    assert_eq!(waits.pairs.values().map(|sum| sum.ns).sum::<u64>(), 65);
+}
+
 #[test]
 fn waits_add_up() {
     let (_, waits) = read(&file(false), &|_| true);

@@ -6,8 +6,9 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::machine::{Run, root};
+use crate::machine::{Run, root, target};
 use crate::readers;
+use crate::subject;
 
 /// Runs a scenario, and gives what it found.
 ///
@@ -20,6 +21,25 @@ pub fn drive(scenario: &str, arguments: &[&Path]) -> Result<Value> {
     node.arg(root().join("tests/viewer/drive.js")).arg(scenario).args(arguments);
     let output = node.run_quietly().with_context(|| scenario.to_owned())?;
     Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// The page of a profile, as one file.
+///
+/// # Errors
+/// It cannot be made.
+pub fn page(input: &Path, html: &Path) -> Result<PathBuf> {
+    subject::call()?.args(["--quiet", "view", "--html"]).arg(html).arg(input).run_quietly()?;
+    Ok(html.to_owned())
+}
+
+/// Where the pictures of a run are kept, to be looked at.
+///
+/// # Errors
+/// The folder cannot be made.
+pub fn pictures() -> Result<PathBuf> {
+    let folder = target().join("viewer");
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
 }
 
 /// The browser: `CHROMIUM`, or what the system has.

@@ -7,8 +7,8 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, finish};
-use instrument_tests::browser::drive;
-use instrument_tests::machine::{Jdk, Run, target};
+use instrument_tests::browser::{drive, page, pictures};
+use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject;
 use tempfile::TempDir;
 
@@ -51,18 +51,6 @@ impl Orders {
     fn page(&self) -> Result<PathBuf> {
         page(&self.profile, &self.folder.path().join("orders.html"))
     }
-}
-
-fn page(input: &Path, html: &Path) -> Result<PathBuf> {
-    subject::call()?.args(["--quiet", "view", "--html"]).arg(html).arg(input).run_quietly()?;
-    Ok(html.to_owned())
-}
-
-/// Where the pictures of a run are kept, to be looked at.
-fn pictures() -> Result<PathBuf> {
-    let folder = target().join("viewer");
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
 }
 
 #[test]
@@ -253,6 +241,20 @@ fn the_server_shows_what_a_program_has_done_since() -> Result<()> {
     }
     // `call`, and `leaf` and a constructor a hundred times.
     ensure!(seen[1] - seen[0] == 201 && seen[2] - seen[1] == 201, "{seen:?}");
+    // By its process id; the page asks again by itself.
+    let server = Server::start(Path::new(&program.id().to_string()))?;
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(std::sync::atomic::Ordering::SeqCst) && writeln!(input, "call 10").is_ok() {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+            }
+        });
+        let found = drive("live", &[&server.address]);
+        is_done.store(true, std::sync::atomic::Ordering::SeqCst);
+        found
+    })?;
+    ensure!(found["paused"].as_u64() > found["first"].as_u64(), "{found}");
     drop(input);
     program.wait()?;
     Ok(())

@@ -5,6 +5,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { chromium } = require("playwright-core");
+const sections = require("./sections.js");
 
 async function open(browser, address, size = { width: 1280, height: 720 }) {
   const page = await browser.newPage({ viewport: size });
@@ -555,7 +556,7 @@ async function speed(browser, [html]) {
 
 async function main() {
   const [scenario, ...args] = process.argv.slice(2);
-  const run = { sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, address, speed, pictures }[scenario];
+  const run = { ...sections({ open, file, tab }), sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, address, speed, pictures }[scenario];
   // Containers have little shared memory.
   const options = { args: ["--disable-gpu", "--disable-dev-shm-usage"] };
   if (process.env.CHROMIUM) options.executablePath = process.env.CHROMIUM;

@@ -12,13 +12,17 @@ const VIEWS = [
   ["sandwich", "Sandwich", (app, place) => new SandwichView(app, place)],
   ["methods", "Methods", (app, place) => new MethodsView(app, place)],
   ["threads", "Threads", (app, place) => new ThreadsView(app, place)],
+  ["heap", "Heap", (app, place) => new HeapView(app, place)],
+  ["monitors", "Monitors", (app, place) => new MonitorsView(app, place)],
+  ["remote", "Remote calls", (app, place) => new RemoteView(app, place)],
 ];
 
 const KEYS = [
-  ["1 \u2026 7", "views"],
+  ["1 \u2026 9", "views, in their order"],
+  ["[ ]", "the view before, the next view"],
   ["\u2191 \u2193", "previous and next row, or caller and callee in Flame and Sandwich"],
   ["\u2192 \u2190", "open and close a context, or its neighbours in Flame"],
-  ["Enter", "the selected context becomes the root"],
+  ["Enter", "the selected context becomes the root; the selected row of a table is shown in the tree"],
   ["u", "up one level: the caller of the root becomes the root"],
   ["r", "reset the root"],
   ["l", "open the next level"],
@@ -27,6 +31,7 @@ const KEYS = [
   ["+ \u2212 0", "zoom in, out, fit"],
   ["w a s d", "zoom and move in Flame and Sandwich"],
   ["m", "mapper"],
+  ["p", "refresh every 5 s, pause: of a program that still runs"],
   ["c", "copy the command that prints the same"],
   ["x", "save what is seen"],
   ["Alt \u2190", "back: every step is in the history of the browser"],
@@ -48,11 +53,14 @@ class App {
     alert.hidden = !refusal;
     const tabs = document.getElementById("tabs");
     document.body.classList.toggle("sides", profile.sides !== undefined);
-    // A comparison is of all threads and processes together.
-    this.views = VIEWS.filter(([key]) => !profile.sides || !["sandwich", "threads"].includes(key));
+    // A comparison is of all threads and processes together, and what was not recorded has no view.
+    this.views = VIEWS.filter(([key]) => {
+      if (["heap", "monitors", "remote"].includes(key)) return profile.section(key) !== undefined;
+      return !profile.sides || !["sandwich", "threads"].includes(key);
+    });
     for (const [key, label] of this.views) {
       const tab = element("button", { role: "tab", "data-view": key }, label);
-      tab.onclick = () => this.state.go({ view: key });
+      tab.onclick = () => this.go(key);
       tabs.append(tab, " ");
     }
     const resources = document.getElementById("resource");
@@ -72,10 +80,28 @@ class App {
     document.getElementById("copy").onclick = () => this.copy();
     document.getElementById("save").onclick = () => this.save();
     document.addEventListener("keydown", (event) => this.key(event));
+    if (about.is_live) this.watch();
     this.update();
   }
 
+  /** The page of a program that goes on can be asked for again; what is shown stays, for it is in the address. */
+  watch() {
+    const refresh = document.getElementById("refresh");
+    document.getElementById("live").hidden = false;
+    refresh.onchange = () => this.state.go({ refresh: refresh.value }, true);
+    this.refresh = () => {
+      clearTimeout(this.timer);
+      refresh.value = this.state.at.refresh;
+      const seconds = Number(refresh.value);
+      // Not while somebody writes a rule or a search.
+      const isBusy = () => document.querySelector("dialog[open]") || document.activeElement?.tagName === "INPUT";
+      const again = () => (isBusy() ? (this.timer = setTimeout(again, 1000)) : location.reload());
+      if (seconds > 0) this.timer = setTimeout(again, 1000 * seconds);
+    };
+  }
+
   update() {
+    this.refresh?.();
     this.mapper.update();
     const { view } = this.state.at;
     const known = this.views.find(([key]) => key === view) || this.views[0];
@@ -137,6 +163,12 @@ class App {
     let best = 0;
     for (let i = 1; i < profile.count; i++) if (profile.fn[i] === fn && (best === 0 || total[i] > total[best])) best = i;
     return best;
+  }
+
+  /** The context of a name that took most; undefined: there is none. */
+  contextOf(name) {
+    const fn = this.profile.functionOf(name);
+    return (fn === undefined ? 0 : this.largest(fn)) || undefined;
   }
 
   /** The next context of the same consumer. */
@@ -212,6 +244,17 @@ class App {
     this.state.go({ root: this.state.selected });
   }
 
+  /** Another view, from its beginning. */
+  go(view) {
+    this.state.go({ view, part: "", row: "" });
+  }
+
+  /** The view before or behind the one that is shown. */
+  beside(by) {
+    const at = this.views.findIndex(([key]) => key === this.shown) + by;
+    if (this.views[at]) this.go(this.views[at][0]);
+  }
+
   // ---- talk ----
 
   /** The command line that prints what is seen. */
@@ -219,6 +262,7 @@ class App {
     const { profile, state } = this;
     const files = profile.header.about.files.map(quoted).join(" ");
     if (profile.sides) return this.comparison();
+    if (this.view.command) return this.view.command(files);
     const resource = ` --resource ${quoted(profile.resources[state.resource].name)}`;
     const f = profile.function(state.root);
     switch (this.shown) {
@@ -227,7 +271,6 @@ class App {
         const sort = { total: " --sort cum", calls: " --sort calls", name: " --sort name" }[state.at.sort] || "";
         return `instrument xprof${resource}${sort} --prune 0 ${files}`;
       }
-      case "threads": return `instrument threads ${files}`;
       case "sandwich": {
         const method = this.view.method();
         return method === undefined ? `instrument xtree ${files}` : `instrument xtree${resource} --focus ${quoted(profile.functions[method].name)} --prune 0 ${files}`;
@@ -355,8 +398,11 @@ class App {
       m: () => showMapper(this.state),
       c: () => this.copy(),
       x: () => this.save(),
+      p: () => this.refresh && this.state.go({ refresh: this.state.at.refresh ? "" : "5" }, true),
       "?": () => this.help(),
-      Enter: () => this.rootHere(),
+      Enter: () => (this.view.enter ? this.view.enter() : this.rootHere()),
+      "[": () => this.beside(-1),
+      "]": () => this.beside(1),
       ArrowDown: () => this.step(boxes ? "callee" : "next"),
       ArrowUp: () => this.step(boxes ? "caller" : "previous"),
       ArrowRight: () => this.step(boxes ? "right" : "open"),
@@ -369,7 +415,7 @@ class App {
       a: () => boxes?.pan(boxes.from - 0.1 * (boxes.to - boxes.from), boxes.to - 0.1 * (boxes.to - boxes.from)),
       d: () => boxes?.pan(boxes.from + 0.1 * (boxes.to - boxes.from), boxes.to + 0.1 * (boxes.to - boxes.from)),
     };
-    this.views.forEach(([key], i) => (keys[String(i + 1)] = () => this.state.go({ view: key })));
+    this.views.forEach(([key], i) => (i < 9 && (keys[String(i + 1)] = () => this.go(key))));
     return keys;
   }
 

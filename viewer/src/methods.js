@@ -122,39 +122,3 @@ class MethodsView {
     return { name: "methods.csv", type: "text/csv", text: lines.join("\r\n") + "\r\n" };
   }
 }
-
-// Threads and processes, with what they consumed.
-class ThreadsView {
-  constructor(app, parent) {
-    this.app = app;
-    this.state = app.state;
-    const head = element("div", { class: "head" });
-    for (const text of ["total", "%"]) head.append(element("span", { class: "cell" }, text));
-    head.append(element("span", { class: "name" }, "process, thread"));
-    parent.append(head);
-    this.rows = new Rows(parent, (row, index) => this.fill(row, index), "Threads");
-  }
-
-  update() {
-    const { profile, resource } = this.state;
-    const total = profile.total(resource);
-    this.list = [];
-    for (let i = 1; i < profile.count; i++) if (["process", "thread"].includes(profile.kind(i))) this.list.push(i);
-    const process = (i) => profile.enclosing(i, "process") ?? 0;
-    this.list.sort((a, b) => total[process(b)] - total[process(a)] || process(a) - process(b) || (profile.kind(b) === "process") - (profile.kind(a) === "process") || total[b] - total[a]);
-    this.rows.show(this.list.length);
-  }
-
-  fill(row, index) {
-    const { profile, resource } = this.state;
-    const node = this.list[index];
-    const total = profile.total(resource);
-    row.dataset.node = String(node);
-    if (node === this.state.selected) row.classList.add("selected");
-    const name = element("span", { class: "name" }, profile.label(node));
-    if (profile.kind(node) === "thread") name.style.paddingLeft = "18px";
-    row.append(cell(this.app.figure(resource, node, true)), cell(percent(total[node], total[0])), name);
-    row.onclick = () => this.state.go({ selected: node }, true);
-    row.ondblclick = () => this.state.go({ selected: node, root: node, view: "tree" });
-  }
-}

@@ -98,6 +98,23 @@ class Profile {
     this.arcs();
   }
 
+  /** The document of another report; undefined: nothing of it was recorded. */
+  section(name) {
+    return this.header.sections?.[name] ?? undefined;
+  }
+
+  /** The consumer of a name; undefined: there is none. */
+  functionOf(name) {
+    this.byName ??= new Map(this.functions.map((f, i) => [f.name, i]).reverse());
+    return this.byName.get(name);
+  }
+
+  /** A name as it is shown. */
+  labelOf(name) {
+    const fn = this.functionOf(name);
+    return fn === undefined ? name : this.labels[fn];
+  }
+
   /** Children, first to last as in the document, and depths. */
   link() {
     const { count, parent } = this;

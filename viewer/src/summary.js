@@ -20,6 +20,8 @@ class SummaryView {
       const share = `${(100 * leftOut.share).toPrecision(2)} %`;
       this.body.append(element("p", { id: "left-out" }, `${count(leftOut.contexts)} small contexts are left out of this page: none took more than ${share} of every resource, with all that it called. Those of one caller are one context, (left out). The tables of methods have all figures.`));
     }
+    const left = profile.section("left_out") || [];
+    if (left.length) this.body.append(element("p", { id: "rows-left-out" }, `Also left out, for the page has no room: ${left.join(", ")}.`));
     const { sides } = profile;
     const rows = profile.functions.map((f, i) => i).filter((i) => profile.functions[i].kind === "method" && profile.functions[i].contexts > 0);
     const weight = (i) => (sides ? Math.abs(sides.function(resource, i, false).change) : profile.functions[i].base[resource]);

@@ -4,10 +4,10 @@
 //! A line is one request; more than [`AT_ONCE`] spans take several, as the collector's file receiver reads them. Each process is a resource.
 //! Ids follow from the process and the number of the call in its profile: the same profiles give the same bytes.
 
-use super::remote::{Remote, connections, fate_word, full_name, object};
+use super::remote::{Remote, connections, object};
 use super::trace::Error;
 use crate::load::thread_rows;
-use crate::merge::calls::{Fate, is_internal};
+use crate::merge::calls::{Fate, full_name, is_internal};
 use crate::model::HashMap;
 use instrument_names::signature::readable;
 use instrument_trace::{Connection, Profile, RemoteCall, RemoteCallKind, Source, ThreadKind};
@@ -264,7 +264,7 @@ impl<'a, S: Source> Process<'a, S> {
             Fate::Matched(_) => "instrument.rmi.matched",
             _ => "instrument.rmi.unmatched",
         };
-        attributes.push(text(key, fate_word(fate)));
+        attributes.push(text(key, fate.word()));
         if let Some(status) = status(call) {
             attributes.push(text("error.type", status.message));
         }

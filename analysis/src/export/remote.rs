@@ -7,14 +7,13 @@
 
 use super::error::Error;
 use super::timeline::Flow;
-use crate::merge::calls::{Fate, How, Peer, knows_object};
+use crate::merge::calls::{Fate, How, Peer, full_name, knows_object, outcome};
 use crate::merge::{Matching, Nesting, Offsets, Party};
 use crate::model::HashMap;
 use instrument_trace::{
     Connection, ObjId, Profile, RemoteCall, RemoteCallKind, RemoteCallsAt, Source, ThreadKind,
 };
 use std::collections::BinaryHeap;
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 /// The remote calls of several processes, by which exports tell them.
@@ -180,7 +179,7 @@ impl<S: Source> Calls<'_, S> {
             args.push(("peer", SocketAddr::new(connection.remote, connection.remote_port).to_string()));
         }
         args.extend(other.map(|other| (what, other.clone())));
-        args.push(("matched", fate_word(rows.fate(span.row)).to_owned()));
+        args.push(("matched", rows.fate(span.row).word().to_owned()));
         args.push(("outcome", outcome(call).to_owned()));
         if call.end == 0 {
             args.push(("end", "the last known moment".to_owned()));
@@ -226,20 +225,6 @@ pub(super) fn connections(profile: &Profile) -> HashMap<(u32, u32), &Connection>
     profile.connections.iter().map(|connection| ((connection.copy, connection.number), connection)).collect()
 }
 
-/// `Shop.sell`, as far as it is known.
-pub(super) fn full_name((service, method): (&str, &str), call: &RemoteCall) -> String {
-    let mut name = service.to_owned();
-    if !name.is_empty() {
-        name.push('.');
-    }
-    let _ = match (method.is_empty(), call.operation) {
-        (false, _) => write!(name, "{method}"),
-        (true, ..0) => write!(name, "(method {:016x})", call.hash),
-        (true, operation) => write!(name, "(operation {operation})"),
-    };
-    name
-}
-
 /// The ObjID of a call, as Java writes it.
 pub(super) fn object(call: &RemoteCall) -> String {
     let word = match call.object {
@@ -257,32 +242,6 @@ pub(super) fn object(call: &RemoteCall) -> String {
         }
     };
     word.to_owned()
-}
-
-/// How a call was matched, or why it was not.
-pub(super) fn fate_word(fate: Fate) -> &'static str {
-    match fate {
-        Fate::Matched(How::Return) => "by return",
-        Fate::Matched(How::Place) => "by place",
-        Fate::Matched(How::Ports) => "by ports",
-        Fate::Unmatched(reason) => reason.word(),
-        Fate::Open => "not yet",
-    }
-}
-
-/// How a call ended.
-pub(super) fn outcome(call: &RemoteCall) -> &'static str {
-    if call.threw {
-        "threw"
-    } else if call.no_such_object {
-        "no such object"
-    } else if call.failed {
-        "failed"
-    } else if call.end == 0 {
-        "open"
-    } else {
-        "returned"
-    }
 }
 
 /// The clock at the beginning, as far as it is known.

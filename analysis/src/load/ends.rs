@@ -3,13 +3,13 @@
 use instrument_trace::{Profile, Thread};
 
 /// When a thread's frames are known to have been open last, and how long it lived.
-pub(super) struct End {
-    pub(super) open: u64,
-    pub(super) lifetime: f64,
+pub(crate) struct End {
+    pub(crate) open: u64,
+    pub(crate) lifetime: f64,
 }
 
 /// Of every thread.
-pub(super) fn ends(profile: &Profile) -> Vec<End> {
+pub(crate) fn ends(profile: &Profile) -> Vec<End> {
     let last = profile.threads.iter().map(|t| t.last_event).max().unwrap_or(0).max(profile.beat_clock);
     let end = |thread: &Thread| {
         let open = if thread.end != 0 {

@@ -24,7 +24,7 @@
 
 mod call_times;
 mod columns;
-mod ends;
+pub(crate) mod ends;
 mod objects;
 pub(crate) mod place;
 mod sums;

@@ -1,5 +1,6 @@
 //! What is kept of every remote call: millions of them, so columns of a few bytes.
 
+use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hash};
 use std::io;
 use std::ops::Range;
@@ -104,6 +105,19 @@ pub enum Fate {
     Matched(How),
     /// It has none.
     Unmatched(Reason),
+}
+
+impl Fate {
+    /// How a call was matched, or why it was not.
+    pub fn word(self) -> &'static str {
+        match self {
+            Fate::Matched(How::Return) => "by return",
+            Fate::Matched(How::Place) => "by place",
+            Fate::Matched(How::Ports) => "by ports",
+            Fate::Unmatched(reason) => reason.word(),
+            Fate::Open => "not yet",
+        }
+    }
 }
 
 /// All calls made, or all calls served: by row, in the order of the parties and of their files.
@@ -278,6 +292,35 @@ pub fn knows_object(call: &RemoteCall) -> bool {
 /// must be known.
 pub fn is_internal(call: &RemoteCall) -> bool {
     knows_object(call) && [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(&call.object)
+}
+
+/// `Shop.sell`, as far as it is known.
+pub(crate) fn full_name((service, method): (&str, &str), call: &RemoteCall) -> String {
+    let mut name = service.to_owned();
+    if !name.is_empty() {
+        name.push('.');
+    }
+    let _ = match (method.is_empty(), call.operation) {
+        (false, _) => write!(name, "{method}"),
+        (true, ..0) => write!(name, "(method {:016x})", call.hash),
+        (true, operation) => write!(name, "(operation {operation})"),
+    };
+    name
+}
+
+/// How a call ended.
+pub(crate) fn outcome(call: &RemoteCall) -> &'static str {
+    if call.threw {
+        "threw"
+    } else if call.no_such_object {
+        "no such object"
+    } else if call.failed {
+        "failed"
+    } else if call.end == 0 {
+        "open"
+    } else {
+        "returned"
+    }
 }
 
 /// Which call is which.

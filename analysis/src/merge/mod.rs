@@ -7,6 +7,8 @@
 //! | [`matching`] | made and served calls find each other |
 //! | [`numbers`] | how many did, and why the others did not |
 //! | [`offsets`] | by how much their clocks differ, for display |
+//! | [`services`] | calls added up by who made them, who served them, and the method |
+//! | [`waterfalls`] | the slowest outermost calls, each with all that was called within |
 //! | [`nesting`] | which call was made within which, and what calls are called, for exports |
 //! | [`view`] | the execution tree over all processes, or of one with all that was done for it |
 //!
@@ -21,9 +23,11 @@ pub mod numbers;
 pub mod offsets;
 mod paths;
 pub mod processes;
+pub mod services;
 mod sites;
 mod tree;
 pub mod view;
+pub mod waterfalls;
 
 use instrument_trace::{Error, Profile, RemoteCall, Source};
 

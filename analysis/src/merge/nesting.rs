@@ -108,6 +108,22 @@ impl<'a> Nesting<'a> {
         self.name(self.served[served as usize], partner.map(|row| self.made[row as usize]))
     }
 
+    /// The labels of a call made, and of the call that served it: [`Nesting::signature_of`] has their text.
+    pub(super) fn labels_of_made(&self, made: u32) -> (u32, Option<u32>) {
+        let partner = self.matching.made.partner(made);
+        (self.made[made as usize], partner.map(|row| self.served[row as usize]))
+    }
+
+    /// The same of a served call that nobody is known to have made.
+    pub(super) fn labels_of_served(&self, served: u32) -> (u32, Option<u32>) {
+        (self.served[served as usize], None)
+    }
+
+    /// The class of the remote object, and the method with its descriptor.
+    pub(super) fn signature_of(&self, (one, other): (u32, Option<u32>)) -> (&str, &str) {
+        self.signature(one, other)
+    }
+
     /// Whether the runtime made a call for itself: to the registry, or for the collector.
     pub fn is_internal_served(&self, served: u32) -> bool {
         self.labels[self.served[served as usize] as usize].is_internal

@@ -6,7 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::offsets::Placed;
+use super::services::{Services, services};
 use super::view::client;
+use super::waterfalls::{Bounds, Query, Waterfall};
 use super::{AllStages, Matching, Nesting, Numbers, Offsets, Party, View, fuller_copies, match_calls, tree};
 use crate::export;
 use crate::export::otlp;
@@ -40,6 +42,22 @@ pub struct Calls<'a> {
     sources: &'a [File],
     labels: &'a [String],
     matching: &'a Matching,
+}
+
+/// What is known of the remote calls of several processes.
+pub struct RemoteCalls {
+    /// What the processes are called.
+    pub labels: Vec<String>,
+    /// Where the other side of calls is that were not matched.
+    pub addresses: Vec<String>,
+    /// All calls, added up.
+    pub services: Services,
+    /// Some outermost calls, the slowest first.
+    pub waterfalls: Vec<Waterfall>,
+    /// How many outermost calls there are.
+    pub outermost: u64,
+    /// How the clocks compare.
+    pub offsets: Offsets,
 }
 
 impl Processes {
@@ -175,6 +193,26 @@ impl Calls<'_> {
         self.with(root, |remote| otlp::write(remote, &programs, internals, out).map_err(Error::Export))
     }
 
+    /// The calls added up by client, server and method, and the slowest outermost ones with all that was called within them, at the times of
+    /// `root`; how the clocks compare.
+    ///
+    /// # Errors
+    /// A profile that cannot be read.
+    pub fn remote(&self, root: Option<usize>, internals: bool, bounds: Bounds) -> Result<RemoteCalls, Error> {
+        let offsets = self.offsets(root)?;
+        let parties = &parties(self.files, self.sources)[..];
+        let matching = self.matching;
+        let answer = || {
+            let nesting = &Nesting::new(parties, matching)?;
+            let services = services(parties, matching, nesting, internals)?;
+            let query = Query { parties, matching, nesting, offsets: &offsets, internals };
+            Ok((services, query.waterfalls(bounds)?))
+        };
+        let (services, (waterfalls, outermost)) = answer().map_err(Error::Calls)?;
+        let (labels, addresses) = (self.labels.to_vec(), matching.addresses.clone());
+        Ok(RemoteCalls { labels, addresses, services, waterfalls, outermost, offsets })
+    }
+
     /// Writes all calls and, where there are traces, everything else to a timeline, by the clock of `root`.
     ///
     /// # Errors
@@ -238,6 +276,36 @@ impl Calls<'_> {
 /// # Errors
 /// Two profiles of the same process; a profile or an output that fails.
 pub fn otlp(files: &[ProfileFile], out: &mut dyn Write) -> Result<Vec<Message>, Error> {
+    with_calls(files, |calls, numbers| {
+        let mut messages: Vec<Message> = no_calls(numbers).into_iter().collect();
+        messages.extend(calls.otlp(client(numbers), false, out)?);
+        Ok(messages)
+    })
+}
+
+/// What is known of the remote calls of profiles, at the times of the client; none: there are no calls, or two profiles are of one process.
+///
+/// # Errors
+/// A profile that fails.
+pub fn remote(files: &[ProfileFile], bounds: Bounds) -> Result<Option<RemoteCalls>, Error> {
+    if files.iter().all(|file| file.profile.remote_calls.is_empty()) {
+        return Ok(None);
+    }
+    let found = with_calls(files, |calls, numbers| match no_calls(numbers) {
+        Some(_) => Ok(None),
+        None => calls.remote(client(numbers), false, bounds).map(Some),
+    });
+    match found {
+        Err(Error::Request(_)) => Ok(None),
+        found => found,
+    }
+}
+
+/// Matches the calls of profiles. Two of one process are an error.
+fn with_calls<T>(
+    files: &[ProfileFile],
+    then: impl FnOnce(&Calls<'_>, &Numbers) -> Result<T, Error>,
+) -> Result<T, Error> {
     let sources = &sources(files)?[..];
     let parties = parties(files, sources);
     let copies = fuller_copies(&parties).map_err(Error::Calls)?;
@@ -245,11 +313,7 @@ pub fn otlp(files: &[ProfileFile], out: &mut dyn Write) -> Result<Vec<Message>, 
         return Err(Error::Request(format!("{}: another one is of the same process", copy.path.display())));
     }
     let matching = &match_calls(&parties).map_err(Error::Calls)?;
-    let numbers = Numbers::of(matching);
-    let calls = Calls { files, sources, labels: &labels(files), matching };
-    let mut messages: Vec<Message> = no_calls(&numbers).into_iter().collect();
-    messages.extend(calls.otlp(client(&numbers), false, out)?);
-    Ok(messages)
+    then(&Calls { files, sources, labels: &labels(files), matching }, &Numbers::of(matching))
 }
 
 /// Says so if there is no call.

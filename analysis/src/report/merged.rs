@@ -12,6 +12,8 @@ words! {
     /// What is printed.
     Report {
         Matching = "matching": "Which calls were matched, and why others were not",
+        Services = "services": "Who called what of whom: calls, failures, and times at both ends",
+        Calls = "calls": "The slowest single outermost calls, each with all calls that were made within it, at both ends",
         Xtree = "xtree": "Every context, as a tree",
         Xprof = "xprof": "Every consumer",
         Xarc = "xarc": "Every consumer with callers and callees",

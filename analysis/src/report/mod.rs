@@ -9,8 +9,10 @@
 //! | [`xarc`] | every consumer with its callers and callees |
 //! | [`stats`] | every method's calls: total, shortest, longest, average, standard deviation (seed 000, table 1) |
 //! | [`threads`] | one profile for each thread (seed 003) |
+//! | [`thread_list`] | threads and pools of threads, one row each |
 //! | [`monitors`] | what threads waited for, and who had it (seed 004) |
 //! | [`matching`] | which remote calls of several processes found their other side |
+//! | [`remote`] | remote calls by client, server and method, and single ones with all that was called within |
 //! | [`merged`] | the reports of several processes that call each other |
 //! | [`heap`] | what was made, what is left of it, how long the rest lived, what leaks |
 //! | [`diff`] | what changed between two models |
@@ -33,10 +35,12 @@ pub(crate) mod machine;
 pub mod matching;
 pub mod merged;
 pub mod monitors;
+pub mod remote;
 mod rows;
 pub mod stats;
 pub mod summary;
 pub use crate::text;
+pub mod thread_list;
 pub mod threads;
 pub mod xarc;
 pub mod xprof;
@@ -136,6 +140,9 @@ pub enum Error {
     /// Nothing can be looked at.
     #[error("--focus: no method fits the focus")]
     NoFocus,
+    /// There is nothing to be consumed.
+    #[error("there are no figures: nothing but counts was recorded; `instrument report` prints them")]
+    NoResource,
     /// There are no waits.
     #[error("threads were not recorded: that takes `instrument run --monitors`")]
     NoWaits,
@@ -153,13 +160,13 @@ impl Error {
         match self {
             Error::Output(error) => Some(error.kind()),
             Error::Json(error) => error.io_error_kind(),
-            Error::Resource(_) | Error::NoFocus | Error::NoWaits => None,
+            Error::Resource(_) | Error::NoFocus | Error::NoResource | Error::NoWaits => None,
         }
     }
 
     /// Whether the question is wrong, not the output.
     pub fn is_request(&self) -> bool {
-        matches!(self, Error::Resource(_) | Error::NoFocus | Error::NoWaits)
+        matches!(self, Error::Resource(_) | Error::NoFocus | Error::NoResource | Error::NoWaits)
     }
 }
 

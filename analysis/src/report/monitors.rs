@@ -1,20 +1,25 @@
 //! monitors: what threads waited for (seed 004): by monitor, with who had it and who waited; by thread; and where in the program, as
 //! a calling context tree.
 
+mod document;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use instrument_trace::{JavaThread, Profile};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::aligned::Aligned;
 use super::{Error, Format, Options, Show, machine, xtree};
 use crate::model::{Arcflow, HashMap};
-use crate::session::Session;
+use crate::session::{ProfileFile, Session};
 use crate::text::{percent, quantity};
 use crate::waits::{self, Both, Monitor, MonitorWaits, OTHERS, Sum, UNKNOWN_THREAD, Waits, plain_name};
 use instrument_names::printable::printable;
+
+/// Who waited, and for whom.
+type Pair<'a> = (&'a str, &'a str);
 
 /// Rows of text unless asked for otherwise.
 const TOP: usize = 20;
@@ -58,7 +63,25 @@ pub fn of_session(
     table: Table,
     options: &Options<'_>,
 ) -> Result<(), Error> {
-    let recorded = session.profiles.iter().filter_map(|file| Some((file, file.waits()?)));
+    with_processes(&session.profiles, wanted, |processes| {
+        write(out, processes, &session.model, table, options)
+    })
+}
+
+/// The processes of the document, for a page: the first `top` rows of each list. `None`: waits were not recorded.
+pub(crate) fn value(files: &[ProfileFile], wanted: &dyn Fn(&str) -> bool, top: usize) -> Option<Value> {
+    let options = Options { format: Format::Json, top: Some(top), ..Options::default() };
+    let of =
+        |processes: &[Process<'_>]| Ok(processes.iter().map(|process| process.value(&options)).collect());
+    with_processes(files, wanted, of).ok()
+}
+
+fn with_processes<T>(
+    files: &[ProfileFile],
+    wanted: &dyn Fn(&str) -> bool,
+    then: impl FnOnce(&[Process<'_>]) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let recorded = files.iter().filter_map(|file| Some((file, file.waits()?)));
     let known: Vec<_> = recorded
         .map(|(file, waits)| {
             let mut threads = waits::names(&file.profile);
@@ -80,7 +103,7 @@ pub fn of_session(
             class,
         })
         .collect();
-    write(out, &processes, &session.model, table, options)
+    then(&processes)
 }
 
 /// Writes the report. The model has the resources `contended` and `waiting`.
@@ -142,11 +165,6 @@ fn columns(kind: &str) -> String {
 fn fields(both: &Both) -> String {
     let of = |sum: &Sum| format!(",{},{},{},{},{}", sum.times, sum.ns, sum.max, sum.open, sum.timed_out);
     of(&both.contended) + &of(&both.waiting)
-}
-
-fn value(sum: &Sum) -> Value {
-    json!({"times": sum.times, "total": sum.ns, "mean": sum.mean().map(f64::round), "max": sum.max,
-        "open": sum.open, "timed_out": sum.timed_out})
 }
 
 /// `5 times, 296.4 ms`
@@ -241,6 +259,7 @@ impl Process<'_> {
         table.print(out, options.width)?;
         not_shown(out, left, monitors.len())?;
         self.parties(out, &monitors)?;
+        self.pairs_text(out, options)?;
 
         let (threads, left) = self.thread_list(options);
         writeln!(out)?;
@@ -274,16 +293,47 @@ impl Process<'_> {
         Ok(())
     }
 
+    /// A name that threads may share, as those of a pool without numbers do.
+    fn plain_name(&self, copy: u32, number: u32) -> &str {
+        match self.profile.java_thread(copy, number) {
+            Some(thread) => plain_name(thread),
+            None if number == 0 => "(unknown)",
+            None => UNKNOWN_THREAD,
+        }
+    }
+
+    /// Who waited for whom to leave a monitor, the longest first; threads of one name together.
+    fn pairs(&self, options: &Options<'_>) -> (Vec<(Pair<'_>, Sum)>, usize) {
+        let mut names: BTreeMap<Pair<'_>, Sum> = BTreeMap::new();
+        for (&(copy, waiter, owner), sum) in &self.waits.pairs {
+            let pair = (self.plain_name(copy, waiter), self.plain_name(copy, owner));
+            names.entry(pair).or_default().merge(sum);
+        }
+        let mut list: Vec<_> = names.into_iter().collect();
+        list.sort_by_key(|(_, sum)| Reverse(sum.ns));
+        shortened(list, options)
+    }
+
+    fn pairs_text(&self, out: &mut dyn Write, options: &Options<'_>) -> io::Result<()> {
+        let (pairs, left) = self.pairs(options);
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        writeln!(out)?;
+        let headers = ["contended", "total", "mean", "max"].map(str::to_owned).to_vec();
+        let mut table = Aligned::new(headers, "thread waited for thread");
+        for ((waiter, owner), sum) in &pairs {
+            table.row(cells(sum).to_vec(), &format!("{waiter} waited for {owner}"));
+        }
+        table.print(out, options.width)?;
+        not_shown(out, left, pairs.len())
+    }
+
     /// Threads with their sums, those of one name together, the largest first.
     fn by_name(&self, copy: u32, sums: impl Iterator<Item = (u32, Sum)>) -> Vec<(&str, Sum, u64)> {
         let mut names: BTreeMap<&str, (Sum, u64)> = BTreeMap::new();
         for (number, sum) in sums.filter(|(_, sum)| sum.times > 0) {
-            let name = match self.profile.java_thread(copy, number) {
-                Some(thread) => plain_name(thread),
-                None if number == 0 => "(unknown)",
-                None => UNKNOWN_THREAD,
-            };
-            let of = names.entry(name).or_default();
+            let of = names.entry(self.plain_name(copy, number)).or_default();
             of.0.merge(&sum);
             of.1 += 1;
         }
@@ -332,67 +382,6 @@ impl Process<'_> {
         }
         let name = self.thread(thread.copy, thread.number);
         if facts.is_empty() { name.to_owned() } else { format!("{name} ({})", facts.join(", ")) }
-    }
-
-    fn document(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {
-        let opening = json!({
-            "process": self.name,
-            "contended": value(&self.waits.all.contended),
-            "waiting": value(&self.waits.all.waiting),
-            "owners_known": self.waits.owned,
-            "end": self.waits.end,
-        });
-        let opening = opening.to_string();
-        write!(out, "{},\"monitors\":[", &opening[..opening.len() - 1])?;
-        for (i, (monitor, waits)) in self.monitors(options).0.into_iter().enumerate() {
-            let number = Some(monitor.number).filter(|&number| number != 0 && number != OTHERS);
-            let owners = waits.owners.iter().map(|(&number, sum)| (number, *sum));
-            let threads = waits.threads.iter();
-            let contended = threads.clone().map(|(&number, both)| (number, both.contended));
-            let waiting = threads.map(|(&number, both)| (number, both.waiting));
-            let row = json!({
-                "monitor": number,
-                "class": (self.class)(monitor.copy, monitor.class),
-                "contended": value(&waits.all.contended),
-                "waiting": value(&waits.all.waiting),
-                "owners": self.values(monitor.copy, owners),
-                "contended_by": self.values(monitor.copy, contended),
-                "waited_by": self.values(monitor.copy, waiting),
-            });
-            write!(out, "{}\n{row}", if i > 0 { "," } else { "" })?;
-        }
-        write!(out, "\n],\"threads\":[")?;
-        for (i, (thread, both)) in self.thread_list(options).0.into_iter().enumerate() {
-            let known = |clock: u64| Some(clock).filter(|&clock| clock > 0);
-            let starter = (thread.starter > 0).then(|| self.thread(thread.copy, thread.starter));
-            let row = json!({
-                "number": thread.number,
-                "thread": self.thread(thread.copy, thread.number),
-                "name": thread.name,
-                "group": thread.group,
-                "group_parent": thread.group_parent,
-                "daemon": thread.daemon,
-                "virtual": thread.virtual_thread,
-                "start": known(thread.start),
-                "end": known(thread.end),
-                "started_by": starter,
-                "contended": value(&both.contended),
-                "waiting": value(&both.waiting),
-            });
-            write!(out, "{}\n{row}", if i > 0 { "," } else { "" })?;
-        }
-        Ok(write!(out, "\n]}}")?)
-    }
-
-    fn values(&self, copy: u32, sums: impl Iterator<Item = (u32, Sum)>) -> Value {
-        let list = self.by_name(copy, sums).into_iter();
-        list.map(|(name, sum, threads)| {
-            let mut value = value(&sum);
-            value["thread"] = json!(name);
-            value["threads"] = json!(threads);
-            value
-        })
-        .collect()
     }
 
     fn monitor_rows(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {

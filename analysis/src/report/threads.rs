@@ -6,6 +6,7 @@ use std::io::Write;
 use instrument_names::printable::printable;
 use serde_json::json;
 
+use super::thread_list::names;
 use super::{Error, Format, Options, machine, xprof};
 use crate::arcs::Arcs;
 use crate::model::{Arcflow, Kind, NodeId};
@@ -63,12 +64,4 @@ pub fn write(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Res
         writeln!(out, "\n]}}")?;
     }
     Ok(())
-}
-
-/// The process of a thread, if it has one, and its name.
-fn names(model: &Arcflow, thread: NodeId) -> (&str, &str) {
-    let node = model.node(thread);
-    let above = model.node(node.parent);
-    let process = if above.kind == Kind::Process { model.name(above.consumer) } else { "" };
-    (process, model.name(node.consumer))
 }

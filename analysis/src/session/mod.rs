@@ -80,6 +80,11 @@ pub fn thread_filter(patterns: &[String]) -> impl Fn(&str) -> bool + use<> {
 }
 
 impl Request {
+    /// Whether it is about all that happened since the start.
+    pub fn is_everything(&self) -> bool {
+        self.since.is_empty() || since::is_everything(&self.since)
+    }
+
     /// How profiles are loaded.
     fn load<'a>(&self, thread: &'a dyn Fn(&str) -> bool) -> load::Options<'a> {
         let (links, split_threads, lifetimes) = (self.links, self.split_threads, self.lifetimes);

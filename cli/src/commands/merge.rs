@@ -17,9 +17,10 @@ use instrument_analysis::export::format::{self, Merged};
 use instrument_analysis::merge::view::client;
 use instrument_analysis::merge::{Processes, View};
 use instrument_analysis::origin::Origins;
-use instrument_analysis::report::Format;
+use instrument_analysis::page::Sections;
 use instrument_analysis::report::merged::{MatchedCalls, Report};
-use instrument_analysis::session::{Error, Request};
+use instrument_analysis::report::{Format, remote};
+use instrument_analysis::session::{Error, Methods, Request};
 use instrument_analysis::thread_time::ThreadTime;
 
 /// Merge profiles of programs that call each other by RMI: one execution tree over all of them
@@ -114,6 +115,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             return export.write(&Merged { model, files, calls, clock, threads, internals }, talk);
         }
     }
+    if let Some(report @ (Report::Services | Report::Calls)) = opts.report {
+        return remote(opts, report, &processes, clock, talk);
+    }
     let view = View { root, is_server: opts.view == Whose::Server, internals };
     // What was called once, on behalf of one process, is not known of single calls.
     let keeps_calls = !matches!(tree_of, TreeOf::One(_));
@@ -124,7 +128,8 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         return export.write(&Merged { model, files, calls, clock, threads, internals }, talk);
     }
     if let Some(path) = &opts.html {
-        super::view::write(path, &session, &request.files, super::view::CONTEXTS, talk)?;
+        let sections = Sections::of_processes(&session, &request, &mut processes, clock, opts.internals)?;
+        super::view::write(path, &session, &sections, &request.files, super::view::CONTEXTS, talk)?;
         return Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk));
     }
     let offsets = &processes.calls().offsets(clock)?;
@@ -148,6 +153,30 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     view::print(&print, opts.depth, &session, opts.session.strict, talk, |out, session, arcs, options| {
         matched.write_tree(out, opts.report, session, arcs, options)
     })
+}
+
+/// Prints what is known of the calls alone.
+fn remote(
+    opts: &Opts,
+    report: Report,
+    processes: &Processes,
+    clock: Option<usize>,
+    talk: &Talk,
+) -> Result<Exit> {
+    if opts.view == Whose::Server {
+        return Err(usage("--view is about the tree, which this report does not show"));
+    }
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    opts.print.with(None, &Methods::default(), |options| -> Result<()> {
+        let calls = processes.calls().remote(clock, opts.internals, remote::bounds(options))?;
+        match report {
+            Report::Services => remote::write_services(&mut out, &calls, options)?,
+            _ => remote::write_calls(&mut out, &calls, options)?,
+        }
+        Ok(())
+    })?;
+    out.flush()?;
+    Ok(with_warnings(&[], opts.session.strict, Exit::Done, talk))
 }
 
 /// All formats but XML, which has events of single processes.

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::output::Outputs;
+use crate::io::recorded;
 use crate::io::talk::Talk;
 use crate::options::session;
 use anyhow::Result;
 use instrument_analysis::Kind;
-use instrument_analysis::page::{About, Page};
+use instrument_analysis::page::{About, Page, Sections};
 use instrument_analysis::report::counts;
 use instrument_analysis::report::diff::Sides;
 use instrument_analysis::report::summary::Summary;
@@ -21,7 +22,9 @@ use instrument_analysis::session::Session;
 /// Contexts that a page shows: a million of them is a file of about 8 MiB.
 pub(crate) const CONTEXTS: usize = 1_000_000;
 
-/// Show profiles in a browser: tree, flame graph, methods, threads
+/// Show profiles in a browser: tree, flame graph, methods, threads, heap, monitors, remote calls
+///
+/// The id of a process stands for the profile that it is recorded into; the page can refresh itself while the program runs.
 ///
 /// Without --html, a server on the loopback address hands the page to the browser that it opens. Its address has a secret word; nobody else can
 /// read the page. Ctrl-C ends it. With --html, the page is one file that needs no server and no network.
@@ -51,12 +54,17 @@ pub(crate) struct Opts {
 /// # Errors
 /// A file that cannot be read or understood; a profile without contexts; an output or a port that cannot be had.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let mut opts = opts.clone();
+    for file in &mut opts.session.files {
+        *file = recorded::profile(file)?;
+    }
     let Some(path) = &opts.html else {
-        server::serve(opts, talk)?;
+        server::serve(&opts, talk)?;
         return Ok(Exit::Done);
     };
     let session = opts.session.read(talk)?;
-    write(path, &session, &opts.session.files, opts.contexts, talk)?;
+    let sections = Sections::of_session(&session, &opts.session.request())?;
+    write(path, &session, &sections, &opts.session.files, opts.contexts, talk)?;
     Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk))
 }
 
@@ -67,11 +75,12 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
 pub(crate) fn write(
     path: &Path,
     session: &Session,
+    sections: &Sections,
     files: &[PathBuf],
     contexts: usize,
     talk: &Talk,
 ) -> Result<()> {
-    let text = page_of(session, files, contexts, talk)?;
+    let text = page_of(session, sections, files, contexts, false, talk)?;
     save(path, &text, talk)
 }
 
@@ -87,6 +96,7 @@ pub(crate) fn write_sides(path: &Path, sides: &Sides, files: [&[String]; 2], tal
         facts: ["before", "after"].map(str::to_owned).into_iter().zip(names).collect(),
         warnings: Vec::new(),
         generator: generator(),
+        is_live: false,
     };
     let text = page::html(&about.title, &Page::of_sides(&about, sides)?)?;
     save(path, &text, talk)
@@ -106,11 +116,19 @@ fn generator() -> String {
 
 impl Opts {
     fn page(&self, session: &Session, talk: &Talk) -> Result<String> {
-        page_of(session, &self.session.files, self.contexts, talk)
+        let sections = Sections::of_session(session, &self.session.request())?;
+        page_of(session, &sections, &self.session.files, self.contexts, true, talk)
     }
 }
 
-fn page_of(session: &Session, files: &[PathBuf], contexts: usize, talk: &Talk) -> Result<String> {
+fn page_of(
+    session: &Session,
+    sections: &Sections,
+    files: &[PathBuf],
+    contexts: usize,
+    is_served: bool,
+    talk: &Talk,
+) -> Result<String> {
     let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
     if !session.model.nodes().iter().any(|node| node.kind == Kind::Method) {
         let why = session.warnings.join("; ");
@@ -122,8 +140,13 @@ fn page_of(session: &Session, files: &[PathBuf], contexts: usize, talk: &Talk) -
         facts: Summary::new(session, &counts::Request::default(), &[])?.facts()?,
         warnings: session.warnings.clone(),
         generator: generator(),
+        is_live: is_served && session.profiles.iter().any(|profile| profile.is_live),
     };
-    let document = Page::new(&about, &session.model, &session.calls, contexts)?;
+    let document = Page::new(&about, &session.model, &session.calls, contexts)?.with(sections);
+    let left_out = sections.left_out();
+    if !left_out.is_empty() {
+        talk.note(format_args!("left out of the page: {}", left_out.join(", ")));
+    }
     if let Some(left_out) = document.left_out() {
         talk.note(format_args!("{} small contexts are left out of the page", left_out.contexts));
     }

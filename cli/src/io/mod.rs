@@ -11,6 +11,7 @@ pub(crate) mod jvm;
 pub(crate) mod local_socket;
 pub(crate) mod output;
 pub(crate) mod progress;
+pub(crate) mod recorded;
 pub(crate) mod source;
 pub(crate) mod talk;
 pub(crate) mod words;

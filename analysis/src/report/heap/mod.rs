@@ -187,7 +187,7 @@ fn member(
         let total = rows::object(None, &table.total, &table);
         document.insert(
             name.into(),
-            json!({"by": by, "followed": table.is_followed, "total": total, "rows": rows}),
+            json!({"by": by, "followed": table.is_followed, "total": total, "all": table.rows.len(), "rows": rows}),
         );
     };
     match section {

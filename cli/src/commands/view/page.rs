@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 const FRAME: &str = include_str!("../../../../viewer/index.html");
 const STYLE: &str = include_str!("../../../../viewer/style.css");
 /// In an order in which each finds what it uses.
-const SCRIPTS: [&str; 16] = [
+const SCRIPTS: [&str; 21] = [
     include_str!("../../../../viewer/src/figures.js"),
     include_str!("../../../../viewer/src/profile.js"),
     include_str!("../../../../viewer/src/difference.js"),
@@ -24,6 +24,11 @@ const SCRIPTS: [&str; 16] = [
     include_str!("../../../../viewer/src/flame.js"),
     include_str!("../../../../viewer/src/sandwich.js"),
     include_str!("../../../../viewer/src/methods.js"),
+    include_str!("../../../../viewer/src/table.js"),
+    include_str!("../../../../viewer/src/threads.js"),
+    include_str!("../../../../viewer/src/heap.js"),
+    include_str!("../../../../viewer/src/monitors.js"),
+    include_str!("../../../../viewer/src/remote.js"),
     include_str!("../../../../viewer/src/node.js"),
     include_str!("../../../../viewer/src/summary.js"),
     include_str!("../../../../viewer/src/app.js"),

@@ -1,0 +1,271 @@
+//! Single outermost remote calls, each with the calls that were made within it over all processes: when each began, on the clock of the
+//! root, and how long it took at either end, on the clock of the process that measured it.
+//!
+//! 1. read the calls made, and choose among the outermost ones: the slowest of all, and the slowest of each method;
+//! 2. read both sides of what is part of one of these; of each so many as there is room for;
+//! 3. order them: below each call what was made within it, the earliest first.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source, ThreadKind};
+
+use super::Party;
+use super::calls::{Fate, Matching, Peer, full_name, is_internal, outcome};
+use super::nesting::Nesting;
+use super::offsets::Offsets;
+use crate::load::thread_rows;
+use crate::model::HashMap;
+
+/// How many are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// The slowest outermost calls; of as many methods the slowest one besides.
+    pub outermost: usize,
+    /// Calls of each of them, itself included.
+    pub within: usize,
+}
+
+/// A call at one end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// The thread.
+    pub thread: String,
+    /// When it began: ns after the beginning of the outermost call, on the root's clock.
+    pub begin: i64,
+    /// ns that it took; none: it did not end while it was recorded.
+    pub ns: Option<u64>,
+}
+
+/// A call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// The place, in the list, of the call that it was made within.
+    pub parent: Option<usize>,
+    /// How many calls it was made within.
+    pub depth: usize,
+    /// The party that made it.
+    pub client: usize,
+    /// Who served it.
+    pub server: Peer,
+    /// The class of the remote object and the method with its descriptor.
+    pub method: String,
+    /// As the client measured it.
+    pub made: End,
+    /// As the server did, if that is known.
+    pub served: Option<End>,
+    /// Whether both sides are known, and how.
+    pub fate: Fate,
+    /// How it ended.
+    pub outcome: &'static str,
+}
+
+impl Span {
+    /// What of the client's ns was not the server's: the network, and what both machines did besides. None: both are not known.
+    pub fn between(&self) -> Option<i64> {
+        let server = self.served.as_ref()?.ns?;
+        self.made.ns.map(|client| clamped(i128::from(client) - i128::from(server)))
+    }
+}
+
+/// An outermost call with what was called within it.
+#[derive(Debug, Clone)]
+pub struct Waterfall {
+    /// When it began: ns after the start of the process that is the root.
+    pub at: i64,
+    /// It, and what it is made of, each behind the call that it was made within.
+    pub spans: Vec<Span>,
+    /// Calls within it that there was no room for.
+    pub left_out: u64,
+}
+
+/// What is asked.
+pub struct Query<'a, S> {
+    /// The profiles.
+    pub parties: &'a [Party<'a, S>],
+    /// Which call is which.
+    pub matching: &'a Matching,
+    /// What was made within what.
+    pub nesting: &'a Nesting<'a>,
+    /// How moments compare.
+    pub offsets: &'a Offsets,
+    /// Calls that the runtime made for itself, too.
+    pub internals: bool,
+}
+
+impl<S: Source> Query<'_, S> {
+    /// The slowest first, and how many outermost calls there are.
+    ///
+    /// # Errors
+    /// When a source fails.
+    pub fn waterfalls(&self, bounds: Bounds) -> Result<(Vec<Waterfall>, u64), Error> {
+        let (chosen, all) = self.choose(bounds)?;
+        let places: HashMap<u32, usize> = chosen.iter().enumerate().map(|(at, &row)| (row, at)).collect();
+        let mut parts: Vec<Parts> = chosen.iter().map(|&row| Parts::new(row)).collect();
+        for (number, party) in self.parties.iter().enumerate() {
+            let threads = threads(party);
+            party.visit(self.matching.rows(number), |row, call| {
+                if call.kind != RemoteCallKind::Made || (is_internal(call) && !self.internals) {
+                    return;
+                }
+                let outermost = self.nesting.outermost(row);
+                let Some(parts) = places.get(&outermost).map(|&at| &mut parts[at]) else { return };
+                if row == outermost || parts.others() + 1 < bounds.within {
+                    let end = self.end(number, call, &threads);
+                    let method = full_name(self.nesting.signature_of(self.nesting.labels_of_made(row)), call);
+                    parts.made.insert(row, Made { end, method, outcome: outcome(call), client: number });
+                } else {
+                    parts.left_out += 1;
+                }
+            })?;
+        }
+        for (number, party) in self.parties.iter().enumerate() {
+            let threads = threads(party);
+            party.visit(self.matching.rows(number), |row, call| {
+                if call.kind != RemoteCallKind::Served {
+                    return;
+                }
+                let Some(made) = self.matching.served.partner(row) else { return };
+                let outermost = self.nesting.outermost(made);
+                let Some(parts) = places.get(&outermost).map(|&at| &mut parts[at]) else { return };
+                if parts.made.contains_key(&made) {
+                    parts.served.insert(made, self.end(number, call, &threads));
+                }
+            })?;
+        }
+        Ok((parts.into_iter().filter_map(|parts| self.ordered(parts)).collect(), all))
+    }
+
+    /// Rows of outermost calls, the slowest first, and how many there are in all.
+    fn choose(&self, bounds: Bounds) -> Result<(Vec<u32>, u64), Error> {
+        let mut slowest = BinaryHeap::new();
+        let mut by_method: BTreeMap<(u32, Option<u32>), (u64, Reverse<u32>)> = BTreeMap::new();
+        let mut all = 0;
+        for (number, party) in self.parties.iter().enumerate() {
+            let last = self.nesting.last_moment(number);
+            party.visit(self.matching.rows(number), |row, call| {
+                let is_wanted = call.kind == RemoteCallKind::Made && (!is_internal(call) || self.internals);
+                if !is_wanted || self.nesting.outermost(row) != row {
+                    return;
+                }
+                all += 1;
+                let end = if call.end == 0 { last } else { call.end };
+                let rank = (end.saturating_sub(call.begin), Reverse(row));
+                let of_method = by_method.entry(self.nesting.labels_of_made(row)).or_insert(rank);
+                *of_method = rank.max(*of_method);
+                slowest.push(Reverse(rank));
+                if slowest.len() > bounds.outermost {
+                    slowest.pop();
+                }
+            })?;
+        }
+        let mut of_methods: Vec<_> = by_method.into_values().collect();
+        of_methods.sort_unstable_by_key(|&rank| Reverse(rank));
+        of_methods.truncate(bounds.outermost);
+        let mut chosen: Vec<_> = slowest.into_iter().map(|Reverse(rank)| rank).chain(of_methods).collect();
+        chosen.sort_unstable_by_key(|&rank| Reverse(rank));
+        chosen.dedup();
+        Ok((chosen.into_iter().map(|(_, Reverse(row))| row).collect(), all))
+    }
+
+    fn end(&self, party: usize, call: &RemoteCall, threads: &HashMap<(u32, u32), String>) -> Moment {
+        let thread = threads.get(&(call.copy, call.thread)).cloned();
+        Moment {
+            thread: thread.unwrap_or_else(|| "(unknown thread)".to_owned()),
+            begin: self.offsets.to_root(party, call.begin),
+            ns: (call.end != 0).then(|| call.end.saturating_sub(call.begin)),
+        }
+    }
+
+    /// The call that another one was made within, if it is among these.
+    fn above(&self, parts: &Parts, row: u32) -> Option<u32> {
+        let mut at = row;
+        while at != parts.outermost {
+            let above = self.nesting.within(at).and_then(|served| self.matching.served.partner(served))?;
+            if parts.made.contains_key(&above) {
+                return Some(above);
+            }
+            at = above;
+        }
+        None
+    }
+
+    fn ordered(&self, mut parts: Parts) -> Option<Waterfall> {
+        let first = parts.made.get(&parts.outermost)?.end.begin;
+        let root = i128::from(self.parties[self.offsets.root].profile.start_clock);
+        let mut below: BTreeMap<u32, Vec<(i128, u32)>> = BTreeMap::new();
+        for (&row, made) in parts.made.iter().filter(|(row, _)| **row != parts.outermost) {
+            let above = self.above(&parts, row).unwrap_or(parts.outermost);
+            below.entry(above).or_default().push((made.end.begin, row));
+        }
+        let mut stack = vec![(parts.outermost, None, 0)];
+        let mut spans: Vec<Span> = Vec::new();
+        while let Some((row, parent, depth)) = stack.pop() {
+            let Some(Made { end, method, outcome, client }) = parts.made.remove(&row) else { continue };
+            let place = spans.len();
+            let server = match self.matching.made.partner(row) {
+                Some(served) => Peer::Party(self.matching.served.party(served)),
+                None => self.matching.made.peer(row),
+            };
+            let made = end.since(first);
+            let served = parts.served.remove(&row).map(|end| end.since(first));
+            let fate = self.matching.made.fate(row);
+            spans.push(Span { parent, depth, client, server, method, made, served, fate, outcome });
+            let mut children = below.remove(&row).unwrap_or_default();
+            children.sort_unstable();
+            stack.extend(children.into_iter().rev().map(|(_, row)| (row, Some(place), depth + 1)));
+        }
+        Some(Waterfall { at: clamped(first - root), spans, left_out: parts.left_out })
+    }
+}
+
+/// Moments on the root's clock.
+struct Moment {
+    thread: String,
+    begin: i128,
+    ns: Option<u64>,
+}
+
+impl Moment {
+    fn since(self, first: i128) -> End {
+        End { thread: self.thread, begin: clamped(self.begin - first), ns: self.ns }
+    }
+}
+
+struct Made {
+    end: Moment,
+    method: String,
+    outcome: &'static str,
+    client: usize,
+}
+
+/// What an outermost call is made of, by rows of calls made.
+struct Parts {
+    outermost: u32,
+    made: HashMap<u32, Made>,
+    served: HashMap<u32, Moment>,
+    left_out: u64,
+}
+
+impl Parts {
+    fn new(outermost: u32) -> Parts {
+        Parts { outermost, made: HashMap::default(), served: HashMap::default(), left_out: 0 }
+    }
+
+    /// Calls within it.
+    fn others(&self) -> usize {
+        self.made.len() - usize::from(self.made.contains_key(&self.outermost))
+    }
+}
+
+fn clamped(ns: i128) -> i64 {
+    ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}
+
+/// Names of threads, by copy and ordinal.
+fn threads<S>(party: &Party<'_, S>) -> HashMap<(u32, u32), String> {
+    let profile = party.profile;
+    let names = profile.threads.iter().zip(thread_rows::single(profile));
+    let names = names.filter(|(thread, _)| thread.kind == ThreadKind::Thread);
+    names.map(|(thread, name)| ((thread.copy, thread.ordinal), name)).collect()
+}

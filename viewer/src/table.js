@@ -1,0 +1,160 @@
+// A table of a report's rows: sorted by the column that is clicked, only rows with a text, one row selected.
+"use strict";
+
+/**
+ * Columns have a `key`, what they are sorted by (`of`), what they show (`text`) and a `kind`: nothing for figures, `name` for the name, `bar`
+ * for a bar, whose `text` gives shares; `label` is what stands above it, if that is not the key. Rows are in the order of the document unless a column was clicked.
+ */
+class SortedTable {
+  constructor(app, parent, label, columns, acts) {
+    this.app = app;
+    this.state = app.state;
+    this.columns = columns;
+    this.acts = acts;
+    // Many columns leave little room for names.
+    const box = element("div", { class: `column${columns.length > 7 ? " many" : ""}` });
+    parent.append(box);
+    const tools = element("div", { class: "tools" });
+    this.filter = element("input", { id: "filter", type: "search", placeholder: "Only names with", size: 32, "aria-label": "Only names with" });
+    this.filter.value = this.state.at.filter;
+    this.filter.oninput = () => this.state.go({ filter: this.filter.value }, true);
+    this.sum = element("span", { class: "kind", id: "rows-shown" });
+    tools.append(this.filter, this.sum);
+    box.append(tools);
+    const head = element("div", { class: "head" });
+    for (const column of columns) {
+      const button = element("button", { "data-sort": column.key, title: column.key }, column.label ?? column.key);
+      button.onclick = () => this.state.go({ sort: this.state.at.sort === column.key ? `-${column.key}` : column.key });
+      column.button = button;
+      head.append(element("span", { class: column.kind === "name" ? "name" : `cell ${column.kind || ""}` }, column.kind === "bar" ? "" : button));
+    }
+    box.append(head);
+    this.rows = new Rows(box, (row, index) => this.fill(row, index), label);
+  }
+
+  name(row) {
+    return this.columns.find(({ kind }) => kind === "name").text(row);
+  }
+
+  /** `all`: how many rows the document is of, if it has not all of them. */
+  update(rows, all = rows.length) {
+    if (document.activeElement !== this.filter) this.filter.value = this.state.at.filter;
+    const words = this.state.at.filter.toLowerCase();
+    const list = rows.filter((row) => !words || this.name(row).toLowerCase().includes(words));
+    const { sort } = this.state.at;
+    const column = this.columns.find(({ key }) => key === sort.replace(/^-/, ""));
+    for (const { key, label = key, button } of this.columns) button.textContent = key === column?.key ? `${label} ${sort.startsWith("-") ? "\u25b4" : "\u25be"}` : label;
+    if (column) {
+      const keys = new Map(list.map((row) => [row, column.of(row) ?? -1]));
+      const order = (a, b) => {
+        const [x, y] = [keys.get(a), keys.get(b)];
+        return typeof x === "string" ? (x < y ? -1 : x > y ? 1 : 0) : y - x;
+      };
+      list.sort((a, b) => (sort.startsWith("-") ? -order(a, b) : order(a, b)));
+    }
+    this.list = list;
+    this.sum.textContent = `${count(list.length)} of ${count(rows.length)} rows${all > rows.length ? `; the page has no room for ${count(all - rows.length)} more` : ""}`;
+    this.rows.show(list.length);
+    const at = list.findIndex((row) => this.acts.isSelected(row));
+    if (at >= 0) this.rows.scrollTo(at);
+    this.rows.draw(true);
+  }
+
+  fill(row, index) {
+    const of = this.list[index];
+    const isSelected = this.acts.isSelected(of);
+    row.classList.toggle("selected", isSelected);
+    row.setAttribute("aria-selected", String(isSelected));
+    for (const column of this.columns) {
+      const shown = column.text(of);
+      if (column.kind === "name") {
+        const name = element("span", { class: "name", role: "gridcell" }, shown);
+        name.title = shown;
+        row.append(name);
+      } else {
+        row.append(column.kind === "bar" ? barCell(shown) : cell(shown, column.kind || ""));
+      }
+    }
+    row.onclick = () => this.acts.select(of);
+    row.ondblclick = () => this.acts.open?.(of);
+  }
+
+  step(how) {
+    const by = { next: 1, previous: -1 }[how];
+    if (!by || !this.list.length) return;
+    const at = this.list.findIndex((row) => this.acts.isSelected(row));
+    this.acts.select(this.list[Math.min(this.list.length - 1, Math.max(0, at < 0 ? 0 : at + by))]);
+  }
+
+  /** Opens the selected row. */
+  enter() {
+    const row = this.list.find((of) => this.acts.isSelected(of));
+    if (row) this.acts.open?.(row);
+  }
+
+  csv(name) {
+    const columns = this.columns.filter(({ kind }) => kind !== "bar");
+    const lines = [columns.map(({ key }) => csvField(key)).join(",")];
+    for (const row of this.list) lines.push(columns.map((column) => csvField(String(column.of(row) ?? ""))).join(","));
+    return { name: `${name}.csv`, type: "text/csv", text: lines.join("\r\n") + "\r\n" };
+  }
+}
+
+/** Shares of one bar, each with its class. */
+function barCell(shares) {
+  const bar = element("span", { class: "cell bar", role: "gridcell" });
+  for (const [share, name] of shares) {
+    const part = element("i", { class: name });
+    part.style.width = `${100 * Math.max(0, Math.min(1, share || 0))}%`;
+    bar.append(part);
+  }
+  return bar;
+}
+
+/** Buttons for the parts of a view; the first one is shown unless the address says otherwise. */
+class Parts {
+  constructor(app, parent, list) {
+    this.state = app.state;
+    this.list = list;
+    this.body = element("div", { class: "tools", role: "toolbar", "aria-label": "Parts of the view" });
+    for (const [key, label] of list) {
+      const button = element("button", { "data-part": key }, label);
+      button.onclick = () => this.state.go({ part: key, row: "", sort: "", filter: "" });
+      this.body.append(button);
+    }
+    parent.append(this.body);
+  }
+
+  update() {
+    const { part } = this.state.at;
+    const shown = this.list.some(([key]) => key === part) ? part : this.list[0][0];
+    for (const button of this.body.children) button.setAttribute("aria-pressed", String(button.dataset.part === shown));
+    return shown;
+  }
+}
+
+/** Figures of a document: nothing is a dash. */
+const text = {
+  count: (value) => (value === null || value === undefined ? "-" : count(value)),
+  time: (value) => (value === null || value === undefined ? "-" : quantity(value, "ns")),
+  size: (value) => (value === null || value === undefined ? "-" : quantity(value, "bytes")),
+};
+
+/** An element of a drawing. */
+function drawn(name, attributes, ...contents) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  made.append(...contents);
+  return made;
+}
+
+/** A drawing, to be saved: with the colours that it has here. */
+function savedDrawing(svg, name) {
+  const copy = svg.cloneNode(true);
+  copy.setAttribute("xmlns", SVG);
+  const colours = getComputedStyle(document.documentElement);
+  const colour = (key) => colours.getPropertyValue(`--${key}`).trim();
+  const style = drawn("style", {}, `text{font:12px sans-serif;fill:${colour("front")}} .arc,.axis{fill:none;stroke:${colour("soft")}} .box{fill:${colour("panel")};stroke:${colour("soft")}} .curve{fill:none;stroke:${colour("accent")}} .mark{fill:${colour("bar")}}`);
+  copy.prepend(style);
+  return { name: `${name}.svg`, type: "image/svg+xml", text: new XMLSerializer().serializeToString(copy) };
+}
