@@ -49,6 +49,8 @@ enum Command {
     Heap(commands::heap::Opts),
     Merge(commands::merge::Opts),
     View(commands::view::Opts),
+    #[cfg(unix)]
+    Top(commands::top::Opts),
     Export(commands::export::Opts),
     Gate(commands::gate::Opts),
     #[cfg(unix)]
@@ -100,6 +102,8 @@ fn main() -> ExitCode {
         Command::Heap(opts) => commands::heap::run(&opts, &talk),
         Command::Merge(opts) => commands::merge::run(&opts, &talk),
         Command::View(opts) => commands::view::run(&opts, &talk),
+        #[cfg(unix)]
+        Command::Top(opts) => commands::top::run(&opts, cli.talk.color),
         Command::Export(opts) => commands::export::run(&opts, &talk),
         Command::Gate(opts) => commands::gate::run(opts, &talk),
         #[cfg(unix)]

@@ -23,6 +23,8 @@ pub(crate) mod rewrite;
 pub(crate) mod run;
 pub(crate) mod stats;
 pub(crate) mod threads;
+#[cfg(unix)]
+pub(crate) mod top;
 pub(crate) mod verify;
 pub(crate) mod view;
 pub(crate) mod xarc;

@@ -3,7 +3,7 @@
 use instrument_analysis::session::Message;
 use instrument_names::printable::printable_lines;
 use std::fmt;
-use std::io::{BufWriter, IsTerminal, Write, stderr};
+use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
 
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]
@@ -51,15 +51,22 @@ impl Color {
 
     /// Whether messages on stderr are coloured; see no-color.org and bixense.com/clicolors.
     fn on_stderr(self) -> bool {
+        self.on(stderr().is_terminal())
+    }
+
+    /// Whether results on stdout are coloured.
+    pub(crate) fn on_stdout(self) -> bool {
+        self.on(stdout().is_terminal())
+    }
+
+    fn on(self, is_terminal: bool) -> bool {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
         match self {
             Color::Always => true,
             Color::Never => false,
             Color::Auto if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
             Color::Auto if set("CLICOLOR_FORCE") => true,
-            Color::Auto => {
-                stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-            }
+            Color::Auto => is_terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         }
     }
 }
