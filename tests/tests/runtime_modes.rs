@@ -267,6 +267,18 @@ fn bytes_of_arrays_and_objects() {
     });
 }
 
+/// HotSpot leaves out the look at what can close the gate for as long as the class that looks is not loaded.
+#[test]
+fn nothing_is_looked_at_that_cannot_change() {
+    for_each_jvm(|jvm| {
+        for (run, looks) in [(Run::new(jvm, &["calls"]), false), (run(jvm, &["roots"]), true)] {
+            let run = run.jvm_args(&["-verbose:class"]).wait();
+            assert!(run.stdout.contains("instrument.runtime.OpenGate"), "{}", run.stdout);
+            assert_eq!(run.stdout.contains("instrument.runtime.WatchedGate"), looks);
+        }
+    });
+}
+
 #[test]
 fn only_what_roots_call_is_recorded() {
     for_each_clock(|jvm| {
