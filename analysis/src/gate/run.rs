@@ -263,7 +263,9 @@ impl Run {
             };
             let base = model.base(id);
             let mut figures = Figures::default();
-            figures[0] = if place.is_none_or(|place| place == 0) { 0 } else { node.n };
+            // A thread that was started in a method is no call of it.
+            let is_call = matches!(node.kind, Kind::Method | Kind::Link | Kind::Deeper) && place != Some(0);
+            figures[0] = if is_call { node.n } else { 0 };
             for (figure, resource) in figures[1..].iter_mut().zip(&resources) {
                 *figure = resource.map_or(0, |r| base[r] as u64);
             }
