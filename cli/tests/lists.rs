@@ -95,7 +95,7 @@ fn monitors_say_who_waited_for_whom() {
 
 fn remote(kind: RemoteCallKind, pid: u64) -> Vec<u8> {
     let mut writer = Writer::new();
-    writer.word(16, pid).word(24, pid).property("command", &format!("Program{pid}"));
+    writer.word(16, pid).word(24, pid).property("command", format!("Program{pid}"));
     let is_made = kind == RemoteCallKind::Made;
     if is_made {
         writer.tree("main", &Script::new(1000).call(1, |s| s.wait(100)));

@@ -5,7 +5,7 @@ mod runtime_support;
 use std::collections::BTreeMap;
 
 use instrument_trace::{Profile, Thread, ThreadKind, TreeConsumer, TreeNode};
-use runtime_support::{Jvm, Run, for_each_clock, jvms};
+use runtime_support::{Jvm, Run, for_each_clock, for_each_jvm, jvms};
 
 fn run(jvm: &Jvm, args: &[&str]) -> Run {
     Run::new(jvm, args).class("Modes")

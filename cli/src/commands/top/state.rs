@@ -149,9 +149,8 @@ impl State {
     /// Does what a key stands for.
     pub(super) fn key(&mut self, key: KeyEvent) {
         if key.modifiers.contains(KeyModifiers::CONTROL) {
-            match key.code {
-                KeyCode::Char('c' | 'd') => self.has_ended = true,
-                _ => {}
+            if let KeyCode::Char('c' | 'd') = key.code {
+                self.has_ended = true;
             }
             return;
         }
