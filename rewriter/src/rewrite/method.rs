@@ -115,6 +115,7 @@ impl MethodRewriter {
             calls: &calls.calls,
             library_calls,
             id,
+            pushed_id: None,
             is_constructor: method.name == b"<init>" && class.super_class != 0,
             is_static: method.access_flags & ACC_STATIC != 0,
             is_remote,

@@ -64,6 +64,8 @@ pub(crate) struct MethodSite<'a> {
     pub(crate) library_calls: &'a [LibraryCall],
     /// The method id that the probes get.
     pub(crate) id: u32,
+    /// What pushes it, once somebody has asked: a constant is appended once.
+    pub(crate) pushed_id: Option<Snippet>,
     /// `<init>` of a class other than `java/lang/Object`: its `this` is uninitialised at first.
     pub(crate) is_constructor: bool,
     pub(crate) is_static: bool,
@@ -86,7 +88,10 @@ impl MethodSite<'_> {
 
     /// The method id, pushed with the shortest instruction.
     pub(crate) fn push_id(&mut self) -> Result<Snippet, SkipReason> {
-        self.push(self.id)
+        if self.pushed_id.is_none() {
+            self.pushed_id = Some(self.push(self.id)?);
+        }
+        Ok(self.pushed_id.unwrap_or_default())
     }
 
     /// A number, pushed with the shortest instruction.
