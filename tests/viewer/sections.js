@@ -214,12 +214,12 @@ module.exports = ({ open, file, tab }) => {
     const calls = () => page.evaluate(() => window.instrument && instrument.profile.calls.reduce((sum, n) => sum + n, 0));
     await tab(page, "methods");
     const first = await calls();
-    await page.selectOption("#refresh", "2");
+    await page.selectOption("#watch", "2");
     await page.waitForFunction((first) => window.instrument && instrument.profile.calls.reduce((sum, n) => sum + n, 0) > first, first, { timeout: 30000 });
     assert.strictEqual(await page.evaluate(() => instrument.shown), "methods");
-    assert.strictEqual(await page.inputValue("#refresh"), "2");
+    assert.strictEqual(await page.inputValue("#watch"), "2");
     await page.keyboard.press("p");
-    assert.strictEqual(await page.inputValue("#refresh"), "");
+    assert.strictEqual(await page.inputValue("#watch"), "");
     const paused = await calls();
     await page.waitForTimeout(3000);
     assert.strictEqual(await calls(), paused);

@@ -86,7 +86,7 @@ class App {
 
   /** The page of a program that goes on can be asked for again; what is shown stays, for it is in the address. */
   watch() {
-    const refresh = document.getElementById("refresh");
+    const refresh = document.getElementById("watch");
     document.getElementById("live").hidden = false;
     refresh.onchange = () => this.state.go({ refresh: refresh.value }, true);
     this.refresh = () => {
