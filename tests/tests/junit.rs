@@ -21,7 +21,7 @@ fn budgets_are_those_of_single_tests() -> Result<()> {
     // The first run learns the gate, and what is beyond its budget fails.
     let arguments = ["test", "-Dinstrument.gateAction=learn", "-Dmaven.test.failure.ignore"];
     let said = builds.succeed("budgets", &arguments)?;
-    ensure!(said.contains("Tests run: 11, Failures: 4, Errors: 1, Skipped: 0"), "{said}");
+    ensure!(said.contains("Tests run: 12, Failures: 5, Errors: 1, Skipped: 0"), "{said}");
     for (test, message) in [
         (
             "shop.ExceededTest.rows",
@@ -31,6 +31,7 @@ fn budgets_are_those_of_single_tests() -> Result<()> {
             "shop.ExceededTest.objects",
             "makes 53 objects; at most 20 are allowed; 51 come from `OrderService#list`",
         ),
+        ("shop.ExceededTest.instructions", "`OrderService#list` executes 616 bytecodes; at most 500 are allowed"),
         (
             "shop.ExceededTest.pool",
             "`OrderService#list` calls `Connection#prepareStatement` 20 times; at most 10 are allowed",
@@ -66,7 +67,7 @@ fn budgets_are_those_of_single_tests() -> Result<()> {
 
     // Without the recorder nothing is checked, and nothing fails.
     let said = builds.succeed("budgets", &["-o", "test", "-Dinstrument.skip"])?;
-    ensure!(said.contains("Tests run: 11, Failures: 0, Errors: 0, Skipped: 0"), "{said}");
+    ensure!(said.contains("Tests run: 12, Failures: 0, Errors: 0, Skipped: 0"), "{said}");
 
     // A change that the gate forbids.
     let source = builds.project("budgets").join("src/main/java/shop/OrderService.java");

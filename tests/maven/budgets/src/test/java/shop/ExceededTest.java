@@ -1,6 +1,7 @@
 package shop;
 
 import io.github.instrument.junit.MaxAllocations;
+import io.github.instrument.junit.MaxBytecodes;
 import io.github.instrument.junit.MaxCalls;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -26,6 +27,13 @@ class ExceededTest {
     @Test
     @MaxAllocations(20)
     void objects() {
+        new OrderService().list(50);
+    }
+
+    /** The same calls as with fewer rows, but a longer loop. */
+    @Test
+    @MaxBytecodes(method = "**.OrderService#list", value = 500)
+    void instructions() {
         new OrderService().list(50);
     }
 

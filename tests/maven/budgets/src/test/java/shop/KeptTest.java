@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.github.instrument.junit.Gate;
 import io.github.instrument.junit.MaxAllocations;
+import io.github.instrument.junit.MaxBytecodes;
 import io.github.instrument.junit.MaxCalls;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -20,8 +21,9 @@ class KeptTest {
     @MaxCalls(method = "**.Connection#prepareStatement", value = 1)
     @MaxCalls(method = "shop.Never", value = 0)
     @MaxAllocations(53)
+    @MaxBytecodes(method = "**.OrderService#list", value = 616)
     void list() {
-        // A connection, a list and 50 items, and the service.
+        // A connection, a list and 50 items, and the service. 11 instructions, 12 for each item, and 5 at the end.
         assertEquals(50, new OrderService().list(50).size());
     }
 

@@ -88,6 +88,9 @@ public final class BudgetExtension implements InvocationInterceptor {
         for (MaxAllocations max : AnnotationSupport.findRepeatableAnnotations(test, MaxAllocations.class)) {
             budgets.add(budget(max.method(), max.under(), "allocations", max.value()));
         }
+        for (MaxBytecodes max : AnnotationSupport.findRepeatableAnnotations(test, MaxBytecodes.class)) {
+            budgets.add(budget(max.method(), max.under(), "bytecodes", max.value()));
+        }
         return budgets;
     }
 
