@@ -31,7 +31,10 @@ fn budgets_are_those_of_single_tests() -> Result<()> {
             "shop.ExceededTest.objects",
             "makes 53 objects; at most 20 are allowed; 51 come from `OrderService#list`",
         ),
-        ("shop.ExceededTest.instructions", "`OrderService#list` executes 616 bytecodes; at most 500 are allowed"),
+        (
+            "shop.ExceededTest.instructions",
+            "`OrderService#list` executes 616 bytecodes; at most 500 are allowed",
+        ),
         (
             "shop.ExceededTest.pool",
             "`OrderService#list` calls `Connection#prepareStatement` 20 times; at most 10 are allowed",

@@ -464,7 +464,7 @@ mod tests {
             (Format::Markdown, "- **`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed;"),
             (
                 Format::Junit,
-                "<failure message=\"`OrderService#list` calls `Money#of` 50 times, allowed &lt;= 10;",
+                "<failure message=\"`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed;",
             ),
             (
                 Format::Json,

@@ -27,12 +27,16 @@ pub(crate) mod tables;
 
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, Transforms};
 
+/// All but what is looked at on real machines: what `bytecodes` inserts is compared with what a JVM counts; `rmi` and `parks` insert into a few classes of the
+/// JDK.
+pub(crate) const MOST: Transforms =
+    Transforms { rmi: false, parks: false, bytecodes: false, ..Transforms::ALL };
+
 /// The forms in which every class is checked.
 pub(crate) const FORMS: [Transforms; 5] = [
     Transforms { method_events: true, ..Transforms::NONE },
     Transforms { allocation: true, ..Transforms::NONE },
-    // What `bytecodes` inserts is compared with what a JVM counts. What `rmi` and `parks` insert into a few classes of the JDK is looked at on real machines.
-    Transforms { rmi: false, parks: false, bytecodes: false, ..Transforms::ALL },
+    MOST,
     Transforms { thread_links: true, hand_over: true, ..Transforms::NONE },
     Transforms { array_allocation: true, object_init: true, ..Transforms::NONE },
 ];

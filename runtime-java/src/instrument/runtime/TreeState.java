@@ -622,7 +622,7 @@ final class TreeState extends ThreadState {
         int at = place(node);
         words.put(top, (long) idPlusOne << 32 | node | pendingBit);
         long entries = words.get(at + Format.ENTRIES);
-        words.put(at + Format.ENTRIES, entries + 1);
+        words.put(place(node) + Format.ENTRIES, entries + 1);
         sp = top + 2;
         current = node;
         if (CPU) {
