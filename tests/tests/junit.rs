@@ -49,7 +49,7 @@ fn budgets_are_those_of_single_tests() -> Result<()> {
         ensure!(first.is_some_and(|line| line.contains(message)), "{test}: {first:?}\n{said}");
     }
     let learned = fs::read_to_string(&gate)?;
-    ensure!(learned.contains("calls=11 shop.Connection.prepareStatement("), "{learned}");
+    ensure!(learned.contains("calls=11 bytecodes=33 shop.Connection.prepareStatement("), "{learned}");
     ensure!(!learned.contains("KeptTest.list"), "another test is none of it: {learned}");
 
     // Each test is a part of the profile, whose calls add up.

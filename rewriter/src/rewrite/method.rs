@@ -22,6 +22,7 @@ use crate::transform::regions::{self, Located};
 use crate::transform::rmi::{self, Rmi};
 use crate::transform::thread_links::ThreadLinks;
 use crate::transform::{MethodSite, Transform};
+use crate::validity::locals;
 
 /// HotSpot's HugeMethodLimit: longer methods stay interpreted for ever (-XX:+DontCompileHugeMethods).
 const HUGE_METHOD_LIMIT: usize = 8_000;
@@ -166,6 +167,11 @@ impl MethodRewriter {
         if self.edits.is_empty() {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
             return Ok(false);
+        }
+        if self.edits.extra_locals > 0
+            && !locals::fit(&code, method.descriptor, method.access_flags & ACC_STATIC != 0)
+        {
+            return Err(SkipReason::BadCode);
         }
         self.edits.sort();
 

@@ -6,9 +6,11 @@
 //! | module | what it checks |
 //! |---|---|
 //! | [`constant_indices`] | the indices of constants in the structures that HotSpot reads |
+//! | [`locals`] | code, where local variables are added: that it keeps to its own |
 //! | [`stack_depth`] | code: that no method puts more onto its operand stack than `max_stack` says, its indices of constants, and that control does not fall off its end |
 
 mod constant_indices;
+pub(crate) mod locals;
 mod stack_depth;
 
 use crate::class_file::{ClassFile, CodeAttribute};
