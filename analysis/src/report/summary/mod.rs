@@ -36,7 +36,7 @@ const WAITS_NOT_SEEN: &str = "; waits inside calls into libraries count as runni
 
 /// Of running time, if it is more than the processors had.
 const STOOD_STILL: &str =
-    "threads waited for a processor, a carrier thread, or the recorder; nothing tells where";
+    "threads waited for a processor, a carrier thread, or the recorder; the profile does not say where";
 
 /// What is known of a session before anything is printed: everything that the summary says, and the checks.
 pub struct Summary<'a> {

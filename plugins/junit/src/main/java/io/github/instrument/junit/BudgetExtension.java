@@ -58,7 +58,7 @@ public final class BudgetExtension implements InvocationInterceptor {
             return;
         }
         if (!isRecorded) {
-            throw new ExtensionConfigurationException("the budgets of " + name + " cannot be checked: its calls are not told apart in the profile; "
+            throw new ExtensionConfigurationException("the budgets of " + name + " cannot be checked: the profile does not have its calls apart from others; "
                 + "record contexts (record=tree, the default), and do not pause the recording");
         }
         Judge judge = new Judge(profile, name);
