@@ -72,6 +72,16 @@ final class CountsState extends ThreadState {
     }
 
     @Override
+    boolean enterLibrary(int id) {
+        if (mode != Gate.recording()) {
+            return false;
+        }
+        // That there is a record says nothing: it may have come with those of its page.
+        long page = find(id >> LOG_PAGE);
+        return page != 0 && words.get(record(page, id) + Format.ENTRIES) != 0 && enter(id);
+    }
+
+    @Override
     boolean enterConstructor(int id) {
         if (pending < pendingLimit && enter(id, Format.PENDING)) {
             pending++;

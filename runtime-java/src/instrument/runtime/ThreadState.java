@@ -122,7 +122,7 @@ abstract class ThreadState {
 
     /** Of a call into a library; takes it only if the id is known to be that of one. */
     boolean enterLibrary(int id) {
-        // It is, where there was one before.
+        // It is, where there was one before in this place.
         return enter(id);
     }
 
