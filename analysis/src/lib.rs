@@ -29,6 +29,7 @@
 //!
 //! It depends on the profile format and on names.
 
+pub mod advice;
 pub mod arcs;
 pub mod calibration;
 pub mod context_key;

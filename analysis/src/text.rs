@@ -68,6 +68,24 @@ pub(crate) fn quantity_width(most: f64, unit: &str) -> usize {
     }
 }
 
+/// A whole number with commas: `1,234`.
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// So many things: `1 method`, `1,234 methods`.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+}
+
 /// A part of a whole in percent, without the sign; `-` of nothing.
 pub fn percent(value: f64, whole: f64) -> String {
     if whole == 0.0 { "-".to_owned() } else { format!("{:.1}", 100.0 * value / whole) }

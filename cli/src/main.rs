@@ -52,6 +52,7 @@ enum Command {
     #[cfg(unix)]
     Top(commands::top::Opts),
     Export(commands::export::Opts),
+    Advise(commands::advise::Opts),
     Gate(commands::gate::Opts),
     #[cfg(unix)]
     Agent(commands::agent::Opts),
@@ -105,6 +106,7 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Command::Top(opts) => commands::top::run(&opts, cli.talk.color),
         Command::Export(opts) => commands::export::run(&opts, &talk),
+        Command::Advise(opts) => commands::advise::run(&opts, &talk),
         Command::Gate(opts) => commands::gate::run(opts, &talk),
         #[cfg(unix)]
         Command::Agent(opts) => commands::agent::run(&opts),

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::figure::Figure;
 use super::outcome::{Finding, Outcome, Remark};
 use super::run::is_method;
+use crate::text::{grouped, plural};
 
 /// How an outcome is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -89,19 +90,6 @@ fn with_parameters(name: &str) -> String {
 
 fn whole(name: &str) -> String {
     name.to_owned()
-}
-
-/// `1,234`.
-fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 fn number(range: super::figure::Range) -> String {
@@ -200,10 +188,6 @@ fn details(finding: &Finding, labels: &Labels) -> Vec<String> {
         n => lines.push(format!("{} methods below it are called more often, too", grouped(n as u64))),
     }
     lines
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
 }
 
 /// What was judged, in a sentence.

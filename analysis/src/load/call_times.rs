@@ -29,6 +29,8 @@ pub struct CallTimes {
     pub exact_ns: f64,
     /// Variance of `ended_ns`.
     pub variance: f64,
+    /// What recording them cost, in ns, with the allocations of these calls; 0 if it is not known.
+    pub recording_ns: f64,
 }
 
 impl Default for CallTimes {
@@ -45,6 +47,7 @@ impl Default for CallTimes {
             sum_squares: 0.0,
             exact_ns: 0.0,
             variance: 0.0,
+            recording_ns: 0.0,
         }
     }
 }

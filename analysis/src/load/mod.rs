@@ -47,7 +47,7 @@ use ends::{End, ends};
 use place::{Places, Placing, place};
 use sums::Sums;
 pub use thread_rows::pools;
-use times::{Cost, CpuTimes, TreeTimes, cpu_times, times};
+use times::{Cost, CpuTimes, TreeTimes, calls_of, cpu_times, times};
 
 /// Name of a method by copy of the runtime and id.
 pub type MethodNames<'a> = &'a (dyn Fn(u32, u32) -> String + 'a);
@@ -294,7 +294,11 @@ impl Loading<'_, '_> {
             }
             if node.consumer.method().is_some() {
                 let consumer = self.loaded.model.node(place).consumer;
-                self.calls.entry(consumer).or_default().add(node, of, tree.sampled);
+                let calls = self.calls.entry(consumer).or_default();
+                calls.add(node, of, tree.sampled);
+                calls.recording_ns += cost.map_or(0.0, |cost| {
+                    calibration::overhead(&cost, calls_of(node, tree.sampled), allocations[i])
+                });
             }
         }
         if self.options.lifetimes && end.lifetime > 0.0 {

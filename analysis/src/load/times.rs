@@ -260,9 +260,14 @@ struct Estimate {
 /// The time of all calls of a context, those that are open included.
 fn estimate(node: &TreeNode, sampled: bool) -> Estimate {
     let total = node.ns as f64 + node.open_ns as f64;
+    Estimate { total, variance: node.variance, calls: calls_of(node, sampled) }
+}
+
+/// The calls of a context, those that are open included.
+pub(crate) fn calls_of(node: &TreeNode, sampled: bool) -> Calls {
     let entries = node.entries as f64;
     let timed = if sampled { entries.min(node.timed as f64) } else { entries };
-    Estimate { total, variance: node.variance, calls: Calls { timed, untimed: entries - timed } }
+    Calls { timed, untimed: entries - timed }
 }
 
 #[cfg(test)]

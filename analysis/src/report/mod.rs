@@ -16,12 +16,14 @@
 //! | [`merged`] | the reports of several processes that call each other |
 //! | [`heap`] | what was made, what is left of it, how long the rest lived, what leaks |
 //! | [`diff`] | what changed between two models |
+//! | [`advise`] | what the next recording can leave out, and what it will cost then |
 //!
 //! Text is for people: figures are scaled, what is below a share of the whole may be cut and is summed up then, `~` marks what cannot
 //! be told from nothing, `+-` is what a figure may be off by, as a figure or in percent of it ([`crate::uncertainty`]). JSON and CSV are
 //! for programs: keys are stable, figures are as measured, in the resource's unit. `base`, `cum` and `total` are lists in the
 //! order of `resources`.
 
+pub mod advise;
 mod aligned;
 mod columns;
 pub mod counts;

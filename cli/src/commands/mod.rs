@@ -1,5 +1,6 @@
 //! One file per subcommand: its options (`Opts`) and what it does (`run`). What has parts has a folder of its name.
 
+pub(crate) mod advise;
 #[cfg(unix)]
 pub(crate) mod agent;
 #[cfg(target_os = "linux")]
