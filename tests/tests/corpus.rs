@@ -22,6 +22,11 @@ use instrument_tests::subject::{self, ReportLine};
 
 const TRANSFORMS: [&str; 3] = ["method-events", "allocation", "method-events,allocation"];
 
+/// Those of this run: what one of them does alone is a part of what both do.
+fn transforms() -> &'static [&'static str] {
+    if Corpus::full() { &TRANSFORMS[..] } else { &TRANSFORMS[2..] }
+}
+
 /// One more: calls into what is not part of the jar.
 const LIBRARY_CALLS: &str = "method-events,allocation --library-calls=top-level";
 
@@ -256,7 +261,7 @@ fn rewritten_jars_link_and_mean_the_same() -> Result<()> {
                     faults.push(format!("signed, but not refused: {} {said}", refused.status));
                 }
             }
-            for transform in TRANSFORMS.into_iter().chain([LIBRARY_CALLS]) {
+            for &transform in transforms().iter().chain(&[LIBRARY_CALLS]) {
                 let output = work.path().join(format!("{}-{transform}.jar", subject.name));
                 let mut options = vec!["--transform"];
                 options.extend(transform.split(' '));
@@ -443,7 +448,7 @@ fn every_module_of_the_jdk_links() -> Result<()> {
     let stub = jdk.compile(&["stub/ProfilerRuntime.java", "stub/HeapProxy.java"], &[])?;
     let before = module_links(&[], None)?;
     assert!(before.values().filter(|result| *result == "ok").count() > 20_000, "{} classes", before.len());
-    for transform in if Corpus::full() { &TRANSFORMS[..] } else { &TRANSFORMS[2..] } {
+    for transform in transforms() {
         let work = tempfile::tempdir()?;
         let changed = AtomicUsize::new(0);
         let output = |jar: &PathBuf| work.path().join(jar.file_name().expect("a jar has a name"));
