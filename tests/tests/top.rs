@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
-use instrument_tests::machine::Jdk;
+use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject;
 
 /// A busy machine may take its time.
@@ -25,11 +25,16 @@ struct Screen {
 }
 
 impl Screen {
-    /// `instrument top` of a file or process, followed by its exit code and by what the terminal does with what is typed.
+    /// `instrument top` of a file or process.
     fn top(target: &str, options: &str, environment: &[(&str, &str)]) -> Result<Screen> {
+        Screen::of(&format!("top {options} '{target}'"), environment)
+    }
+
+    /// `instrument` with these words, followed by its exit code and by what the terminal does with what is typed.
+    fn of(words: &str, environment: &[(&str, &str)]) -> Result<Screen> {
         let binary = subject::instrument()?;
         let line = format!(
-            "stty rows {ROWS} cols {COLUMNS}; '{}' top {options} '{target}'; echo code $?; stty -a | grep -o -e '-\\?icanon'",
+            "stty rows {ROWS} cols {COLUMNS}; '{}' {words}; echo code $?; stty -a | grep -o -e '-\\?icanon'",
             binary.display()
         );
         let mut script = Command::new("script");
@@ -114,11 +119,14 @@ struct Program {
 }
 
 impl Program {
-    /// A program that calls as often as it is told to.
-    fn start(folder: &Path, profile: &Path) -> Result<Program> {
+    /// A program that calls as often as it is told to. Without a profile it is not recorded.
+    fn start(folder: &Path, profile: Option<&Path>) -> Result<Program> {
         let classes = agent::compile(&["Asked.java"], 8, folder)?;
         let mut java = Command::new(Jdk::default_kit()?.home.join("bin/java"));
-        java.arg(agent::option(&format!("out={},ctl=off", profile.display()))?).arg("-cp").arg(classes);
+        if let Some(profile) = profile {
+            java.arg(agent::option(&format!("out={},ctl=off", profile.display()))?);
+        }
+        java.arg("-cp").arg(classes);
         let mut child = java.arg("Asked").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take().context("stdin")?;
         let lines = BufReader::new(child.stdout.take().context("stdout")?).lines();
@@ -150,7 +158,7 @@ impl Drop for Program {
 fn a_running_program_is_watched_until_it_ends() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let profile = folder.path().join("asked.iprof");
-    let mut program = Program::start(folder.path(), &profile)?;
+    let mut program = Program::start(folder.path(), Some(&profile))?;
     program.call(100)?;
     // By its process id.
     let mut screen = Screen::top(&program.child.id().to_string(), "--interval 300ms --sort calls", &[])?;
@@ -189,7 +197,7 @@ fn a_running_program_is_watched_until_it_ends() -> Result<()> {
 fn a_profile_is_shown_without_colour_and_an_interrupt_ends_it() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let profile = folder.path().join("asked.iprof");
-    let mut program = Program::start(folder.path(), &profile)?;
+    let mut program = Program::start(folder.path(), Some(&profile))?;
     program.call(20)?;
     drop(program);
     let file = profile.display().to_string();
@@ -202,4 +210,32 @@ fn a_profile_is_shown_without_colour_and_an_interrupt_ends_it() -> Result<()> {
     let mut screen = Screen::top(&file, "--resource no-such-resource", &[])?;
     screen.until("the error", |text| text.contains("no-such-resource"))?;
     screen.has_ended(2)
+}
+
+/// The recording begins with the screen and ends with it; the program runs on.
+#[test]
+fn a_program_is_attached_to_for_as_long_as_it_is_watched() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let profile = folder.path().join("asked.iprof");
+    let mut program = Program::start(folder.path(), None)?;
+    program.call(100)?;
+    let words =
+        format!("attach {} -o '{}' --top --report 'report --counts'", program.child.id(), profile.display());
+    let mut screen = Screen::of(&words, &[])?;
+    screen.until("the screen", |text| text.contains("every 1s"))?;
+    program.call(30)?;
+    screen.until("the calls from then on", |text| calls(text, "Asked.leaf") == Some(30))?;
+    screen.press("q")?;
+    let text =
+        screen.until("the report", |text| text.contains("counts balance") && text.contains("code 0"))?;
+    ensure!(text.contains("have their own code again") && calls(&text, "Asked.leaf") == Some(30), "{text}");
+    screen.has_ended(0)?;
+    // Nothing is recorded any more.
+    let size = profile.metadata()?.len();
+    program.call(1000)?;
+    let counts = subject::call()?.args(["report", "--counts"]).arg(&profile).run_quietly()?.stdout;
+    ensure!(
+        calls(&String::from_utf8(counts)?, "Asked.leaf") == Some(30) && profile.metadata()?.len() == size
+    );
+    Ok(())
 }

@@ -3,7 +3,8 @@
 //! 1. Resolve the settings as `run` does, find the process, and put the library where that can read it ([`hand_over`]).
 //! 2. Write the options into a file there, and have the virtual machine load the library ([`crate::io::attach`]).
 //! 3. Read the agent's answer from that file: where the profile is, or why there is none.
-//! 4. With `--for`: wait, end the recording as `ctl PID stop` does, and print the report that was asked for.
+//! 4. With `--for`, `--top` or `--view`: wait until the time is over or the user has seen enough, end the recording as `ctl PID stop` does, and
+//!    print the report that was asked for.
 
 mod hand_over;
 
@@ -11,16 +12,20 @@ use crate::commands::ctl;
 use crate::commands::run::agent;
 use crate::commands::run::report::Report;
 use crate::commands::run::unmatched as nothing_fitted;
+use crate::commands::top;
 use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::jvm::{self, Kind};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use hand_over::HandOver;
+use instrument_analysis::session::{Request, Session};
 use instrument_control::answer::Subgraph;
 use instrument_names::printable::printable;
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::sleep;
@@ -39,13 +44,25 @@ pub(crate) struct Opts {
     /// End the recording after this time, such as 30s or 5m; the program runs on as it was before
     ///
     /// An interrupt (Ctrl-C) ends it earlier. Without this option recording goes on until the program ends, or `instrument ctl PID stop`.
-    #[arg(id = "duration", long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(id = "duration", long = "for", value_name = "TIME", group = "until", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
-    /// Print a report when the recording has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
+    /// Show hot methods and threads on this terminal as the program goes on; when you quit (q), the recording ends
+    ///
+    /// The same as `instrument top PID`.
+    #[arg(long, group = "until")]
+    top: bool,
+
+    /// Show the profile in a browser as it grows; Ctrl-C ends the recording
+    ///
+    /// The same as `instrument view PID`.
+    #[arg(long, group = "until")]
+    view: bool,
+
+    /// Print a report when the recording has ended: report, view, xprof, xtree, xarc, stats, threads, monitors, heap or advise
     ///
     /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output.
-    #[arg(id = "printed", long = "report", value_name = "COMMAND", requires = "duration")]
+    #[arg(id = "printed", long = "report", value_name = "COMMAND", requires = "until")]
     printed: Option<String>,
 
     /// Where that report goes instead of standard output
@@ -71,10 +88,26 @@ pub(crate) struct Opts {
     target: Option<String>,
 }
 
+/// When the recording ends.
+enum Until {
+    /// So much later.
+    Over(Duration),
+    /// When the user ends this command.
+    Seen(&'static str),
+}
+
+impl Opts {
+    fn until(&self) -> Option<Until> {
+        let seen = |is_asked: bool, command| is_asked.then_some(Until::Seen(command));
+        self.duration.map(Until::Over).or(seen(self.top, "top")).or(seen(self.view, "view"))
+    }
+}
+
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let Some(target) = &opts.target else { return list(talk) };
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
+    let until = opts.until();
     let mut agent = opts.agent.resolve(talk)?;
     agent.subgraph = opts.subgraph;
     if opts.subgraph && agent.settings.roots.is_empty() {
@@ -84,8 +117,13 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         return Err(usage("--early is about the start of a program; this one runs already"));
     }
     let socket = agent.recording.ctl().map(|path| path.display().to_string());
-    if opts.duration.is_some() && socket.as_deref() == Some("off") {
-        return Err(usage("--ctl off: nobody would take the request to stop; leave out --for, or --ctl"));
+    if until.is_some() && socket.as_deref() == Some("off") {
+        return Err(usage(
+            "--ctl off: nobody would take the request to stop; leave out --for, --top and --view, or --ctl",
+        ));
+    }
+    if opts.top {
+        top::check_terminal(Path::new(target))?;
     }
     let process = jvm::find(target)?;
     // In a container our working directory means nothing.
@@ -94,7 +132,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
 
     // Before anything is recorded: no signal may come between.
     let interrupted = Arc::new(AtomicBool::new(false));
-    if opts.duration.is_some() {
+    if until.is_some() {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // The second one ends us.
             signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
@@ -112,13 +150,25 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         let warnings = nothing_fitted(unmatched, &[profile.to_owned()]);
         with_warnings(&warnings, agent.settings.strict, Exit::Done, talk)
     };
-    let Some(duration) = opts.duration else {
+    match until {
         // Classes that load later may fit.
-        return Ok(warned(&attached.unmatched, &profile));
-    };
-    let end = Instant::now() + duration;
-    while Instant::now() < end && !interrupted.load(SeqCst) && process.is_alive() {
-        sleep(end.saturating_duration_since(Instant::now()).min(Duration::from_millis(50)));
+        None => return Ok(warned(&attached.unmatched, &profile)),
+        Some(Until::Over(duration)) => {
+            let end = Instant::now() + duration;
+            while Instant::now() < end && !interrupted.load(SeqCst) && process.is_alive() {
+                sleep(end.saturating_duration_since(Instant::now()).min(Duration::from_millis(50)));
+            }
+        }
+        Some(Until::Seen(command)) => {
+            // A page of nothing cannot be shown.
+            while command == "view" && !has_calls(&profile) && !interrupted.load(SeqCst) && process.is_alive()
+            {
+                sleep(Duration::from_millis(200));
+            }
+            if let Err(error) = show(command, &profile, &interrupted) {
+                talk.error(format_args!("{command}: {error:#}"));
+            }
+        }
     }
     let mut exit = Exit::Done;
     match ctl::stop(&socket.unwrap_or_else(|| pid.to_string())) {
@@ -133,6 +183,27 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         report.print(&[profile])?;
     }
     Ok(exit)
+}
+
+/// Runs one of our own commands on a profile until the user ends it, or we are to end.
+fn show(command: &str, profile: &Path, interrupted: &AtomicBool) -> Result<()> {
+    let mut child = Command::new(std::env::current_exe()?).arg(command).arg("--").arg(profile).spawn()?;
+    while child.try_wait()?.is_none() {
+        if interrupted.load(SeqCst) {
+            // It gives the terminal back.
+            kill_process(Pid::from_child(&child), Signal::TERM)?;
+            child.wait()?;
+            break;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
+/// Whether any call was recorded so far.
+fn has_calls(profile: &Path) -> bool {
+    let request = Request { files: vec![profile.to_owned()], ..Request::default() };
+    Session::read(&request).is_ok_and(|session| session.recorded > 0.0)
 }
 
 /// The most methods that are named.

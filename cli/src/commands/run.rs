@@ -46,7 +46,7 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
-    /// Print a report when the program has ended: report, xprof, xtree, xarc, stats, threads, monitors or heap
+    /// Print a report when the program has ended: report, view, xprof, xtree, xarc, stats, threads, monitors, heap or advise
     ///
     /// Options of that command may follow: --report 'xtree --depth 5'. It goes to standard output, after what the program has
     /// written there.

@@ -7,7 +7,7 @@ mod state;
 mod tests;
 
 use std::io::{IsTerminal, stdin, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -57,12 +57,7 @@ pub(crate) struct Opts {
 /// No terminal; a profile that cannot be read, or has no figures.
 pub(crate) fn run(opts: &Opts, color: Color) -> Result<Exit> {
     let file = recorded::profile(&opts.target)?;
-    if !stdout().is_terminal() || !stdin().is_terminal() {
-        return Err(usage(format!(
-            "top needs a terminal; `instrument xprof {}` prints the same once",
-            file.display()
-        )));
-    }
+    check_terminal(&file)?;
     if opts.interval.is_zero() {
         return Err(usage("--interval: the time between two refreshes must be more than 0"));
     }
@@ -81,6 +76,18 @@ pub(crate) fn run(opts: &Opts, color: Color) -> Result<Exit> {
     let shown = show(&mut terminal, &mut state, color.on_stdout(), &asked, &answered, &ended);
     ratatui::try_restore().context("the terminal cannot be given back")?;
     shown.map(|()| Exit::Done)
+}
+
+/// Whether there is a terminal to show a target on.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn check_terminal(target: &Path) -> Result<()> {
+    if stdout().is_terminal() && stdin().is_terminal() {
+        return Ok(());
+    }
+    let target = target.display();
+    Err(usage(format!("top needs a terminal; `instrument xprof {target}` prints the same once")))
 }
 
 fn moment(request: &Request, resource: Option<&str>) -> Result<Moment> {
