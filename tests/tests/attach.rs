@@ -406,6 +406,27 @@ fn a_recording_of_some_time_ends_by_itself_and_is_reported() -> Result<()> {
     Ok(())
 }
 
+/// However often the roots are called meanwhile.
+#[test]
+fn a_recording_of_some_calls_of_a_root_ends_by_itself() -> Result<()> {
+    let mut program = start(&jre::newest()?, &[], 2)?;
+    for record in ["tree", "counts"] {
+        let profile = format!("{record}.iprof");
+        let words =
+            ["--root", "Attached.recurse(int)", "--calls", "1000", "--record", record, "-o", &profile];
+        let output = program.attach(&words)?;
+        ensure!(output.status.success(), "{output:?}");
+        ensure!(text(&output.stderr).contains("recording has ended: "), "{output:?}");
+        assert_eq!(sites(&mut program)?, [0, 0]);
+        let methods = program.recorded(&profile)?;
+        let root = methods.iter().find(|m| m.name.contains("Attached.recurse")).context("the root")?;
+        ensure!(root.exits >= 1000, "{root:?}");
+    }
+    let output = program.attach(&["--calls", "1000"])?;
+    ensure!(output.status.code() == Some(2) && text(&output.stderr).contains("--root METHOD"), "{output:?}");
+    program.end()
+}
+
 /// A misspelt pattern records nothing, and says so.
 #[test]
 fn patterns_that_nothing_fits_are_named() -> Result<()> {

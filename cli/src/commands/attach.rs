@@ -3,10 +3,11 @@
 //! 1. Resolve the settings as `run` does, find the process, and put the library where that can read it ([`hand_over`]).
 //! 2. Write the options into a file there, and have the virtual machine load the library ([`crate::io::attach`]).
 //! 3. Read the agent's answer from that file: where the profile is, or why there is none.
-//! 4. With `--for`, `--top` or `--view`: wait until the time is over or the user has seen enough, end the recording as `ctl PID stop` does, and
+//! 4. With `--for`, `--calls`, `--top` or `--view`: wait until the time is over or the user has seen enough, end the recording as `ctl PID stop` does, and
 //!    print the report that was asked for.
 
 mod hand_over;
+mod until;
 
 use crate::commands::ctl;
 use crate::commands::run::agent;
@@ -18,18 +19,16 @@ use crate::io::jvm::{self, Kind};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use hand_over::HandOver;
-use instrument_analysis::session::{Request, Session};
 use instrument_control::answer::Subgraph;
 use instrument_names::printable::printable;
-use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use until::{Recording, Until};
 
 /// Record a program that runs already
 ///
@@ -41,13 +40,17 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
-    /// End the recording after this time, such as 30s or 5m; the program runs on as it was before
+    /// End the recording after this time, such as 30s or 5m
     ///
-    /// An interrupt (Ctrl-C) ends it earlier. Without this option recording goes on until the program ends, or `instrument ctl PID stop`.
+    /// The program runs on as it was before. An interrupt (Ctrl-C) ends it earlier. Without this option recording goes on until the program ends, or `instrument ctl PID stop`.
     #[arg(id = "duration", long = "for", value_name = "TIME", group = "until", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
-    /// Show hot methods and threads on this terminal as the program goes on; when you quit (q), the recording ends
+    /// End the recording when N calls of the roots (--root) have ended
+    #[arg(long, value_name = "N", group = "until")]
+    calls: Option<NonZeroU64>,
+
+    /// Show hot methods and threads on this terminal; q ends the recording
     ///
     /// The same as `instrument top PID`.
     #[arg(long, group = "until")]
@@ -88,18 +91,11 @@ pub(crate) struct Opts {
     target: Option<String>,
 }
 
-/// When the recording ends.
-enum Until {
-    /// So much later.
-    Over(Duration),
-    /// When the user ends this command.
-    Seen(&'static str),
-}
-
 impl Opts {
     fn until(&self) -> Option<Until> {
         let seen = |is_asked: bool, command| is_asked.then_some(Until::Seen(command));
-        self.duration.map(Until::Over).or(seen(self.top, "top")).or(seen(self.view, "view"))
+        let called = self.calls.map(|times| Until::Called(times.get()));
+        self.duration.map(Until::Over).or(called).or(seen(self.top, "top")).or(seen(self.view, "view"))
     }
 }
 
@@ -110,6 +106,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let until = opts.until();
     let mut agent = opts.agent.resolve(talk)?;
     agent.subgraph = opts.subgraph;
+    if opts.calls.is_some() && agent.settings.roots.is_empty() {
+        return Err(usage("--calls counts calls of the roots: give --root METHOD"));
+    }
     if opts.subgraph && agent.settings.roots.is_empty() {
         return Err(usage("--subgraph rewrites what the roots can call: give --root METHOD"));
     }
@@ -119,7 +118,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let socket = agent.recording.ctl().map(|path| path.display().to_string());
     if until.is_some() && socket.as_deref() == Some("off") {
         return Err(usage(
-            "--ctl off: nobody would take the request to stop; leave out --for, --top and --view, or --ctl",
+            "--ctl off: nobody would take the request to stop; leave out --for, --calls, --top and --view, or --ctl",
         ));
     }
     if opts.top {
@@ -150,25 +149,20 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         let warnings = nothing_fitted(unmatched, &[profile.to_owned()]);
         with_warnings(&warnings, agent.settings.strict, Exit::Done, talk)
     };
-    match until {
+    let Some(until) = until else {
         // Classes that load later may fit.
-        None => return Ok(warned(&attached.unmatched, &profile)),
-        Some(Until::Over(duration)) => {
-            let end = Instant::now() + duration;
-            while Instant::now() < end && !interrupted.load(SeqCst) && process.is_alive() {
-                sleep(end.saturating_duration_since(Instant::now()).min(Duration::from_millis(50)));
-            }
-        }
-        Some(Until::Seen(command)) => {
-            // A page of nothing cannot be shown.
-            while command == "view" && !has_calls(&profile) && !interrupted.load(SeqCst) && process.is_alive()
-            {
-                sleep(Duration::from_millis(200));
-            }
-            if let Err(error) = show(command, &profile, &interrupted) {
-                talk.error(format_args!("{command}: {error:#}"));
-            }
-        }
+        return Ok(warned(&attached.unmatched, &profile));
+    };
+    let is_alive = || process.is_alive();
+    let recording = Recording {
+        profile: &profile,
+        roots: &agent.settings.roots,
+        interrupted: &interrupted,
+        is_alive: &is_alive,
+    };
+    // Whatever becomes of it, the recording ends.
+    if let Err(error) = recording.wait(&until) {
+        talk.error(format_args!("{error:#}"));
     }
     let mut exit = Exit::Done;
     match ctl::stop(&socket.unwrap_or_else(|| pid.to_string())) {
@@ -183,27 +177,6 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         report.print(&[profile])?;
     }
     Ok(exit)
-}
-
-/// Runs one of our own commands on a profile until the user ends it, or we are to end.
-fn show(command: &str, profile: &Path, interrupted: &AtomicBool) -> Result<()> {
-    let mut child = Command::new(std::env::current_exe()?).arg(command).arg("--").arg(profile).spawn()?;
-    while child.try_wait()?.is_none() {
-        if interrupted.load(SeqCst) {
-            // It gives the terminal back.
-            kill_process(Pid::from_child(&child), Signal::TERM)?;
-            child.wait()?;
-            break;
-        }
-        sleep(Duration::from_millis(50));
-    }
-    Ok(())
-}
-
-/// Whether any call was recorded so far.
-fn has_calls(profile: &Path) -> bool {
-    let request = Request { files: vec![profile.to_owned()], ..Request::default() };
-    Session::read(&request).is_ok_and(|session| session.recorded > 0.0)
 }
 
 /// The most methods that are named.
