@@ -39,7 +39,7 @@ keys! {
     RECORD = "record", Recorder: "off, counts, tree (default) or trace";
     TIMING = "timing", Recorder: "which calls of a tree are timed: auto (default), all, or sampled:N";
     CPU = "cpu", Recorder: "true: CPU time of every call is recorded";
-    LIMIT = "limit", Recorder: "the profile grows no larger than this: bytes, or a number with k, m or g";
+    LIMIT = "limit", Recorder: "the profile grows no larger than this: bytes, or a number with k, m or g; off";
     DEPTH = "depth", Recorder: "frames deeper than this are not contexts of their own (2000)";
     CONTEXTS = "contexts", Recorder: "contexts that a thread may have (1000000)";
     KEEP_THREADS = "keep-threads", Recorder: "up to this many threads keep rows of their own after they ended; the others are added up by pool (256); of virtual ones 16 at most";

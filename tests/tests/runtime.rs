@@ -290,6 +290,23 @@ fn a_limit_stops_recording_and_counts() {
     });
 }
 
+#[test]
+fn traces_have_a_limit_unless_it_is_off() {
+    let jvm = &jvms()[0];
+    for (record, limit, expected) in [
+        ("trace", "", Some("4294967296")),
+        ("trace", "off", None),
+        ("trace", "5g", Some("5368709120")),
+        ("tree", "", None),
+    ] {
+        let limit = format!("-Dinstrument.limit={limit}");
+        let profile = Run::new(&jvm.recording(record), &["nest", "1"]).jvm_args(&[&limit]).ok().profile();
+        let found = profile.copies.values().find_map(|copy| copy.properties.get("limit.bytes"));
+        assert_eq!(found.map(String::as_str), expected, "{record}, {limit}");
+        assert_eq!(recorded(&profile), 2);
+    }
+}
+
 /// A file system that is really full: zeros are written before a block is mapped, so there is no bus error.
 #[test]
 fn a_full_file_system_stops_recording_and_counts() {

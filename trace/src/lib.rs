@@ -417,7 +417,7 @@
 //!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots`; `limit.depth`, `limit.contexts`, `limit.threads`
-//! (threads that kept figures of their own after they ended); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
+//! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
 //! programs on the class path, or of the agent); `name`
 //! (what the user calls the process); `processors` (that the virtual machine had at the start); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
 //! `clock` (monotonic, or tsc: the processor's time-stamp counter), `clock.error` (of its speed, in parts per million, as it was set), `clock.drift`

@@ -90,7 +90,7 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "FILE")]
     heap_dump: Option<PathBuf>,
 
-    /// Largest size of the profile: bytes, or a number with k, m or g
+    /// Largest size of the profile: bytes, or a number with k, m or g; off [default for traces: 4g]
     ///
     /// What is not recorded then is counted and reported.
     #[arg(long, value_name = "SIZE", env = "INSTRUMENT_LIMIT", hide_env_values = true, value_parser = size)]
@@ -209,11 +209,14 @@ impl Opts {
 
 /// A size as the recorder reads it.
 fn size(text: &str) -> Result<String, &'static str> {
+    if text == "off" {
+        return Ok(text.to_owned());
+    }
     let number = text.strip_suffix(['k', 'K', 'm', 'M', 'g', 'G']).unwrap_or(text);
     // The recorder multiplies by 2^30 at most.
     match number.parse::<u64>() {
         Ok(number) if number <= (i64::MAX >> 30) as u64 => Ok(text.to_owned()),
-        _ => Err("a size is a number of bytes, or a number with k, m or g: 500m"),
+        _ => Err("a size is a number of bytes, or a number with k, m or g: 500m; or off"),
     }
 }
 
@@ -223,7 +226,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_recorder() {
-        for text in ["0", "1048576", "500m", "2G"] {
+        for text in ["0", "1048576", "500m", "2G", "off"] {
             assert_eq!(size(text).as_deref(), Ok(text));
         }
         for text in ["", "m", "5mb", "-1", "1.5g", "99999999999999g"] {

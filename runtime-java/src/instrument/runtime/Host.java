@@ -65,6 +65,9 @@ final class Host {
             line(text, "limit.depth", Integer.toString(settings.depth));
             line(text, "limit.contexts", Integer.toString(settings.contexts));
         }
+        if (settings.limit != Long.MAX_VALUE) {
+            line(text, "limit.bytes", Long.toString(settings.limit));
+        }
         if (settings.record != Settings.TRACE) {
             line(text, "limit.threads", Integer.toString(settings.keptThreads));
         }

@@ -208,7 +208,7 @@ final class ProfileFile {
                     nextBlock = Math.min(nextBlock * 2, LARGEST_BLOCK);
                     return true;
                 }
-                reason = "the limit of " + limit + " bytes is reached";
+                reason = "the limit of " + limit + " bytes is reached (instrument.limit)";
             }
         } catch (IOException e) {
             reason = e.getMessage();

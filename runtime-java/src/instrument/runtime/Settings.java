@@ -13,6 +13,8 @@ final class Settings {
     static final int COUNTS = 1;
     static final int TREE = 2;
     static final int TRACE = 3;
+    /** A trace grows with every call: without a limit a program that goes on fills the disk. */
+    private static final long TRACE_LIMIT = 4L << 30;
     private static final String[] RECORD = {"off", "counts", "tree", "trace"};
     /** The largest number N of sampled:N: a node has as many bits for the next one, see {@link Format#CALL_BITS}. */
     static final int MAX_SAMPLED = 1 << Format.CALL_BITS - 2;
@@ -85,7 +87,7 @@ final class Settings {
         String target = find("out");
         out = target == null || target.isEmpty() ? null : target;
         record = readRecord(find("record"));
-        limit = readLimit(find("limit"));
+        limit = readLimit(find("limit"), record == TRACE ? TRACE_LIMIT : Long.MAX_VALUE);
         cpu = record == TREE && "true".equals(find("cpu"));
         sampled = record == TREE ? readTiming(find("timing"), cpu) : 1;
         depth = readNumber("depth", 2000, 1, 1 << 20);
@@ -194,7 +196,10 @@ final class Settings {
         return usual;
     }
 
-    private static long readLimit(String value) {
+    private static long readLimit(String value, long usual) {
+        if ("off".equals(value)) {
+            return Long.MAX_VALUE;
+        }
         if (value != null && !value.isEmpty()) {
             try {
                 int unit = "kmg".indexOf(Character.toLowerCase(value.charAt(value.length() - 1)));
@@ -205,8 +210,8 @@ final class Settings {
             } catch (NumberFormatException e) {
                 // Said below.
             }
-            Log.say("unknown instrument.limit=" + value + " (bytes, or a number with k, m or g); no limit");
+            Log.say("unknown instrument.limit=" + value + " (bytes, or a number with k, m or g; off)");
         }
-        return Long.MAX_VALUE;
+        return usual;
     }
 }
