@@ -70,6 +70,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
         ("account", Value::Null, ["\"one\"", "two", "three"], [json!("one"), json!("two"), json!("three")]),
         ("strict", json!(false), ["true", "no", "yes"], [json!(true), json!(false), json!(true)]),
         ("strip-signatures", json!(false), ["true", "0", "true"], [json!(true), json!(false), json!(true)]),
+        ("level", json!(6), ["1", "9", "12"], [json!(1), json!(9), json!(12)]),
         ("jobs", Value::Null, ["3", "4", "5"], [json!(3), json!(4), json!(5)]),
     ]
 }
@@ -211,6 +212,7 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--region=B"], vec![], "neither a method nor a line"),
         (vec!["--region=a.B#m,a.B#m"], vec![], "cannot be told apart"),
         (vec![], variable("INSTRUMENT_REGION", "a.B:7-3"), "the last line lies in front of the first"),
+        (vec!["--level", "0"], vec![], "a level of compression is 1 to 12"),
         (vec!["-j0"], vec![], "invalid value '0' for '--jobs <N>'"),
         (vec!["-j9999"], vec![], "not a number from 1 to 1024"),
         (vec![], variable("INSTRUMENT_STRICT", "maybe"), "maybe"),

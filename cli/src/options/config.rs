@@ -16,6 +16,7 @@
 //! strict = true
 //! strip-signatures = false
 //! jobs = 4
+//! level = 6
 //! ```
 //!
 //! Paths are relative to the file's directory. An unknown key or a bad value is an error with its line.
@@ -46,6 +47,35 @@ pub(crate) enum Runtime {
     None,
 }
 
+/// How hard archives are compressed, in the terms of libdeflate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(try_from = "u8")]
+pub(crate) struct Level(u8);
+
+impl Level {
+    pub(crate) const RANGE: &str = "a level of compression is 1 to 12";
+
+    /// The number.
+    pub(crate) fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl TryFrom<u8> for Level {
+    type Error = String;
+
+    fn try_from(number: u8) -> Result<Level, String> {
+        if (1..=12).contains(&number) { Ok(Level(number)) } else { Err(Level::RANGE.to_owned()) }
+    }
+}
+
+impl Default for Level {
+    /// That of `jar` and of zlib.
+    fn default() -> Level {
+        Level(6)
+    }
+}
+
 /// The file that is read when it is there and no other is named.
 pub(crate) const DEFAULT: &str = "instrument.toml";
 
@@ -69,6 +99,7 @@ pub(crate) struct Config {
     pub(crate) strict: Option<bool>,
     strip_signatures: Option<Spanned<bool>>,
     pub(crate) jobs: Option<NonZeroUsize>,
+    pub(crate) level: Option<Level>,
 }
 
 impl Config {
@@ -235,6 +266,7 @@ mod tests {
             ("region = [\"B\"]\n", "x.toml:1:11", "neither a method nor a line"),
             ("timing = \"some\"\n", "x.toml:1:10", "is not `auto`, `all` or `sampled:N`"),
             ("jobs = 0\n", "x.toml:1:8", "nonzero"),
+            ("level = 13\n", "x.toml:1:9", "1 to 12"),
             ("strict = \n", "x.toml:1:10", ""),
             ("strict = true\nstrict = true\n", "x.toml:2:1", "duplicate"),
         ] {

@@ -5,7 +5,7 @@
 use crate::io::exit::usage;
 use crate::io::talk::Talk;
 use crate::options::config::Config;
-pub(crate) use crate::options::config::Runtime;
+pub(crate) use crate::options::config::{Level, Runtime};
 use crate::rewriting::launcher::Launcher;
 use anyhow::Result;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -136,6 +136,10 @@ pub(crate) struct Opts {
     #[arg(short, long, value_name = "N", value_parser = jobs, env = "INSTRUMENT_JOBS", hide_env_values = true)]
     jobs: Option<NonZeroUsize>,
 
+    /// How hard to compress what was rewritten: 1 is fastest, 12 gives the smallest archives [default: 6]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = level, env = "INSTRUMENT_LEVEL", hide_env_values = true)]
+    level: Option<Level>,
+
     /// Read these options from a file [default: ./instrument.toml, if there is one]
     #[arg(
         hide_short_help = true,
@@ -148,7 +152,7 @@ pub(crate) struct Opts {
 }
 
 /// Options of `rewrite` that say nothing about a run.
-pub(crate) const WITHOUT_EFFECT: [&str; 4] = ["runtime", "strip_signatures", "jobs", "subclasses_of"];
+pub(crate) const WITHOUT_EFFECT: [&str; 5] = ["runtime", "strip_signatures", "jobs", "level", "subclasses_of"];
 
 /// The words of an option, from the one list of them.
 pub(crate) fn words<T: Word>() -> impl TypedValueParser<Value = T> {
@@ -194,6 +198,7 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
     pub(crate) strip_signatures: bool,
     pub(crate) jobs: usize,
+    pub(crate) level: Level,
 }
 
 impl Settings {
@@ -232,6 +237,7 @@ impl Settings {
             strict: opts.strict.or(config.strict).unwrap_or(false),
             strip_signatures,
             jobs: opts.jobs.or(config.jobs).map_or_else(processors, NonZeroUsize::get),
+            level: opts.level.or(config.level).unwrap_or_default(),
         };
         settings.check()?;
         Ok(settings)
@@ -350,6 +356,10 @@ fn may_replace(path: &Path) -> bool {
 
 /// More than any machine has processors.
 const MAX_JOBS: usize = 1024;
+
+fn level(word: &str) -> Result<Level, String> {
+    word.parse().map_err(|_| Level::RANGE.to_owned()).and_then(|number: u8| Level::try_from(number))
+}
 
 fn jobs(word: &str) -> Result<NonZeroUsize, String> {
     let number = word.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= MAX_JOBS);

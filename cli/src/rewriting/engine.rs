@@ -334,6 +334,7 @@ impl<'a> Engine<'a> {
         let bytes = read(file)?;
         let mut options = archive::Options {
             strip_signatures: self.settings.strip_signatures,
+            level: self.settings.level.get().into(),
             ..archive::Options::default()
         };
         if let Some(launcher) = launcher {
