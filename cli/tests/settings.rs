@@ -42,6 +42,12 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
             ["\"all\"", "top-level", "none"],
             [json!("all"), json!("top-level"), json!("none")],
         ),
+        (
+            "large-methods",
+            json!("leave"),
+            ["\"wrap\"", "leave", "wrap"],
+            [json!("wrap"), json!("leave"), json!("wrap")],
+        ),
         ("ids", Value::Null, ["\"i.1\"", "i.2", "i.3"], [json!("i.1"), json!("i.2"), json!("i.3")]),
         (
             "runtime",
@@ -208,6 +214,16 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--record=bogus"], vec![], "trace"),
         (vec!["--timing=sampled:0"], vec![], "`sampled:0` is not `auto`, `all` or `sampled:N`"),
         (vec!["--timing=sampled:4", "--record=trace"], vec![], "--timing sampled:4 is for --record tree"),
+        (
+            vec!["--large-methods=wrap", "--transform=allocation"],
+            vec![],
+            "method-events records, and it is not among",
+        ),
+        (
+            vec!["--large-methods=wrap", "--transform=method-events,bytecodes"],
+            vec![],
+            "wrap and --transform bytecodes exclude each other",
+        ),
         (vec!["--root=a.B#"], vec![], "--root: bad pattern `a.B#`"),
         (vec!["--region=B"], vec![], "neither a method nor a line"),
         (vec!["--region=a.B#m,a.B#m"], vec![], "cannot be told apart"),

@@ -154,6 +154,9 @@ impl Tally {
     }
 }
 
+const WRAPPED: &str =
+    "has no room for probes: it is a wrapper with them now, and its code is in a private method";
+
 /// What is worth knowing of a rewritten method, for people.
 pub fn describe(notes: &[Note]) -> Option<String> {
     let texts: Vec<String> = notes
@@ -168,6 +171,10 @@ pub fn describe(notes: &[Note]) -> Option<String> {
             Note::HandOvers(count) => format!("{count} calls hand over a task"),
             Note::RemoteCalls(count) => format!("records remote calls at {count} places"),
             Note::LibraryCalls(count) => format!("{count} calls into libraries"),
+            Note::Wrapped => WRAPPED.to_owned(),
+            Note::WrappedBare => {
+                format!("{WRAPPED}; there is no room to record what that code makes and calls")
+            }
             Note::Region(number) => format!("holds code region {number}"),
         })
         .collect();
@@ -333,6 +340,7 @@ mod tests {
             methods: 9,
             methods_rewritten: 6,
             methods_skipped: [("method-too-large", 2)].into(),
+            ..Totals::default()
         };
         let mut tally = Tally::default();
         tally.add_totals(&totals);

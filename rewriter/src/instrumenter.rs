@@ -11,8 +11,8 @@ use crate::library::{self, Boundary, Callee, Own};
 use crate::region::{Region, RegionFault};
 use crate::remote_methods::RemoteMethods;
 use crate::rewrite::{
-    Choice, ClassRewriter, MethodEvent, MethodRef, MethodReport, Outcome, RegionReport, SkipReason,
-    Transforms, module_info,
+    Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, MethodReport, Outcome, RegionReport,
+    SkipReason, Transforms, module_info,
 };
 use crate::survey::{Survey, SurveyBuffers};
 use crate::transform::hooks::Reach;
@@ -75,6 +75,10 @@ pub enum Note {
     RemoteCalls(u32),
     /// Calls into libraries that are recorded where they are made.
     LibraryCalls(u32),
+    /// It had no room for its probes: it is a wrapper with them now, and its code is in a private method.
+    Wrapped,
+    /// The same, and what that code makes and calls is not recorded: there is no room for that either.
+    WrappedBare,
     /// The code region with this number lies in it.
     Region(u32),
 }
@@ -109,6 +113,10 @@ pub struct Totals {
     pub methods_rewritten: u64,
     /// Methods left as they are in classes that were not left as a whole, by reason.
     pub methods_skipped: BTreeMap<&'static str, u64>,
+    /// Methods that changed into a wrapper, because they have no room for their probes.
+    pub methods_wrapped: u64,
+    /// Those of them whose code has no room for other transforms either.
+    pub methods_wrapped_bare: u64,
 }
 
 /// What became of a code region in one class.
@@ -136,6 +144,7 @@ pub struct Instrumenter<'a> {
     own: Option<Arc<dyn Own>>,
     /// See [`record_arrays_everywhere`](Self::record_arrays_everywhere).
     arrays_everywhere: bool,
+    large_methods: LargeMethods,
     regions: Arc<[Region]>,
     remote_methods: Option<Arc<RemoteMethods>>,
     region_records: Vec<RegionRecord>,
@@ -214,6 +223,7 @@ impl<'a> Instrumenter<'a> {
             observer: None,
             own: None,
             arrays_everywhere: false,
+            large_methods: LargeMethods::Leave,
             regions: Arc::default(),
             remote_methods: None,
             region_records: Vec::new(),
@@ -232,6 +242,12 @@ impl<'a> Instrumenter<'a> {
     /// transforms with `array_allocation`.
     pub fn record_arrays_everywhere(&mut self) {
         self.arrays_everywhere = true;
+    }
+
+    /// What becomes of methods that have no room for their probes. A wrapper adds a method to its class, which retransformation does not
+    /// allow: this is for classes that are rewritten before they are loaded.
+    pub fn set_large_methods(&mut self, large_methods: LargeMethods) {
+        self.large_methods = large_methods;
     }
 
     /// Sends the record of every class to `observer`.
@@ -418,6 +434,11 @@ impl<'a> Instrumenter<'a> {
                 let reason = match report.event {
                     MethodEvent::Skipped(reason) => reason.as_str(),
                     MethodEvent::Unchanged => UNCHANGED,
+                    MethodEvent::Wrapped | MethodEvent::WrappedBare => {
+                        totals.methods_wrapped += 1;
+                        totals.methods_wrapped_bare += u64::from(report.event == MethodEvent::WrappedBare);
+                        continue;
+                    }
                     _ => continue,
                 };
                 *totals.methods_skipped.entry(reason).or_default() += 1;
@@ -454,6 +475,7 @@ impl<'a> Instrumenter<'a> {
             .unwrap_or_else(|| ClassRewriter::with_regions(self.transforms, self.regions.clone()));
         rewriter.leave_invalid();
         rewriter.call(plan.reach);
+        rewriter.set_large_methods(self.large_methods);
         rewriter.record_library_calls(
             plan.library_calls.iter().filter(|call| call.id != LEFT).map(|call| (call.index, call.id)),
         );
@@ -545,6 +567,8 @@ impl Plan {
                     MethodEvent::HandOvers(count) => record.notes.push(Note::HandOvers(count)),
                     MethodEvent::RemoteCalls(count) => record.notes.push(Note::RemoteCalls(count)),
                     MethodEvent::LibraryCalls(count) => record.notes.push(Note::LibraryCalls(count)),
+                    MethodEvent::Wrapped => record.notes.push(Note::Wrapped),
+                    MethodEvent::WrappedBare => record.notes.push(Note::WrappedBare),
                 }
             }
             record.notes.extend(timed(method.index).map(|region| Note::Region(regions[region].number)));

@@ -101,7 +101,7 @@ fn names_exist(case: &Case) -> Result<()> {
     let rejected = case.rejected.keys().filter(|key| !stems.contains(*key));
     let skipped = case.skips.keys().chain(case.allocation_skips.keys());
     let skipped = skipped.filter(|key| !stems.contains(*key) && !known.contains(*key));
-    let counted = case.counts.keys().chain(&case.lossy);
+    let counted = case.counts.keys().chain(&case.lossy).chain(case.wraps.keys());
     let counted = counted.filter(|key| !known.contains(*key) && !key.starts_with(CALL));
     let unknown: Vec<_> = rejected.chain(skipped).chain(counted).collect();
     ensure!(unknown.is_empty(), "no such class or method: {unknown:?}");
@@ -142,7 +142,7 @@ fn every_class_is_rewritten_as_its_case_says() {
                     faults.check(&what, outcome_is_as_stated(case, transforms, &rewritten));
                     let is_printed = match name {
                         "library-calls" => case.library_calls,
-                        _ => !name.starts_with("all"),
+                        _ => !name.starts_with("all") && !transforms.wraps,
                     };
                     // What others printed is not printed again.
                     let is_same = match name {
@@ -191,6 +191,10 @@ fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritt
     if transforms.library {
         stated.extend(case.library_skips.clone());
     }
+    if transforms.wraps {
+        stated.retain(|method, _| !case.wraps.contains_key(method));
+        wrappers_are_as_stated(case, transforms, rewritten)?;
+    }
     let mut found = BTreeMap::new();
     for (class, outcome) in &rewritten.classes {
         for skip in &outcome.skips {
@@ -222,10 +226,13 @@ fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritt
         }
         let before =
             methods(&class.bytes).with_context(|| format!("{} was expected to be skipped", class.stem))?;
-        let after =
+        let mut after =
             methods(&outcome.bytes).with_context(|| format!("{}: the output is no class", class.stem))?;
         let pools = [&class.bytes, &outcome.bytes].map(|bytes| constant_pool(bytes).unwrap_or_default());
         ensure!(pools[1].starts_with(pools[0]), "{}: constant-pool entries were changed", class.stem);
+        if transforms.wraps {
+            after.retain(|method, _| before.contains_key(method) || !method.contains("$instrument$body"));
+        }
         ensure!(before.keys().eq(after.keys()), "{}: the methods are not the same", class.stem);
         for (method, code) in &before {
             let reason = stated.get(&format!("{}.{method}", class.stem));
@@ -248,6 +255,35 @@ fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritt
         ensure!(unique.len() == ids.len(), "a method has two ids");
         ensure!(unique.len() == expected_ids, "{} ids for {expected_ids} methods", unique.len());
     }
+    Ok(())
+}
+
+/// Exactly the stated methods get a wrapper, and what has their code is there; unless something is inserted into it, it is the same code.
+fn wrappers_are_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritten) -> Result<()> {
+    let has_others = transforms.of.allocation;
+    let mut found = BTreeMap::new();
+    for (class, outcome) in &rewritten.classes {
+        if outcome.wrapped.is_empty() {
+            continue;
+        }
+        let [before, after] = [&class.bytes, &outcome.bytes]
+            .map(|bytes| methods(bytes).with_context(|| format!("{}: no class", class.stem)));
+        let (before, after) = (before?, after?);
+        ensure!(after.len() == before.len() + outcome.wrapped.len(), "{}: a name is there twice", class.stem);
+        for (method, bare) in &outcome.wrapped {
+            let name = format!("{}.{method}", class.stem);
+            let stated =
+                case.wraps.get(&name).with_context(|| format!("{name}: a wrapper nobody expects"))?;
+            let code = after.get(&stated.body).with_context(|| format!("{name}: no {}", stated.body))?;
+            if *bare || !has_others {
+                ensure!(*code == before[method], "{name}: the code is not the same");
+            }
+            ensure!(!has_others || *bare == stated.bare, "{name}: without other transforms: {bare}");
+            found.insert(name, ());
+        }
+    }
+    let stated = case.wraps.keys();
+    ensure!(found.keys().eq(stated), "wrapped {:?}, but the case says {:?}", found.keys(), case.wraps.keys());
     Ok(())
 }
 
@@ -326,8 +362,12 @@ impl Variant {
                 Some(transforms) => Rewritten::new(case, transforms).with_context(|| case.name.clone())?,
                 None => {
                     let keep = |class: ClassFile| {
-                        let outcome =
-                            Outcome { bytes: class.bytes.clone(), skips: Vec::new(), regions: Vec::new() };
+                        let outcome = Outcome {
+                            bytes: class.bytes.clone(),
+                            skips: Vec::new(),
+                            wrapped: BTreeMap::new(),
+                            regions: Vec::new(),
+                        };
                         (class, outcome)
                     };
                     Rewritten {
@@ -354,9 +394,13 @@ impl Variant {
         Ok(variant)
     }
 
-    /// Whether the case is to be linked and run here: classes that no transform has touched are tried once, as originals.
+    /// Whether the case is to be linked and run here: classes that no transform has touched are tried once, as originals; those without
+    /// wrappers are the same as without `wraps`.
     fn concerns(&self, case: &Case, jdk: &Jdk) -> bool {
-        case.jdk <= jdk.version && (self.transforms.is_none() || self.changed.contains(&case.name))
+        let wraps = self.transforms.is_some_and(|transforms| transforms.wraps);
+        case.jdk <= jdk.version
+            && (self.transforms.is_none() || self.changed.contains(&case.name))
+            && (!wraps || !case.wraps.is_empty())
     }
 
     /// Links and runs all cases that concern this JDK, in one JVM but for those that end it.
@@ -414,7 +458,10 @@ impl Variant {
             ensure!(!reading.methods.is_empty(), "no event: rewritten code did not run");
             let of_library = |method: &str| method.starts_with(CALL);
             let left = |method: &str| transforms.of.bytecodes && case.bytecodes_skips.contains_key(method);
-            let known = |method: &str| !left(method) && (transforms.library || !of_library(method));
+            let unwrapped = |method: &str| !transforms.wraps && case.wraps.contains_key(method);
+            let known = |method: &str| {
+                !left(method) && !unwrapped(method) && (transforms.library || !of_library(method))
+            };
             for (method, stated) in case.counts.iter().filter(|(method, _)| known(method)) {
                 let found = reading.methods.get(method).copied().unwrap_or_default();
                 let lossy = case.lossy.contains(method);

@@ -6,6 +6,7 @@
 //! subclasses-of = ["com.acme.Service"]
 //! transform = ["method-events", "allocation"]
 //! library-calls = "top-level"
+//! large-methods = "wrap"
 //! ids = "instrument.ids"
 //! runtime = "embed"
 //! record = "tree"
@@ -30,6 +31,7 @@ use anyhow::{Context, Result};
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
+use instrument_rewriter::rewrite;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
@@ -76,6 +78,25 @@ impl Default for Level {
     }
 }
 
+/// What becomes of methods that have no room for what is inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LargeMethods {
+    /// They stay as they are, and are named with their reason.
+    Leave,
+    /// A wrapper with what is inserted takes their place, and their code moves into a private method.
+    Wrap,
+}
+
+impl From<LargeMethods> for rewrite::LargeMethods {
+    fn from(large_methods: LargeMethods) -> Self {
+        match large_methods {
+            LargeMethods::Leave => Self::Leave,
+            LargeMethods::Wrap => Self::Wrap,
+        }
+    }
+}
+
 /// The file that is read when it is there and no other is named.
 pub(crate) const DEFAULT: &str = "instrument.toml";
 
@@ -88,6 +109,7 @@ pub(crate) struct Config {
     pub(crate) subclasses_of: Option<Vec<String>>,
     pub(crate) transform: Option<Vec<Transform>>,
     pub(crate) library_calls: Option<LibraryCalls>,
+    pub(crate) large_methods: Option<LargeMethods>,
     ids: Option<Spanned<PathBuf>>,
     pub(crate) runtime: Option<Runtime>,
     pub(crate) record: Option<Record>,
@@ -250,6 +272,7 @@ mod tests {
         assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
         assert_eq!(config.transform.unwrap(), [Transform::MethodEvents, Transform::Allocation]);
         assert_eq!(config.library_calls, Some(LibraryCalls::TopLevel));
+        assert_eq!(config.large_methods, Some(LargeMethods::Wrap));
         assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Tree)));
         assert_eq!(config.timing, Some(Timing::Sampled(64)));
         assert_eq!(config.jobs, NonZeroUsize::new(4));

@@ -5,7 +5,7 @@
 use crate::io::exit::usage;
 use crate::io::talk::Talk;
 use crate::options::config::Config;
-pub(crate) use crate::options::config::{Level, Runtime};
+pub(crate) use crate::options::config::{LargeMethods, Level, Runtime};
 use crate::rewriting::launcher::Launcher;
 use anyhow::Result;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -69,6 +69,19 @@ pub(crate) struct Opts {
     /// With all, classes that --include leaves out are instrumented as well, as far as that is possible.
     #[arg(hide_short_help = true, long, value_name = "WHICH", value_parser = words::<LibraryCalls>(), env = "INSTRUMENT_LIBRARY_CALLS", hide_env_values = true)]
     library_calls: Option<LibraryCalls>,
+
+    /// What becomes of methods that have no room for what is inserted (at most 65,535 bytes) [default: leave]
+    ///
+    /// wrap adds a private method to the class: it has the code, and a wrapper in the method's place has what is inserted. Constructors and
+    /// class initialisers are left. Stack traces have one more line.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "HOW",
+        env = "INSTRUMENT_LARGE_METHODS",
+        hide_env_values = true
+    )]
+    large_methods: Option<LargeMethods>,
 
     /// A file of method ids that several builds share; it is created if missing
     #[arg(hide_short_help = true, long, value_name = "FILE", env = "INSTRUMENT_IDS", hide_env_values = true)]
@@ -152,7 +165,8 @@ pub(crate) struct Opts {
 }
 
 /// Options of `rewrite` that say nothing about a run.
-pub(crate) const WITHOUT_EFFECT: [&str; 5] = ["runtime", "strip_signatures", "jobs", "level", "subclasses_of"];
+pub(crate) const WITHOUT_EFFECT: [&str; 6] =
+    ["runtime", "strip_signatures", "jobs", "level", "subclasses_of", "large_methods"];
 
 /// The words of an option, from the one list of them.
 pub(crate) fn words<T: Word>() -> impl TypedValueParser<Value = T> {
@@ -182,6 +196,7 @@ pub(crate) struct Settings {
     #[serde(rename = "transform")]
     pub(crate) transforms: Vec<Transform>,
     pub(crate) library_calls: LibraryCalls,
+    pub(crate) large_methods: LargeMethods,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) runtime: Runtime,
     pub(crate) record: Record,
@@ -226,6 +241,7 @@ impl Settings {
             subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
             transforms: opts.transform.or(config.transform).unwrap_or(usual),
             library_calls,
+            large_methods: opts.large_methods.or(config.large_methods).unwrap_or(LargeMethods::Leave),
             ids: opts.ids.or(ids),
             runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
             record,
@@ -265,7 +281,10 @@ impl Settings {
     pub(crate) fn selection(&self) -> Selection {
         let transforms = Transform::set(&self.transforms);
         let inserted = selection::selection(transforms, self.library_calls, &self.filter, &self.regions);
-        selection::below(inserted, &self.roots).with("subclasses-of", &self.subclasses_of)
+        let wrap = (self.large_methods == LargeMethods::Wrap).then_some("wrap");
+        selection::below(inserted, &self.roots)
+            .with("subclasses-of", &self.subclasses_of)
+            .with("large-methods", wrap)
     }
 
     fn check(&self) -> Result<()> {
@@ -287,6 +306,16 @@ impl Settings {
         if has(Transform::Bytecodes) && !has(Transform::MethodEvents) {
             return Err(usage(
                 "--transform bytecodes is about calls which method-events records, and it is not among the transforms",
+            ));
+        }
+        if self.large_methods == LargeMethods::Wrap && !has(Transform::MethodEvents) {
+            return Err(usage(
+                "--large-methods wrap is about methods that method-events records, and it is not among the transforms",
+            ));
+        }
+        if self.large_methods == LargeMethods::Wrap && has(Transform::Bytecodes) {
+            return Err(usage(
+                "--large-methods wrap and --transform bytecodes exclude each other: the wrapper's own instructions would count",
             ));
         }
         if has(Transform::Bytecodes) && self.record == Record::Trace {

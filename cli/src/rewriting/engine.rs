@@ -6,7 +6,7 @@
 use crate::io::exit::usage;
 use crate::options::settings::{Runtime as RuntimeOption, Settings};
 use crate::rewriting::launcher::Launcher;
-use crate::rewriting::{properties, runtime};
+use crate::rewriting::{properties, remarks, runtime};
 use anyhow::{Context, Result, bail};
 use instrument_analysis::session::lookup::{Given, nothing_fits};
 use instrument_control::word::{LibraryCalls, Record, Transform};
@@ -17,9 +17,8 @@ use instrument_rewriter::account::{self, ClassRecord, Outcome, Tally};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::filter::SubclassIndex;
-use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, RegionRecord, Runtime};
+use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Runtime};
 use instrument_rewriter::library::Inputs;
-use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::RemoteIndex;
 use std::collections::BTreeSet;
 use std::fs;
@@ -185,6 +184,7 @@ pub(crate) fn run(
     let transforms = Transform::set(&settings.transforms);
     let records = Records::default();
     let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
+    instrumenter.set_large_methods(settings.large_methods.into());
     instrumenter.time(settings.regions.iter().cloned().collect());
     survey(units, settings, &mut instrumenter)?;
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
@@ -212,7 +212,13 @@ pub(crate) fn run(
             "thread-links and hand-over link the contexts that method-events records, and it is not among the transforms"
         ));
     }
-    check_regions(&settings.regions, engine.instrumenter.region_records())?;
+    if let Some(text) = remarks::wrapped(engine.instrumenter.totals()) {
+        engine.sink.note(format_args!("{text}"));
+    }
+    if let Some(text) = remarks::wrapped_bare(engine.instrumenter.totals()) {
+        engine.sink.warn(format_args!("{text}"));
+    }
+    remarks::check_regions(&settings.regions, engine.instrumenter.region_records())?;
     let mut unmatched: Vec<(&str, &str)> = Vec::new();
     for (root, _) in settings.roots.iter().zip(engine.instrumenter.seen()).filter(|(_, seen)| !seen) {
         unmatched.push(("--root", root));
@@ -244,21 +250,6 @@ fn add_names(class: &ClassFile<'_>, names: &mut Vec<String>) {
         }
     }
     names.push(name);
-}
-
-/// A region that is timed nowhere is an error: whoever asked for it would wait for figures in vain.
-fn check_regions(regions: &[Region], records: &[RegionRecord]) -> Result<()> {
-    for (position, region) in regions.iter().enumerate() {
-        let met: Vec<&RegionRecord> = records.iter().filter(|record| record.region == position).collect();
-        if met.iter().any(|record| record.fault.is_none()) {
-            continue;
-        }
-        let Some(RegionRecord { at, fault: Some(fault), .. }) = met.first() else {
-            bail!("region {}: there is no class {} that is instrumented", region.name, region.class_name())
-        };
-        bail!("{at}: region {}: {fault}", region.name)
-    }
-    Ok(())
 }
 
 /// Records on their way from the rewriter to the sink.

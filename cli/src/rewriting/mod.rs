@@ -6,5 +6,6 @@ pub(crate) mod input;
 pub(crate) mod jdk;
 pub(crate) mod launcher;
 pub(crate) mod properties;
+mod remarks;
 pub(crate) mod runtime;
 pub(crate) mod tree;

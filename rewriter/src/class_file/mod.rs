@@ -136,6 +136,11 @@ impl<'a> ClassFile<'a> {
         self.methods
     }
 
+    /// `methods_count`.
+    pub(crate) fn methods_count(&self) -> u16 {
+        self.methods_count
+    }
+
     /// The internal name of this class (`java/lang/Object`) in modified UTF-8.
     ///
     /// # Errors

@@ -157,6 +157,21 @@ impl ConstantPoolAppender {
         self.entry(Tag::String, &utf8.to_be_bytes())
     }
 
+    /// A new method of the class itself: the entry of its name, and a new Methodref or InterfaceMethodref (`tag`).
+    pub(crate) fn own_method(
+        &mut self,
+        tag: Tag,
+        this_class: u16,
+        name: &[u8],
+        descriptor: u16,
+    ) -> Result<(u16, u16), SkipReason> {
+        let length = u16::try_from(name.len()).map_err(|_| SkipReason::ConstantPoolFull)?;
+        let utf8 = self.entry(Tag::Utf8, &length.to_be_bytes())?;
+        self.bytes.extend_from_slice(name);
+        let name_and_type = self.pair(Tag::NameAndType, utf8, descriptor)?;
+        Ok((utf8, self.pair(tag, this_class, name_and_type)?))
+    }
+
     /// The Class entry with this name: an existing one if the pool has it.
     pub(crate) fn class_named(&mut self, pool: &ConstantPool<'_>, name: &[u8]) -> Result<u16, SkipReason> {
         if let Some(index) = pool.indices().find(|&index| pool.class_name(index) == Ok(name)) {

@@ -186,7 +186,7 @@ impl MethodRewriter {
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         let code_at = out.len();
-        self.relocation.apply(code.code, &self.scan, &self.edits, has_frames, out)?;
+        self.relocation.apply(code.code, &self.scan, &self.edits, has_frames, frames, out)?;
         self.appended.clear();
         for handler in &self.edits.region_handlers {
             self.appended.push((out.len() - code_at) as u32);

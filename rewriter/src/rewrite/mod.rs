@@ -7,6 +7,7 @@
 //! | `stack_map_table` | frames |
 //! | `debug_tables`, `type_annotations` | line numbers, local variables, type annotations |
 //! | `constant_pool_appender` | nothing: it only appends |
+//! | `wrapper` | the code of methods without room for probes, into a method of its own |
 //!
 //! The output is assembled from slices of the input and what changed: see [`ClassRewriter::rewrite`].
 
@@ -22,6 +23,7 @@ mod skip;
 mod stack_map_table;
 mod type_annotations;
 pub(crate) mod uninitialized;
+mod wrapper;
 
 use crate::class_file::{ClassFile, ConstantPool, version};
 use crate::error::ClassError;
@@ -38,6 +40,8 @@ use method::{MethodRewriter, Request};
 pub use skip::SkipReason;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use wrapper::Large;
+pub use wrapper::LargeMethods;
 
 /// `ACC_MODULE` (JVMS 4.1).
 const ACC_MODULE: u16 = 0x8000;
@@ -175,6 +179,10 @@ pub enum MethodEvent {
     RemoteCalls(u32),
     /// It was rewritten; this many calls into libraries are recorded.
     LibraryCalls(u32),
+    /// It had no room for its probes: it is a wrapper with them now, and its code is in a private method.
+    Wrapped,
+    /// As [`Wrapped`](Self::Wrapped), and the code has no room for other transforms: what it makes and calls is not recorded.
+    WrappedBare,
 }
 
 /// What became of a region in one class.
@@ -197,6 +205,10 @@ pub struct ClassRewriter {
     calls: CallSites,
     /// The method table of the class in work, up to what was copied.
     methods: Vec<u8>,
+    /// Methods that the class in work gets, behind its own.
+    bodies: Vec<u8>,
+    bodies_count: u16,
+    large_methods: LargeMethods,
     reports: Vec<MethodReport>,
     regions: Arc<[Region]>,
     region_reports: Vec<RegionReport>,
@@ -236,6 +248,11 @@ impl ClassRewriter {
     /// [`BadCode`](SkipReason::BadCode), [`BadConstantIndex`](SkipReason::BadConstantIndex), [`BadMaxStack`](SkipReason::BadMaxStack). Without this, classes are taken for valid.
     pub fn leave_invalid(&mut self) {
         self.validity.get_or_insert_default();
+    }
+
+    /// What becomes of methods that have no room for their probes; without this, they are left.
+    pub fn set_large_methods(&mut self, large_methods: LargeMethods) {
+        self.large_methods = large_methods;
     }
 
     /// What became of the regions that lie in the last class.
@@ -300,6 +317,8 @@ impl ClassRewriter {
         self.appender.reset(pool, self.reach);
         self.calls.begin_class(pool, &self.transforms);
         self.methods.clear();
+        self.bodies.clear();
+        self.bodies_count = 0;
         let mut copied = class.methods_start();
         let mut rewritten = 0;
         let mut walk = class.methods();
@@ -361,6 +380,13 @@ impl ClassRewriter {
                     Err(reason) => {
                         self.methods.truncate(length);
                         self.appender.roll_back(mark);
+                        let descriptor_index = member.descriptor_index;
+                        let large = Large { method, descriptor_index, attribute, request, regions: &regions };
+                        if self.try_wrap(class, &large, copied, reason) {
+                            copied = attribute.end();
+                            rewritten += 1;
+                            continue;
+                        }
                         self.reports.push(MethodReport { index, event: MethodEvent::Skipped(reason) });
                         self.report_regions(&regions, |_| Err(RegionFault::MethodLeft(reason.as_str())));
                     }
@@ -388,14 +414,17 @@ impl ClassRewriter {
             return Ok(Outcome::Skipped(reason));
         }
         let new = self.appender.bytes();
-        out.reserve(bytes.len() + new.len() + self.methods.len());
+        out.reserve(bytes.len() + new.len() + self.methods.len() + self.bodies.len());
         out.extend_from_slice(&bytes[..pool.start()]);
         out.extend_from_slice(&self.appender.count().to_be_bytes());
         out.extend_from_slice(&bytes[pool.start() + 2..pool.end()]);
         out.extend_from_slice(new);
-        out.extend_from_slice(&bytes[pool.end()..class.methods_start()]);
+        out.extend_from_slice(&bytes[pool.end()..class.methods_start() - 2]);
+        out.extend_from_slice(&(class.methods_count() + self.bodies_count).to_be_bytes());
         out.extend_from_slice(&self.methods);
-        out.extend_from_slice(&bytes[copied..]);
+        out.extend_from_slice(&bytes[copied..end]);
+        out.extend_from_slice(&self.bodies);
+        out.extend_from_slice(&bytes[end..]);
         Ok(Outcome::Rewritten)
     }
 }

@@ -6,9 +6,9 @@
 //!    where they stand.
 //! 2. Patch every branch and switch offset.
 //! 3. If a two-byte offset no longer reaches: `goto` and `jsr` become `goto_w` and `jsr_w`; a conditional
-//!    branch goes to a trampoline, a `goto_w` that stands where control does not fall through, so that
-//!    the only frame it needs is a copy of its target's. Then start again at 1. Every round lengthens at
-//!    least one branch, so the rounds end.
+//!    branch goes to a trampoline, a `goto_w` that stands where control does not fall through, or where a
+//!    `goto` around it leads to a frame that is there, so that the only frame it needs is a copy of its
+//!    target's. Then start again at 1. Every round lengthens at least one branch, so the rounds end.
 
 use super::SkipReason;
 use super::code_scan::CodeScan;
@@ -16,6 +16,7 @@ use super::edits::{Detour, Edits, Place, Way};
 use crate::class_file::instruction::targets;
 use crate::class_file::instruction::{Switch, i4};
 use crate::class_file::opcode;
+use crate::class_file::stack_map_table::Frames;
 
 /// The longest code array (JVMS 4.7.3): its length must be less than 65,536.
 const MAX_CODE: usize = 65_535;
@@ -92,6 +93,7 @@ impl Relocation {
         scan: &CodeScan,
         edits: &Edits,
         has_frames: bool,
+        frames: Option<&[u8]>,
         out: &mut Vec<u8>,
     ) -> Result<(), SkipReason> {
         self.widened.clear();
@@ -107,7 +109,7 @@ impl Relocation {
             if self.overflow.is_empty() {
                 return Ok(());
             }
-            self.lengthen(code, scan, has_frames)?;
+            self.lengthen(code, scan, has_frames, frames)?;
         }
     }
 
@@ -267,8 +269,14 @@ impl Relocation {
     }
 
     /// Gives every branch that did not reach a longer form.
-    fn lengthen(&mut self, code: &[u8], scan: &CodeScan, has_frames: bool) -> Result<(), SkipReason> {
-        let places: Vec<usize> = scan.boundaries().filter(|&at| at != 0 && !scan.falls_into(at)).collect();
+    fn lengthen(
+        &mut self,
+        code: &[u8],
+        scan: &CodeScan,
+        has_frames: bool,
+        frames: Option<&[u8]>,
+    ) -> Result<(), SkipReason> {
+        let places = trampoline_places(scan, frames)?;
         for index in 0..self.overflow.len() {
             let pc = self.overflow[index];
             if !opcode::is_conditional_branch(code[pc as usize]) {
@@ -288,8 +296,8 @@ impl Relocation {
         Ok(())
     }
 
-    /// The nearest of `places`, the boundaries that are reached only by branches. Classes without frames may
-    /// also bounce right behind the branch, because a `goto` around the trampoline needs no frame there.
+    /// The nearest of `places`. Classes without frames may also bounce right behind the branch, because a `goto` around the
+    /// trampoline needs no frame there.
     fn trampoline_place(&self, branch: usize, places: &[usize], has_frames: bool) -> Option<usize> {
         /// Keeps the `goto` around them, and the landing behind them, in reach of two bytes.
         const TRAMPOLINES_PER_PLACE: usize = 2_000;
@@ -355,6 +363,23 @@ impl Relocation {
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         Cursor { points: &self.points, entry_length: self.entry_length, behind: 0 }
     }
+}
+
+/// Where trampolines can stand, ascending: boundaries that control does not fall into; and those that have a frame, which is all that a
+/// `goto` around the trampolines needs.
+fn trampoline_places(scan: &CodeScan, frames: Option<&[u8]>) -> Result<Vec<usize>, SkipReason> {
+    let mut places: Vec<usize> = scan.boundaries().filter(|&at| at != 0 && !scan.falls_into(at)).collect();
+    if let Some(info) = frames {
+        let mut frames = Frames::new(info).map_err(|_| SkipReason::BadStackMap)?;
+        while let Some(frame) = frames.next().map_err(|_| SkipReason::BadStackMap)? {
+            if frame.pc != 0 && scan.is_instruction(frame.pc) {
+                places.push(frame.pc);
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+    }
+    Ok(places)
 }
 
 fn put_offset(new: &mut [u8], at: usize, from: u32, to: u32) {

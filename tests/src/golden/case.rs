@@ -91,6 +91,9 @@ pub struct Case {
     /// What calls into libraries make too large, on top of the others.
     #[serde(default)]
     pub library_skips: BTreeMap<String, String>,
+    /// Methods that get a wrapper where that is asked for, instead of being left; by `Class.method(descriptor)`.
+    #[serde(default)]
+    pub wraps: BTreeMap<String, Wrapper>,
     /// What `rmi` must leave alone on top of the others.
     #[serde(default)]
     pub rmi_skips: BTreeMap<String, String>,
@@ -112,6 +115,17 @@ pub struct Counts {
     pub unclosed: u64,
     /// Still open at the end.
     pub open: u64,
+}
+
+/// What is expected of a method that has no room for its probes.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Wrapper {
+    /// Name and descriptor of the method that gets its code.
+    pub body: String,
+    /// With all transforms, the code has no room for what they insert there.
+    #[serde(default)]
+    pub bare: bool,
 }
 
 /// What is expected of a region.

@@ -7,7 +7,7 @@ mod methods;
 mod printed;
 mod seam;
 
-pub use case::{Case, ClassFile, Counts, Passages, cases};
+pub use case::{Case, ClassFile, Counts, Passages, Wrapper, cases};
 pub use events::{Reading, read_events};
 pub use harness::{Block, Linked, Ran, Report, run_blocks};
 pub use methods::{constant_pool, methods};

@@ -9,7 +9,9 @@ use instrument_rewriter::filter::Filter;
 use instrument_rewriter::library::{Boundary, Inputs, recorded_callees};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
-use instrument_rewriter::rewrite::{self, Choice, ClassRewriter, MethodEvent, MethodRef, SkipReason};
+use instrument_rewriter::rewrite::{
+    self, Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, SkipReason,
+};
 use instrument_rewriter::text::{self, PrintOptions};
 
 /// Which transforms to apply.
@@ -21,17 +23,24 @@ pub struct Transforms {
     pub regions: bool,
     /// Calls of what is not among the classes of the case.
     pub library: bool,
+    /// Methods without room for probes get a wrapper.
+    pub wraps: bool,
 }
 
 const NONE: rewrite::Transforms = rewrite::Transforms::NONE;
 const METHOD_EVENTS: rewrite::Transforms = rewrite::Transforms { method_events: true, ..NONE };
 
 /// The combinations that every case is tried with, by the name of their printed diff.
-pub const COMBINATIONS: [(&str, Transforms); 13] = [
-    ("method-events", Transforms { of: METHOD_EVENTS, regions: false, library: false }),
+pub const COMBINATIONS: [(&str, Transforms); 15] = [
+    ("method-events", Transforms { of: METHOD_EVENTS, regions: false, library: false, wraps: false }),
     (
         "allocation",
-        Transforms { of: rewrite::Transforms { allocation: true, ..NONE }, regions: false, library: false },
+        Transforms {
+            of: rewrite::Transforms { allocation: true, ..NONE },
+            regions: false,
+            library: false,
+            wraps: false,
+        },
     ),
     (
         "both",
@@ -39,6 +48,7 @@ pub const COMBINATIONS: [(&str, Transforms); 13] = [
             of: rewrite::Transforms { allocation: true, ..METHOD_EVENTS },
             regions: false,
             library: false,
+            wraps: false,
         },
     ),
     (
@@ -47,6 +57,7 @@ pub const COMBINATIONS: [(&str, Transforms); 13] = [
             of: rewrite::Transforms { bytecodes: true, ..METHOD_EVENTS },
             regions: false,
             library: false,
+            wraps: false,
         },
     ),
     (
@@ -55,29 +66,62 @@ pub const COMBINATIONS: [(&str, Transforms); 13] = [
             of: rewrite::Transforms { array_allocation: true, ..NONE },
             regions: false,
             library: false,
+            wraps: false,
         },
     ),
     (
         "thread-links",
-        Transforms { of: rewrite::Transforms { thread_links: true, ..NONE }, regions: false, library: false },
+        Transforms {
+            of: rewrite::Transforms { thread_links: true, ..NONE },
+            regions: false,
+            library: false,
+            wraps: false,
+        },
     ),
     (
         "hand-over",
-        Transforms { of: rewrite::Transforms { hand_over: true, ..NONE }, regions: false, library: false },
+        Transforms {
+            of: rewrite::Transforms { hand_over: true, ..NONE },
+            regions: false,
+            library: false,
+            wraps: false,
+        },
     ),
-    ("rmi", Transforms { of: rewrite::Transforms { rmi: true, ..NONE }, regions: false, library: false }),
-    ("regions", Transforms { of: NONE, regions: true, library: false }),
+    (
+        "rmi",
+        Transforms {
+            of: rewrite::Transforms { rmi: true, ..NONE },
+            regions: false,
+            library: false,
+            wraps: false,
+        },
+    ),
+    ("regions", Transforms { of: NONE, regions: true, library: false, wraps: false }),
     (
         "waits",
         Transforms {
             of: rewrite::Transforms { waits: true, ..METHOD_EVENTS },
             regions: false,
             library: false,
+            wraps: false,
         },
     ),
-    ("library-calls", Transforms { of: METHOD_EVENTS, regions: false, library: true }),
-    ("all", Transforms { of: rewrite::Transforms::ALL, regions: true, library: false }),
-    ("all with library-calls", Transforms { of: rewrite::Transforms::ALL, regions: true, library: true }),
+    ("library-calls", Transforms { of: METHOD_EVENTS, regions: false, library: true, wraps: false }),
+    ("all", Transforms { of: rewrite::Transforms::ALL, regions: true, library: false, wraps: false }),
+    (
+        "all with library-calls",
+        Transforms { of: rewrite::Transforms::ALL, regions: true, library: true, wraps: false },
+    ),
+    ("wrap", Transforms { of: METHOD_EVENTS, regions: false, library: false, wraps: true }),
+    (
+        "wrap all",
+        Transforms {
+            of: rewrite::Transforms { bytecodes: false, ..rewrite::Transforms::ALL },
+            regions: true,
+            library: false,
+            wraps: true,
+        },
+    ),
 ];
 
 /// What was left as it was, and why.
@@ -96,6 +140,8 @@ pub struct Outcome {
     pub bytes: Vec<u8>,
     /// What was left out.
     pub skips: Vec<Skip>,
+    /// The methods that got a wrapper, and whether their code has no room for other transforms.
+    pub wrapped: BTreeMap<String, bool>,
     /// What became of the regions in this class: by name, a fault or none.
     pub regions: Vec<(String, Option<String>)>,
 }
@@ -141,6 +187,7 @@ pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Id
     let wanted = if transforms.regions { &known.regions[..] } else { &[] };
     let mut rewriter = ClassRewriter::with_regions(transforms.of, wanted.into());
     rewriter.leave_invalid();
+    rewriter.set_large_methods(if transforms.wraps { LargeMethods::Wrap } else { LargeMethods::Leave });
     rewriter.set_remote_methods(known.remote_methods.clone());
     let class_name =
         ClassFile::parse(class).and_then(|parsed| parsed.name().map(mutf8::escape)).unwrap_or_default();
@@ -202,11 +249,17 @@ pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Id
     if !matches!(outcome, Ok(rewrite::Outcome::Rewritten)) {
         bytes = class.to_vec();
     }
+    let wrapped = rewriter.reports().iter().filter_map(|report| match report.event {
+        MethodEvent::Wrapped => Some((methods.get(&report.index)?.clone(), false)),
+        MethodEvent::WrappedBare => Some((methods.get(&report.index)?.clone(), true)),
+        _ => None,
+    });
+    let wrapped = wrapped.collect();
     let reports = rewriter.region_reports().iter();
     let regions = reports.map(|report| {
         (wanted[report.region].name.clone(), report.outcome.as_ref().err().map(ToString::to_string))
     });
-    Ok(Outcome { bytes, skips, regions: regions.collect() })
+    Ok(Outcome { bytes, skips, wrapped, regions: regions.collect() })
 }
 
 /// A class as readable, stable text.

@@ -4,7 +4,7 @@ use crate::commands::run::recording;
 use crate::io::agent_library;
 use crate::io::exit::usage;
 use crate::io::talk::Talk;
-use crate::options::settings::{self, Settings};
+use crate::options::settings::{self, LargeMethods, Settings};
 use anyhow::Result;
 use instrument_control::keys;
 use instrument_control::word::LibraryCalls;
@@ -50,6 +50,12 @@ impl Opts {
         if !settings.subclasses_of.is_empty() {
             return Err(usage(
                 "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
+            ));
+        }
+        if settings.large_methods == LargeMethods::Wrap {
+            return Err(usage(
+                "--large-methods wrap adds methods to classes, and the JVM does not allow that once they are loaded (JVMTI \
+                 RetransformClasses): instrument the archive with it, then start the result with java",
             ));
         }
         self.recording.check(&settings)?;
