@@ -41,6 +41,7 @@ pub mod heap;
 mod in_place;
 pub mod input;
 pub mod invariants;
+pub mod junit;
 pub mod load;
 pub mod merge;
 pub mod model;

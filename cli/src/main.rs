@@ -54,6 +54,7 @@ enum Command {
     Export(commands::export::Opts),
     Advise(commands::advise::Opts),
     Gate(commands::gate::Opts),
+    Golden(commands::golden::Opts),
     #[cfg(unix)]
     Agent(commands::agent::Opts),
     Completions(commands::completions::Opts),
@@ -108,6 +109,7 @@ fn main() -> ExitCode {
         Command::Export(opts) => commands::export::run(&opts, &talk),
         Command::Advise(opts) => commands::advise::run(&opts, &talk),
         Command::Gate(opts) => commands::gate::run(opts, &talk),
+        Command::Golden(opts) => commands::golden::run(opts, &talk),
         #[cfg(unix)]
         Command::Agent(opts) => commands::agent::run(&opts),
         Command::Completions(opts) => commands::completions::run(&opts),

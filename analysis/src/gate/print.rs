@@ -6,13 +6,12 @@ use std::io::{self, Write};
 
 use instrument_names::printable::printable;
 use instrument_names::signature::brief;
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesText, Event};
 use serde_json::json;
 
 use super::figure::Figure;
 use super::outcome::{Finding, Outcome, Remark};
 use super::run::is_method;
+use crate::junit::{self, Case, Suite};
 use crate::text::{grouped, plural};
 
 /// How an outcome is written.
@@ -318,43 +317,18 @@ fn json(out: &mut dyn Write, outcome: &Outcome, name: &str, labels: &Labels) -> 
 }
 
 fn junit(out: &mut dyn Write, outcome: &Outcome, name: &str, labels: &Labels) -> io::Result<()> {
-    let mut writer = Writer::new_with_indent(&mut *out, b' ', 2);
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let failures = outcome.findings.len().to_string();
-    let tests = outcome.findings.len().max(1).to_string();
-    let counts = [("tests", &*tests), ("failures", &*failures), ("errors", "0"), ("skipped", "0")];
-    let suite = writer.create_element("testsuite").with_attribute(("name", "instrument gate"));
-    suite.with_attributes(counts).write_inner_content(|writer| {
-        let case = |title: &str| [("classname", xml(name).into_owned()), ("name", xml(title).into_owned())];
-        if outcome.findings.is_empty() {
-            let attributes = case("no exact figure grew");
-            let attributes = attributes.iter().map(|(key, value)| (*key, value.as_str()));
-            writer.create_element("testcase").with_attributes(attributes).write_empty()?;
-        }
-        for finding in &outcome.findings {
-            let place = finding.place.as_deref().unwrap_or(&finding.method);
-            let title =
-                format!("{}: {} of {}", labels.of(place), finding.figure.word(), labels.of(&finding.method));
-            let attributes = case(&title);
-            let attributes = attributes.iter().map(|(key, value)| (*key, value.as_str()));
-            let sentence = sentence(finding, labels);
-            let details = details(finding, labels).join("\n");
-            writer.create_element("testcase").with_attributes(attributes).write_inner_content(|writer| {
-                let failure = writer.create_element("failure").with_attribute(("message", &*xml(&sentence)));
-                failure.write_text_content(BytesText::new(&xml(&format!("{sentence}\n{details}"))))?;
-                Ok(())
-            })?;
-        }
-        Ok(())
-    })?;
-    writeln!(out)
-}
-
-/// Without what XML 1.0 cannot hold.
-fn xml(text: &str) -> Cow<'_, str> {
-    let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
-    if text.chars().all(is_allowed) {
-        return Cow::Borrowed(text);
+    let case = |title: String, outcome| Case { class_name: name.to_owned(), name: title, outcome };
+    let mut cases = Vec::new();
+    if outcome.findings.is_empty() {
+        cases.push(case("no exact figure grew".to_owned(), junit::Outcome::Passed));
     }
-    Cow::Owned(text.chars().map(|c| if is_allowed(c) { c } else { '\u{fffd}' }).collect())
+    for finding in &outcome.findings {
+        let place = finding.place.as_deref().unwrap_or(&finding.method);
+        let title =
+            format!("{}: {} of {}", labels.of(place), finding.figure.word(), labels.of(&finding.method));
+        let message = sentence(finding, labels);
+        let text = format!("{message}\n{}", details(finding, labels).join("\n"));
+        cases.push(case(title, junit::Outcome::Failed { message, text }));
+    }
+    junit::write(out, &Suite { name: "instrument gate".to_owned(), cases })
 }

@@ -12,6 +12,7 @@ pub(crate) mod diff;
 pub(crate) mod dump;
 pub(crate) mod export;
 pub(crate) mod gate;
+pub(crate) mod golden;
 pub(crate) mod heap;
 pub(crate) mod ids;
 pub(crate) mod jdk_patch;
