@@ -40,8 +40,8 @@ use method::{MethodRewriter, Request};
 pub use skip::SkipReason;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wrapper::Large;
 pub use wrapper::LargeMethods;
+use wrapper::{Large, Names};
 
 /// `ACC_MODULE` (JVMS 4.1).
 const ACC_MODULE: u16 = 0x8000;
@@ -209,6 +209,8 @@ pub struct ClassRewriter {
     bodies: Vec<u8>,
     bodies_count: u16,
     large_methods: LargeMethods,
+    /// Of the class in work, once it has a large method.
+    names: Option<Names>,
     reports: Vec<MethodReport>,
     regions: Arc<[Region]>,
     region_reports: Vec<RegionReport>,
@@ -319,6 +321,7 @@ impl ClassRewriter {
         self.methods.clear();
         self.bodies.clear();
         self.bodies_count = 0;
+        self.names = None;
         let mut copied = class.methods_start();
         let mut rewritten = 0;
         let mut walk = class.methods();

@@ -13,13 +13,13 @@
 //! `bytecodes`, because the wrapper's own instructions would count; classes that ask who called them (`getCallerClass`), because the
 //! answer would be the wrapper.
 
-use super::constant_pool_appender::ConstantPoolAppender;
 use super::method::Request;
 use super::{ACC_STATIC, ClassRewriter, MethodEvent, MethodRef, MethodReport, SkipReason, Transforms};
 use crate::class_file::descriptor::{field_slots, method_slots};
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, ConstantPool, Tag, find_attribute, opcode};
 use crate::region::RegionFault;
 use crate::transform::regions::Located;
+use std::collections::BTreeSet;
 
 /// What becomes of methods that have no room for their probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +49,10 @@ const ACC_STRICT: u16 = 0x0800;
 const ACC_SYNTHETIC: u16 = 0x1000;
 /// From this class file version on interfaces may have private methods (JVMS 4.6).
 const FIRST_WITH_PRIVATE_INTERFACE_METHODS: u16 = 52;
-/// Behind the method's name; a number follows if the class has this text already.
+/// What code names that asks who called it, and the annotations of such methods of the JDK.
+const CALLER_SENSITIVE: [&[u8]; 3] =
+    [b"getCallerClass", b"Ljdk/internal/reflect/CallerSensitive;", b"Lsun/reflect/CallerSensitive;"];
+/// Behind the method's name; a number follows if a name of the class ends so already.
 const SUFFIX: &[u8] = b"$instrument$body";
 
 impl ClassRewriter {
@@ -83,7 +86,7 @@ impl ClassRewriter {
         }
     }
 
-    fn wraps(&self, class: &ClassFile<'_>, large: &Large<'_>, reason: SkipReason) -> bool {
+    fn wraps(&mut self, class: &ClassFile<'_>, large: &Large<'_>, reason: SkipReason) -> bool {
         let transforms = large.request.transforms;
         self.large_methods == LargeMethods::Wrap
             && has_no_room(reason)
@@ -92,7 +95,7 @@ impl ClassRewriter {
             && !large.method.name.starts_with(b"<")
             && (class.access_flags & ACC_INTERFACE == 0
                 || class.major_version >= FIRST_WITH_PRIVATE_INTERFACE_METHODS)
-            && !asks_for_its_caller(&class.pool)
+            && !self.names.get_or_insert_with(|| Names::of(&class.pool)).asks_for_its_caller
     }
 
     /// Appends the wrapper's Code attribute to the methods, and the method with the code to the new ones. Whether the other transforms
@@ -101,8 +104,14 @@ impl ClassRewriter {
         let Large { method, descriptor_index, attribute, request, .. } = large;
         let count = self.bodies_count.checked_add(1).ok_or(SkipReason::MethodTooLarge)?;
         class.methods_count().checked_add(count).ok_or(SkipReason::MethodTooLarge)?;
+        let suffix = &self.names.get_or_insert_with(|| Names::of(&class.pool)).suffix;
+        let name = [method.name, suffix].concat();
+        let tag = match class.access_flags & ACC_INTERFACE {
+            0 => Tag::Methodref,
+            _ => Tag::InterfaceMethodref,
+        };
         let (name_index, reference) =
-            body_reference(class, method.name, *descriptor_index, &mut self.appender)?;
+            self.appender.own_method(tag, class.this_class, &name, *descriptor_index)?;
         let code = CodeAttribute::parse(attribute).map_err(|_| SkipReason::BadCode)?;
         let info = wrapper_code(class, method, &code, reference)?;
         let wrapper = Attribute { name_index: attribute.name_index, offset: attribute.offset, info: &info };
@@ -160,32 +169,41 @@ fn has_no_room(reason: SkipReason) -> bool {
     )
 }
 
-/// Whether some code of the class asks who called it, or is annotated as such code of the JDK is.
-fn asks_for_its_caller(pool: &ConstantPool<'_>) -> bool {
-    const NAMES: [&[u8]; 3] =
-        [b"getCallerClass", b"Ljdk/internal/reflect/CallerSensitive;", b"Lsun/reflect/CallerSensitive;"];
-    pool.indices().any(|index| NAMES.contains(&pool.utf8_or_empty(index)))
+/// What is the same for all large methods of a class; the pool is looked through once.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// Behind the names of the methods with the code: no name in the class ends so.
+    suffix: Vec<u8>,
+    /// Some code of the class asks who called it, or is annotated as such code of the JDK is.
+    asks_for_its_caller: bool,
 }
 
-/// New entries for the method with the code: its name, and what an instruction names to call it.
-fn body_reference(
-    class: &ClassFile<'_>,
-    name: &[u8],
-    descriptor_index: u16,
-    appender: &mut ConstantPoolAppender,
-) -> Result<(u16, u16), SkipReason> {
-    let mut body = [name, SUFFIX].concat();
-    let (length, mut number) = (body.len(), 0u32);
-    while class.pool.indices().any(|index| class.pool.utf8(index) == Ok(&body)) {
-        number += 1;
-        body.truncate(length);
-        body.extend_from_slice(number.to_string().as_bytes());
+impl Names {
+    fn of(pool: &ConstantPool<'_>) -> Self {
+        let mut taken = BTreeSet::new();
+        let mut asks_for_its_caller = false;
+        for text in pool.indices().map(|index| pool.utf8_or_empty(index)) {
+            asks_for_its_caller |= CALLER_SENSITIVE.contains(&text);
+            taken.extend(number_behind_suffix(text));
+        }
+        let mut suffix = SUFFIX.to_vec();
+        match (0..).find(|number: &u32| !taken.contains(number)) {
+            None | Some(0) => {}
+            Some(number) => suffix.extend_from_slice(number.to_string().as_bytes()),
+        }
+        Self { suffix, asks_for_its_caller }
     }
-    let tag = match class.access_flags & ACC_INTERFACE {
-        0 => Tag::Methodref,
-        _ => Tag::InterfaceMethodref,
-    };
-    appender.own_method(tag, class.this_class, &body, descriptor_index)
+}
+
+/// The number at the end of a text that ends with [`SUFFIX`] and a number; 0 if there is none.
+fn number_behind_suffix(text: &[u8]) -> Option<u32> {
+    let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (front, digits) = text.split_at(text.len() - digits);
+    match (front.ends_with(SUFFIX), digits) {
+        (false, _) => None,
+        (true, []) => Some(0),
+        (true, digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
+    }
 }
 
 /// The `info` of a Code attribute that does nothing but to call the method with the code.
