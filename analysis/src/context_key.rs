@@ -27,17 +27,40 @@ impl ContextKey {
     /// Of this path with one part more. Processes, threads and the root add nothing.
     #[must_use]
     pub fn child(self, kind: Kind, name: &str) -> ContextKey {
+        self.extended(kind, &stable(name))
+    }
+
+    /// The same with the name as it is, numbers of compilers and generators included: such keys are the same within a build only. Both keys
+    /// are equal where no name on the path has such a number.
+    #[must_use]
+    pub fn exact_child(self, kind: Kind, name: &str) -> ContextKey {
+        self.extended(kind, name)
+    }
+
+    fn extended(self, kind: Kind, name: &str) -> ContextKey {
         let mark = match kind {
             Kind::Root | Kind::Process | Kind::Thread => return self,
             Kind::Method => 0u8,
             Kind::Link => 1,
             Kind::Deeper => 2,
         };
-        let hash =
-            Sha256::new().chain_update(self.0).chain_update([mark]).chain_update(stable(name).as_bytes());
+        let hash = Sha256::new().chain_update(self.0).chain_update([mark]).chain_update(name.as_bytes());
         let mut key = [0; 16];
         key.copy_from_slice(&hash.finalize()[..16]);
         ContextKey(key)
+    }
+
+    /// Of all contexts of a model, by index of the node: the key by exact names, and that by stable ones.
+    pub fn exact_of_model(model: &Arcflow) -> Vec<[ContextKey; 2]> {
+        let mut keys: Vec<[ContextKey; 2]> = Vec::with_capacity(model.nodes().len());
+        for (i, node) in model.nodes().iter().enumerate() {
+            let [exact, steady] = if i == 0 { [ContextKey::ROOT; 2] } else { keys[node.parent.0 as usize] };
+            let name = model.name(node.consumer);
+            let key = exact.exact_child(node.kind, name);
+            let is_same = exact == steady && stable(name) == name;
+            keys.push([key, if is_same { key } else { steady.child(node.kind, name) }]);
+        }
+        keys
     }
 
     /// The keys of all contexts of a model, by index of the node. Contexts that differ in their process or thread only have one key.

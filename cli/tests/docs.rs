@@ -103,3 +103,21 @@ fn no_line_of_prose_in_the_book_is_wider_than_120_columns() {
     assert!(lines > 300, "{lines}");
     assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
+
+/// `./x bless` writes it.
+#[test]
+fn the_book_has_the_schema_of_datasets() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/fleet.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (start, rest) = text.split_once("<!-- schema -->\n").unwrap();
+    let (schema, end) = rest.split_once("<!-- /schema -->").unwrap();
+    let expected = instrument_analysis::export::parquet::schema::markdown();
+    if std::env::var("INSTA_UPDATE").is_ok_and(|how| how == "always") {
+        fs::write(&page, format!("{start}<!-- schema -->\n{expected}<!-- /schema -->{end}")).unwrap();
+    } else {
+        assert!(
+            schema == expected,
+            "the schema in docs/src/fleet.md is not that of the files: run ./x bless"
+        );
+    }
+}

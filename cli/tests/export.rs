@@ -5,6 +5,8 @@ mod common;
 use common::Dir;
 use instrument_names::id_map::gz;
 use instrument_trace::testing::{Script, Writer};
+use std::fs;
+use std::path::Path;
 
 const AC_TEST: &str = include_str!("../../analysis/tests/data/AC_test.events");
 
@@ -171,4 +173,38 @@ fn the_first_routine_of_tau_is_the_thread_with_its_life() {
         text.contains("\"p.q.Shop.get()Ljava/lang/String; [{p/q/Shop.java} {12,0}]\" 2 0 13 13 0"),
         "{text}"
     );
+}
+
+#[test]
+fn parquet_adds_to_a_directory() {
+    let dir = Dir::new();
+    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles/v1-tree.iprof");
+    dir.write("a.iprof", fs::read(profile).unwrap());
+    dir.write("data/mine.txt", "mine");
+    dir.line("export a.iprof -f parquet").says(2, &["writes a directory of tables: say which with -o"]);
+    dir.line("export a.iprof -f parquet -o x --thread main").says(2, &["has all threads"]);
+    dir.line("export a.iprof -f parquet -o a.iprof").says(2, &["a.iprof is no directory"]);
+    dir.line("export a.iprof -f folded --label a=b").says(2, &["--label goes with --format parquet"]);
+    dir.line("export a.iprof -f parquet -o x --label a").says(2, &["a label is written KEY=VALUE"]);
+    dir.line("merge a.iprof -f parquet -o x").says(2, &["invalid value 'parquet'"]);
+    assert_eq!(dir.list(), ["a.iprof", "data", "data/mine.txt"]);
+    dir.line("export a.iprof -f parquet -o new/data --label service=shop").expect(0);
+    dir.line("export a.iprof -f parquet -o data --label service=shop").expect(0);
+    let files = |folder: &str| -> Vec<String> {
+        let is_file = |name: &String| name.starts_with(folder) && dir.path(name).is_file();
+        dir.list().into_iter().filter(is_file).map(|name| name[folder.len()..].to_owned()).collect()
+    };
+    let first = files("data/");
+    // A file of each table, and what was there.
+    assert_eq!(first.len(), 8 + 1, "{first:?}");
+    assert!(first.contains(&"mine.txt".to_owned()));
+    let written: Vec<_> = first.iter().filter(|name| *name != "mine.txt").cloned().collect();
+    assert!(written.iter().all(|name| name.contains("/service=shop/build=")), "{written:?}");
+    assert_eq!(files("new/data/"), written);
+    let bytes = dir.read(&format!("data/{}", written[0]));
+    dir.line("export a.iprof -f parquet -o data --label service=shop").expect(0);
+    assert_eq!(files("data/"), first, "the same again is the same");
+    assert_eq!(dir.read(&format!("data/{}", written[0])), bytes);
+    dir.line("export a.iprof -f parquet -o data --label service=shop --label build=2").expect(0);
+    assert_eq!(files("data/").len(), 2 * 8 + 1);
 }

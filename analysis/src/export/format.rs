@@ -31,6 +31,7 @@ words! {
         CallTree = "call-tree": "JSON that this program reads again",
         Xml = "xml": "XML trace of objects, collections, threads and monitors, in the vocabulary of TPTP",
         Otlp = "otlp": "OpenTelemetry spans of remote calls, as JSON: one request a line",
+        Parquet = "parquet": "Directory of tables for DuckDB, Spark and others, of any number of profiles",
     }
 }
 
@@ -42,7 +43,10 @@ impl Format {
 
     /// Whether it has no room for a figure that is asked for, or for all of them.
     pub fn takes_no_figure(self) -> bool {
-        matches!(self, Format::Pprof | Format::Tau | Format::CallTree | Format::Xml | Format::Otlp)
+        matches!(
+            self,
+            Format::Pprof | Format::Tau | Format::CallTree | Format::Xml | Format::Otlp | Format::Parquet
+        )
     }
 
     fn is_timeline(self) -> bool {
@@ -126,6 +130,9 @@ impl ExportRequest<'_> {
             Format::CallTree => call_tree::write(what.model(), out)?,
             Format::Tau => {
                 return Err(Error::Request("TAU profiles are a directory: say which with -o".into()));
+            }
+            Format::Parquet => {
+                return Err(Error::Request("Parquet is a directory of tables: say which with -o".into()));
             }
             Format::Speedscope => speedscope::write(model, figure, out)?,
             _ => {

@@ -7,6 +7,7 @@
 //! | [`firefox`] | one figure, laid out | as it is | profiler.firefox.com |
 //! | [`folded`] | one figure | | flamegraph.pl, inferno, speedscope, .. |
 //! | [`otlp`] | | remote calls as spans | OpenTelemetry collectors, Jaeger and others |
+//! | [`parquet`] | all figures, of each process | | DuckDB, Spark, ClickHouse, pandas and others |
 //! | [`perfetto`] | one figure, laid out | as it is | ui.perfetto.dev, trace_processor |
 //! | [`pprof`] | all figures | | go tool pprof, many services |
 //! | [`speedscope`] | one figure | as it is | speedscope.app |
@@ -24,6 +25,7 @@ pub mod firefox;
 pub mod folded;
 pub mod format;
 pub mod otlp;
+pub mod parquet;
 pub mod perfetto;
 pub mod pprof;
 pub mod remote;

@@ -1,7 +1,7 @@
 //! What is known of a method's calls one by one.
 
 use super::times::Times;
-use instrument_trace::TreeNode;
+use instrument_trace::{Method, TreeNode};
 
 /// What is known of a method's calls one by one (seed 000, table 1). Times in ns as measured, callees included; a call within a
 /// call of the same method counts for itself.
@@ -31,6 +31,15 @@ pub struct CallTimes {
     pub variance: f64,
     /// What recording them cost, in ns, with the allocations of these calls; 0 if it is not known.
     pub recording_ns: f64,
+}
+
+/// What is known of the calls of one context, over the threads that are one row.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ContextCalls {
+    /// How many began, and how they ended.
+    pub counts: Method,
+    /// Their times, if it is a context of a method.
+    pub times: CallTimes,
 }
 
 impl Default for CallTimes {

@@ -41,7 +41,7 @@ use crate::heap::biographies::Biographies;
 use crate::in_place;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId};
 use crate::waits::Waits;
-pub use call_times::CallTimes;
+pub use call_times::{CallTimes, ContextCalls};
 use columns::{Columns, correction as correction_of, resources};
 use ends::{End, ends};
 use place::{Places, Placing, place};
@@ -86,6 +86,8 @@ pub struct Options<'a> {
     pub lifetimes: bool,
     /// Each thread is a row of its own, those of pools as well.
     pub split_threads: bool,
+    /// What is known of calls is kept for each context.
+    pub contexts: bool,
     /// Only threads of these names, or of pools of these names.
     pub thread: Option<&'a dyn Fn(&str) -> bool>,
 }
@@ -97,6 +99,8 @@ pub struct Loaded {
     pub model: Arcflow,
     /// Times of single calls, by method.
     pub calls: std::collections::HashMap<String, CallTimes>,
+    /// The calls of each context by index of the node, as far as there are any; empty unless [`Options::contexts`] asks for them.
+    pub contexts: Vec<ContextCalls>,
     /// Calls of methods, timed and not, in contexts.
     pub recorded: Calls,
     /// What recording cost, in ns, as far as it was calibrated.
@@ -125,6 +129,7 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
     let mut loaded = Loaded {
         model,
         calls: std::collections::HashMap::new(),
+        contexts: Vec::new(),
         recorded: Calls::default(),
         overhead: 0.0,
         remarks: Vec::new(),
@@ -226,6 +231,15 @@ impl Loading<'_, '_> {
         }
     }
 
+    /// The calls of a context, if they are kept.
+    fn context(&mut self, node: NodeId) -> Option<&mut ContextCalls> {
+        let contexts = &mut self.loaded.contexts;
+        if self.options.contexts && contexts.len() <= node.0 as usize {
+            contexts.resize(node.0 as usize + 1, ContextCalls::default());
+        }
+        contexts.get_mut(node.0 as usize)
+    }
+
     fn tree(
         &mut self,
         profile: &Profile,
@@ -292,6 +306,12 @@ impl Loading<'_, '_> {
                 self.add(place, Some(base), of.variance);
                 self.add(place, Some(cum), of.inclusive_variance - of.callees_variance);
             }
+            if let Some(calls) = self.context(place) {
+                calls.counts.add(&node.counts());
+                if node.consumer.method().is_some() {
+                    calls.times.add(node, of, tree.sampled);
+                }
+            }
             if node.consumer.method().is_some() {
                 let consumer = self.loaded.model.node(place).consumer;
                 let calls = self.calls.entry(consumer).or_default();
@@ -354,6 +374,9 @@ impl Loading<'_, '_> {
             let unwinds = counts.closes.total().saturating_sub(counts.closes.exits);
             self.add(place, Some(self.columns.unwinds), unwinds as f64);
             self.add(place, self.columns.bytecodes, counts.bytecodes as f64);
+            if let Some(calls) = self.context(place) {
+                calls.counts.add(counts);
+            }
             let calls = self.calls.entry(consumer).or_default();
             calls.calls = calls.calls.saturating_add(counts.entries);
             calls.ended = calls.ended.saturating_add(counts.closes.total());

@@ -86,7 +86,7 @@ impl<S: Source> Party<'_, S> {
     }
 
     /// How much is in it, to be compared with that of a copy: remote calls, soundness, calls of methods, the last moment.
-    fn fullness(&self) -> Result<(u64, bool, u64, u64), Error> {
+    pub(crate) fn fullness(&self) -> Result<(u64, bool, u64, u64), Error> {
         let profile = self.profile;
         let mut calls = 0;
         profile.visit_remote_calls(self.source, |_| calls += 1)?;

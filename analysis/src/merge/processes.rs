@@ -301,6 +301,19 @@ pub fn remote(files: &[ProfileFile], bounds: Bounds) -> Result<Option<RemoteCall
     }
 }
 
+/// The remote calls of profiles, added up, without those that the runtime makes for itself; and how many were matched.
+///
+/// # Errors
+/// Two profiles of the same process; a profile that fails.
+pub(crate) fn services_of(files: &[ProfileFile]) -> Result<(Services, Numbers), Error> {
+    with_calls(files, |calls, numbers| {
+        let parties = &parties(calls.files, calls.sources)[..];
+        let nesting = &Nesting::new(parties, calls.matching).map_err(Error::Calls)?;
+        let services = services(parties, calls.matching, nesting, false).map_err(Error::Calls)?;
+        Ok((services, numbers.clone()))
+    })
+}
+
 /// Matches the calls of profiles. Two of one process are an error.
 fn with_calls<T>(
     files: &[ProfileFile],

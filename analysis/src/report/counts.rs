@@ -232,6 +232,14 @@ impl Report {
         self.balance.live |= file.is_live;
     }
 
+    /// The sum of all rows.
+    pub fn sum(&self) -> Method {
+        self.methods.iter().fold(Method::default(), |mut sum, row| {
+            sum.add(&row.counts());
+            sum
+        })
+    }
+
     fn sort(&mut self, options: &Request) {
         // Rows come sorted by name; the sort is stable.
         if let Some(column) = options.sort.column() {

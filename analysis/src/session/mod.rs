@@ -23,7 +23,7 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use crate::input;
-use crate::load::{self, CallTimes, Loaded, Process};
+use crate::load::{self, CallTimes, ContextCalls, Loaded, Process};
 use crate::model::{Arcflow, Kind, Window};
 use crate::text::quantity;
 use crate::window::without_idle;
@@ -53,6 +53,8 @@ pub struct Request {
     pub links: bool,
     /// Threads consume what their methods do not.
     pub lifetimes: bool,
+    /// What is known of calls is kept for each context.
+    pub contexts: bool,
 }
 
 /// Everything that was read, as one model.
@@ -61,6 +63,9 @@ pub struct Session {
     pub model: Arcflow,
     /// Times of single calls, by method; empty for texts.
     pub calls: HashMap<String, CallTimes>,
+    /// The calls of each context, by index of the node, as far as there are any; empty unless they were asked for, and where contexts were
+    /// left out or added up afterwards.
+    pub contexts: Vec<ContextCalls>,
     /// Calls in contexts.
     pub recorded: f64,
     /// What recording them cost, in ns.
@@ -88,7 +93,15 @@ impl Request {
     /// How profiles are loaded.
     fn load<'a>(&self, thread: &'a dyn Fn(&str) -> bool) -> load::Options<'a> {
         let (links, split_threads, lifetimes) = (self.links, self.split_threads, self.lifetimes);
-        load::Options { links, split_threads, lifetimes, thread: Some(thread), ..Default::default() }
+        let contexts = self.contexts;
+        load::Options {
+            links,
+            split_threads,
+            lifetimes,
+            contexts,
+            thread: Some(thread),
+            ..Default::default()
+        }
     }
 }
 
@@ -180,6 +193,7 @@ impl Session {
             self.model.merge(&text);
             // Of some calls nothing is known but their sum.
             self.calls.clear();
+            self.contexts.clear();
         }
         self.merge_levels(request);
         self.warn_if_empty();
@@ -215,6 +229,7 @@ impl Session {
         Session {
             model: Arcflow::new(Vec::new()),
             calls: HashMap::new(),
+            contexts: Vec::new(),
             recorded: 0.0,
             overhead: 0.0,
             profiles: Vec::new(),
@@ -226,8 +241,10 @@ impl Session {
     fn take(&mut self, profiles: Vec<ProfileFile>, loaded: Loaded) {
         self.model = loaded.model;
         self.calls = loaded.calls;
+        self.contexts = loaded.contexts;
         if profiles.iter().any(|profile| profile.window().is_some()) {
             self.model = without_idle(&self.model);
+            self.contexts.clear();
             self.calls.retain(|_, times| times.calls > 0);
         }
         if let [profile] = &profiles[..] {
@@ -241,6 +258,7 @@ impl Session {
     fn merge_levels(&mut self, request: &Request) {
         for &kind in &request.collapse {
             self.model = self.model.merged(kind);
+            self.contexts.clear();
         }
     }
 }

@@ -1,15 +1,20 @@
 //! `instrument export`: profiles, events, folded stacks and call trees, as other tools read them.
 
-use crate::io::exit::Exit;
+use crate::io::exit::{Exit, usage};
+use crate::io::output::Outputs;
 use crate::io::talk::Talk;
 use crate::options::formats::Export;
+use crate::options::labels::{self, Label};
 use crate::options::session;
 use crate::options::settings::words;
 use anyhow::Result;
 use clap::Args;
 use instrument_analysis::export::format::{Format, Recorded};
+use instrument_analysis::export::parquet;
 use instrument_analysis::session::Request;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Write what was recorded in the formats of other tools
 ///
@@ -17,6 +22,9 @@ use std::path::PathBuf;
 /// threads one by one (its schema is analysis/schema/trace.xsd), otlp remote calls. Traces are written to chrome,
 /// perfetto, firefox and speedscope with every call at its time; everything else, and --resource, is laid out there context by
 /// context, and marked as such. What several programs did for each other is written by `instrument merge --format`.
+///
+/// parquet writes any number of profiles as one directory of tables, each process once: what is there already stays. It always has all
+/// threads, and everything since the start.
 ///
 /// For example: instrument export --format speedscope app-4711.iprof -o app.speedscope.json
 #[derive(Debug, Args)]
@@ -28,7 +36,7 @@ pub(crate) struct Opts {
     #[arg(short, long, visible_alias = "to", value_parser = words::<Format>(), value_name = "FORMAT")]
     format: Format,
 
-    /// Where to write it: a file, or for tau a directory; standard output if it is not given
+    /// Where to write it: a file, or for tau and parquet a directory; standard output if it is not given
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 
@@ -39,6 +47,13 @@ pub(crate) struct Opts {
     /// tau: leave out the rows of contexts
     #[arg(long)]
     flat: bool,
+
+    /// parquet: a label of all processes; `service` and `build` are what the tables are kept apart by
+    ///
+    /// What is not given is taken from OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES (service.name is the service, service.version the
+    /// build), then from the variables of CI services (the commit is the build). Without any, the service is what the program is called.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = labels::parse)]
+    label: Vec<Label>,
 }
 
 /// Writes the export.
@@ -53,8 +68,63 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         flat: opts.flat,
     };
     export.check()?;
+    if let (Format::Parquet, Some(target)) = (opts.format, opts.output.as_deref()) {
+        return dataset(opts, target, talk);
+    }
+    if !opts.label.is_empty() {
+        return Err(usage("--label goes with --format parquet"));
+    }
     // TAU's first routine is the thread: it has what the thread did in no recorded method.
     let request = Request { lifetimes: opts.format == Format::Tau, ..opts.session.request() };
     let session = session::read(&request, talk)?;
     export.write(&Recorded { session: &session, request: &request }, talk)
+}
+
+/// Adds profiles to a dataset.
+fn dataset(opts: &Opts, target: &Path, talk: &Talk) -> Result<Exit> {
+    let of = &opts.session;
+    let is_cut = !of.thread.is_empty() || !of.collapse.is_empty() || !of.since.is_empty();
+    if is_cut || !of.split.is_empty() || of.links {
+        return Err(usage(
+            "--format parquet has all threads, pool by pool, since the start: leave out --thread, --collapse, --since, --split and --links",
+        ));
+    }
+    if target.exists() && !target.is_dir() {
+        return Err(usage(format!("{} is no directory", target.display())));
+    }
+    let labels = labels::all(&opts.label, |name| std::env::var(name).ok());
+    let mut folder = Folder { target, outputs: Outputs::default() };
+    let written = parquet::write(&of.files, &labels, &mut folder)?;
+    talk.messages(&written.messages);
+    folder.outputs.commit()?;
+    let (processes, values) = (written.processes, written.values);
+    let plural = if processes == 1 { "process" } else { "processes" };
+    talk.note(format_args!("{}: {processes} {plural}, {values} contexts in threads", target.display()));
+    Ok(Exit::Done)
+}
+
+/// The directory of a dataset. Files appear when all are written, in the order in which they were.
+struct Folder<'a> {
+    target: &'a Path,
+    outputs: Outputs,
+}
+
+impl parquet::Folder for Folder<'_> {
+    type File = NamedTempFile;
+
+    fn create(&mut self, path: &Path) -> io::Result<NamedTempFile> {
+        Outputs::open(&self.target.join(path)).map_err(other)
+    }
+
+    fn finish(&mut self, path: &Path, file: NamedTempFile) -> io::Result<()> {
+        self.outputs.stage(&self.target.join(path), None, file).map_err(other)
+    }
+}
+
+/// The error of the medium, if there is one.
+fn other(error: anyhow::Error) -> io::Error {
+    match error.downcast_ref::<io::Error>() {
+        Some(of) => io::Error::new(of.kind(), format!("{error:#}")),
+        None => io::Error::other(format!("{error:#}")),
+    }
 }

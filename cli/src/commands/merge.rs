@@ -179,9 +179,9 @@ fn remote(
     Ok(with_warnings(&[], opts.session.strict, Exit::Done, talk))
 }
 
-/// All formats but XML, which has events of single processes.
+/// All formats but those that have processes each for itself.
 fn formats() -> impl TypedValueParser<Value = format::Format> {
-    words_but(format::Format::Xml)
+    words_but(&[format::Format::Xml, format::Format::Parquet])
 }
 
 /// What is to be written for other tools.

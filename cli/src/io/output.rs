@@ -53,8 +53,8 @@ impl Outputs {
     pub(crate) fn open(target: &Path) -> Result<NamedTempFile> {
         let elsewhere = std::env::temp_dir();
         let mut directory = if is_special(target) { &elsewhere } else { directory_of(target) };
-        while !directory.exists() && directory.parent().is_some_and(|above| !above.as_os_str().is_empty()) {
-            directory = directory.parent().unwrap_or(directory);
+        while !directory.exists() && directory != Path::new(".") {
+            directory = directory_of(directory);
         }
         let mut builder = Builder::new();
         let prefix = temporary_prefix(target);

@@ -37,6 +37,9 @@ impl Export<'_> {
         if self.flat && self.format != Format::Tau {
             return Err(usage("--flat goes with --format tau"));
         }
+        if self.output.is_none() && self.format == Format::Parquet {
+            return Err(usage("--format parquet writes a directory of tables: say which with -o"));
+        }
         if self.output.is_none() && self.format.is_binary() && io::stdout().is_terminal() {
             return Err(usage("this format is not for a terminal: say where to write it with -o"));
         }

@@ -3,6 +3,7 @@
 pub(crate) mod command_line;
 pub(crate) mod config;
 pub(crate) mod formats;
+pub(crate) mod labels;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod view;

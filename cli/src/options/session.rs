@@ -64,6 +64,7 @@ impl Opts {
             split_threads: self.split.contains(&Split::Threads),
             links: self.links,
             lifetimes: false,
+            contexts: false,
         }
     }
 

@@ -173,9 +173,9 @@ pub(crate) fn words<T: Word>() -> impl TypedValueParser<Value = T> {
     some_words(|_| true)
 }
 
-/// The same without one of them.
-pub(crate) fn words_but<T: Word>(other: T) -> impl TypedValueParser<Value = T> {
-    some_words(move |value| value != other)
+/// The same without some of them.
+pub(crate) fn words_but<T: Word>(others: &'static [T]) -> impl TypedValueParser<Value = T> {
+    some_words(move |value| !others.contains(&value))
 }
 
 fn some_words<T: Word>(keep: impl Fn(T) -> bool) -> impl TypedValueParser<Value = T> {

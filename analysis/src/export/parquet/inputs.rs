@@ -1,0 +1,115 @@
+//! Which profiles are exported: each process once, in an order that does not depend on that of the files.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::Labels;
+use super::place::{Partition, hex};
+use super::schema::VERSION;
+use crate::merge::Party;
+use crate::session::{Error, Message, ProfileFile, is_profile, not_a_profile};
+
+/// The label that services are kept apart by.
+pub(super) const SERVICE: &str = "service";
+/// The label that builds are kept apart by.
+pub(super) const BUILD: &str = "build";
+
+/// A profile.
+pub(super) struct Input {
+    pub(super) path: PathBuf,
+    /// The process.
+    pub(super) key: [u8; 16],
+    pub(super) partition: Partition,
+    /// It made or served some.
+    pub(super) has_remote_calls: bool,
+    /// SHA-256 of its bytes.
+    content: [u8; 32],
+}
+
+/// All profiles.
+pub(super) struct Inputs {
+    /// By partition and key.
+    pub(super) all: Vec<Input>,
+    /// The name of the files: a hash of what goes into them.
+    pub(super) batch: String,
+    pub(super) messages: Vec<Message>,
+}
+
+impl Inputs {
+    /// Reads every file once, keeping none.
+    pub(super) fn read(paths: &[PathBuf], labels: &Labels) -> Result<Inputs, Error> {
+        let mut messages = Vec::new();
+        // Of the profiles of a process the fullest is taken, and of equal ones the first.
+        let mut by_key: BTreeMap<[u8; 16], (_, Input)> = BTreeMap::new();
+        for path in paths {
+            if !is_profile(path) {
+                File::open(path).map_err(|error| Error::Open(path.clone(), error))?;
+                return Err(Error::Request(format!("--format parquet: {}", not_a_profile(path))));
+            }
+            let file = ProfileFile::open(path, 0, false)?;
+            let input = Input::of(&file, labels)?;
+            let party = Party { profile: &file.profile, source: file.source() };
+            let fullness = (party.fullness().map_err(Error::profile(path))?, input.content);
+            let new = (fullness, input);
+            let Some(known) = by_key.remove(&new.1.key) else {
+                by_key.insert(new.1.key, new);
+                continue;
+            };
+            let (more, less) = if new.0 > known.0 { (new, known) } else { (known, new) };
+            let (name, fuller) = (less.1.path.display(), more.1.path.display());
+            let text = format!("{name}: of the same process as {fuller}, which has no less; left out");
+            messages.push(Message::warning(text));
+            by_key.insert(more.1.key, more);
+        }
+        let mut all: Vec<Input> = by_key.into_values().map(|(_, input)| input).collect();
+        all.sort_by(|a, b| a.partition.cmp(&b.partition).then(a.key.cmp(&b.key)));
+        let mut hash = Sha256::new_with_prefix(VERSION.to_le_bytes());
+        for (key, value) in labels {
+            hash.update([key.as_bytes(), &[0], value.as_bytes(), &[0]].concat());
+        }
+        for input in &all {
+            hash.update(input.content);
+        }
+        Ok(Inputs { all, batch: hex(&hash.finalize()[..8]), messages })
+    }
+}
+
+impl Input {
+    fn of(file: &ProfileFile, labels: &Labels) -> Result<Input, Error> {
+        let program = file.program();
+        let service = labels.get(SERVICE).unwrap_or(&program);
+        let partition = Partition::new(service, labels.get(BUILD).map(String::as_str), file.profile.start_ms);
+        let has_remote_calls = !file.profile.remote_calls.is_empty();
+        let content = content(&file.path)?;
+        let key = key(file, &content);
+        Ok(Input { path: file.path.clone(), key, partition, has_remote_calls, content })
+    }
+}
+
+/// A key of the process: of its random number, id and start, or of the file where the recorder gave it no number.
+fn key(file: &ProfileFile, content: &[u8; 32]) -> [u8; 16] {
+    let profile = &file.profile;
+    let hash: [u8; 32] = match profile.nonce {
+        0 => *content,
+        nonce => Sha256::digest([nonce, profile.pid, profile.start_ms].map(u64::to_le_bytes).concat()).into(),
+    };
+    let mut key = [0; 16];
+    key.copy_from_slice(&hash[..16]);
+    key
+}
+
+/// SHA-256 of the bytes of a file.
+fn content(path: &Path) -> Result<[u8; 32], Error> {
+    let mut file = File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
+    let (mut hash, mut bytes) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut bytes).map_err(|error| Error::Open(path.to_owned(), error))? {
+            0 => return Ok(hash.finalize().into()),
+            read => hash.update(&bytes[..read]),
+        }
+    }
+}

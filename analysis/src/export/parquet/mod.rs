@@ -1,0 +1,196 @@
+//! Profiles as a dataset of Parquet files, for engines that read thousands of them: DuckDB, Spark, ClickHouse, pandas.
+//!
+//! | module | |
+//! |---|---|
+//! | [`schema`] | the tables and their columns; its version |
+//! | [`place`] | the folders: partitions by service, build and day |
+//! | [`batch`] | rows on their way into a file |
+//! | [`inputs`] | which profiles there are, each process once, and in which order |
+//! | [`process`] | the rows of one process |
+//! | [`remote`] | the rows of remote calls |
+//!
+//! Every figure is one of the model, which reports print; nothing is computed here. A context is the hash of its path
+//! ([`crate::context_key`]), so what is known of it in any number of processes is one `GROUP BY`. A total has its callees in it, and rows of
+//! contexts below one of the same method are marked (`nested`): sums over the others count nothing twice ([`crate::arcs`]).
+//!
+//! The same profiles with the same labels give the same files, byte for byte: rows come in the order of the processes' keys, and files are
+//! named by a hash of what is in them (the *batch*). So a dataset grows by files, none is ever changed, and what is exported twice is there
+//! once. A process that was exported in two batches, as a live one may be, has rows of both: readers take those of one.
+//!
+//! Memory: one process at a time, a group of rows of each table of one partition, the keys of the contexts and methods of one partition, and
+//! the profiles that have remote calls, which are matched with each other.
+
+mod batch;
+mod inputs;
+mod place;
+mod process;
+mod remote;
+pub mod schema;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedFileWriter;
+
+use crate::session::{Error, Message, ProfileFile, Request, Session};
+use batch::{Batch, Cell};
+use inputs::Inputs;
+use place::Partition;
+use process::Known;
+use schema::Table;
+
+/// Labels of processes: `service` and `build` are partitions, and all are in the table of processes.
+pub type Labels = BTreeMap<String, String>;
+
+/// Where the files of a dataset go.
+pub trait Folder {
+    /// A file that is being written.
+    type File: Write + Send;
+
+    /// Begins a file; its path is below the folder of the dataset.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    fn create(&mut self, path: &Path) -> io::Result<Self::File>;
+
+    /// A file is written. The last ones are those of the processes, without which no reader counts the rows of the others.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn finish(&mut self, path: &Path, file: Self::File) -> io::Result<()>;
+}
+
+/// What was written.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// Processes, each once.
+    pub processes: usize,
+    /// Rows of contexts in threads.
+    pub values: u64,
+    /// What is to be said of the profiles.
+    pub messages: Vec<Message>,
+}
+
+/// Rows after which a group is written.
+const GROUP: usize = 1 << 20;
+
+/// Writes profiles as a dataset. Figures are of everything since the start, also where a process was reset.
+///
+/// # Errors
+/// A file that is no profile or cannot be read, a file that cannot be written.
+pub fn write<F: Folder>(paths: &[PathBuf], labels: &Labels, folder: &mut F) -> Result<Written, Error> {
+    let inputs = Inputs::read(paths, labels)?;
+    let mut written = Written { messages: inputs.messages.clone(), ..Written::default() };
+    let mut files = Files { folder, batch: &inputs.batch };
+    let mut calling = Vec::new();
+    let mut processes = Vec::new();
+    for of_partition in inputs.all.chunk_by(|a, b| a.partition == b.partition) {
+        let partition = &of_partition[0].partition;
+        let mut known = Known::default();
+        let mut tables = process::Tables::new(|table| files.table(table, partition));
+        let mut rows = files.table(&schema::PROCESSES, partition);
+        for input in of_partition {
+            let since = vec![PathBuf::from("start")];
+            let request =
+                Request { files: vec![input.path.clone()], since, contexts: true, ..Request::default() };
+            let mut session = Session::read(&request)?;
+            written.messages.append(&mut session.messages);
+            process::rows(&session, input, &mut known, &mut tables, &mut files)?;
+            process::process_row(&session, input, labels, &mut rows, &mut files)?;
+            written.processes += 1;
+            if input.has_remote_calls {
+                calling.extend(session.profiles.into_iter().map(|file| (input, file)));
+            }
+        }
+        known.rows(&mut tables, &mut files)?;
+        written.values += tables.finish(&mut files)?;
+        processes.push(rows);
+    }
+    let (calling, profiles): (Vec<_>, Vec<ProfileFile>) = calling.into_iter().unzip();
+    remote::rows(&inputs.all, &calling, &profiles, &mut files)?;
+    for rows in processes {
+        rows.finish(&mut files)?;
+    }
+    Ok(written)
+}
+
+/// Makes and ends files.
+struct Files<'a, F> {
+    folder: &'a mut F,
+    batch: &'a str,
+}
+
+impl<F: Folder> Files<'_, F> {
+    fn table(&self, table: &'static Table, partition: &Partition) -> Rows<F::File> {
+        Rows {
+            path: partition.file(table, self.batch),
+            table,
+            batch: Batch::new(table),
+            writer: None,
+            written: 0,
+        }
+    }
+}
+
+/// A table of a partition that is being written. It has a file also without a row: engines do not read what has no file.
+struct Rows<W: Write + Send> {
+    path: PathBuf,
+    table: &'static Table,
+    batch: Batch,
+    writer: Option<SerializedFileWriter<W>>,
+    written: u64,
+}
+
+impl<W: Write + Send> Rows<W> {
+    /// Adds a row: its cells without the first one, the batch.
+    fn push<F: Folder<File = W>>(&mut self, row: &[Cell<'_>], files: &mut Files<'_, F>) -> Result<(), Error> {
+        self.batch.push(files.batch, row);
+        self.written += 1;
+        if self.batch.rows() >= GROUP { self.group(files) } else { Ok(()) }
+    }
+
+    fn group<F: Folder<File = W>>(&mut self, files: &mut Files<'_, F>) -> Result<(), Error> {
+        let mut writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => self.begin(files)?,
+        };
+        self.batch.write(&mut writer).map_err(|error| failed(&self.path, error))?;
+        self.writer = Some(writer);
+        Ok(())
+    }
+
+    fn begin<F: Folder<File = W>>(&self, files: &mut Files<'_, F>) -> Result<SerializedFileWriter<W>, Error> {
+        let failed = |error| failed(&self.path, error);
+        let file = files.folder.create(&self.path).map_err(|error| failed(error.into()))?;
+        let (schema, properties) = (self.table.schema(), self.table.properties());
+        let writer = schema.and_then(|schema| SerializedFileWriter::new(file, schema, properties?.into()));
+        writer.map_err(failed)
+    }
+
+    /// Ends the file. How many rows it has.
+    fn finish<F: Folder<File = W>>(mut self, files: &mut Files<'_, F>) -> Result<u64, Error> {
+        if self.batch.rows() > 0 {
+            self.group(files)?;
+        }
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => self.begin(files)?,
+        };
+        let file = writer.into_inner().map_err(|error| failed(&self.path, error))?;
+        files.folder.finish(&self.path, file).map_err(|error| failed(&self.path, error.into()))?;
+        Ok(self.written)
+    }
+}
+
+fn failed(path: &Path, error: ParquetError) -> Error {
+    let source = match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    };
+    Error::Io { what: format!("writing {}", path.display()), source }
+}

@@ -1,0 +1,461 @@
+//! The rows of one process: everything that its profile knows by itself.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::Write;
+
+use serde_json::json;
+
+use super::batch::Cell;
+use super::inputs::{BUILD, Input, SERVICE};
+use super::schema::{ALLOCATIONS, CONTEXTS, METHODS, MONITORS, Table, VALUES};
+use super::{Files, Folder, Labels, Rows};
+use crate::context_key::ContextKey;
+use crate::correction::Correction;
+use crate::heap::table::{By, Filter, table};
+use crate::load::{CallTimes, ContextCalls};
+use crate::merge::Party;
+use crate::model::{Arcflow, HashMap, Kind, NodeId};
+use crate::origin::Origins;
+use crate::report::counts;
+use crate::session::{Error, ProfileFile, Session};
+use crate::stable_name::stable;
+use crate::uncertainty::{accompanies, companions};
+use crate::waits::OTHERS;
+use crate::{heap, waits};
+use instrument_trace::ThreadKind;
+
+/// The tables of a partition that single processes fill.
+pub(super) struct Tables<W: Write + Send> {
+    methods: Rows<W>,
+    contexts: Rows<W>,
+    values: Rows<W>,
+    allocations: Rows<W>,
+    monitors: Rows<W>,
+}
+
+impl<W: Write + Send> Tables<W> {
+    pub(super) fn new(rows: impl Fn(&'static Table) -> Rows<W>) -> Tables<W> {
+        Tables {
+            methods: rows(&METHODS),
+            contexts: rows(&CONTEXTS),
+            values: rows(&VALUES),
+            allocations: rows(&ALLOCATIONS),
+            monitors: rows(&MONITORS),
+        }
+    }
+
+    /// Ends the files. How many rows of values they have.
+    pub(super) fn finish<F: Folder<File = W>>(self, files: &mut Files<'_, F>) -> Result<u64, Error> {
+        let Tables { methods, contexts, values, allocations, monitors } = self;
+        for rows in [methods, contexts, allocations, monitors] {
+            rows.finish(files)?;
+        }
+        values.finish(files)
+    }
+}
+
+/// A row of the table of methods.
+struct Method {
+    key: ContextKey,
+    origin: Option<(String, u32)>,
+    known: u64,
+}
+
+/// What a partition has rows of already, or will have.
+#[derive(Default)]
+pub(super) struct Known {
+    contexts: HashSet<ContextKey>,
+    methods: BTreeMap<Kind, HashMap<String, Method>>,
+}
+
+impl Known {
+    fn method(&mut self, kind: Kind, name: &str, origins: &Origins) -> &mut Method {
+        let of_kind = self.methods.entry(kind).or_default();
+        if !of_kind.contains_key(name) {
+            let key = ContextKey::ROOT.exact_child(kind, name);
+            of_kind.insert(name.to_owned(), Method { key, origin: origins.path(name), known: 0 });
+        }
+        of_kind.get_mut(name).expect("a method that was put there")
+    }
+
+    /// Writes the methods.
+    pub(super) fn rows<F: Folder>(
+        self,
+        tables: &mut Tables<F::File>,
+        files: &mut Files<'_, F>,
+    ) -> Result<(), Error> {
+        for (kind, methods) in self.methods {
+            let mut methods: Vec<_> = methods.into_iter().collect();
+            methods.sort_by(|a, b| a.0.cmp(&b.0));
+            for (name, Method { key, origin, known }) in &methods {
+                let class =
+                    name.split('(').next().and_then(|name| name.rsplit_once('.')).map(|(class, _)| class);
+                let line = origin.as_ref().map(|origin| u64::from(origin.1)).filter(|&line| line > 0);
+                let stable_name = stable(name);
+                let row = [
+                    (*key).into(),
+                    name.into(),
+                    (&*stable_name).into(),
+                    kind.word().into(),
+                    class.filter(|_| kind == Kind::Method).into(),
+                    origin.as_ref().map(|origin| &origin.0).into(),
+                    line.into(),
+                    (*known).into(),
+                ];
+                tables.methods.push(&row, files)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds what a session of one profile has to all tables but that of the processes.
+pub(super) fn rows<F: Folder>(
+    session: &Session,
+    input: &Input,
+    known: &mut Known,
+    tables: &mut Tables<F::File>,
+    files: &mut Files<'_, F>,
+) -> Result<(), Error> {
+    let Session { model, profiles, .. } = session;
+    let file = &profiles[0];
+    let origins = Origins::new(file.names.origins());
+    let names: HashSet<&str> = file.names.methods().collect();
+    for name in names {
+        known.method(Kind::Method, name, &origins).known += 1;
+    }
+    let keys = ContextKey::exact_of_model(model);
+    let through = through(model);
+    contexts(model, &keys, &through, known, &origins, &mut tables.contexts, files)?;
+    let values = Values { session, input, keys: &keys, through: &through };
+    values.rows(known, &origins, &mut tables.values, files)?;
+    allocations(file, input, known, &origins, &mut tables.allocations, files)?;
+    monitors(file, input, &mut tables.monitors, files)
+}
+
+/// By node: of a context within one of the same consumer, the context that the innermost such one called on the way to it.
+fn through(model: &Arcflow) -> Vec<Option<NodeId>> {
+    let children = model.children();
+    let mut through = vec![None; model.nodes().len()];
+    // The innermost open context of each consumer, by its place on the path.
+    let mut open: HashMap<_, usize> = HashMap::default();
+    let mut path = vec![(Arcflow::ROOT, 0, None)];
+    while let Some((id, next, before)) = path.last_mut() {
+        if let Some(&child) = children.of(*id).get(*next) {
+            *next += 1;
+            let node = model.node(child);
+            let before = open.insert((node.kind, node.consumer), path.len());
+            through[child.0 as usize] = before.map(|place| path.get(place + 1).map_or(child, |of| of.0));
+            path.push((child, 0, before));
+        } else {
+            let (node, before) = (model.node(*id), *before);
+            let key = (node.kind, node.consumer);
+            match before {
+                Some(place) => open.insert(key, place),
+                None => open.remove(&key),
+            };
+            path.pop();
+        }
+    }
+    through
+}
+
+/// Whether a node is a context, and no process or thread.
+fn is_context(kind: Kind) -> bool {
+    matches!(kind, Kind::Method | Kind::Link | Kind::Deeper)
+}
+
+fn contexts<F: Folder>(
+    model: &Arcflow,
+    keys: &[[ContextKey; 2]],
+    through: &[Option<NodeId>],
+    known: &mut Known,
+    origins: &Origins,
+    rows: &mut Rows<F::File>,
+    files: &mut Files<'_, F>,
+) -> Result<(), Error> {
+    let mut depths = vec![0u64; model.nodes().len()];
+    for (i, node) in model.nodes().iter().enumerate().skip(1) {
+        let parent = node.parent.0 as usize;
+        depths[i] = depths[parent] + u64::from(is_context(node.kind));
+        let [key, stable] = keys[i];
+        if !is_context(node.kind) || !known.contexts.insert(key) {
+            continue;
+        }
+        let method = known.method(node.kind, model.name(node.consumer), origins).key;
+        let row = [
+            key.into(),
+            Some(stable).filter(|stable| *stable != key).into(),
+            keys[parent][0].into(),
+            through[i].map(|through| keys[through.0 as usize][0]).into(),
+            method.into(),
+            depths[i].into(),
+        ];
+        rows.push(&row, files)?;
+    }
+    Ok(())
+}
+
+/// A model's rows of values.
+struct Values<'a> {
+    session: &'a Session,
+    input: &'a Input,
+    keys: &'a [[ContextKey; 2]],
+    through: &'a [Option<NodeId>],
+}
+
+/// Where a figure of the model goes: index of its resource; column; whether callees are included.
+type Figure = (usize, usize, bool);
+
+impl Values<'_> {
+    /// The columns that the model has figures for.
+    ///
+    /// # Errors
+    /// A resource that the schema does not know.
+    fn figures(&self) -> Result<Vec<Figure>, Error> {
+        let model = &self.session.model;
+        let column = |name: String| {
+            let unknown =
+                || Error::Request(format!("--format parquet has no column for the resource {name}"));
+            VALUES.position(&name).ok_or_else(unknown)
+        };
+        let mut figures = Vec::new();
+        for (r, resource) in model.resources().iter().enumerate() {
+            // Both are told by how calls ended.
+            if !accompanies(resource) && resource.name != "unwinds" {
+                let name = resource.name.replace('-', "_");
+                figures.push((r, column(name.clone())?, false));
+                figures.push((r, column(format!("{name}_total"))?, true));
+            }
+        }
+        for (whole, name) in [("wall", "wall"), ("wall-raw", "wall"), ("cpu", "cpu")] {
+            let kinds = ["noise", "noise_total", "variance", "variance_total"];
+            for (i, (resource, kind)) in companions(whole, "ns").into_iter().zip(kinds).enumerate() {
+                if let Some(r) = model.resource(&resource.name) {
+                    figures.push((r, column(format!("{name}_{kind}"))?, i % 2 == 1));
+                }
+            }
+        }
+        Ok(figures)
+    }
+
+    fn rows<F: Folder>(
+        &self,
+        known: &mut Known,
+        origins: &Origins,
+        rows: &mut Rows<F::File>,
+        files: &mut Files<'_, F>,
+    ) -> Result<(), Error> {
+        let Session { model, contexts, .. } = self.session;
+        let (cum, width, figures) = (model.cum(), model.resources().len(), self.figures()?);
+        let at = |name: &str| VALUES.position(name).expect("a column of the table");
+        let first = [at("process"), at("thread"), at("context"), at("method"), at("nested"), at("calls")];
+        let counts = ["exits", "unwinds", "aborted", "unclosed", "unmatched", "open"].map(at);
+        let times = ["timed", "min_ns", "max_ns", "open_ns", "closed_ns", "sum_squares"].map(at);
+        let mut threads: Vec<Option<&str>> = vec![None; model.nodes().len()];
+        for (i, node) in model.nodes().iter().enumerate().skip(1) {
+            let name = model.name(node.consumer);
+            threads[i] = if node.kind == Kind::Thread { Some(name) } else { threads[node.parent.0 as usize] };
+            let mut row = vec![Cell::Null; VALUES.columns.len()];
+            let method = is_context(node.kind).then(|| known.method(node.kind, name, origins).key);
+            let cells = [
+                Cell::Key(self.input.key),
+                threads[i].into(),
+                self.keys[i][0].into(),
+                method.into(),
+                (is_context(node.kind) && self.through[i].is_some()).into(),
+                node.n.into(),
+            ];
+            first.iter().zip(cells).for_each(|(&at, cell)| row[at] = cell);
+            let ContextCalls { counts: of, times: calls } = contexts.get(i).copied().unwrap_or_default();
+            let closes = of.closes;
+            let cells =
+                [closes.exits, closes.unwinds, closes.aborted, closes.unclosed, of.unmatched, of.open]
+                    .map(Cell::from);
+            counts.iter().zip(cells).for_each(|(&at, cell)| row[at] = cell);
+            if calls.calls > 0 && model.resource("wall-raw").is_some() {
+                times.iter().zip(self.calls(&calls)?).for_each(|(&at, cell)| row[at] = cell);
+            }
+            for &(r, column, is_total) in &figures {
+                let value = if is_total { cum[i * width + r] } else { model.base(NodeId(i as u32))[r] };
+                let is_whole = !accompanies(&model.resources()[r]);
+                row[column] = if is_whole { self.whole(value)? } else { Cell::Real(value) };
+            }
+            rows.push(&row[1..], files)?;
+        }
+        Ok(())
+    }
+
+    fn calls(&self, of: &CallTimes) -> Result<[Cell<'static>; 6], Error> {
+        // As in the report `stats`: of the calls of a head only their sum is known.
+        let is_known = of.timed > 0 && of.min.is_finite();
+        let single = |value: f64| if is_known { self.whole(value) } else { Ok(Cell::Null) };
+        Ok([
+            of.timed.into(),
+            single(of.min)?,
+            single(of.max)?,
+            self.whole(of.open_ns)?,
+            self.whole(of.closed_ns)?,
+            Cell::Real(of.sum_squares),
+        ])
+    }
+
+    /// A figure as the whole number that it is.
+    fn whole(&self, value: f64) -> Result<Cell<'static>, Error> {
+        if value.fract() == 0.0 && value.abs() < 9.0e18 {
+            return Ok(Cell::Int(value as i64));
+        }
+        let name = self.input.path.display();
+        Err(Error::Request(format!(
+            "{name}: a figure is {value}, which --format parquet cannot hold; please report it"
+        )))
+    }
+}
+
+fn allocations<F: Folder>(
+    file: &ProfileFile,
+    input: &Input,
+    known: &mut Known,
+    origins: &Origins,
+    rows: &mut Rows<F::File>,
+    files: &mut Files<'_, F>,
+) -> Result<(), Error> {
+    let process = heap::Process {
+        profile: &file.profile,
+        biographies: file.lifetimes()?,
+        methods: &|copy, id| file.names.method(copy, id),
+        classes: &|copy, number| file.names.class(copy, number),
+        threads: &|_, _| true,
+    };
+    let table = table(&[process], By::Site, &Filter::default());
+    for (of, figures) in &table.rows {
+        let method = of.methods.first().map(|name| known.method(Kind::Method, name, origins).key);
+        let row = [
+            Cell::Key(input.key),
+            (&of.class).into(),
+            method.into(),
+            figures.objects.into(),
+            table.has_bytes.then_some(figures.bytes).into(),
+            table.is_followed.then_some(figures.live).into(),
+            table.is_followed.then_some(figures.live_bytes).into(),
+        ];
+        rows.push(&row, files)?;
+    }
+    Ok(())
+}
+
+fn monitors<F: Folder>(
+    file: &ProfileFile,
+    input: &Input,
+    rows: &mut Rows<F::File>,
+    files: &mut Files<'_, F>,
+) -> Result<(), Error> {
+    let mut monitors: Vec<_> = file.waits().iter().flat_map(|waits| &waits.monitors).collect();
+    monitors.sort_by_key(|(monitor, _)| **monitor);
+    for (monitor, of) in monitors {
+        let waits::Both { contended, waiting } = of.all;
+        let class = file.class(monitor.copy, monitor.class);
+        let number = Some(u64::from(monitor.number)).filter(|_| ![0, OTHERS].contains(&monitor.number));
+        let row = [
+            Cell::Key(input.key),
+            (&class).into(),
+            number.into(),
+            contended.times.into(),
+            contended.ns.into(),
+            contended.max.into(),
+            contended.open.into(),
+            waiting.times.into(),
+            waiting.ns.into(),
+            waiting.max.into(),
+            waiting.open.into(),
+            waiting.timed_out.into(),
+        ];
+        rows.push(&row, files)?;
+    }
+    Ok(())
+}
+
+/// Adds the row of the process itself.
+pub(super) fn process_row<F: Folder>(
+    session: &Session,
+    input: &Input,
+    labels: &Labels,
+    rows: &mut Rows<F::File>,
+    files: &mut Files<'_, F>,
+) -> Result<(), Error> {
+    let file = &session.profiles[0];
+    let profile = &file.profile;
+    let counts = counts::gather(session, &counts::Request::default());
+    let sum = counts.sum();
+    let program = file.program();
+    let properties: BTreeMap<_, _> =
+        profile.copies.values().rev().flat_map(|copy| &copy.properties).collect();
+    let (labels_json, properties_json) = (json!(labels).to_string(), json!(properties).to_string());
+    let (correction, reason) = match &session.model.correction {
+        Correction::Applied => ("applied", None),
+        Correction::None => ("none", None),
+        Correction::Refused(refusal) => (refusal.cause, Some(&refusal.reason)),
+    };
+    let threads = profile.threads.iter().filter(|thread| thread.kind == ThreadKind::Thread).count() as u64;
+    let party = Party { profile, source: file.source() };
+    let calibration = profile.calibration();
+    let probes = (*correction == *"applied").then_some(session.overhead.round() as u64);
+    let row = [
+        Cell::Key(input.key),
+        labels.get(SERVICE).unwrap_or(&program).into(),
+        labels.get(BUILD).into(),
+        (&labels_json).into(),
+        (&program).into(),
+        file.property("command").into(),
+        file.property("host").into(),
+        profile.pid.into(),
+        profile.start_ms.into(),
+        file.property("java.version").into(),
+        file.property("record").into(),
+        file.property("timing").into(),
+        file.property("clock").into(),
+        file.is_live.into(),
+        (!party.is_incomplete()).into(),
+        threads.saturating_add(file.ended_threads()).into(),
+        file.dropped().into(),
+        (profile.in_flight() as u64).into(),
+        sum.entries.into(),
+        sum.closes.exits.into(),
+        sum.closes.unwinds.into(),
+        sum.closes.aborted.into(),
+        sum.closes.unclosed.into(),
+        sum.unmatched.into(),
+        sum.open.into(),
+        (!file.is_live).then_some(counts.balance.holds).into(),
+        correction.into(),
+        reason.into(),
+        probes.into(),
+        calibration.map_or(Cell::Null, |of| Cell::Real(of.inner)),
+        calibration.map_or(Cell::Null, |of| Cell::Real(of.outer)),
+        (&properties_json).into(),
+    ];
+    rows.push(&row, files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_within_one_of_its_method_says_which_way_led_there() {
+        let mut model = Arcflow::new(Vec::new());
+        // a > b > a > a > c > b, and a > c beside it.
+        for path in ["a b a a c b", "a c"] {
+            let mut at = Arcflow::ROOT;
+            for name in path.split(' ') {
+                let consumer = model.consumer(name);
+                at = model.child(at, Kind::Method, consumer);
+            }
+        }
+        let names: Vec<_> = model.nodes().iter().map(|node| model.name(node.consumer)).collect();
+        assert_eq!(names[1..], ["a", "b", "a", "a", "c", "b", "c"]);
+        let through: Vec<_> = through(&model).iter().map(|id| id.map(|id| id.0)).collect();
+        // The second a came by the first b; the third was called by the second; the last b came by the second a.
+        assert_eq!(through, [None, None, None, Some(2), Some(4), None, Some(3), None]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Labels of processes: which service and which build they are of, from options or the environment.
+
+use instrument_analysis::export::parquet::Labels;
+
+/// A label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Label {
+    key: String,
+    value: String,
+}
+
+/// The variables in which CI services and build tools tell what is built, the first that is set: a commit rather than a number.
+const BUILDS: [&str; 11] = [
+    "GITHUB_SHA",
+    "CI_COMMIT_SHA",
+    "GIT_COMMIT",
+    "BUILDKITE_COMMIT",
+    "CIRCLE_SHA1",
+    "BITBUCKET_COMMIT",
+    "BUILD_SOURCEVERSION",
+    "TRAVIS_COMMIT",
+    "DRONE_COMMIT_SHA",
+    "BUILD_VCS_NUMBER",
+    "SEMAPHORE_GIT_SHA",
+];
+
+/// What a label is called here that OpenTelemetry has another name for (its semantic conventions, service attributes).
+const NAMES: [(&str, &str); 2] = [("service.name", "service"), ("service.version", "build")];
+
+/// `service=shop`.
+///
+/// # Errors
+/// There is no `=`, or nothing before it.
+pub(crate) fn parse(text: &str) -> Result<Label, String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok(Label { key: key.to_owned(), value: value.to_owned() }),
+        _ => Err("a label is written KEY=VALUE".to_owned()),
+    }
+}
+
+/// The labels that were given; what was not, from the environment.
+pub(crate) fn all(given: &[Label], variable: impl Fn(&str) -> Option<String>) -> Labels {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let mut labels = Labels::new();
+    if let Some(build) = BUILDS.iter().find_map(|name| set(name)) {
+        labels.insert("build".to_owned(), build);
+    }
+    let attributes = set("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
+    for (key, value) in attributes.split(',').filter_map(|pair| pair.split_once('=')) {
+        let [key, value] = [key, value].map(|text| decoded(text.trim()));
+        let name =
+            NAMES.iter().find(|(theirs, _)| *theirs == key).map_or(key, |(_, ours)| (*ours).to_owned());
+        if !name.is_empty() {
+            labels.insert(name, value);
+        }
+    }
+    if let Some(service) = set("OTEL_SERVICE_NAME") {
+        labels.insert("service".to_owned(), service);
+    }
+    labels.extend(given.iter().map(|label| (label.key.clone(), label.value.clone())));
+    labels
+}
+
+/// Without the escapes `%2C` that values have there.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).and_then(|&byte| char::from(byte).to_digit(16));
+    let (mut out, mut at) = (Vec::new(), 0);
+    while let Some(&byte) = bytes.get(at) {
+        match (byte, digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((16 * high + low) as u8);
+                at += 3;
+            }
+            _ => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_comes_before_the_environment() {
+        let of = |given: &[&str], environment: &[(&str, &str)]| {
+            let given: Vec<Label> = given.iter().map(|text| parse(text).unwrap()).collect();
+            let known = |name: &str| {
+                environment.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            };
+            let all = all(&given, known).into_iter().map(|(key, value)| format!("{key}={value}"));
+            all.collect::<Vec<_>>().join(" ")
+        };
+        let ci = [("GITHUB_SHA", "c0ffee"), ("GIT_COMMIT", "beef"), ("OTEL_SERVICE_NAME", "")];
+        assert_eq!(of(&[], &[]), "");
+        assert_eq!(of(&["a=b=c", "d="], &ci), "a=b=c build=c0ffee d=");
+        let attributes = "service.name=shop, service.version=1.2%2C3,team=%zz%C3%BC,=x,none";
+        let otel = [("OTEL_RESOURCE_ATTRIBUTES", attributes), ci[0]];
+        assert_eq!(of(&[], &otel), "build=1.2,3 service=shop team=%zz\u{fc}");
+        assert_eq!(
+            of(&["service=till"], &[otel[0], ("OTEL_SERVICE_NAME", "desk")]),
+            "build=1.2,3 service=till team=%zz\u{fc}"
+        );
+        assert!(parse("x").is_err() && parse("=x").is_err());
+    }
+}
