@@ -53,6 +53,7 @@ enum Command {
     Top(commands::top::Opts),
     Export(commands::export::Opts),
     Advise(commands::advise::Opts),
+    Fleet(commands::fleet::Opts),
     Gate(commands::gate::Opts),
     Golden(commands::golden::Opts),
     #[cfg(unix)]
@@ -108,6 +109,7 @@ fn main() -> ExitCode {
         Command::Top(opts) => commands::top::run(&opts, cli.talk.color),
         Command::Export(opts) => commands::export::run(&opts, &talk),
         Command::Advise(opts) => commands::advise::run(&opts, &talk),
+        Command::Fleet(opts) => commands::fleet::run(&opts, &talk),
         Command::Gate(opts) => commands::gate::run(opts, &talk),
         Command::Golden(opts) => commands::golden::run(opts, &talk),
         #[cfg(unix)]

@@ -11,6 +11,7 @@ pub(crate) mod ctl;
 pub(crate) mod diff;
 pub(crate) mod dump;
 pub(crate) mod export;
+pub(crate) mod fleet;
 pub(crate) mod gate;
 pub(crate) mod golden;
 pub(crate) mod heap;

@@ -1,0 +1,121 @@
+-- The tables of a dataset as views, and what they have in common. Needs DuckDB 1.2 or later. Run this first, after
+--   SET VARIABLE dataset = 'DIR';
+-- These choose what is in the views; what is not set chooses nothing:
+--   SET VARIABLE service = 'shop';  SET VARIABLE build = '1.2';
+--   SET VARIABLE since = DATE '2026-11-01';  SET VARIABLE until = DATE '2026-11-30';   (days, both included)
+-- The columns are documented in the book, in the chapter "Fleets".
+
+-- Each process once: of several exports of it, as of a live one, the fullest.
+CREATE OR REPLACE TEMP VIEW processes AS
+SELECT *
+FROM read_parquet(
+    getvariable('dataset') || '/processes/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
+  AND (getvariable('build') IS NULL OR build = getvariable('build'))
+  AND (getvariable('since') IS NULL OR day >= getvariable('since'))
+  AND (getvariable('until') IS NULL OR day <= getvariable('until'))
+QUALIFY row_number() OVER (PARTITION BY process ORDER BY calls DESC, batch) = 1;
+
+CREATE OR REPLACE TEMP VIEW figures AS
+SELECT *
+FROM read_parquet(
+    getvariable('dataset') || '/values/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
+  AND (getvariable('build') IS NULL OR build = getvariable('build'))
+  AND (getvariable('since') IS NULL OR day >= getvariable('since'))
+  AND (getvariable('until') IS NULL OR day <= getvariable('until'))
+  AND (process, batch) IN (SELECT (process, batch) FROM processes);
+
+CREATE OR REPLACE TEMP VIEW methods AS
+SELECT *
+FROM read_parquet(
+    getvariable('dataset') || '/methods/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
+  AND (getvariable('build') IS NULL OR build = getvariable('build'))
+  AND (getvariable('since') IS NULL OR day >= getvariable('since'))
+  AND (getvariable('until') IS NULL OR day <= getvariable('until'))
+  AND batch IN (SELECT batch FROM processes);
+
+CREATE OR REPLACE TEMP VIEW contexts AS
+SELECT context, any_value(stable) AS stable, any_value(parent) AS parent, any_value(through) AS through,
+       any_value(method) AS method, any_value(depth) AS depth
+FROM read_parquet(
+    getvariable('dataset') || '/contexts/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
+  AND (getvariable('build') IS NULL OR build = getvariable('build'))
+GROUP BY context;
+
+CREATE OR REPLACE TEMP VIEW allocations AS
+SELECT *
+FROM read_parquet(
+    getvariable('dataset') || '/allocations/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
+
+CREATE OR REPLACE TEMP VIEW monitors AS
+SELECT *
+FROM read_parquet(
+    getvariable('dataset') || '/monitors/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
+
+-- A remote call belongs to the process that made it, or to the one that served it if only that is known.
+CREATE OR REPLACE TEMP VIEW remote_calls AS
+SELECT *
+FROM read_parquet(
+    getvariable('dataset') || '/remote_calls/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE (coalesce(client, server), batch) IN (SELECT (process, batch) FROM processes);
+
+CREATE OR REPLACE TEMP VIEW unmatched AS
+SELECT *
+FROM read_parquet(
+    getvariable('dataset') || '/unmatched/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
+
+-- A name for each key.
+CREATE OR REPLACE TEMP VIEW names AS
+SELECT method, any_value(name) AS name, any_value(stable_name) AS stable_name, any_value(kind) AS kind,
+       any_value(class) AS class, any_value(file) AS file, any_value(line) AS line
+FROM methods GROUP BY method;
+
+-- The name of a process in reports.
+CREATE OR REPLACE TEMP MACRO process_name(program, pid) AS program || ' (pid ' || pid || ')';
+
+-- A sum, where every row has a figure. Of processes of which only some have one (the cost of recording is not known everywhere) there is no
+-- sum: wall_raw is the one that all have.
+CREATE OR REPLACE TEMP MACRO known(figure) AS CASE WHEN count(figure) = count(*) THEN sum(figure) END;
+
+-- The same of totals: what is nested is part of the total of a row above.
+CREATE OR REPLACE TEMP MACRO known_total(figure, is_nested) AS
+    CASE WHEN count(figure) = count(*) THEN sum(CASE WHEN is_nested THEN 0 ELSE figure END) END;
+
+-- What a sum may be off by: what is not known of the cost of recording adds up, and so do variances of sampling.
+CREATE OR REPLACE TEMP MACRO error_of(noise, variance) AS
+    CASE WHEN noise IS NOT NULL OR variance IS NOT NULL
+         THEN coalesce(noise, 0) + sqrt(greatest(coalesce(variance, 0), 0)) END;
+
+-- All rows with the names that reports print, and those of the callers. The row of a thread is called by its process.
+CREATE OR REPLACE TEMP VIEW named AS
+SELECT f.*,
+       coalesce(n.name, f.thread, process_name(p.program, p.pid)) AS function,
+       coalesce(n.kind, CASE WHEN f.thread IS NULL THEN 'process' ELSE 'thread' END) AS kind,
+       CASE WHEN pn.name IS NOT NULL THEN pn.name
+            WHEN f.method IS NOT NULL THEN coalesce(f.thread, process_name(p.program, p.pid))
+            WHEN f.thread IS NOT NULL THEN process_name(p.program, p.pid)
+            ELSE '(root)' END AS caller,
+       CASE WHEN pn.name IS NOT NULL THEN pn.kind
+            WHEN f.method IS NOT NULL THEN CASE WHEN f.thread IS NULL THEN 'process' ELSE 'thread' END
+            WHEN f.thread IS NOT NULL THEN 'process'
+            ELSE 'root' END AS caller_kind
+FROM figures f
+JOIN processes p ON p.process = f.process AND p.batch = f.batch
+LEFT JOIN names n ON n.method = f.method
+LEFT JOIN contexts c ON c.context = f.context
+LEFT JOIN contexts pc ON pc.context = c.parent
+LEFT JOIN names pn ON pn.method = pc.method;

@@ -1,0 +1,11 @@
+-- Methods that were there and that nobody called: in how many processes, on how many days, from when to when. A method that is not in the
+-- list of any process (its class was not loaded or not rewritten) is not here either.
+SELECT m.stable_name AS function, any_value(m.class) AS class, sum(m.known) AS processes, count(DISTINCT m.day) AS days,
+       min(m.day) AS first_day, max(m.day) AS last_day, count(DISTINCT m.build) AS builds
+FROM methods m
+WHERE m.kind = 'method' AND (getvariable('pattern') IS NULL OR contains(m.name, getvariable('pattern')))
+GROUP BY m.stable_name
+HAVING sum(m.known) > 0 AND m.stable_name NOT IN (
+    SELECT n.stable_name FROM figures f JOIN names n ON n.method = f.method WHERE f.calls > 0)
+ORDER BY processes DESC, function
+LIMIT getvariable('top');
