@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 
 use crate::machine::{self, Run};
 
@@ -19,6 +21,8 @@ const PYTHON: [&str; 4] =
     ["jsonschema==4.25.1", "llnl-hatchet==2026.2.0", "perfetto==0.59.1", "protobuf==7.36.2"];
 const NODE: [&str; 4] =
     ["@tracerbench/trace-model@8.0.0", "playwright-core@1.65.1", "pprof-format@2.3.2", "speedscope@1.25.0"];
+/// What reads datasets.
+const DATASETS: [&str; 2] = ["duckdb==2.0.0", "pyarrow==26.0.1"];
 const ATTEMPTS: u32 = 3;
 
 /// What a reader understood: by `process/thread/frame/frame..` a context's figures.
@@ -48,8 +52,40 @@ pub fn speedscope_schema() -> Result<PathBuf> {
     Ok(node_packages()?.join("node_modules/speedscope/dist/release/file-format-schema.json"))
 }
 
+/// What a script of `tests/readers` prints of a dataset; `input` is what it reads.
+///
+/// # Errors
+/// What it says on standard error.
+pub fn of_dataset(script: &str, dataset: &Path, input: &[u8]) -> Result<Value> {
+    let path = machine::root().join("tests/readers").join(script);
+    let mut python = Command::new(python_with("datasets", &DATASETS)?.join("bin/python"));
+    let mut child = python
+        .arg(path)
+        .arg(dataset)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    child.stdin.take().context("a pipe")?.write_all(input)?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).with_context(|| format!("{script}: no JSON"))
+}
+
+/// A Python that has DuckDB.
+///
+/// # Errors
+/// It cannot be fetched.
+pub fn python_with_duckdb() -> Result<PathBuf> {
+    Ok(python_with("datasets", &DATASETS)?.join("bin/python"))
+}
+
 fn python() -> Result<PathBuf> {
-    fetched("python", &PYTHON, |directory, packages| {
+    python_with("python", &PYTHON)
+}
+
+fn python_with(name: &str, packages: &[&str]) -> Result<PathBuf> {
+    fetched(name, packages, |directory, packages| {
         let needed = "Python 3 with its module venv is needed (on Debian: python3-venv)";
         Command::new("python3").args(["-m", "venv"]).arg(directory).run_quietly().context(needed)?;
         let mut pip = Command::new(directory.join("bin/python"));
