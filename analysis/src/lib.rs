@@ -19,6 +19,7 @@
 //! | [`merge`] | profiles of several processes: which remote call is which, and the execution tree over all of them |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
+//! | [`timeline`] | when everything happened, thread by thread, and what a thread did in a window of time |
 //! | [`text`] | figures and names as people read them |
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
 //! | [`export`] | the model, and timelines, as other tools read them |
@@ -56,6 +57,7 @@ pub mod stable_name;
 pub mod testing;
 pub mod text;
 pub mod thread_time;
+pub mod timeline;
 pub mod uncertainty;
 pub mod waits;
 pub mod window;

@@ -55,7 +55,7 @@ impl<S: Source> Trace<'_, S> {
         };
         let mut remote = self.remote.map(|remote| remote.of_party(self.process)).transpose()?;
         let (process, process_name) = (self.process, self.process_name);
-        let links = self.profile.links.iter().map(|link| ((link.copy, link.number), link.kind)).collect();
+        let links = link_kinds(self.profile);
         for (thread, name) in self.profile.threads.iter().zip(thread_rows::single(self.profile)) {
             let waits = spans.of_recorded(thread)?;
             let calls = remote.as_mut().map(|remote| remote.of_recorded(thread)).unwrap_or_default();
@@ -63,7 +63,7 @@ impl<S: Source> Trace<'_, S> {
                 continue;
             }
             timeline.thread(Thread { process, process_name, name: &name })?;
-            let known = &|consumer| self.name(thread.copy, consumer, &links);
+            let known = &|consumer| frame_name(self.profile, self.methods, &links, thread.copy, consumer);
             let mut feed = Feed::new(&mut *timeline, known, origin);
             let label = |span: &Span| spans.label(span);
             (feed.waits, feed.label) = (waits.into_iter().peekable(), &label);
@@ -83,19 +83,31 @@ impl<S: Source> Trace<'_, S> {
         }
         spans.tell_others(process, process_name, origin, wanted, timeline)
     }
+}
 
-    fn name(&self, copy: u32, consumer: TreeConsumer, links: &HashMap<(u32, u32), LinkKind>) -> String {
-        match consumer {
-            TreeConsumer::Method(id) => (self.methods)(copy, id),
-            TreeConsumer::Deeper => "(deeper)".into(),
-            TreeConsumer::Link(number) => match links.get(&(copy, number)) {
-                Some(LinkKind::Start) => "(started thread)".into(),
-                Some(LinkKind::Served) => "(remote call)".into(),
-                Some(LinkKind::Boundary) => boundary(self.profile, copy, number),
-                Some(kind) => kind.machine_work().unwrap_or("(task)").into(),
-                None => "(task)".into(),
-            },
-        }
+/// Kinds of the links of a profile, by copy and number.
+pub(crate) fn link_kinds(profile: &Profile) -> HashMap<(u32, u32), LinkKind> {
+    profile.links.iter().map(|link| ((link.copy, link.number), link.kind)).collect()
+}
+
+/// What a frame of a thread is called.
+pub(crate) fn frame_name(
+    profile: &Profile,
+    methods: MethodNames<'_>,
+    links: &HashMap<(u32, u32), LinkKind>,
+    copy: u32,
+    consumer: TreeConsumer,
+) -> String {
+    match consumer {
+        TreeConsumer::Method(id) => methods(copy, id),
+        TreeConsumer::Deeper => "(deeper)".into(),
+        TreeConsumer::Link(number) => match links.get(&(copy, number)) {
+            Some(LinkKind::Start) => "(started thread)".into(),
+            Some(LinkKind::Served) => "(remote call)".into(),
+            Some(LinkKind::Boundary) => boundary(profile, copy, number),
+            Some(kind) => kind.machine_work().unwrap_or("(task)").into(),
+            None => "(task)".into(),
+        },
     }
 }
 

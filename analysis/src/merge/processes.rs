@@ -1,6 +1,7 @@
 //! Profiles of processes that call each other: each process opened once, their calls matched, and what is made of both: the tree over
 //! all of them, OpenTelemetry spans, a timeline.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -312,6 +313,23 @@ pub(crate) fn services_of(files: &[ProfileFile]) -> Result<(Services, Numbers), 
         let services = services(parties, calls.matching, nesting, false).map_err(Error::Calls)?;
         Ok((services, numbers.clone()))
     })
+}
+
+/// How the clocks of profiles compare: by their remote calls, or else by the time of day; none: they are of one machine, and have one clock, or two
+/// are of one process.
+///
+/// # Errors
+/// A profile that fails.
+pub fn offsets(files: &[ProfileFile]) -> Result<Option<Offsets>, Error> {
+    let hosts: HashSet<_> = files.iter().map(|file| file.property("host")).collect();
+    let have_calls = files.iter().any(|file| !file.profile.remote_calls.is_empty());
+    if files.len() < 2 || hosts.len() == 1 && !have_calls {
+        return Ok(None);
+    }
+    match with_calls(files, |calls, numbers| calls.offsets(client(numbers)).map(Some)) {
+        Err(Error::Request(_)) => Ok(None),
+        found => found,
+    }
 }
 
 /// Matches the calls of profiles. Two of one process are an error.

@@ -55,7 +55,15 @@ pub trait Visitor {
 
     /// The recorder took time for itself: that much of the open calls' time is not theirs. `at`: the clock thereafter.
     fn pause(&mut self, _ns: u64, _at: u64) {}
+
+    /// A piece of the trace begins, by its index among those of the thread; `open`: the calls that are open, outermost first, as
+    /// [`super::Start`] takes them.
+    fn piece(&mut self, _index: usize, _at: u64, _open: &mut dyn Iterator<Item = (Key, &Self::Call)>) {}
 }
+
+/// Which events belong to an open call: its method or link, and whether it is a constructor that has not called super() yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key(u32);
 
 const PENDING: u32 = 1 << 31;
 const LINK: u32 = 1 << 30;
@@ -117,6 +125,18 @@ impl<'v, V: Visitor> Calls<'v, V> {
             in_vain: 0,
             open: None,
         }
+    }
+
+    /// Takes up calls that are open already, outermost first.
+    pub(super) fn resume(&mut self, open: Vec<(Key, V::Call)>) {
+        self.pending = open.iter().filter(|(Key(key), _)| key & PENDING != 0).count();
+        self.frames = open.into_iter().map(|(Key(key), call)| CallFrame { key, call }).collect();
+    }
+
+    /// Tells that a piece begins.
+    pub(super) fn begin_piece(&mut self, index: usize) {
+        let mut open = self.frames.iter().map(|frame| (Key(frame.key), &frame.call));
+        self.visitor.piece(index, self.clock, &mut open);
     }
 
     /// Reads events up to the first that is 0. `Ok`: all of them were there.

@@ -7,9 +7,10 @@
 //! |---|---|
 //! | [`profile`] | replays every trace of a profile, in parallel; then a trace is a tree like any other |
 //! | [`thread`], [`tree`] | the same for one thread |
-//! | [`replay`] | tells a [`Visitor`] what happened, call by call |
+//! | [`replay`], [`replay_part`] | tells a [`Visitor`] what happened, call by call |
 
 mod calls;
+mod contexts;
 mod pieces;
 mod tree_builder;
 
@@ -18,11 +19,11 @@ use std::collections::HashMap;
 use instrument_trace::{Damage, Error, Frame, Profile, Source, Thread, Tree, TreeConsumer};
 use rayon::prelude::*;
 
-pub use calls::{How, Visitor};
-pub use pieces::{Open, Replayed, replay};
+pub use calls::{How, Key, Visitor};
+pub(crate) use contexts::{Contexts, Place};
+pub use pieces::{Open, Replayed, Start, replay, replay_part};
+pub(crate) use tree_builder::TreeBuilder;
 pub use tree_builder::{Limits, LinkMade};
-
-use tree_builder::TreeBuilder;
 
 /// Replays the traces of a profile, threads in parallel, with the limits that a recorder has. Links get the contexts in
 /// which they were made; what is wrong with the traces is added to [`Profile::damage`].

@@ -2,7 +2,8 @@
 
 use instrument_trace::{Damage, Error, Source, Thread, TreeConsumer};
 
-use super::calls::{Calls, Stop, Visitor};
+use super::calls::{Calls, Key, Stop, Visitor};
+use std::ops::Range;
 
 /// Bytes that are read at once.
 const BUFFER: usize = 256 * 1024;
@@ -36,6 +37,17 @@ pub struct Open<C> {
     pub call: C,
 }
 
+/// Where a replay begins.
+#[derive(Debug)]
+pub struct Start<C> {
+    /// The pieces that are replayed, by their index.
+    pub pieces: Range<usize>,
+    /// The clock before the first of them.
+    pub clock: u64,
+    /// The calls that are open there, as [`Visitor::piece`] has told them.
+    pub open: Vec<(Key, C)>,
+}
+
 /// Tells the visitor what a thread did, from the pieces of its trace.
 ///
 /// # Errors
@@ -45,16 +57,35 @@ pub fn replay<V: Visitor>(
     thread: &Thread,
     visitor: &mut V,
 ) -> Result<Replayed<V::Call>, Error> {
+    let start = Start { pieces: 0..thread.pieces.len(), clock: 0, open: Vec::new() };
+    replay_part(source, thread, start, visitor)
+}
+
+/// The same of some pieces.
+///
+/// # Errors
+/// When the source fails.
+pub fn replay_part<V: Visitor>(
+    source: &impl Source,
+    thread: &Thread,
+    start: Start<V::Call>,
+    visitor: &mut V,
+) -> Result<Replayed<V::Call>, Error> {
     let mut damage = Vec::new();
     let mut note = |offset: u64, reason: String| {
         damage.push(Damage { offset, structure: "trace", reason });
     };
     let mut calls = Calls::new(visitor, DEEPEST);
-    let mut buffer = vec![0; BUFFER];
-    let (mut missing, mut expected) = (0u64, 1);
+    calls.clock = start.clock;
+    calls.resume(start.open);
+    let pieces = thread.pieces.get(start.pieces.clone()).unwrap_or_default();
+    let longest = pieces.iter().map(|piece| piece.length as usize).max().unwrap_or(0);
+    let mut buffer = vec![0; BUFFER.min(longest)];
+    let first = if start.pieces.start == 0 { 1 } else { pieces.first().map_or(1, |piece| piece.number) };
+    let (mut missing, mut expected) = (0u64, first);
     let mut backwards = 0u64;
     let mut first_wrong = None;
-    'pieces: for piece in &thread.pieces {
+    'pieces: for (index, piece) in start.pieces.zip(pieces) {
         if piece.number != expected {
             missing += u64::from(piece.number.saturating_sub(expected)).max(1);
             first_wrong.get_or_insert(piece.offset);
@@ -65,6 +96,7 @@ pub fn replay<V: Visitor>(
             first_wrong.get_or_insert(piece.offset);
         }
         calls.clock = calls.clock.max(piece.clock);
+        calls.begin_piece(index);
         let mut at = 0;
         while at < piece.length as usize {
             let part = BUFFER.min(piece.length as usize - at);

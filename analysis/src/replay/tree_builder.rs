@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use instrument_trace::{Closes, NO_MIN, Thread, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
 use super::calls::{How, Visitor};
+use super::contexts::{Contexts, Place};
 
 /// How large trees may become. Calls past a limit are *deeper*: counted per method only, as a tree recorder does it.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ const EMPTY: Hot =
 
 /// A code is a method id, or one of these.
 const LINK: u32 = 1 << 30;
-const DEEPER: u32 = 1 << 31;
+pub(super) const DEEPER: u32 = 1 << 31;
 
 /// Beside the contexts that a limit allows there may be this many methods and unmatched events past it.
 const PAST_LIMIT: usize = 1 << 20;
@@ -66,7 +67,7 @@ const MOST_ALLOCATIONS: usize = 1 << 22;
 const MOST_LINKS: usize = 1 << 20;
 
 /// A call of the tree builder.
-pub(super) struct Call {
+pub(crate) struct Call {
     /// Clock at its entry, less all pauses before it.
     start: u64,
     node: u32,
@@ -74,15 +75,14 @@ pub(super) struct Call {
     deep: bool,
 }
 
-pub(super) struct TreeBuilder {
+pub(crate) struct TreeBuilder {
     limits: Limits,
     hot: Vec<Hot>,
     /// Of each context: its caller, its code.
     places: Vec<(u32, u32)>,
     /// Closes other than exits, and unmatched events.
     rare: HashMap<u32, (Closes, u64)>,
-    /// Contexts by caller and code.
-    children: HashMap<u64, u32, BuildHasherDefault<Mix>>,
+    children: Children,
     /// The one node of calls past a limit; 0: there is none yet.
     deeper: u32,
     pause: u64,
@@ -93,9 +93,12 @@ pub(super) struct TreeBuilder {
     dropped: u64,
 }
 
+/// Contexts by caller and code.
+pub(super) type Children = HashMap<u64, u32, BuildHasherDefault<Mix>>;
+
 /// Spreads keys that are two small numbers.
 #[derive(Default)]
-struct Mix(u64);
+pub(super) struct Mix(u64);
 
 impl Hasher for Mix {
     fn finish(&self) -> u64 {
@@ -113,12 +116,12 @@ impl Hasher for Mix {
     }
 }
 
-fn pair(high: u32, low: u32) -> u64 {
+pub(super) fn pair(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
 #[inline(always)]
-fn code(consumer: TreeConsumer) -> u32 {
+pub(super) fn code(consumer: TreeConsumer) -> u32 {
     match consumer {
         TreeConsumer::Method(id) => id,
         TreeConsumer::Link(link) => link | LINK,
@@ -126,7 +129,7 @@ fn code(consumer: TreeConsumer) -> u32 {
     }
 }
 
-fn consumer(code: u32) -> TreeConsumer {
+pub(super) fn consumer(code: u32) -> TreeConsumer {
     match code {
         DEEPER => TreeConsumer::Deeper,
         link if link & LINK != 0 => TreeConsumer::Link(link & !LINK),
@@ -134,8 +137,15 @@ fn consumer(code: u32) -> TreeConsumer {
     }
 }
 
+impl Call {
+    /// Whose call it is.
+    pub(crate) fn place(&self) -> Place {
+        Place { node: self.node, is_deep: self.deep }
+    }
+}
+
 impl TreeBuilder {
-    pub(super) fn new(limits: &Limits) -> TreeBuilder {
+    pub(crate) fn new(limits: &Limits) -> TreeBuilder {
         // Numbers of nodes have 32 bits.
         let contexts = limits.contexts.min(u32::MAX as usize - 2 * PAST_LIMIT);
         TreeBuilder {
@@ -210,13 +220,23 @@ impl TreeBuilder {
         self.dropped
     }
 
-    pub(super) fn links_made(&self, thread: &Thread) -> Vec<LinkMade> {
+    pub(crate) fn links_made(&self, thread: &Thread) -> Vec<LinkMade> {
         let (copy, thread) = (thread.copy, thread.ordinal);
         let links = self.links.iter();
         let links = links.map(|(&link, &(node, clock))| LinkMade { link, copy, thread, node, clock });
         let mut links = links.collect::<Vec<_>>();
         links.sort_unstable_by_key(|made| (made.clock, made.link));
         links
+    }
+
+    /// Its contexts, by which the same calls are found again.
+    pub(crate) fn into_contexts(self) -> Contexts {
+        Contexts {
+            depth: self.limits.depth,
+            places: self.places,
+            children: self.children,
+            deeper: self.deeper,
+        }
     }
 
     pub(super) fn finish(mut self) -> (Tree, Vec<TreeAllocation>) {

@@ -26,6 +26,7 @@ pub(crate) mod rewrite;
 pub(crate) mod run;
 pub(crate) mod stats;
 pub(crate) mod threads;
+pub(crate) mod timeline;
 #[cfg(unix)]
 pub(crate) mod top;
 pub(crate) mod verify;

@@ -1,0 +1,451 @@
+//! What is known of a thread's trace after it was read once, so that a window of it is answered without reading it again.
+//!
+//! The trace is cut into blocks of some pieces. Of each there is what every context did within it, and the calls that were open when it
+//! began. A window is the sum of the blocks that lie in it, and of two that lie in it in part: those are replayed. Pictures come from
+//! levels of detail ([`super::levels`]); a window so narrow that these are too coarse is replayed.
+//!
+//! Both have a bound on their memory ([`Share`]), whatever the length of the trace: where it is reached, blocks become longer, and the
+//! finest level is given up.
+
+use instrument_trace::{Error, Source, Thread, TreeConsumer};
+
+use super::account::{Account, Open, Part, Sum, joined};
+use super::levels::{DEEPEST, Level, Levels, Run};
+use crate::replay::{
+    Contexts, How, Key, Limits, LinkMade, Place, Start, TreeBuilder, Visitor, replay, replay_part,
+};
+
+/// Bytes of events that a block has at least.
+const BLOCK: u64 = 1 << 19;
+/// Bytes of events that are replayed for a picture at most; where there are more, it is coarser than asked for.
+const MOST_REPLAYED: u64 = 1 << 25;
+/// Boxes that are gathered for a picture before it is thinned out.
+const MOST_BOXES: usize = 1 << 20;
+/// Times at which work on behalf of a link began, of a thread.
+const MOST_LINKS: usize = 1 << 16;
+
+/// What an index may take of memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    /// Sums of contexts, and open calls, of all blocks: 24 and 32 bytes each.
+    pub sums: usize,
+    /// Boxes of a level of detail: 56 bytes each; several levels may be full.
+    pub boxes: usize,
+}
+
+/// An index of a thread's trace.
+pub(super) struct Index {
+    contexts: Contexts,
+    blocks: Vec<Block>,
+    levels: Levels,
+    /// The clock at the last event.
+    end: u64,
+    /// Calls, and work on behalf of links.
+    pub(super) calls: u64,
+    /// Links that it made, each where it did so first.
+    pub(super) made: Vec<LinkMade>,
+    /// Links on whose behalf it worked, and when that began.
+    pub(super) entered: Vec<(u32, u64)>,
+}
+
+struct Block {
+    /// The index of its first piece.
+    piece: usize,
+    /// The clock at its beginning.
+    clock: u64,
+    /// The calls that are open there.
+    open: Vec<Spanning>,
+    /// What happened in it.
+    sums: Vec<Sum>,
+    /// Of its events.
+    bytes: u64,
+}
+
+/// A call that is open when a block begins.
+#[derive(Clone, Copy)]
+struct Spanning {
+    key: Key,
+    place: Place,
+    /// The clock when it began, and when it ended; 0: not known.
+    start: u64,
+    end: u64,
+}
+
+/// A picture of a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Picture {
+    /// Calls that are shorter than so many ns may be boxes of several.
+    pub(super) resolution: u64,
+    /// By depth and time.
+    pub(super) boxes: Vec<Run>,
+}
+
+impl Index {
+    /// Reads a trace once.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub(super) fn new(source: &impl Source, thread: &Thread, share: Share) -> Result<Index, Error> {
+        Index::with_blocks(source, thread, share, BLOCK)
+    }
+
+    /// The same with blocks of at least so many bytes of events.
+    fn with_blocks(source: &impl Source, thread: &Thread, share: Share, block: u64) -> Result<Index, Error> {
+        let mut building = Building {
+            lengths: thread.pieces.iter().map(|piece| u64::from(piece.length)).collect(),
+            tree: TreeBuilder::new(&Limits::default()),
+            account: Account::default(),
+            blocks: Vec::new(),
+            levels: Levels::new(share.boxes),
+            block,
+            sums: 0,
+            room: share.sums,
+            calls: 0,
+            entered: Vec::new(),
+        };
+        let replayed = replay(source, thread, &mut building)?;
+        let end = replayed.last_event;
+        building.end(end);
+        let still: Vec<_> = building.account.open().iter().map(|open| open.at).collect();
+        still.iter().enumerate().for_each(|(depth, &start)| building.ended(depth, start, end));
+        let Building { tree, blocks, mut levels, account, calls, entered, .. } = building;
+        for (depth, open) in account.open().iter().enumerate().rev() {
+            levels.take(Run::call(depth, open.place.node, open.at, end));
+        }
+        levels.finish();
+        let made = tree.links_made(thread);
+        Ok(Index { contexts: tree.into_contexts(), blocks, levels, end, calls, made, entered })
+    }
+
+    /// The contexts of the thread.
+    pub(super) fn contexts(&self) -> &Contexts {
+        &self.contexts
+    }
+
+    /// What happened from one moment on and before another.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub(super) fn window(
+        &self,
+        source: &impl Source,
+        thread: &Thread,
+        (from, to): (u64, u64),
+    ) -> Result<Part, Error> {
+        if to <= from || self.blocks.is_empty() {
+            return Ok(Part::default());
+        }
+        let first = self.blocks.partition_point(|block| block.clock < from).saturating_sub(1);
+        let last = self.blocks.partition_point(|block| block.clock < to).saturating_sub(1);
+        if last <= first {
+            return Ok(self.parts(source, thread, first..first + 1, &[from, to])?.swap_remove(1));
+        }
+        let mut window = self.parts(source, thread, first..first + 1, &[from])?.swap_remove(1);
+        for block in &self.blocks[first + 1..last] {
+            window.then(&block.sums);
+        }
+        let tail = self.parts(source, thread, last..last + 1, &[to])?.swap_remove(0);
+        window.then(&tail.sums);
+        Ok(window)
+    }
+
+    /// What happened between moments, each not before the one in front of it. The first part is what was before all, the last what was behind.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub(super) fn all_parts(
+        &self,
+        source: &impl Source,
+        thread: &Thread,
+        bounds: &[u64],
+    ) -> Result<Vec<Part>, Error> {
+        self.parts(source, thread, 0..self.blocks.len(), bounds)
+    }
+
+    /// The same of some blocks.
+    fn parts(
+        &self,
+        source: &impl Source,
+        thread: &Thread,
+        blocks: std::ops::Range<usize>,
+        bounds: &[u64],
+    ) -> Result<Vec<Part>, Error> {
+        let mut reader = self.reader(blocks.start, bounds);
+        self.read(source, thread, blocks, &mut reader)?;
+        Ok(reader.parts)
+    }
+
+    fn reader(&self, block: usize, bounds: &[u64]) -> Reader<'_> {
+        let (clock, open) = self.blocks.get(block).map_or((0, &[][..]), |block| (block.clock, &block.open));
+        let account = Account::resumed(clock, open.iter().map(|open| (open.place, open.start)));
+        let next = Part { open: account.open_counts(), sums: Vec::new() };
+        let bounds = bounds.to_vec();
+        Reader {
+            contexts: &self.contexts,
+            account,
+            bounds,
+            parts: Vec::new(),
+            next,
+            level: None,
+            from: clock,
+        }
+    }
+
+    fn read(
+        &self,
+        source: &impl Source,
+        thread: &Thread,
+        blocks: std::ops::Range<usize>,
+        reader: &mut Reader<'_>,
+    ) -> Result<(), Error> {
+        let Some(block) = self.blocks.get(blocks.start) else {
+            reader.end(0, &[]);
+            return Ok(());
+        };
+        let behind = self.blocks.get(blocks.end);
+        let pieces = block.piece..behind.map_or(thread.pieces.len(), |next| next.piece);
+        let open = block.open.iter().map(|open| (open.key, open.place)).collect();
+        replay_part(source, thread, Start { pieces, clock: block.clock, open }, reader)?;
+        // What the thread recorded since the trace was indexed is not told.
+        reader.end(behind.map_or(self.end, |next| next.clock), behind.map_or(&[], |next| &next.open));
+        Ok(())
+    }
+
+    /// A picture of a window, in which a box of so many ns is still seen.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub(super) fn picture(
+        &self,
+        source: &impl Source,
+        thread: &Thread,
+        (from, to): (u64, u64),
+        resolution: u64,
+    ) -> Result<Picture, Error> {
+        let resolution = resolution.max(1);
+        let first = self.blocks.partition_point(|block| block.clock < from).saturating_sub(1);
+        let behind = self.blocks.partition_point(|block| block.clock < to);
+        let blocks = &self.blocks[first.min(behind)..behind];
+        let bytes: u64 = blocks.iter().map(|block| block.bytes).sum();
+        let is_fine = self.levels.finest().is_some_and(|finest| finest <= resolution);
+        let mut level = Level::new(resolution);
+        let mut kept = resolution;
+        if is_fine || bytes > MOST_REPLAYED {
+            let (of_level, boxes) = self.levels.within((from, to), resolution);
+            kept = kept.max(of_level);
+            boxes.for_each(|run| level.take(run, MOST_BOXES));
+        } else if !blocks.is_empty() {
+            let mut reader = self.reader(first, &[]);
+            (reader.level, reader.from) = (Some((level, to)), from);
+            self.read(source, thread, first..behind, &mut reader)?;
+            level = reader.level.take().map(|(level, _)| level).unwrap_or_default();
+        }
+        let boxes = level.into_boxes(MOST_BOXES).unwrap_or_default();
+        Ok(Picture { resolution: kept, boxes })
+    }
+}
+
+/// Makes an index.
+struct Building {
+    /// Room for events of each piece, bytes.
+    lengths: Vec<u64>,
+    tree: TreeBuilder,
+    account: Account,
+    blocks: Vec<Block>,
+    levels: Levels,
+    /// Bytes that a block has at least.
+    block: u64,
+    /// Sums and open calls of all blocks, and how many there may be.
+    sums: usize,
+    room: usize,
+    calls: u64,
+    entered: Vec<(u32, u64)>,
+}
+
+impl Building {
+    /// A block ends.
+    fn end(&mut self, at: u64) {
+        let sums = self.account.cut(at);
+        if let Some(block) = self.blocks.last_mut() {
+            self.sums += sums.len() + block.open.len();
+            block.sums = sums;
+        }
+        while self.sums > self.room && self.blocks.len() > 1 {
+            self.halve();
+        }
+    }
+
+    /// A call ends: the blocks that began while it was open get to know when.
+    fn ended(&mut self, depth: usize, start: u64, at: u64) {
+        for block in self.blocks.iter_mut().rev() {
+            match block.open.get_mut(depth) {
+                Some(open) if open.start == start && open.end == 0 => open.end = at,
+                _ => return,
+            }
+        }
+    }
+
+    /// Makes one block of two.
+    fn halve(&mut self) {
+        let mut joined_blocks: Vec<Block> = Vec::with_capacity(self.blocks.len().div_ceil(2));
+        for (number, block) in std::mem::take(&mut self.blocks).into_iter().enumerate() {
+            match joined_blocks.last_mut().filter(|_| number % 2 == 1) {
+                Some(before) => {
+                    before.sums = joined(&before.sums, &block.sums);
+                    before.bytes += block.bytes;
+                }
+                None => joined_blocks.push(block),
+            }
+        }
+        self.sums = joined_blocks.iter().map(|block| block.sums.len() + block.open.len()).sum();
+        self.blocks = joined_blocks;
+        self.block = self.block.saturating_mul(2);
+    }
+}
+
+impl Visitor for Building {
+    type Call = <TreeBuilder as Visitor>::Call;
+
+    fn enter(
+        &mut self,
+        consumer: TreeConsumer,
+        pending: bool,
+        caller: Option<&Self::Call>,
+        depth: usize,
+        at: u64,
+    ) -> Self::Call {
+        let call = self.tree.enter(consumer, pending, caller, depth, at);
+        self.account.enter(call.place(), at);
+        self.calls += 1;
+        if let TreeConsumer::Link(link) = consumer
+            && self.entered.len() < MOST_LINKS
+        {
+            self.entered.push((link, at));
+        }
+        call
+    }
+
+    fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64) {
+        if let Some(Open { place, at: start, .. }) = self.account.leave(depth, at) {
+            self.levels.take(Run::call(depth, place.node, start, at));
+            self.ended(depth, start, at);
+        }
+        self.tree.leave(call, consumer, how, depth, at);
+    }
+
+    fn unmatched(&mut self, consumer: TreeConsumer, by: Option<&Self::Call>, depth: usize, at: u64) {
+        self.tree.unmatched(consumer, by, depth, at);
+    }
+
+    fn link_made(&mut self, link: u32, by: Option<&Self::Call>, at: u64) {
+        self.tree.link_made(link, by, at);
+    }
+
+    fn pause(&mut self, ns: u64, at: u64) {
+        self.tree.pause(ns, at);
+        self.account.pause(ns, at);
+    }
+
+    fn piece(&mut self, index: usize, at: u64, open: &mut dyn Iterator<Item = (Key, &Self::Call)>) {
+        let bytes = self.lengths.get(index).copied().unwrap_or(0);
+        if self.blocks.last().is_none_or(|block| block.bytes >= self.block) {
+            self.end(at);
+            let frames = open.zip(self.account.open());
+            let spanning = |((key, _), open): ((Key, _), &Open)| Spanning {
+                key,
+                place: open.place,
+                start: open.at,
+                end: 0,
+            };
+            let open = frames.map(spanning).collect();
+            self.blocks.push(Block { piece: index, clock: at, open, sums: Vec::new(), bytes: 0 });
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            block.bytes += bytes;
+        }
+    }
+}
+
+/// Replays some blocks again.
+struct Reader<'a> {
+    contexts: &'a Contexts,
+    account: Account,
+    /// What is left of them, the next one first.
+    bounds: Vec<u64>,
+    parts: Vec<Part>,
+    next: Part,
+    /// Where calls are drawn that reach from `from` on and begin before this.
+    level: Option<(Level, u64)>,
+    from: u64,
+}
+
+impl Reader<'_> {
+    fn until(&mut self, at: u64) {
+        while self.parts.len() < self.bounds.len() && self.bounds[self.parts.len()] <= at {
+            self.cut(self.bounds[self.parts.len()]);
+        }
+    }
+
+    fn cut(&mut self, at: u64) {
+        let sums = self.account.cut(at);
+        let next = Part { open: self.account.open_counts(), sums: Vec::new() };
+        let part = std::mem::replace(&mut self.next, next);
+        self.parts.push(Part { sums, ..part });
+    }
+
+    /// There is no more, and time has gone on up to a moment. `open`: what is known of the calls that are open then.
+    fn end(&mut self, at: u64, open: &[Spanning]) {
+        self.until(at);
+        while self.parts.len() <= self.bounds.len() {
+            self.cut(at);
+        }
+        for depth in (0..self.account.open().len()).rev() {
+            let Open { place, at: start, .. } = self.account.open()[depth];
+            let known = open.get(depth).filter(|known| known.start == start);
+            self.draw(depth, place, start, known.map_or(at, |known| known.end.max(at)));
+        }
+    }
+
+    fn draw(&mut self, depth: usize, place: Place, start: u64, end: u64) {
+        if let Some((level, to)) = &mut self.level
+            && depth < DEEPEST
+            && end >= self.from
+            && start < *to
+        {
+            level.take(Run::call(depth, place.node, start, end), MOST_BOXES);
+        }
+    }
+}
+
+impl Visitor for Reader<'_> {
+    type Call = Place;
+
+    fn enter(
+        &mut self,
+        consumer: TreeConsumer,
+        _: bool,
+        caller: Option<&Place>,
+        depth: usize,
+        at: u64,
+    ) -> Place {
+        self.until(at);
+        let place = self.contexts.find(consumer, caller.copied(), depth);
+        self.account.enter(place, at);
+        place
+    }
+
+    fn leave(&mut self, _: Place, _: TreeConsumer, _: How, depth: usize, at: u64) {
+        self.until(at);
+        if let Some(Open { place, at: start, .. }) = self.account.leave(depth, at) {
+            self.draw(depth, place, start, at);
+        }
+    }
+
+    fn pause(&mut self, ns: u64, at: u64) {
+        self.until(at.saturating_sub(ns));
+        self.account.pause(ns, at);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! `instrument timeline`: see `instrument_analysis::timeline`.
+
+use crate::io::exit::Exit;
+use crate::io::talk::Talk;
+use crate::options::view;
+use anyhow::Result;
+use instrument_analysis::report::text::quantity;
+use instrument_analysis::report::{Error, Format, xtree};
+use instrument_analysis::timeline::{Timeline, moment};
+
+/// Print what threads did in a window of time, from a trace
+///
+/// The contexts of every thread, with the calls that began in the window or were open when it began, and the time within it. Calls are cut at
+/// both ends. Moments are counted from the start of the first process. Times are as measured: the cost of recording is part of them.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Examples:\n  instrument timeline --thread main --from 1.5s --to 1.6s app-4711.iprof")]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    view: view::Opts,
+    /// Begin of the window, such as 1.5s, 250ms or 1234567ns [default: the start]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    from: Option<u64>,
+    /// End of the window: what happens at this moment is not in it [default: the end]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    to: Option<u64>,
+    /// Print at most N levels
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+}
+
+fn time(text: &str) -> Result<u64, String> {
+    moment::parse(text).ok_or_else(|| "not a time: give a number with ns, us, ms or s".to_owned())
+}
+
+/// Prints the window.
+///
+/// # Errors
+/// A file that cannot be read or understood; there is no trace; an output that fails.
+pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let of = &opts.view.session;
+    let mut session = of.read(talk)?;
+    let timeline = Timeline::of_session(&session, &of.request())?;
+    let rows = timeline.traced(&session)?;
+    let (from, to) = (opts.from.unwrap_or(0), opts.to.unwrap_or(timeline.end));
+    let mut model = timeline.model(&session.profiles, &rows, (from, to))?;
+    for kind in of.request().collapse {
+        model = model.merged(kind);
+    }
+    session.model = model;
+    session.calls.clear();
+    view::print(&opts.view.print, opts.depth, &session, of.strict, talk, |out, session, _, options| {
+        if options.format == Format::Text {
+            let [from, to, length] = [from, to, to.saturating_sub(from)].map(|ns| quantity(ns as f64, "ns"));
+            writeln!(
+                out,
+                "from {from} to {to} ({length}), as measured: the cost of recording is included\n"
+            )?;
+        }
+        xtree::write(out, &session.model, options).map_err(Error::from)
+    })
+}
