@@ -1,7 +1,8 @@
 //! Pages in a real browser, used as a person would: `tests/viewer/drive.js` has the scenarios.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -40,6 +41,36 @@ pub fn pictures() -> Result<PathBuf> {
     let folder = target().join("viewer");
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
+}
+
+/// `instrument view` of a file, or a process; ends when it is dropped.
+pub struct Server {
+    child: Child,
+    /// Where its page is.
+    pub address: PathBuf,
+}
+
+impl Server {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not say where its page is.
+    pub fn start(file: &Path) -> Result<Server> {
+        let mut command = subject::call()?;
+        command.args(["--quiet", "view", "--no-open"]).arg(file).stdout(Stdio::piped());
+        let mut server = Server { child: command.spawn()?, address: PathBuf::new() };
+        let mut address = String::new();
+        BufReader::new(server.child.stdout.take().context("stdout")?).read_line(&mut address)?;
+        server.address = PathBuf::from(address.trim_end());
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// The browser: `CHROMIUM`, or what the system has.

@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, finish};
-use instrument_tests::browser::{drive, page, pictures};
+use instrument_tests::browser::{Server, drive, page, pictures};
 use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject;
 use tempfile::TempDir;
@@ -175,34 +175,9 @@ fn hostile_names_are_text() -> Result<()> {
     Ok(())
 }
 
-/// `instrument view` of a file; ends with the test.
-struct Server {
-    child: Child,
-    address: PathBuf,
-}
-
-impl Server {
-    fn start(file: &Path) -> Result<Server> {
-        let mut command = subject::call()?;
-        command.args(["--quiet", "view", "--no-open"]).arg(file).stdout(Stdio::piped());
-        let mut server = Server { child: command.spawn()?, address: PathBuf::new() };
-        let mut address = String::new();
-        BufReader::new(server.child.stdout.take().context("stdout")?).read_line(&mut address)?;
-        server.address = PathBuf::from(address.trim_end());
-        Ok(server)
-    }
-
-    /// The sum of all calls on the page, loaded anew.
-    fn calls(&self) -> Result<u64> {
-        drive("server", &[&self.address])?["calls"].as_u64().context("calls")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// The sum of all calls on the page of a server, loaded anew.
+fn calls(server: &Server) -> Result<u64> {
+    drive("server", &[&server.address])?["calls"].as_u64().context("calls")
 }
 
 #[test]
@@ -211,9 +186,9 @@ fn the_server_shows_a_file_and_what_became_of_it() -> Result<()> {
     let file = folder.path().join("shown.folded");
     fs::write(&file, "main;a 5\n")?;
     let server = Server::start(&file)?;
-    ensure!(server.calls()? == 5);
+    ensure!(calls(&server)? == 5);
     fs::write(&file, "main;a 5\nmain;b 6\n")?;
-    ensure!(server.calls()? == 11);
+    ensure!(calls(&server)? == 11);
     Ok(())
 }
 
@@ -237,7 +212,7 @@ fn the_server_shows_what_a_program_has_done_since() -> Result<()> {
     for _ in 0..3 {
         writeln!(input, "call 100")?;
         ensure!(lines.next().transpose()?.as_deref() == Some("call 100"));
-        seen.push(server.calls()?);
+        seen.push(calls(&server)?);
     }
     // `call`, and `leaf` and a constructor a hundred times.
     ensure!(seen[1] - seen[0] == 201 && seen[2] - seen[1] == 201, "{seen:?}");

@@ -15,13 +15,14 @@ const VIEWS = [
   ["heap", "Heap", (app, place) => new HeapView(app, place)],
   ["monitors", "Monitors", (app, place) => new MonitorsView(app, place)],
   ["remote", "Remote calls", (app, place) => new RemoteView(app, place)],
+  ["timeline", "Timeline", (app, place) => new TimelineView(app, place)],
 ];
 
 const KEYS = [
   ["1 \u2026 9", "views, in their order"],
   ["[ ]", "the view before, the next view"],
   ["\u2191 \u2193", "previous and next row, or caller and callee in Flame and Sandwich"],
-  ["\u2192 \u2190", "open and close a context, or its neighbours in Flame"],
+  ["\u2192 \u2190", "open and close a context, its neighbours in Flame, or later and earlier in Timeline"],
   ["Enter", "the selected context becomes the root; the selected row of a table is shown in the tree"],
   ["u", "up one level: the caller of the root becomes the root"],
   ["r", "reset the root"],
@@ -29,7 +30,8 @@ const KEYS = [
   ["/", "find"],
   ["n, N", "find next, find the one before"],
   ["+ \u2212 0", "zoom in, out, fit"],
-  ["w a s d", "zoom and move in Flame and Sandwich"],
+  ["w a s d", "zoom and move in Flame, Sandwich and Timeline"],
+  ["e", "Timeline: what is seen becomes the window"],
   ["m", "mapper"],
   ["p", "refresh every 5 s, pause: of a program that still runs"],
   ["c", "copy the command that prints the same"],
@@ -55,7 +57,7 @@ class App {
     document.body.classList.toggle("sides", profile.sides !== undefined);
     // A comparison is of all threads and processes together, and what was not recorded has no view.
     this.views = VIEWS.filter(([key]) => {
-      if (["heap", "monitors", "remote"].includes(key)) return profile.section(key) !== undefined;
+      if (["heap", "monitors", "remote", "timeline"].includes(key)) return profile.section(key) !== undefined;
       return !profile.sides || !["sandwich", "threads"].includes(key);
     });
     for (const [key, label] of this.views) {
@@ -400,6 +402,7 @@ class App {
       x: () => this.save(),
       p: () => this.refresh && this.state.go({ refresh: this.state.at.refresh ? "" : "5" }, true),
       "?": () => this.help(),
+      e: () => this.view.enclose?.(),
       Enter: () => (this.view.enter ? this.view.enter() : this.rootHere()),
       "[": () => this.beside(-1),
       "]": () => this.beside(1),

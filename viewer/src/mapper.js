@@ -168,13 +168,17 @@ function usual(profile, node) {
   const fn = profile.fn[node];
   let colour = usualColours.get(fn);
   if (colour === undefined) {
-    const name = packageOf(profile.labels[fn]);
-    // The golden angle spreads the hues of similar names.
-    const hue = Math.round(hash(name, 0x811c9dc5) * 137.508) % 360;
-    colour = profile.functions[fn].kind !== "method" ? "#9aa5b0" : `hsl(${hue} 50% ${62 + (hash(profile.labels[fn], 7) % 10)}%)`;
+    colour = profile.functions[fn].kind !== "method" ? "#9aa5b0" : colourOf(profile.labels[fn]);
     usualColours.set(fn, colour);
   }
   return colour;
+}
+
+/** The colour of a method. */
+function colourOf(label) {
+  // The golden angle spreads the hues of similar names.
+  const hue = Math.round(hash(packageOf(label), 0x811c9dc5) * 137.508) % 360;
+  return `hsl(${hue} 50% ${62 + (hash(label, 7) % 10)}%)`;
 }
 
 /** The dialog with the rules, in order. */

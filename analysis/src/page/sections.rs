@@ -12,6 +12,7 @@ use crate::report::heap::{Section, View};
 use crate::report::thread_list::Labelled;
 use crate::report::{Format, Options, monitors, remote, thread_list};
 use crate::session::{Error, ProfileFile, Request, Session, thread_filter};
+use crate::timeline::{self, Timeline};
 
 /// Rows of threads.
 const THREADS: usize = 2000;
@@ -37,6 +38,8 @@ pub struct Sections {
     monitors: Value,
     /// `instrument merge --report services`, and `--report calls`.
     remote: Value,
+    /// `instrument timeline`: an overview.
+    timeline: Value,
 }
 
 impl Sections {
@@ -44,11 +47,19 @@ impl Sections {
     ///
     /// # Errors
     /// A profile that cannot be read.
-    pub fn of_session(session: &Session, request: &Request) -> Result<Sections, Error> {
+    pub fn of_session(
+        session: &Session,
+        request: &Request,
+        timeline: &Timeline,
+        room: timeline::Room,
+    ) -> Result<Sections, Error> {
         let files = &session.profiles[..];
         let labels: Vec<_> = files.iter().map(ProfileFile::label).collect();
         let calls = if request.is_everything() { processes::remote(files, CALLS)? } else { None };
-        Sections::new(session, request, files, &labels, request.split_threads, calls.as_ref())
+        let mut sections =
+            Sections::new(session, request, files, &labels, request.split_threads, calls.as_ref())?;
+        sections.add(timeline, files, room)?;
+        Ok(sections)
     }
 
     /// Of a tree over processes that call each other; `clock`: whose clock the moments are of.
@@ -67,7 +78,18 @@ impl Sections {
             file.gather_waits(&wanted)?;
         }
         let calls = processes.calls().remote(clock, internals, CALLS)?;
-        Sections::new(session, request, &processes.files, &processes.labels, true, Some(&calls))
+        let (files, labels) = (&processes.files[..], &processes.labels[..]);
+        let mut sections = Sections::new(session, request, files, labels, true, Some(&calls))?;
+        let timeline = Timeline::new(files, labels, Some(&calls.offsets), &wanted)?;
+        sections.add(&timeline, files, timeline::Room::FILE)?;
+        Ok(sections)
+    }
+
+    fn add(&mut self, timeline: &Timeline, files: &[ProfileFile], room: timeline::Room) -> Result<(), Error> {
+        if !timeline.rows.is_empty() {
+            self.timeline = timeline::document(timeline, files, room)?;
+        }
+        Ok(())
     }
 
     fn new(
@@ -83,6 +105,7 @@ impl Sections {
             threads: thread_list::value(&session.model, &labelled, split, THREADS),
             heap: heap(files, request)?,
             monitors: monitors::value(files, &thread_filter(&request.threads), MONITORS).unwrap_or_default(),
+            timeline: Value::Null,
             remote: calls.map_or(Value::Null, |calls| {
                 json!({"services": remote::services(calls, SERVICES), "calls": remote::waterfalls(calls)})
             }),
@@ -107,6 +130,14 @@ impl Sections {
         let every = self.heap["every"].as_u64().unwrap_or(1);
         let collections = &self.heap["collections"];
         say("collections", self.heap["all_collections"].as_u64().filter(|_| every > 1), length(collections));
+        for (key, what) in [
+            ("rows", "threads of the timeline"),
+            ("waits", "waits of the timeline"),
+            ("arrows", "arrows of the timeline"),
+            ("collections", "collections of the timeline"),
+        ] {
+            say(what, self.timeline["left_out"][key].as_u64(), 0);
+        }
         let calls = &self.remote["calls"];
         say("outermost remote calls", calls["outermost"].as_u64(), length(&calls["rows"]));
         for (key, what) in

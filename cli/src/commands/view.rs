@@ -18,11 +18,12 @@ use instrument_analysis::report::diff::Sides;
 use instrument_analysis::report::summary::Summary;
 use instrument_analysis::report::text::quantity;
 use instrument_analysis::session::Session;
+use instrument_analysis::timeline::{Room, Timeline};
 
 /// Contexts that a page shows: a million of them is a file of about 8 MiB.
 pub(crate) const CONTEXTS: usize = 1_000_000;
 
-/// Show profiles in a browser: tree, flame graph, methods, threads, heap, monitors, remote calls
+/// Show profiles in a browser: tree, flame graph, methods, threads, heap, monitors, remote calls, timeline
 ///
 /// The id of a process stands for the profile that it is recorded into; the page can refresh itself while the program runs.
 ///
@@ -63,7 +64,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         return Ok(Exit::Done);
     };
     let session = opts.session.read(talk)?;
-    let sections = Sections::of_session(&session, &opts.session.request())?;
+    let request = opts.session.request();
+    let timeline = Timeline::of_session(&session, &request)?;
+    let sections = Sections::of_session(&session, &request, &timeline, Room::FILE)?;
     write(path, &session, &sections, &opts.session.files, opts.contexts, talk)?;
     Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk))
 }
@@ -98,7 +101,7 @@ pub(crate) fn write_sides(path: &Path, sides: &Sides, files: [&[String]; 2], tal
         generator: generator(),
         is_live: false,
     };
-    let text = page::html(&about.title, &Page::of_sides(&about, sides)?)?;
+    let text = page::html(&about.title, &Page::of_sides(&about, sides)?, false)?;
     save(path, &text, talk)
 }
 
@@ -115,8 +118,8 @@ fn generator() -> String {
 }
 
 impl Opts {
-    fn page(&self, session: &Session, talk: &Talk) -> Result<String> {
-        let sections = Sections::of_session(session, &self.session.request())?;
+    fn page(&self, session: &Session, timeline: &Timeline, talk: &Talk) -> Result<String> {
+        let sections = Sections::of_session(session, &self.session.request(), timeline, Room::SERVED)?;
         page_of(session, &sections, &self.session.files, self.contexts, true, talk)
     }
 }
@@ -150,7 +153,7 @@ fn page_of(
     if let Some(left_out) = document.left_out() {
         talk.note(format_args!("{} small contexts are left out of the page", left_out.contexts));
     }
-    page::html(&about.title, &document)
+    page::html(&about.title, &document, is_served)
 }
 
 /// The programs, or the files if these are not known.

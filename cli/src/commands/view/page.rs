@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 const FRAME: &str = include_str!("../../../../viewer/index.html");
 const STYLE: &str = include_str!("../../../../viewer/style.css");
 /// In an order in which each finds what it uses.
-const SCRIPTS: [&str; 21] = [
+const SCRIPTS: [&str; 24] = [
     include_str!("../../../../viewer/src/figures.js"),
     include_str!("../../../../viewer/src/profile.js"),
     include_str!("../../../../viewer/src/difference.js"),
@@ -29,6 +29,9 @@ const SCRIPTS: [&str; 21] = [
     include_str!("../../../../viewer/src/heap.js"),
     include_str!("../../../../viewer/src/monitors.js"),
     include_str!("../../../../viewer/src/remote.js"),
+    include_str!("../../../../viewer/src/window.js"),
+    include_str!("../../../../viewer/src/lanes.js"),
+    include_str!("../../../../viewer/src/timeline.js"),
     include_str!("../../../../viewer/src/node.js"),
     include_str!("../../../../viewer/src/summary.js"),
     include_str!("../../../../viewer/src/app.js"),
@@ -37,11 +40,12 @@ const SCRIPTS: [&str; 21] = [
 /// Compression of the document: half a second for a million contexts.
 const LEVEL: i32 = 9;
 
-/// The page. Names are in the compressed document only, but for the title, which is escaped.
+/// The page. Names are in the compressed document only, but for the title, which is escaped. `is_served`: it may ask the server that it came
+/// from, and nobody else.
 ///
 /// # Errors
 /// The document cannot be written, or is too large to be compressed.
-pub(super) fn html(title: &str, page: &Page) -> Result<String> {
+pub(super) fn html(title: &str, page: &Page, is_served: bool) -> Result<String> {
     let mut document = Vec::new();
     page.write(&mut document)?;
     let level = CompressionLvl::new(LEVEL).map_err(|_| anyhow!("no compression level {LEVEL}"))?;
@@ -53,6 +57,7 @@ pub(super) fn html(title: &str, page: &Page) -> Result<String> {
     let hash = format!("sha256-{}", STANDARD.encode(Sha256::digest(&script)));
     let parts = [
         ("script-hash", hash),
+        ("connect", if is_served { "'self'" } else { "'none'" }.to_owned()),
         ("title", escaped(title)),
         ("style", STYLE.to_owned()),
         ("document", STANDARD.encode(&packed[..length])),

@@ -18,6 +18,8 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use instrument_analysis::session::Session;
+use instrument_analysis::timeline::{Question, Timeline};
 
 /// Bytes of the secret word.
 const SECRET: usize = 16;
@@ -37,20 +39,24 @@ pub(super) struct Made {
     text: String,
     /// A profile grows in place while its program runs: neither its length nor its time tells.
     is_live: bool,
+    /// What the page asks for more of.
+    session: Session,
+    timeline: Timeline,
 }
 
 impl Made {
-    /// Of the files as they are now; with the warnings of the session.
+    /// Of the files as they are now.
     ///
     /// # Errors
     /// A file that cannot be read, or nothing to show.
-    fn new(opts: &Opts, talk: &Talk) -> Result<(Made, Vec<String>)> {
+    fn new(opts: &Opts, talk: &Talk) -> Result<Made> {
         // First: what changes while it is read is read again.
         let stamps = stamps(&opts.session.files);
         let session = opts.session.read(talk)?;
         let is_live = session.profiles.iter().any(|profile| profile.is_live);
-        let text = opts.page(&session, talk)?;
-        Ok((Made { stamps, text, is_live }, session.warnings))
+        let timeline = Timeline::of_session(&session, &opts.session.request())?;
+        let text = opts.page(&session, &timeline, talk)?;
+        Ok(Made { stamps, text, is_live, session, timeline })
     }
 }
 
@@ -62,8 +68,8 @@ type Stamp = Option<(u64, SystemTime)>;
 /// # Errors
 /// A file that cannot be read, or nothing to show; the port cannot be had; the address cannot be printed.
 pub(super) fn serve(opts: &Opts, talk: &Talk) -> Result<()> {
-    let (made, warnings) = Made::new(opts, talk)?;
-    with_warnings(&warnings, false, Exit::Done, talk);
+    let made = Made::new(opts, talk)?;
+    with_warnings(&made.session.warnings, false, Exit::Done, talk);
     let mut secret = [0; SECRET];
     getrandom::fill(&mut secret).map_err(|error| anyhow!("no random numbers: {error}"))?;
     let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -96,9 +102,15 @@ async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {
     if let Err(refusal) = admitted(&page.host, &page.path, &request) {
         return refusal.into_response();
     }
-    let text = tokio::task::spawn_blocking(move || page.now()).await;
-    match text {
-        Ok(Ok(text)) => (headers(), text).into_response(),
+    let question = request.uri().query().map(str::to_owned);
+    let is_page = question.is_none();
+    let text = tokio::task::spawn_blocking(move || match question {
+        None => page.now().map(Some),
+        Some(question) => page.answer(&question),
+    });
+    match text.await {
+        Ok(Ok(Some(text))) => (headers(is_page), text).into_response(),
+        Ok(Ok(None)) => (StatusCode::BAD_REQUEST, "no page asks this\n").into_response(),
         Ok(Err(error)) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}\n")).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
@@ -123,9 +135,9 @@ fn admitted(host: &str, path: &str, request: &Request) -> Result<(), (StatusCode
     Ok(())
 }
 
-fn headers() -> HeaderMap {
+fn headers(is_page: bool) -> HeaderMap {
     let fields = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_TYPE, if is_page { "text/html; charset=utf-8" } else { "application/json" }),
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
@@ -139,9 +151,18 @@ impl Page {
     fn now(&self) -> Result<String> {
         let mut made = self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if made.is_live || made.stamps != stamps(&self.opts.session.files) {
-            (*made, _) = Made::new(&self.opts, &self.talk)?;
+            *made = Made::new(&self.opts, &self.talk)?;
         }
         Ok(made.text.clone())
+    }
+
+    /// What the page that was handed out last asks for; none: no page asks that.
+    fn answer(&self, question: &str) -> Result<Option<String>> {
+        let Some(question) = question.strip_prefix("timeline=").and_then(Question::parse) else {
+            return Ok(None);
+        };
+        let made = self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        Ok(Some(question.answer(&made.timeline, &made.session.profiles)?))
     }
 }
 

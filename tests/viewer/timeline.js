@@ -1,0 +1,170 @@
+// The timeline, used as a person would. What it shows of windows is given back, to be compared with what the command line prints.
+"use strict";
+const assert = require("node:assert");
+const path = require("node:path");
+
+module.exports = ({ open, file, tab }) => {
+  const command = (page) => page.textContent("#command");
+  const picture = async (page, folder, name) => {
+    await page.waitForTimeout(250);
+    await page.screenshot({ path: path.join(folder, `${name}.png`) });
+  };
+  const view = (page, what) => page.evaluate(`instrument.view.${what}`);
+  const pane = (page) => page.waitForSelector(".window:not([hidden])");
+
+  /** The place of a row, as text of the list. */
+  const rowNamed = (page, name) => page.evaluate((name) => instrument.view.list.findIndex((row) => row.thread === name), name);
+
+  /** Where a moment of a row is on the screen. */
+  async function place(page, row, part) {
+    const box = await page.locator("#view canvas").first().boundingBox();
+    const y = await page.evaluate((row) => instrument.view.seen().find(({ at }) => at === row).y, row);
+    const x = await page.evaluate((part) => instrument.view.x(instrument.view.moment(GUTTER + part * (instrument.view.width - GUTTER))), part);
+    return [box.x + x, box.y + y + 8];
+  }
+
+  async function dragged(page, row, from, to) {
+    const [x, y] = await place(page, row, from);
+    const [end] = await place(page, row, to);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move((x + end) / 2, y + 2);
+    await page.mouse.move(end, y + 2);
+    await page.mouse.up();
+    await pane(page);
+  }
+
+  /** What is shown of the window, and the command that prints the same. */
+  const shown = async (page) => ({ tree: await view(page, "pane.answer.tree"), total: await view(page, "pane.answer.total"), command: await command(page) });
+
+  /** A trace: rows, waits, windows by mouse and keyboard, zoom, the address. `html` may be a file or the address of a server. */
+  async function timeline(browser, [html, folder, name]) {
+    const isServed = html.startsWith("http");
+    const page = await open(browser, isServed ? html : file(html));
+    await tab(page, "timeline");
+    const rows = await view(page, "list");
+    const main = await rowNamed(page, "main");
+    assert.ok(rows[main].calls > 0);
+    await picture(page, folder, `timeline-${name}`);
+    const windows = [];
+    // By mouse: a part of the time.
+    await dragged(page, main, 0.3, 0.62);
+    assert.match(page.url(), /window=\d+-\d+/);
+    await page.waitForFunction(() => instrument.view.answered);
+    windows.push(await shown(page));
+    assert.match(await page.textContent("#window-title"), /^main: from .* to .*, .* in calls, as measured/);
+    // Every row of the table says the figures of its context.
+    const table = await page.locator(".window [role=row], .window .row").allTextContents();
+    const list = await page.evaluate(() => instrument.view.pane.list.map(([node]) => [count(node.n), quantity(node.base[0], "ns"), quantity(node.cum[0], "ns"), percent(node.cum[0], instrument.view.pane.answer.total[0]), instrument.profile.labelOf(node.name)].join("")));
+    assert.ok(table.length > 1);
+    assert.deepStrictEqual(table, list.slice(0, table.length));
+    await picture(page, folder, `timeline-window-${name}`);
+    await page.click("[data-part=flame]");
+    await page.waitForFunction(() => instrument.view.pane.boxes?.length > 1);
+    await picture(page, folder, `timeline-flame-${name}`);
+    // The address shows the same.
+    const hash = new URL(page.url()).hash;
+    await page.reload();
+    await page.waitForFunction(() => window.instrument && instrument.view.pane.answer);
+    assert.strictEqual(new URL(page.url()).hash, hash);
+    assert.deepStrictEqual(await shown(page), windows[0]);
+    await page.click("[data-part=tree]");
+    // By keyboard: zoom in, move, and take what is seen.
+    await page.click("#window-close");
+    await page.waitForSelector(".window", { state: "hidden" });
+    await page.locator("#view").focus();
+    for (const key of ["+", "w", "d", "ArrowRight", "ArrowLeft", "s"]) await page.keyboard.press(key);
+    await page.waitForFunction(() => /span=\d+-\d+/.test(location.hash));
+    const [from, to] = [await view(page, "from"), await view(page, "to")];
+    assert.ok(from > 0 && to < 1 && to - from < 0.9, `${from} ${to}`);
+    await page.keyboard.press("e");
+    await pane(page);
+    await page.waitForFunction(() => instrument.view.answered && document.getElementById("command").textContent.includes("--from"));
+    windows.push(await shown(page));
+    await page.keyboard.press("0");
+    await page.waitForFunction(() => !/span=/.test(location.hash));
+    assert.deepStrictEqual([await view(page, "from"), await view(page, "to")], [0, 1]);
+    await page.keyboard.press("e");
+    await page.waitForFunction(() => instrument.view.answered.from === 0);
+    await page.waitForFunction(() => instrument.view.pane.title.textContent.includes("from 0 ns"));
+    windows.push(await shown(page));
+    // Rows by keyboard.
+    const before = await view(page, "selectedRow");
+    await page.keyboard.press(before + 1 < rows.length ? "ArrowDown" : "ArrowUp");
+    assert.notStrictEqual(await view(page, "selectedRow"), before);
+    // Wheel: with Ctrl it zooms where the mouse is.
+    const [x, y] = await place(page, main, 0.5);
+    await page.mouse.move(x, y);
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, -300);
+    await page.keyboard.up("Control");
+    await page.waitForFunction(() => instrument.view.to - instrument.view.from < 1);
+    // A call says what it is.
+    await page.evaluate((row) => instrument.state.go({ lane: instrument.view.id(instrument.view.list[row]) }), main);
+    await page.waitForTimeout(400);
+    const call = await page.evaluate(() => instrument.view.painted.find(({ call, w }) => call.calls === 1 && w > 20));
+    assert.ok(call, "a call that is seen");
+    const box = await page.locator("#view canvas").first().boundingBox();
+    await page.mouse.move(box.x + call.x + call.w / 2, box.y + call.y + call.h / 2);
+    assert.match(await page.textContent("#tip"), /, from .* on, as measured/);
+    const took = await page.evaluate(() => {
+      const took = [];
+      for (let i = 0; i < 50; i++) {
+        instrument.view.paint();
+        took.push(instrument.view.took);
+      }
+      return took.sort((a, b) => a - b)[47];
+    });
+    assert.deepStrictEqual(page.problems, []);
+    const waits = rows.reduce((sum, row) => sum + row.waits.length, 0);
+    return { rows: rows.length, waits, arrows: await view(page, "arrows.length"), windows, frame_p95_ms: took };
+  }
+
+  /** Without a trace there are lives, waits and arrows, and the page says what is missing. */
+  async function untraced(browser, [html, folder, name]) {
+    const page = await open(browser, file(html));
+    await tab(page, "timeline");
+    assert.match(await page.textContent("#timeline-notes"), /--record trace/);
+    assert.match(await command(page), /^instrument threads --list /);
+    await page.keyboard.press("e");
+    assert.match(await page.textContent("#status"), /no calls of/);
+    assert.ok(await page.isHidden(".window"));
+    await picture(page, folder, `timeline-${name}`);
+    const rows = await view(page, "list");
+    const arrows = await view(page, "arrows");
+    assert.deepStrictEqual(page.problems, []);
+    const kinds = Object.fromEntries(["started", "task", "remote"].map((kind) => [kind, arrows.filter((arrow) => arrow.kind === kind).length]));
+    return { rows: rows.length, waits: rows.reduce((sum, row) => sum + row.waits.length, 0), arrows: kinds, seen: await view(page, "arrowsSeen") };
+  }
+
+  /** Names that are markup, endless or of another direction; rubbish in the address. */
+  async function hostile_timeline(browser, [html, folder]) {
+    const page = await open(browser, file(html));
+    await tab(page, "timeline");
+    await page.keyboard.press("e");
+    await pane(page);
+    for (const part of ["tree", "flame"]) {
+      await page.click(`[data-part=${part}]`);
+      await page.waitForTimeout(150);
+      const at = await page.locator(".window canvas").boundingBox();
+      if (at) await page.mouse.move(at.x + 60, at.y + 30);
+    }
+    await picture(page, folder, "timeline-hostile");
+    const names = await page.evaluate(() => instrument.view.pane.list.map(([node]) => node.name));
+    assert.ok(names.some((name) => name.includes("</script><script>")), names.join(" ").slice(0, 300));
+    assert.strictEqual(await page.evaluate(() => window.hacked), undefined);
+    assert.strictEqual(await page.locator("#view img, #view script").count(), 0);
+    const rubbish = ["window=1-0&span=9-2", "window=a-b&span=-", "window=99999999999999999999-1&span=0-99999999999999999999", "lane=__proto__&part=__proto__&window=0-5", "span=5-6&window=5-6"];
+    for (const words of rubbish) {
+      await page.goto(`${file(html)}#view=timeline&${words}`);
+      await page.reload();
+      await page.waitForFunction(() => window.instrument);
+      await page.waitForTimeout(60);
+      assert.strictEqual(await page.evaluate(() => instrument.shown), "timeline");
+    }
+    assert.deepStrictEqual(page.problems, []);
+    return { names: names.length };
+  }
+
+  return { timeline, untraced, hostile_timeline };
+};

@@ -1,0 +1,253 @@
+// The rows of the timeline: where they are on the canvas, and how they are painted.
+"use strict";
+
+/** Pixels: the axis, the names, a row's life, a call of a row and of the selected one. */
+const AXIS = 20;
+const GUTTER = 190;
+const LIFE = 16;
+const THIN = 6;
+/** Levels of calls that are drawn in a row that is not selected. */
+const FEW = 4;
+/** What is painted of threads; who extends it says what the mouse and the keys do. */
+class LanesView extends IcicleView {
+  // ---- what is where ----
+
+  x(ns) {
+    return GUTTER + ((ns / this.end - this.from) / (this.to - this.from)) * (this.width - GUTTER);
+  }
+
+  moment(x) {
+    const part = Math.max(0, Math.min(1, (x - GUTTER) / (this.width - GUTTER)));
+    return (this.from + part * (this.to - this.from)) * this.end;
+  }
+
+  boxes(row) {
+    const fine = this.fine.get(row.row);
+    const [from, to] = [this.from * this.end, this.to * this.end];
+    const covers = fine && fine.from <= from + 1 && fine.to >= to - 1;
+    return covers ? fine : this.overview.get(row.row);
+  }
+
+  depth(row) {
+    const picture = this.overview.get(row.row);
+    if (!picture) return 0;
+    picture.deepest ??= 1 + picture.boxes.reduce((most, [depth]) => Math.max(most, depth), -1);
+    return picture.deepest;
+  }
+
+  /** The height of a row, and of each of its levels of calls. */
+  lanes(at) {
+    const row = this.list[at];
+    const isSelected = at === this.selectedRow;
+    const levels = Math.min(this.depth(row), isSelected ? 40 : FEW);
+    return { levels, level: isSelected ? LEVEL : THIN };
+  }
+
+  /** Where rows begin, in pixels from the top of the first. */
+  heights() {
+    const key = `${this.selectedRow}`;
+    if (this.layout?.key === key) return this.layout;
+    let y = 0;
+    const tops = this.list.map((_, at) => {
+      const top = y;
+      const { levels, level } = this.lanes(at);
+      y += LIFE + levels * level + 6;
+      return top;
+    });
+    this.layout = { key, tops, total: y };
+    return this.layout;
+  }
+
+  seen() {
+    const { tops, total } = this.heights();
+    const bottom = this.offset + (this.height ?? this.body.clientHeight) - AXIS;
+    const all = tops.map((top, at) => ({ at, top, y: AXIS + top - this.offset, bottom: tops[at + 1] ?? total }));
+    return all.filter((row) => row.bottom > this.offset && row.top < bottom);
+  }
+
+  /** Scrolls to the selected row. */
+  reveal() {
+    const { tops } = this.heights();
+    const top = tops[this.selectedRow];
+    const room = this.body.clientHeight - AXIS;
+    if (top === undefined || room < LIFE) return;
+    if (top < this.offset) this.offset = top;
+    else if (top + 3 * LIFE > this.offset + room) this.offset = top + 3 * LIFE - room;
+  }
+
+  rowAt(event) {
+    return this.seen().find(({ y, bottom }) => event.offsetY >= Math.max(AXIS, y) && event.offsetY < AXIS + bottom - this.offset)?.at;
+  }
+
+  boxAt(event) {
+    const box = this.painted?.findLast(({ x, y, w, h }) => event.offsetX >= x && event.offsetX < x + w && event.offsetY >= y && event.offsetY < y + h);
+    return box?.call;
+  }
+
+  /** A row in words. */
+  life(row) {
+    const calls = row.calls === null ? "no calls in a trace" : `${count(row.calls)} calls`;
+    return `${this.id(row)}: from ${quantity(row.begin_ns, "ns")} to ${quantity(row.end_ns, "ns")}${row.ended ? "" : ", its end was not seen"}; ${calls}, ${count(row.waits.length)} waits`;
+  }
+
+  words(event) {
+    const call = this.boxAt(event);
+    const at = this.rowAt(event);
+    if (call) {
+      const label = this.state.profile.labelOf(call.name);
+      if (call.wait) return `${call.wait} ${call.name}: ${quantity(call.length, "ns")}${call.isOpen ? ", its end was not seen" : ""}`;
+      if (call.calls > 1) return `${count(call.calls)} calls beside each other, the longest of ${label}: ${quantity(call.busy, "ns")} of ${quantity(call.length, "ns")} in them`;
+      return `${label}: ${quantity(call.length, "ns")}, from ${quantity(call.start, "ns")} on, as measured`;
+    }
+    return at === undefined ? undefined : this.life(this.list[at]);
+  }
+
+  // ---- painting ----
+
+  content() {
+    const { context, width, height } = this;
+    const colour = (name) => this.style.getPropertyValue(`--${name}`).trim();
+    this.painted = [];
+    const rows = this.seen();
+    context.save();
+    context.beginPath();
+    context.rect(0, AXIS, width, height - AXIS);
+    context.clip();
+    for (const { at, y } of rows) this.row(at, y, colour);
+    this.drawArrows(rows, colour);
+    this.drawWindow(colour);
+    context.restore();
+    this.axis(colour);
+    const picture = this.boxes(this.list[this.selectedRow] ?? {});
+    const hint = this.document.served || !picture ? "" : "; instrument view FILE shows shorter ones";
+    this.detail.textContent = picture ? `Here calls from ${quantity(picture.resolution_ns, "ns")} on are single boxes${hint}.` : "";
+    if (!this.wasAsked) {
+      this.wasAsked = true;
+      this.refine();
+    }
+  }
+
+  axis(colour) {
+    const { context, width } = this;
+    context.fillStyle = colour("panel");
+    context.fillRect(0, 0, width, AXIS);
+    context.fillStyle = colour("soft");
+    const span = (this.to - this.from) * this.end;
+    const rough = span / Math.max(1, (width - GUTTER) / 110);
+    const power = 10 ** Math.floor(Math.log10(Math.max(1, rough)));
+    const step = [1, 2, 5, 10].map((of) => of * power).find((of) => of >= rough) ?? 10 * power;
+    for (let at = Math.ceil((this.from * this.end) / step) * step; at <= this.to * this.end; at += step) {
+      const x = this.x(at);
+      context.fillRect(x, AXIS - 5, 1, 5);
+      context.fillText(quantity(at, "ns"), x + 3, AXIS / 2);
+    }
+    context.fillText(quantity(span, "ns"), 8, AXIS / 2);
+  }
+
+  /** A rectangle of time, as far as it is seen. */
+  bar(from, to, y, h, fill, call) {
+    const x = Math.max(GUTTER, this.x(from));
+    const right = Math.min(this.width, this.x(to));
+    if (right < GUTTER || x > this.width) return;
+    const w = Math.max(LEAST, right - x);
+    this.context.fillStyle = fill;
+    this.context.fillRect(x, y, w, h);
+    if (call) this.painted.push({ x, y, w: Math.max(2, w), h, call });
+  }
+
+  row(at, y, colour) {
+    const { context } = this;
+    const row = this.list[at];
+    const { levels, level } = this.lanes(at);
+    const isSelected = at === this.selectedRow;
+    if (isSelected) {
+      context.fillStyle = colour("select");
+      context.fillRect(0, y - 2, this.width, LIFE + levels * level + 5);
+    }
+    const process = this.document.processes[row.process];
+    for (const [from, to] of process.collections) this.bar(from, to, y, LIFE - 4, "#8a6fc0", { name: "", wait: "collection", start: from, length: to - from });
+    // A life whose end was not seen fades.
+    this.bar(row.begin_ns, row.end_ns, y + LIFE / 2 - 3, 3, row.ended ? colour("soft") : colour("rest"));
+    for (const [from, to, kind, number] of row.waits) {
+      const isOpen = kind >= 2;
+      context.globalAlpha = isOpen ? 0.5 : 1;
+      const wait = kind % 2 ? "contended" : "waiting";
+      this.bar(from, to, y + LIFE / 2 - 6, 9, kind % 2 ? "#d1495b" : "#e9a13b", { name: this.document.classes[number], wait, start: from, length: to - from, isOpen });
+      context.globalAlpha = 1;
+    }
+    this.calls(row, y + LIFE - 1, levels, level);
+    context.fillStyle = isSelected ? colour("select") : colour("back");
+    context.fillRect(0, y - 2, GUTTER - 6, LIFE + levels * level + 5);
+    context.fillStyle = row.calls === null ? colour("soft") : colour("front");
+    const room = Math.floor((GUTTER - 22) / this.glyph);
+    const name = this.id(row);
+    context.fillText(name.length > room ? `${name.slice(0, room - 1)}\u2026` : name, 8, y + LIFE / 2 - 1);
+  }
+
+  calls(row, top, levels, level) {
+    const picture = this.boxes(row);
+    if (!picture) return;
+    const { context } = this;
+    for (const [depth, start, length, number, calls, busy] of picture.boxes) {
+      if (depth >= levels) continue;
+      const x = Math.max(GUTTER, this.x(start));
+      const right = Math.min(this.width, this.x(start + length));
+      if (right < GUTTER || x > this.width) continue;
+      const name = picture.names[number];
+      const label = this.state.profile.labelOf(name);
+      const y = top + depth * level;
+      const w = Math.max(LEAST, right - x);
+      // Several calls: where each of them is cannot be told here.
+      context.globalAlpha = calls > 1 ? 0.5 : 1;
+      boxOf(context, { x, y, w, h: level - 1 }, name.startsWith("(") ? "#9aa5b0" : colourOf(label), calls > 1 ? "" : label, this.glyph);
+      context.globalAlpha = 1;
+      this.painted.push({ x, y, w: Math.max(2, w), h: level, call: { name, start, length, calls, busy } });
+    }
+  }
+
+  drawArrows(rows, colour) {
+    const { context } = this;
+    const tops = new Map(rows.map(({ at, y }) => [at, y]));
+    const bottom = (at) => (at < (rows[0]?.at ?? 0) ? 0 : this.height);
+    context.lineWidth = 1;
+    this.arrowsSeen = 0;
+    for (const { from, at, to, until, isKnown, kind } of this.arrows) {
+      if (!tops.has(from) && !tops.has(to)) continue;
+      const [x, end] = [this.x(at), this.x(until)];
+      if (Math.max(x, end) < GUTTER || Math.min(x, end) > this.width) continue;
+      // More of them are a blot.
+      if (++this.arrowsSeen > 2000) break;
+      const [y, down] = [from, to].map((row) => (tops.has(row) ? tops.get(row) + LIFE / 2 - 2 : bottom(row)));
+      context.strokeStyle = context.fillStyle = kind === "remote" ? colour("accent") : kind === "started" ? "#2a9d5c" : "#7a8a2a";
+      // When a thread was asked to start may not be known: then the arrow stands where it began.
+      context.setLineDash(isKnown ? [] : [3, 3]);
+      context.beginPath();
+      context.moveTo(x, y);
+      context.bezierCurveTo(x, (y + down) / 2, end, (y + down) / 2, end, down);
+      context.stroke();
+      context.setLineDash([]);
+      const way = down > y ? -5 : 5;
+      context.beginPath();
+      context.moveTo(end, down);
+      context.lineTo(end - 3, down + way);
+      context.lineTo(end + 3, down + way);
+      context.fill();
+    }
+  }
+
+  drawWindow(colour) {
+    const { context } = this;
+    const drawn = this.drag && !this.drag.isMove && Math.abs(this.drag.end - this.drag.x) > 3 ? [this.moment(this.drag.x), this.moment(this.drag.end)].sort((a, b) => a - b) : undefined;
+    const shown = this.asked && this.answered ? [this.answered.from, this.answered.to] : undefined;
+    for (const [from, to] of [drawn ?? shown].filter(Boolean)) {
+      const [x, right] = [Math.max(GUTTER, this.x(from)), Math.min(this.width, this.x(to))];
+      if (right < GUTTER || x > this.width) continue;
+      context.globalAlpha = 0.18;
+      context.fillStyle = colour("accent");
+      context.fillRect(x, AXIS, right - x, this.height);
+      context.globalAlpha = 1;
+      context.fillRect(x, AXIS, 1, this.height);
+      context.fillRect(right - 1, AXIS, 1, this.height);
+    }
+  }
+}
