@@ -5,7 +5,7 @@ use crate::io::talk::Talk;
 use crate::options::view;
 use anyhow::Result;
 use instrument_analysis::report::text::quantity;
-use instrument_analysis::report::{Error, Format, xtree};
+use instrument_analysis::report::{Format, xtree};
 use instrument_analysis::timeline::{Timeline, moment};
 
 /// Print what threads did in a window of time, from a trace
@@ -56,6 +56,6 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
                 "from {from} to {to} ({length}), as measured: the cost of recording is included\n"
             )?;
         }
-        xtree::write(out, &session.model, options).map_err(Error::from)
+        xtree::write(out, &session.model, options)
     })
 }
