@@ -53,8 +53,8 @@ class TimelineView extends LanesView {
     const calls = this.state.profile.section("remote")?.calls;
     const root = this.document.processes[calls?.root ?? 0];
     if (!calls || !root) return [];
-    const places = new Map(this.list.map((row, at) => [JSON.stringify([this.document.processes[row.process].label, row.thread]), at]));
-    const place = (label, thread) => places.get(JSON.stringify([label, thread]));
+    const places = new Map(this.list.map((row, at) => [JSON.stringify([row.process, row.thread]), at]));
+    const place = (process, thread) => places.get(JSON.stringify([process, thread]));
     const arrow = (row) => (span) => {
       const [from, to] = [place(span.client, span.made.thread), span.served ? place(span.server, span.served.thread) : undefined];
       if (from === undefined || to === undefined) return [];
