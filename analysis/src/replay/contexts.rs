@@ -1,8 +1,57 @@
 //! The contexts of a thread whose trace was replayed, so that parts of it can be replayed again with the same numbers.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use instrument_trace::TreeConsumer;
 
-use super::tree_builder::{Children, DEEPER, code, consumer, pair};
+/// A code is a method id, or one of these.
+const LINK: u32 = 1 << 30;
+pub(super) const DEEPER: u32 = 1 << 31;
+
+/// Contexts by caller and code.
+pub(super) type Children = HashMap<u64, u32, BuildHasherDefault<Mix>>;
+
+/// Spreads keys that are two small numbers.
+#[derive(Default)]
+pub(super) struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte) ^ self.0);
+        }
+    }
+    #[inline]
+    fn write_u64(&mut self, key: u64) {
+        let product = u128::from(key) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+}
+
+pub(super) fn pair(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+#[inline(always)]
+pub(super) fn code(consumer: TreeConsumer) -> u32 {
+    match consumer {
+        TreeConsumer::Method(id) => id,
+        TreeConsumer::Link(link) => link | LINK,
+        TreeConsumer::Deeper => DEEPER,
+    }
+}
+
+pub(super) fn consumer(code: u32) -> TreeConsumer {
+    match code {
+        DEEPER => TreeConsumer::Deeper,
+        link if link & LINK != 0 => TreeConsumer::Link(link & !LINK),
+        id => TreeConsumer::Method(id),
+    }
+}
 
 /// All contexts that the builder of a tree has made; number 0 is what lies above them.
 pub(crate) struct Contexts {

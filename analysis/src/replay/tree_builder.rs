@@ -1,12 +1,12 @@
 //! From calls to the calling context tree. What a call touches of its context is one cache line.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use instrument_trace::{Closes, NO_MIN, Thread, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
 use super::calls::{How, Visitor};
-use super::contexts::{Contexts, Place};
+use super::contexts::{Children, Contexts, DEEPER, Mix, Place, code, consumer, pair};
 
 /// How large trees may become. Calls past a limit are *deeper*: counted per method only, as a tree recorder does it.
 #[derive(Debug, Clone)]
@@ -55,10 +55,6 @@ struct Hot {
 const EMPTY: Hot =
     Hot { squares: 0, entries: 0, exits: 0, ns: 0, min: NO_MIN, max: 0, last_child: (u32::MAX, 0) };
 
-/// A code is a method id, or one of these.
-const LINK: u32 = 1 << 30;
-pub(super) const DEEPER: u32 = 1 << 31;
-
 /// Beside the contexts that a limit allows there may be this many methods and unmatched events past it.
 const PAST_LIMIT: usize = 1 << 20;
 
@@ -91,50 +87,6 @@ pub(crate) struct TreeBuilder {
     links: HashMap<u32, (u32, u64)>,
     /// Events that found no room.
     dropped: u64,
-}
-
-/// Contexts by caller and code.
-pub(super) type Children = HashMap<u64, u32, BuildHasherDefault<Mix>>;
-
-/// Spreads keys that are two small numbers.
-#[derive(Default)]
-pub(super) struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte) ^ self.0);
-        }
-    }
-    #[inline]
-    fn write_u64(&mut self, key: u64) {
-        let product = u128::from(key) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-}
-
-pub(super) fn pair(high: u32, low: u32) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
-}
-
-#[inline(always)]
-pub(super) fn code(consumer: TreeConsumer) -> u32 {
-    match consumer {
-        TreeConsumer::Method(id) => id,
-        TreeConsumer::Link(link) => link | LINK,
-        TreeConsumer::Deeper => DEEPER,
-    }
-}
-
-pub(super) fn consumer(code: u32) -> TreeConsumer {
-    match code {
-        DEEPER => TreeConsumer::Deeper,
-        link if link & LINK != 0 => TreeConsumer::Link(link & !LINK),
-        id => TreeConsumer::Method(id),
-    }
 }
 
 impl Call {
