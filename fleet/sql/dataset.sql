@@ -17,6 +17,17 @@ WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
   AND (getvariable('until') IS NULL OR day <= getvariable('until'))
 QUALIFY row_number() OVER (PARTITION BY process ORDER BY calls DESC, batch) = 1;
 
+-- An answer about no process at all would look like good news.
+SET VARIABLE checked = (
+    SELECT CASE
+        WHEN count(*) = 0
+        THEN error('no process of the dataset fits service, build, since and until together: leave one of them out')
+        WHEN getvariable('before') IS NOT NULL AND count(*) FILTER (build = getvariable('before')) = 0
+        THEN error('no process of the dataset is of the build before: ' || getvariable('before'))
+        WHEN getvariable('after') IS NOT NULL AND count(*) FILTER (build = getvariable('after')) = 0
+        THEN error('no process of the dataset is of the build after: ' || getvariable('after'))
+    END FROM processes);
+
 CREATE OR REPLACE TEMP VIEW figures AS
 SELECT *
 FROM read_parquet(

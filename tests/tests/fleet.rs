@@ -331,7 +331,7 @@ fn builds_compare_and_arrow_opens_the_tables() -> Result<()> {
 fn the_command_of_duckdb_is_run() -> Result<()> {
     let Recorded { folder, builds } = recorded();
     let dataset = folder.path().join("command");
-    export(&builds[0][..1], &dataset, &[])?;
+    export(&builds[0][..1], &dataset, &["build=1"])?;
     let duckdb = folder.path().join("duckdb");
     let script = root().join("tests/readers/duckdb_command.py");
     let text = format!(
@@ -341,14 +341,16 @@ fn the_command_of_duckdb_is_run() -> Result<()> {
     );
     fs::write(&duckdb, text)?;
     fs::set_permissions(&duckdb, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-    let ask = |duckdb: &Path| -> Result<std::process::Output> {
+    let question = |duckdb: &Path, words: &[&str]| -> Result<std::process::Output> {
         subject::call()?
-            .args(["fleet", "balance", "--json"])
+            .args(["fleet", "--json"])
+            .args(words)
             .arg(&dataset)
             .arg("--duckdb")
             .arg(duckdb)
             .capture()
     };
+    let ask = |duckdb: &Path| question(duckdb, &["balance"]);
     let output = ask(&duckdb)?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<Value> = serde_json::from_slice(&output.stdout)?;
@@ -356,8 +358,21 @@ fn the_command_of_duckdb_is_run() -> Result<()> {
         rows.iter().any(|row| row["function"] == "Fleet.fibonacci(I)J" && row["calls"] == 67),
         "{rows:?}"
     );
-    // Without it, the way to it is said; what it says itself is passed on.
     let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    // No violations of no process are no good news.
+    for (words, reason) in [
+        (
+            &["invariants", "--build", "none"][..],
+            "no process of the dataset fits service, build, since and until",
+        ),
+        (&["diff", "--before", "1", "--after", "none"], "of the build after: none"),
+        (&["callers", "--before", "none", "--after", "1"], "of the build before: none"),
+    ] {
+        let output = question(&duckdb, words)?;
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        assert!(said(&output).contains(reason), "{words:?}: {}", said(&output));
+    }
+    // Without it, the way to it is said; what it says itself is passed on.
     let output = ask(&folder.path().join("none"))?;
     assert_eq!(output.status.code(), Some(1));
     assert!(

@@ -15,7 +15,7 @@ use instrument_names::word::words;
 words! {
     /// A question.
     Question {
-        Xprof = "xprof": "Every method: calls, own time, and all that it drove",
+        Xprof = "xprof": "Every method: calls, own time, and time with all that it called",
         Xtree = "xtree": "The calling context tree over all processes",
         Xarc = "xarc": "Callers and callees of every method",
         Stats = "stats": "Calls of each method: shortest, longest, average, deviation",

@@ -86,7 +86,7 @@ pub static PROCESSES: Table = Table {
         build_name: Text or null, "The label `build`";
         labels: Text, "All labels, as a JSON object";
         program: Text, "What the program is called";
-        command: Text or null, "Its command line, as the virtual machine tells it";
+        command: Text or null, "The main class or jar and its arguments: the system property sun.java.command";
         host: Text or null, "The host";
         pid: Count, "The process id, as the process saw it; 0: unknown";
         start: Moment, "When recording began";
@@ -235,7 +235,7 @@ pub static MONITORS: Table = Table {
     columns: columns! {
         process: Key, "The process";
         class: Text, "The class of its object, as `Class.getName()` gives it";
-        number: Count or null, "Its number in the process; null: unknown, or those of the class that are not told apart";
+        number: Count or null, "The number of the monitor among those of its class in the process; null: unknown, or a row for all monitors of the class that have no number";
         contended: Count, "How often threads waited to enter it";
         contended_ns: Time, "For how long";
         contended_max_ns: Time, "The longest of these";
