@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -424,6 +424,17 @@ fn a_recording_of_some_calls_of_a_root_ends_by_itself() -> Result<()> {
     }
     let output = program.attach(&["--calls", "1000"])?;
     ensure!(output.status.code() == Some(2) && text(&output.stderr).contains("--root METHOD"), "{output:?}");
+    // A root that nothing fits would be waited for: that is said at once.
+    let pid = program.pid();
+    let mut attach =
+        program.call(&["attach", &pid, "--root", "Attached#recurze", "--calls", "1", "-o", "c.iprof"])?;
+    let mut attach = attach.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let mut lines = BufReader::new(attach.stderr.take().context("stderr")?).lines();
+    let warning = lines.by_ref().map_while(Result::ok).find(|line| line.contains("Attached#recurze"));
+    ensure!(warning.as_ref().is_some_and(|line| line.contains("Ctrl-C")), "{warning:?}");
+    signal(&attach, Signal::INT);
+    ensure!(lines.map_while(Result::ok).any(|line| line.contains("recording has ended")));
+    ensure!(attach.wait()?.success());
     program.end()
 }
 

@@ -153,6 +153,12 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         // Classes that load later may fit.
         return Ok(warned(&attached.unmatched, &profile));
     };
+    if opts.calls.is_some() {
+        // Whoever waits for calls must know at once that there may never be one.
+        for text in nothing_fitted(&attached.unmatched, &[profile.clone()]) {
+            talk.warn(format_args!("{text}; Ctrl-C ends the recording"));
+        }
+    }
     let is_alive = || process.is_alive();
     let recording = Recording {
         profile: &profile,
