@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::conditions::{Conditions, Refusal};
 use super::explain::explain;
 use super::figure::{Figure, Ranges, fixed, widen};
 use super::joined::Joined;
-use super::run::{Conditions, Refusal, Run, is_method};
+use super::run::{Run, is_method};
 use crate::model::HashMap;
 
 pub use super::joined::{Context, Method};

@@ -13,10 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::baseline::{Baseline, Method};
 use super::budget::Budget;
+use super::conditions::Refusal;
 use super::figure::{Figure, Figures, Range, Ranges};
 use super::growth;
 use super::outcome::{Finding, Outcome, Remark};
-use super::run::{Refusal, Run, is_method};
+use super::run::{Run, is_method};
 use super::search::{Grown, Search};
 
 /// Callers above a cause among which its place is looked for.

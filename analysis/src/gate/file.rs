@@ -34,10 +34,10 @@ use std::fmt::{self, Write};
 
 use super::baseline::{Baseline, Context, Method};
 use super::budget::{self, Budget};
+use super::conditions::Conditions;
 use super::explain::moving;
 use super::figure::{Figure, Range, Ranges};
 use super::reason::Reason;
-use super::run::Conditions;
 
 /// The version of the text.
 const FORMAT: &str = "1";

@@ -3,7 +3,8 @@
 //! | module | |
 //! |---|---|
 //! | [`figure`] | which figures are exact, and their values in several runs |
-//! | [`run`] | one run: its contexts with their figures, and the conditions under which they were recorded |
+//! | [`run`] | one run: its contexts with their figures |
+//! | [`conditions`] | under which conditions a run was recorded, and why it cannot be judged |
 //! | [`open`] | a run from its profile |
 //! | [`baseline`] | what several runs of one build have in common, and what moves among them |
 //! | `joined`, `search` | several runs as one, and one beside a baseline, context by context |
@@ -16,11 +17,12 @@
 //! | [`growth`] | what the number of calls grows with |
 //! | [`print`] | the outcome as text, Markdown, JSON and JUnit XML |
 //!
-//! A time is never judged here. What is judged must be recorded completely: runs that lack something are refused ([`run::Refusal`]).
+//! A time is never judged here. What is judged must be recorded completely: runs that lack something are refused ([`conditions::Refusal`]).
 
 pub mod baseline;
 pub mod budget;
 pub mod check;
+pub mod conditions;
 mod explain;
 pub mod figure;
 pub mod file;

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::run::{Refusal, Run};
+use super::conditions::Refusal;
+use super::run::Run;
 use super::whole::{complete, conditions, lossless};
 use crate::load::{self, Process};
 use crate::session::{Error, ProfileFile};

@@ -2,7 +2,7 @@
 
 use instrument_trace::{Mode, Profile};
 
-use super::run::{Conditions, Refusal};
+use super::conditions::{Conditions, Refusal};
 
 /// Why the figures of a profile are not those of a whole run, if so. `is_live`: its process still writes.
 ///
