@@ -108,7 +108,7 @@ fn a_rewritten_jar_starts_from_an_archive_with_all_of_its_classes() -> Result<()
             loaded.iter().any(|line| line.contains(" Shared$Half ")) && loaded.len() > 20,
             "{what}: {log}"
         );
-        // Whether the recorder comes by this one depends on how long things take: no archive can be sure to have it.
+        // C2 loads this one when it first compiles a slow path by itself, which is a matter of time: no archive can be sure to have it.
         let is_rare = |line: &str| line.contains(" instrument.runtime.NotInlined ");
         let elsewhere = loaded.iter().filter(|line| !line.contains("shared objects file") && !is_rare(line));
         let elsewhere: Vec<_> = elsewhere.collect();
