@@ -5,16 +5,25 @@
 --   SET VARIABLE since = DATE '2026-11-01';  SET VARIABLE until = DATE '2026-11-30';   (days, both included)
 -- The columns are documented in the book, in the chapter "Fleets".
 
+-- A table, with the columns of its partitions.
+CREATE OR REPLACE TEMP MACRO rows_of(name) AS TABLE
+SELECT *
+FROM read_parquet(
+    getvariable('dataset') || '/' || name || '/**/*.parquet', union_by_name = true, hive_partitioning = true,
+    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE});
+
+-- Whether a partition is chosen; a day that is NULL is.
+CREATE OR REPLACE TEMP MACRO is_chosen(of_service, of_build, of_day) AS
+        (getvariable('service') IS NULL OR of_service = getvariable('service'))
+    AND (getvariable('build') IS NULL OR of_build = getvariable('build'))
+    AND (getvariable('since') IS NULL OR of_day IS NULL OR of_day >= getvariable('since'))
+    AND (getvariable('until') IS NULL OR of_day IS NULL OR of_day <= getvariable('until'));
+
 -- Each process once: of several exports of it, as of a live one, the fullest.
 CREATE OR REPLACE TEMP VIEW processes AS
 SELECT *
-FROM read_parquet(
-    getvariable('dataset') || '/processes/**/*.parquet', union_by_name = true, hive_partitioning = true,
-    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
-WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
-  AND (getvariable('build') IS NULL OR build = getvariable('build'))
-  AND (getvariable('since') IS NULL OR day >= getvariable('since'))
-  AND (getvariable('until') IS NULL OR day <= getvariable('until'))
+FROM rows_of('processes')
+WHERE is_chosen(service, build, day)
 QUALIFY row_number() OVER (PARTITION BY process ORDER BY calls DESC, batch) = 1;
 
 -- An answer about no process at all would look like good news.
@@ -30,63 +39,42 @@ SET VARIABLE checked = (
 
 CREATE OR REPLACE TEMP VIEW figures AS
 SELECT *
-FROM read_parquet(
-    getvariable('dataset') || '/values/**/*.parquet', union_by_name = true, hive_partitioning = true,
-    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
-WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
-  AND (getvariable('build') IS NULL OR build = getvariable('build'))
-  AND (getvariable('since') IS NULL OR day >= getvariable('since'))
-  AND (getvariable('until') IS NULL OR day <= getvariable('until'))
+FROM rows_of('values')
+WHERE is_chosen(service, build, day)
   AND (process, batch) IN (SELECT (process, batch) FROM processes);
 
 CREATE OR REPLACE TEMP VIEW methods AS
 SELECT *
-FROM read_parquet(
-    getvariable('dataset') || '/methods/**/*.parquet', union_by_name = true, hive_partitioning = true,
-    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
-WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
-  AND (getvariable('build') IS NULL OR build = getvariable('build'))
-  AND (getvariable('since') IS NULL OR day >= getvariable('since'))
-  AND (getvariable('until') IS NULL OR day <= getvariable('until'))
+FROM rows_of('methods')
+WHERE is_chosen(service, build, day)
   AND batch IN (SELECT batch FROM processes);
 
 CREATE OR REPLACE TEMP VIEW contexts AS
 SELECT context, any_value(stable) AS stable, any_value(parent) AS parent, any_value(through) AS through,
        any_value(method) AS method, any_value(depth) AS depth
-FROM read_parquet(
-    getvariable('dataset') || '/contexts/**/*.parquet', union_by_name = true, hive_partitioning = true,
-    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
-WHERE (getvariable('service') IS NULL OR service = getvariable('service'))
-  AND (getvariable('build') IS NULL OR build = getvariable('build'))
+FROM rows_of('contexts')
+WHERE is_chosen(service, build, NULL)
 GROUP BY context;
 
 CREATE OR REPLACE TEMP VIEW allocations AS
 SELECT *
-FROM read_parquet(
-    getvariable('dataset') || '/allocations/**/*.parquet', union_by_name = true, hive_partitioning = true,
-    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+FROM rows_of('allocations')
 WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
 
 CREATE OR REPLACE TEMP VIEW monitors AS
 SELECT *
-FROM read_parquet(
-    getvariable('dataset') || '/monitors/**/*.parquet', union_by_name = true, hive_partitioning = true,
-    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+FROM rows_of('monitors')
 WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
 
 -- A remote call belongs to the process that made it, or to the one that served it if only that is known.
 CREATE OR REPLACE TEMP VIEW remote_calls AS
 SELECT *
-FROM read_parquet(
-    getvariable('dataset') || '/remote_calls/**/*.parquet', union_by_name = true, hive_partitioning = true,
-    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+FROM rows_of('remote_calls')
 WHERE (coalesce(client, server), batch) IN (SELECT (process, batch) FROM processes);
 
 CREATE OR REPLACE TEMP VIEW unmatched AS
 SELECT *
-FROM read_parquet(
-    getvariable('dataset') || '/unmatched/**/*.parquet', union_by_name = true, hive_partitioning = true,
-    hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+FROM rows_of('unmatched')
 WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
 
 -- A name for each key.
