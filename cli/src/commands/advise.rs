@@ -10,7 +10,7 @@ use crate::options::{session, view};
 use anyhow::Result;
 use instrument_analysis::advice::Advice;
 use instrument_analysis::arcs::Arcs;
-use instrument_analysis::report::{self, Format, advise};
+use instrument_analysis::report::{self, advise};
 use instrument_names::printable::printable;
 
 /// Methods that text shows unless asked for otherwise.
@@ -56,13 +56,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             return Ok(Exit::Undetermined);
         }
     };
-    let format = match (opts.json, opts.csv) {
-        (true, _) => Format::Json,
-        (_, true) => Format::Csv,
-        _ => Format::Text,
-    };
+    let print = view::Print { json: opts.json, csv: opts.csv, ..view::Print::default() };
     let options = report::Options {
-        format,
+        format: print.format(),
         top: Some(opts.top.unwrap_or(TOP)),
         width: view::width(opts.width),
         ..report::Options::default()

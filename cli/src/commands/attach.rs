@@ -155,7 +155,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     };
     if opts.calls.is_some() {
         // Whoever waits for calls must know at once that there may never be one.
-        for text in nothing_fitted(&attached.unmatched, &[profile.clone()]) {
+        for text in nothing_fitted(&attached.unmatched, std::slice::from_ref(&profile)) {
             talk.warn(format_args!("{text}; Ctrl-C ends the recording"));
         }
     }
