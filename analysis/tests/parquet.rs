@@ -9,8 +9,9 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::context_key::ContextKey;
+use instrument_analysis::export::parquet::labels::{Labels, Sources};
 use instrument_analysis::export::parquet::schema::{TABLES, VERSION};
-use instrument_analysis::export::parquet::{self, Folder, Labels};
+use instrument_analysis::export::parquet::{self, Folder};
 use instrument_analysis::report::counts;
 use instrument_analysis::session::{Request, Session};
 use instrument_analysis::{Kind, NodeId};
@@ -44,6 +45,7 @@ fn profiles() -> Vec<PathBuf> {
 
 fn written(paths: &[PathBuf], labels: &[(&str, &str)], folder: &Path) -> parquet::Written {
     let labels: Labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let labels = Sources { given: labels, ..Sources::default() };
     parquet::write(paths, &labels, &mut InFolder(folder)).unwrap()
 }
 
@@ -253,8 +255,9 @@ fn what_is_no_profile_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("a.folded");
     fs::write(&text, "a;b 3\n").unwrap();
-    let error = parquet::write(&[text], &Labels::new(), &mut InFolder(folder.path())).unwrap_err();
+    let error = parquet::write(&[text], &Sources::default(), &mut InFolder(folder.path())).unwrap_err();
     assert!(error.to_string().starts_with("--format parquet: "), "{error}");
-    let error = parquet::write(&["none".into()], &Labels::new(), &mut InFolder(folder.path())).unwrap_err();
+    let error =
+        parquet::write(&["none".into()], &Sources::default(), &mut InFolder(folder.path())).unwrap_err();
     assert!(error.to_string().contains("cannot read none"), "{error}");
 }

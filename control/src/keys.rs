@@ -36,6 +36,7 @@ macro_rules! keys {
 keys! {
     OUT = "out", Recorder: "where the profile goes: a file, or a directory";
     NAME = "name", Recorder: "what reports call the process, and the first part of the profile's name";
+    LABELS = "labels", Recorder: "what the process belongs to, for export --format parquet: service=shop,build=abc; a comma, an equals sign or a blank in a value is written as % and two hexadecimal digits";
     RECORD = "record", Recorder: "off, counts, tree (default) or trace";
     TIMING = "timing", Recorder: "which calls of a tree are timed: auto (default), all, or sampled:N";
     CPU = "cpu", Recorder: "true: CPU time of every call is recorded";

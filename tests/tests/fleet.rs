@@ -67,9 +67,7 @@ fn export(profiles: &[PathBuf], dataset: &Path, labels: &[&str]) -> Result<()> {
     let labels = labels.iter().flat_map(|label| ["--label", label]);
     let mut export = subject::call()?;
     export.args(["export", "--format", "parquet", "-o"]).arg(dataset).args(labels).args(profiles);
-    // Nothing from whatever builds this.
-    export.env_remove("GITHUB_SHA").env_remove("GIT_COMMIT").env_remove("CI_COMMIT_SHA");
-    export.run_quietly().map(drop)
+    no_labels(&mut export).run_quietly().map(drop)
 }
 
 /// The SQL of a question.
@@ -451,4 +449,73 @@ fn remote_calls_are_those_of_merge() -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Labels that a profile has are those of its process; what the export is given counts more, and its environment less.
+#[test]
+fn profiles_carry_the_labels_of_their_programs() -> Result<()> {
+    let jdk = jdks()?.pop().context("a JDK")?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path();
+    fs::create_dir(path.join("plain"))?;
+    compile(&jdk, &[java_source("fleet/Fleet.java")], &path.join("plain"))?;
+    let mut run = subject::call()?;
+    run.args([
+        "run",
+        "--name",
+        "till",
+        "--label",
+        "service=a,b",
+        "--label",
+        "team=x",
+        "--out",
+        "run.iprof",
+        "--",
+    ]);
+    run.arg(jdk.tool("java")).args(["-cp", "plain", "Fleet", "3"]);
+    no_labels(&mut run).env("GITHUB_SHA", "c0ffee").current_dir(path).run_quietly()?;
+    subject::call()?.args(["rewrite", "plain", "-o", "rewritten"]).current_dir(path).run_quietly()?;
+    let mut java = std::process::Command::new(jdk.tool("java"));
+    java.args([
+        "-Dinstrument.labels=service=shop,build=1%2C2",
+        "-Dinstrument.out=static.iprof",
+        "-cp",
+        "rewritten",
+    ]);
+    java.args(["Fleet", "3"]).current_dir(path).run_quietly()?;
+
+    let partitions = |dataset: &str, labels: &[&str]| -> Result<Vec<String>> {
+        let mut export = subject::call()?;
+        export
+            .args(["export", "--format", "parquet", "run.iprof", "static.iprof", "-o", dataset])
+            .args(labels);
+        let export = no_labels(&mut export).env("GITHUB_SHA", "beef").env("OTEL_SERVICE_NAME", "other");
+        export.current_dir(path).run_quietly()?;
+        let mut found = Vec::new();
+        for service in fs::read_dir(path.join(dataset).join("processes"))?.flatten() {
+            for build in fs::read_dir(service.path())?.flatten() {
+                let [service, build] =
+                    [&service, &build].map(|entry| entry.file_name().into_string().unwrap());
+                found.push(format!("{service} {build}"));
+            }
+        }
+        found.sort();
+        Ok(found)
+    };
+    assert_eq!(partitions("own", &[])?, ["service=a%2Cb build=c0ffee", "service=shop build=1%2C2"]);
+    assert_eq!(
+        partitions("given", &["--label", "service=z"])?,
+        ["service=z build=1%2C2", "service=z build=c0ffee"]
+    );
+    Ok(())
+}
+
+/// Nothing from whatever builds this.
+fn no_labels(command: &mut std::process::Command) -> &mut std::process::Command {
+    let variables =
+        ["GITHUB_SHA", "GIT_COMMIT", "CI_COMMIT_SHA", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"];
+    for name in variables {
+        command.env_remove(name);
+    }
+    command
 }

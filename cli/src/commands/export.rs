@@ -50,7 +50,7 @@ pub(crate) struct Opts {
 
     /// parquet: a label of all processes; `service` and `build` are what the tables are kept apart by
     ///
-    /// What is not given is taken from OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES (service.name is the service, service.version the
+    /// What is not given is taken from the profile (instrument run --label), then from OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES (service.name is the service, service.version the
     /// build), then from the variables of CI services (the commit is the build). Without any, the service is what the program is called.
     #[arg(long, value_name = "KEY=VALUE", value_parser = labels::parse)]
     label: Vec<Label>,
@@ -92,7 +92,7 @@ fn dataset(opts: &Opts, target: &Path, talk: &Talk) -> Result<Exit> {
     if target.exists() && !target.is_dir() {
         return Err(usage(format!("{} is no directory", target.display())));
     }
-    let labels = labels::all(&opts.label, |name| std::env::var(name).ok());
+    let labels = labels::sources(&opts.label, |name| std::env::var(name).ok());
     let mut folder = Folder { target, outputs: Outputs::default() };
     let written = parquet::write(&of.files, &labels, &mut folder)?;
     talk.messages(&written.messages);

@@ -75,7 +75,7 @@ pub(crate) struct Opts {
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
-    let agent = opts.agent.resolve(talk)?;
+    let agent = opts.agent.resolve(|name| std::env::var(name).ok(), talk)?;
     let options = agent.options(opts.out.as_deref())?;
     let mut argument = OsString::from("-agentpath:");
     argument.push(&agent.library);

@@ -1,6 +1,6 @@
 //! Labels of processes: which service and which build they are of, from options or the environment.
 
-use instrument_analysis::export::parquet::Labels;
+use instrument_analysis::export::parquet::labels::{self, Labels, Sources};
 
 /// A label.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,47 +38,34 @@ pub(crate) fn parse(text: &str) -> Result<Label, String> {
     }
 }
 
-/// The labels that were given; what was not, from the environment.
-pub(crate) fn all(given: &[Label], variable: impl Fn(&str) -> Option<String>) -> Labels {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-    let mut labels = Labels::new();
-    if let Some(build) = BUILDS.iter().find_map(|name| set(name)) {
-        labels.insert("build".to_owned(), build);
-    }
-    let attributes = set("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
-    for (key, value) in attributes.split(',').filter_map(|pair| pair.split_once('=')) {
-        let [key, value] = [key, value].map(|text| decoded(text.trim()));
-        let name =
-            NAMES.iter().find(|(theirs, _)| *theirs == key).map_or(key, |(_, ours)| (*ours).to_owned());
-        if !name.is_empty() {
-            labels.insert(name, value);
-        }
-    }
-    if let Some(service) = set("OTEL_SERVICE_NAME") {
-        labels.insert("service".to_owned(), service);
-    }
-    labels.extend(given.iter().map(|label| (label.key.clone(), label.value.clone())));
-    labels
+/// The labels that were given, and those of the environment.
+pub(crate) fn sources(given: &[Label], variable: impl Fn(&str) -> Option<String>) -> Sources {
+    let given = given.iter().map(|label| (label.key.clone(), label.value.clone()));
+    Sources { given: given.collect(), otherwise: environment(variable) }
 }
 
-/// Without the escapes `%2C` that values have there.
-fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let digit = |at: usize| bytes.get(at).and_then(|&byte| char::from(byte).to_digit(16));
-    let (mut out, mut at) = (Vec::new(), 0);
-    while let Some(&byte) = bytes.get(at) {
-        match (byte, digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((16 * high + low) as u8);
-                at += 3;
-            }
-            _ => {
-                out.push(byte);
-                at += 1;
-            }
-        }
+/// The labels of a process that is started here, as an option of the agent; what is not given is taken from the environment.
+pub(crate) fn option(given: &[Label], variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let Sources { given, otherwise: mut all } = sources(given, variable);
+    all.extend(given);
+    (!all.is_empty()).then(|| labels::text(&all))
+}
+
+fn environment(variable: impl Fn(&str) -> Option<String>) -> Labels {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let mut all = Labels::new();
+    if let Some(build) = BUILDS.iter().find_map(|name| set(name)) {
+        all.insert("build".to_owned(), build);
     }
-    String::from_utf8_lossy(&out).into_owned()
+    for (key, value) in labels::read(&set("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default()) {
+        let name =
+            NAMES.iter().find(|(theirs, _)| *theirs == key).map_or(key, |(_, ours)| (*ours).to_owned());
+        all.insert(name, value);
+    }
+    if let Some(service) = set("OTEL_SERVICE_NAME") {
+        all.insert("service".to_owned(), service);
+    }
+    all
 }
 
 #[cfg(test)]
@@ -92,18 +79,17 @@ mod tests {
             let known = |name: &str| {
                 environment.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
             };
-            let all = all(&given, known).into_iter().map(|(key, value)| format!("{key}={value}"));
-            all.collect::<Vec<_>>().join(" ")
+            option(&given, known).unwrap_or_default()
         };
         let ci = [("GITHUB_SHA", "c0ffee"), ("GIT_COMMIT", "beef"), ("OTEL_SERVICE_NAME", "")];
         assert_eq!(of(&[], &[]), "");
-        assert_eq!(of(&["a=b=c", "d="], &ci), "a=b=c build=c0ffee d=");
+        assert_eq!(of(&["a=b=c", "d="], &ci), "a=b%3Dc,build=c0ffee,d=");
         let attributes = "service.name=shop, service.version=1.2%2C3,team=%zz%C3%BC,=x,none";
         let otel = [("OTEL_RESOURCE_ATTRIBUTES", attributes), ci[0]];
-        assert_eq!(of(&[], &otel), "build=1.2,3 service=shop team=%zz\u{fc}");
+        assert_eq!(of(&[], &otel), "build=1.2%2C3,service=shop,team=%25zz\u{fc}");
         assert_eq!(
             of(&["service=till"], &[otel[0], ("OTEL_SERVICE_NAME", "desk")]),
-            "build=1.2,3 service=till team=%zz\u{fc}"
+            "build=1.2%2C3,service=till,team=%25zz\u{fc}"
         );
         assert!(parse("x").is_err() && parse("=x").is_err());
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::Labels;
+use super::labels::{Labels, Sources};
 use super::place::{Partition, hex};
 use super::schema::VERSION;
 use crate::merge::Party;
@@ -23,6 +23,7 @@ pub(super) struct Input {
     pub(super) path: PathBuf,
     /// The process.
     pub(super) key: [u8; 16],
+    pub(super) labels: Labels,
     pub(super) partition: Partition,
     /// It made or served some.
     pub(super) has_remote_calls: bool,
@@ -41,7 +42,7 @@ pub(super) struct Inputs {
 
 impl Inputs {
     /// Reads every file once, keeping none.
-    pub(super) fn read(paths: &[PathBuf], labels: &Labels) -> Result<Inputs, Error> {
+    pub(super) fn read(paths: &[PathBuf], labels: &Sources) -> Result<Inputs, Error> {
         let mut messages = Vec::new();
         // Of the profiles of a process the fullest is taken, and of equal ones the first.
         let mut by_key: BTreeMap<[u8; 16], (_, Input)> = BTreeMap::new();
@@ -68,10 +69,10 @@ impl Inputs {
         let mut all: Vec<Input> = by_key.into_values().map(|(_, input)| input).collect();
         all.sort_by(|a, b| a.partition.cmp(&b.partition).then(a.key.cmp(&b.key)));
         let mut hash = Sha256::new_with_prefix(VERSION.to_le_bytes());
-        for (key, value) in labels {
-            hash.update([key.as_bytes(), &[0], value.as_bytes(), &[0]].concat());
-        }
         for input in &all {
+            for (key, value) in &input.labels {
+                hash.update([key.as_bytes(), &[0], value.as_bytes(), &[0]].concat());
+            }
             hash.update(input.content);
         }
         Ok(Inputs { all, batch: hex(&hash.finalize()[..8]), messages })
@@ -79,14 +80,14 @@ impl Inputs {
 }
 
 impl Input {
-    fn of(file: &ProfileFile, labels: &Labels) -> Result<Input, Error> {
-        let program = file.program();
+    fn of(file: &ProfileFile, labels: &Sources) -> Result<Input, Error> {
+        let (program, labels) = (file.program(), labels.of(file));
         let service = labels.get(SERVICE).unwrap_or(&program);
         let partition = Partition::new(service, labels.get(BUILD).map(String::as_str), file.profile.start_ms);
         let has_remote_calls = !file.profile.remote_calls.is_empty();
         let content = content(&file.path)?;
         let key = key(file, &content);
-        Ok(Input { path: file.path.clone(), key, partition, has_remote_calls, content })
+        Ok(Input { path: file.path.clone(), key, labels, partition, has_remote_calls, content })
     }
 }
 

@@ -5,6 +5,7 @@
 //! | [`schema`] | the tables and their columns; its version |
 //! | [`place`] | the folders: partitions by service, build and day |
 //! | [`batch`] | rows on their way into a file |
+//! | [`labels`] | which service and build a process is of |
 //! | [`inputs`] | which profiles there are, each process once, and in which order |
 //! | [`process`] | the rows of one process |
 //! | [`remote`] | the rows of remote calls |
@@ -22,12 +23,12 @@
 
 mod batch;
 mod inputs;
+pub mod labels;
 mod place;
 mod process;
 mod remote;
 pub mod schema;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -37,12 +38,10 @@ use parquet::file::writer::SerializedFileWriter;
 use crate::session::{Error, Message, ProfileFile, Request, Session};
 use batch::{Batch, Cell};
 use inputs::Inputs;
+use labels::Sources;
 use place::Partition;
 use process::Known;
 use schema::Table;
-
-/// Labels of processes: `service` and `build` are partitions, and all are in the table of processes.
-pub type Labels = BTreeMap<String, String>;
 
 /// Where the files of a dataset go.
 pub trait Folder {
@@ -80,7 +79,7 @@ const GROUP: usize = 1 << 20;
 ///
 /// # Errors
 /// A file that is no profile or cannot be read, a file that cannot be written.
-pub fn write<F: Folder>(paths: &[PathBuf], labels: &Labels, folder: &mut F) -> Result<Written, Error> {
+pub fn write<F: Folder>(paths: &[PathBuf], labels: &Sources, folder: &mut F) -> Result<Written, Error> {
     let inputs = Inputs::read(paths, labels)?;
     let mut written = Written { messages: inputs.messages.clone(), ..Written::default() };
     let mut files = Files { folder, batch: &inputs.batch };
@@ -98,7 +97,7 @@ pub fn write<F: Folder>(paths: &[PathBuf], labels: &Labels, folder: &mut F) -> R
             let mut session = Session::read(&request)?;
             written.messages.append(&mut session.messages);
             process::rows(&session, input, &mut known, &mut tables, &mut files)?;
-            process::process_row(&session, input, labels, &mut rows, &mut files)?;
+            process::process_row(&session, input, &mut rows, &mut files)?;
             written.processes += 1;
             if input.has_remote_calls {
                 calling.extend(session.profiles.into_iter().map(|file| (input, file)));

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::batch::Cell;
 use super::inputs::{BUILD, Input, SERVICE};
 use super::schema::{ALLOCATIONS, CONTEXTS, METHODS, MONITORS, Table, VALUES};
-use super::{Files, Folder, Labels, Rows};
+use super::{Files, Folder, Rows};
 use crate::context_key::ContextKey;
 use crate::correction::Correction;
 use crate::heap::table::{By, Filter, table};
@@ -379,7 +379,6 @@ fn monitors<F: Folder>(
 pub(super) fn process_row<F: Folder>(
     session: &Session,
     input: &Input,
-    labels: &Labels,
     rows: &mut Rows<F::File>,
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
@@ -390,7 +389,7 @@ pub(super) fn process_row<F: Folder>(
     let program = file.program();
     let properties: BTreeMap<_, _> =
         profile.copies.values().rev().flat_map(|copy| &copy.properties).collect();
-    let (labels_json, properties_json) = (json!(labels).to_string(), json!(properties).to_string());
+    let (labels_json, properties_json) = (json!(input.labels).to_string(), json!(properties).to_string());
     let (correction, reason) = match &session.model.correction {
         Correction::Applied => ("applied", None),
         Correction::None => ("none", None),
@@ -402,8 +401,8 @@ pub(super) fn process_row<F: Folder>(
     let probes = (*correction == *"applied").then_some(session.overhead.round() as u64);
     let row = [
         Cell::Key(input.key),
-        labels.get(SERVICE).unwrap_or(&program).into(),
-        labels.get(BUILD).into(),
+        input.labels.get(SERVICE).unwrap_or(&program).into(),
+        input.labels.get(BUILD).into(),
         (&labels_json).into(),
         (&program).into(),
         file.property("command").into(),

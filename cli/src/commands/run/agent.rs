@@ -4,6 +4,7 @@ use crate::commands::run::recording;
 use crate::io::agent_library;
 use crate::io::exit::usage;
 use crate::io::talk::Talk;
+use crate::options::labels::{self, Label};
 use crate::options::settings::{self, LargeMethods, Settings};
 use anyhow::Result;
 use instrument_control::keys;
@@ -18,6 +19,13 @@ pub(crate) struct Opts {
     /// Name of the process in reports and of the profile [default: the program's name]
     #[arg(long, value_name = "NAME", env = "INSTRUMENT_NAME", hide_env_values = true, value_parser = file_name)]
     name: Option<String>,
+
+    /// What the process belongs to, such as service=shop or build=1.2, for export --format parquet; repeatable
+    ///
+    /// `run` takes what is not given from OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, then from the variables of CI services (the commit
+    /// is the build).
+    #[arg(hide_short_help = true, long, value_name = "KEY=VALUE", value_parser = labels::parse)]
+    label: Vec<Label>,
 
     /// Write the rewritten classes to this directory
     #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
@@ -41,11 +49,11 @@ pub(crate) struct Opts {
 }
 
 impl Opts {
-    /// What was asked for, and the agent's library.
+    /// What was asked for, and the agent's library. `environment`: the variables that label the process.
     ///
     /// # Errors
     /// Options that contradict each other or are not for the agent, and a library that is not there.
-    pub(crate) fn resolve(self, talk: &Talk) -> Result<Agent> {
+    pub(crate) fn resolve(self, environment: impl Fn(&str) -> Option<String>, talk: &Talk) -> Result<Agent> {
         let settings = Settings::resolve(self.settings, talk)?;
         if !settings.subclasses_of.is_empty() {
             return Err(usage(
@@ -61,7 +69,8 @@ impl Opts {
         self.recording.check(&settings)?;
         let library = find_library(self.library)?;
         let (name, dump) = (self.name, self.dump);
-        Ok(Agent { library, settings, recording: self.recording, name, dump, subgraph: false })
+        let labels = labels::option(&self.label, environment);
+        Ok(Agent { library, settings, recording: self.recording, name, labels, dump, subgraph: false })
     }
 }
 
@@ -73,6 +82,7 @@ pub(crate) struct Agent {
     pub(crate) settings: Settings,
     pub(crate) recording: recording::Opts,
     name: Option<String>,
+    labels: Option<String>,
     dump: Option<PathBuf>,
     /// Only what the roots can call is rewritten.
     pub(crate) subgraph: bool,
@@ -87,6 +97,7 @@ impl Agent {
         let settings = &self.settings;
         let mut options = self.recording.options()?;
         options.extend(self.name.iter().map(|name| (keys::NAME, name.clone())));
+        options.extend(self.labels.iter().map(|labels| (keys::LABELS, labels.clone())));
         let (include, exclude) = settings.patterns();
         options.extend(include.iter().map(|pattern| (keys::INCLUDE, pattern.clone())));
         options.extend(exclude.iter().map(|pattern| (keys::EXCLUDE, pattern.clone())));

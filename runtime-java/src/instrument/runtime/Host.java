@@ -56,6 +56,7 @@ final class Host {
         line(text, "processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
         line(text, "directory", property("user.dir"));
         line(text, "name", settings.called);
+        line(text, "labels", settings.labels);
         line(text, "command", property("sun.java.command"));
         line(text, "start-class", startClass());
         line(text, "host", hostName());

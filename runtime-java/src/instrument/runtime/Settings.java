@@ -27,6 +27,8 @@ final class Settings {
     final String name;
     /** What the user calls the process; null: nothing. */
     final String called;
+    /** What the process belongs to: service=shop,build=abc; null: nothing. */
+    final String labels;
     /** A file or a directory; null: the working directory. */
     final String out;
     /** One of the constants. */
@@ -84,6 +86,7 @@ final class Settings {
         called = chosen == null || chosen.isEmpty() ? null : chosen;
         String given = find("name");
         name = given == null || given.isEmpty() || given.indexOf('/') >= 0 || given.indexOf('\\') >= 0 ? "java" : given;
+        labels = find("labels");
         String target = find("out");
         out = target == null || target.isEmpty() ? null : target;
         record = readRecord(find("record"));
