@@ -100,7 +100,7 @@ fn aborted_constructors_in_a_pool_do_not_pile_up() {
 fn stack_overflow_loses_nothing() {
     for_each_clock(|jvm| {
         for flags in [&["-Xss512k"][..], &["-Xint", "-Xss512k"], &["-XX:TieredStopAtLevel=1", "-Xss512k"]] {
-            let times = if flags.len() == 1 { "100" } else { "20" };
+            let times = if flags.len() == 1 { "40" } else { "20" };
             let run = Run::new(jvm, &["overflow", times, "pclbs"]).jvm_args(flags).ok();
             let profile = run.profile();
             assert_balanced(&profile);
@@ -133,7 +133,7 @@ fn unmatched_and_unclosed_calls_are_reported() {
 fn killed_at_any_moment() {
     let jvms = jvms();
     let mut entries = Vec::new();
-    for round in 0..100u64 {
+    for round in 0..60u64 {
         let jvm = &jvms[round as usize % jvms.len()];
         let jvm = jvm.recording(MODES[round as usize / jvms.len() % MODES.len()]);
         // Every third round of each under the agent.
