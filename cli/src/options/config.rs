@@ -275,7 +275,20 @@ mod tests {
         assert_eq!(config.large_methods, Some(LargeMethods::Wrap));
         assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Tree)));
         assert_eq!(config.timing, Some(Timing::Sampled(64)));
-        assert_eq!(config.jobs, NonZeroUsize::new(4));
+        assert_eq!((config.jobs, config.level), (NonZeroUsize::new(4), Some(Level::default())));
+    }
+
+    /// The Gradle plugin has the same keys, but for those that are no matter of one task.
+    #[test]
+    fn every_key_is_in_the_gradle_plugin() {
+        let java = include_str!(
+            "../../../plugins/gradle/src/main/java/io/github/instrument/gradle/InstrumentExtension.java"
+        );
+        let example = example();
+        let keys = example.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key);
+        for key in keys.filter(|key| !["ids", "account", "jobs"].contains(key)) {
+            assert!(java.contains(&format!("\"--{key}\"")), "--{key}");
+        }
     }
 
     #[test]

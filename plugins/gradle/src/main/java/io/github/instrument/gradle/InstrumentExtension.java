@@ -26,11 +26,14 @@ public class InstrumentExtension {
     private List<String> root = new ArrayList<>();
     private List<String> region = new ArrayList<>();
     private String libraryCalls;
+    private String largeMethods;
     private String runtime;
     private String record;
     private String timing;
     private boolean strict;
     private boolean stripSignatures;
+    /** How hard jars are compressed, 1 to 12; null: as the binary does by itself. */
+    private Integer level;
     /** Further arguments of {@code instrument rewrite}. */
     private List<String> options = new ArrayList<>();
     /** Further options of the agent, KEY=VALUE each. */
@@ -55,6 +58,7 @@ public class InstrumentExtension {
             add(arguments, "--transform", String.join(",", transform));
         }
         add(arguments, "--library-calls", libraryCalls);
+        add(arguments, "--large-methods", largeMethods);
         add(arguments, "--runtime", runtime);
         add(arguments, "--record", record);
         add(arguments, "--timing", timing);
@@ -64,6 +68,7 @@ public class InstrumentExtension {
         if (stripSignatures) {
             arguments.add("--strip-signatures");
         }
+        add(arguments, "--level", level == null ? null : level.toString());
         arguments.addAll(options);
         return arguments;
     }
@@ -195,6 +200,14 @@ public class InstrumentExtension {
         this.libraryCalls = libraryCalls;
     }
 
+    public String getLargeMethods() {
+        return largeMethods;
+    }
+
+    public void setLargeMethods(String largeMethods) {
+        this.largeMethods = largeMethods;
+    }
+
     public String getRuntime() {
         return runtime;
     }
@@ -233,6 +246,14 @@ public class InstrumentExtension {
 
     public void setStripSignatures(boolean stripSignatures) {
         this.stripSignatures = stripSignatures;
+    }
+
+    public Integer getLevel() {
+        return level;
+    }
+
+    public void setLevel(Integer level) {
+        this.level = level;
     }
 
     public List<String> getOptions() {
