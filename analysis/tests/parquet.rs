@@ -112,6 +112,12 @@ fn the_same_profiles_give_the_same_bytes_in_any_order() {
     let labels = [("service", "a/b"), ("build", "7"), ("team", "x\"y")];
     let first = written(&paths, &labels, one.path());
     assert_eq!(first.processes, paths.len());
+    // Of many profiles each message names its own.
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    assert!(!first.messages.is_empty());
+    for message in &first.messages {
+        assert!(names.iter().any(|name| message.text.starts_with(&format!("{name}: "))), "{message:?}");
+    }
     paths.reverse();
     // Twice the same file is once the same process.
     paths.push(paths[0].clone());

@@ -95,7 +95,7 @@ pub fn write<F: Folder>(paths: &[PathBuf], labels: &Sources, folder: &mut F) -> 
             let request =
                 Request { files: vec![input.path.clone()], since, contexts: true, ..Request::default() };
             let mut session = Session::read(&request)?;
-            written.messages.append(&mut session.messages);
+            written.messages.extend(session.messages.drain(..).map(|message| naming(&input.path, message)));
             process::rows(&session, input, &mut known, &mut tables, &mut files)?;
             process::process_row(&session, input, &mut rows, &mut files)?;
             written.processes += 1;
@@ -113,6 +113,14 @@ pub fn write<F: Folder>(paths: &[PathBuf], labels: &Sources, folder: &mut F) -> 
         rows.finish(&mut files)?;
     }
     Ok(written)
+}
+
+/// What is said of one of many profiles names it.
+fn naming(path: &Path, message: Message) -> Message {
+    let name = path.display().to_string();
+    let text =
+        if message.text.starts_with(&name) { message.text } else { format!("{name}: {}", message.text) };
+    Message { text, ..message }
 }
 
 /// Makes and ends files.
