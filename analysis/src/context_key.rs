@@ -9,11 +9,12 @@
 //! Processes and threads are no part of the path: what a pool does is in the same context whichever of its threads does it. Ids, addresses,
 //! clocks and the order of siblings are in no key. In text a key is 32 hexadecimal digits.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::{Arcflow, Kind};
+use crate::model::{Arcflow, Consumer, HashMap, Kind};
 use crate::stable_name::stable;
 
 /// The key of a context.
@@ -53,12 +54,14 @@ impl ContextKey {
     /// Of all contexts of a model, by index of the node: the key by exact names, and that by stable ones.
     pub fn exact_of_model(model: &Arcflow) -> Vec<[ContextKey; 2]> {
         let mut keys: Vec<[ContextKey; 2]> = Vec::with_capacity(model.nodes().len());
+        let mut names = Names::new(model);
         for (i, node) in model.nodes().iter().enumerate() {
             let [exact, steady] = if i == 0 { [ContextKey::ROOT; 2] } else { keys[node.parent.0 as usize] };
             let name = model.name(node.consumer);
-            let key = exact.exact_child(node.kind, name);
-            let is_same = exact == steady && stable(name) == name;
-            keys.push([key, if is_same { key } else { steady.child(node.kind, name) }]);
+            let stable = names.stable(node.consumer);
+            let key = exact.extended(node.kind, name);
+            let is_same = exact == steady && stable == name;
+            keys.push([key, if is_same { key } else { steady.extended(node.kind, stable) }]);
         }
         keys
     }
@@ -66,11 +69,28 @@ impl ContextKey {
     /// The keys of all contexts of a model, by index of the node. Contexts that differ in their process or thread only have one key.
     pub fn of_model(model: &Arcflow) -> Vec<ContextKey> {
         let mut keys: Vec<ContextKey> = Vec::with_capacity(model.nodes().len());
+        let mut names = Names::new(model);
         for (i, node) in model.nodes().iter().enumerate() {
             let above = if i == 0 { ContextKey::ROOT } else { keys[node.parent.0 as usize] };
-            keys.push(above.child(node.kind, model.name(node.consumer)));
+            keys.push(above.extended(node.kind, names.stable(node.consumer)));
         }
         keys
+    }
+}
+
+/// The stable names of a model, each made once: there are many contexts for a name.
+struct Names<'a> {
+    model: &'a Arcflow,
+    known: HashMap<Consumer, Cow<'a, str>>,
+}
+
+impl<'a> Names<'a> {
+    fn new(model: &'a Arcflow) -> Names<'a> {
+        Names { model, known: HashMap::default() }
+    }
+
+    fn stable(&mut self, consumer: Consumer) -> &str {
+        self.known.entry(consumer).or_insert_with(|| stable(self.model.name(consumer)))
     }
 }
 

@@ -39,7 +39,7 @@ enum Values {
 
 struct Cells {
     values: Values,
-    /// By row: there is a value. Empty, as the values are, while there was none.
+    /// By row, up to the last value: there is one. The values are as many.
     present: Vec<bool>,
 }
 
@@ -79,30 +79,27 @@ impl Batch {
         for ((cells, cell), column) in columns.iter_mut().zip(row).zip(table.columns) {
             if cell == Cell::Null {
                 assert!(column.optional, "{}.{} has no value", table.name, column.name);
-                if !cells.present.is_empty() {
-                    cells.resize(*rows + 1);
-                }
                 continue;
             }
-            cells.resize(*rows + 1);
-            cells.present[*rows] = true;
-            let is_kept = match (&mut cells.values, cell) {
-                (Values::Keys(all), Cell::Key(key)) => set(all, key),
+            if cells.present.len() < *rows {
+                cells.resize(*rows);
+            }
+            cells.present.push(true);
+            match (&mut cells.values, cell) {
+                (Values::Keys(all), Cell::Key(key)) => all.push(key),
                 (Values::Texts(all), Cell::Text(text)) => {
-                    let number = numbers.get(text).copied().unwrap_or_else(|| {
+                    all.push(numbers.get(text).copied().unwrap_or_else(|| {
                         texts.push(ByteArray::from(text));
                         numbers.insert(text.to_owned(), texts.len() as u32 - 1);
                         texts.len() as u32 - 1
-                    });
-                    set(all, number)
+                    }));
                 }
-                (Values::Ints(all), Cell::Int(value)) => set(all, value),
-                (Values::Reals(all), Cell::Real(value)) => set(all, value),
-                (Values::Errors(all), Cell::Real(value)) => set(all, value as f32),
-                (Values::Flags(all), Cell::Flag(value)) => set(all, value),
-                _ => false,
-            };
-            assert!(is_kept, "{}.{} cannot hold {cell:?}", table.name, column.name);
+                (Values::Ints(all), Cell::Int(value)) => all.push(value),
+                (Values::Reals(all), Cell::Real(value)) => all.push(value),
+                (Values::Errors(all), Cell::Real(value)) => all.push(value as f32),
+                (Values::Flags(all), Cell::Flag(value)) => all.push(value),
+                _ => panic!("{}.{} cannot hold {cell:?}", table.name, column.name),
+            }
         }
         *rows += 1;
     }
@@ -134,11 +131,6 @@ impl Batch {
         }
         order
     }
-}
-
-fn set<T>(all: &mut [T], value: T) -> bool {
-    let last = all.last_mut();
-    last.map(|last| *last = value).is_some()
 }
 
 impl Cells {

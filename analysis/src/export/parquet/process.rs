@@ -253,10 +253,11 @@ impl Values<'_> {
         let counts = ["exits", "unwinds", "aborted", "unclosed", "unmatched", "open"].map(at);
         let times = ["timed", "min_ns", "max_ns", "open_ns", "closed_ns", "sum_squares"].map(at);
         let mut threads: Vec<Option<&str>> = vec![None; model.nodes().len()];
+        let mut row = vec![Cell::Null; VALUES.columns.len()];
         for (i, node) in model.nodes().iter().enumerate().skip(1) {
             let name = model.name(node.consumer);
             threads[i] = if node.kind == Kind::Thread { Some(name) } else { threads[node.parent.0 as usize] };
-            let mut row = vec![Cell::Null; VALUES.columns.len()];
+            row.fill(Cell::Null);
             let method = is_context(node.kind).then(|| known.method(node.kind, name, origins).key);
             let cells = [
                 Cell::Key(self.input.key),
