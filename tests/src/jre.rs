@@ -40,7 +40,7 @@ pub fn newest() -> Result<Jre> {
 }
 
 /// The default JDK, a newer one if there is one, and those of the pinned wheels that can be had here; oldest first. A wheel between two others
-/// is left to runs of the whole corpus: each virtual machine takes a quarter of the time of the suites.
+/// is left to runs of the whole corpus: each virtual machine makes the suites longer.
 pub fn all() -> Result<Vec<Jre>> {
     let default = Jdk::default_kit()?;
     let mut found = vec![Jre { home: default.home.clone(), version: default.version }];

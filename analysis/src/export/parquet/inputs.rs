@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::labels::{Labels, Sources};
+use super::labels::{Labels, Sources, unread};
 use super::place::{Partition, hex};
 use super::schema::VERSION;
 use crate::merge::Party;
@@ -52,6 +52,13 @@ impl Inputs {
                 return Err(Error::Request(format!("--format parquet: {}", not_a_profile(path))));
             }
             let file = ProfileFile::open(path, 0, false)?;
+            for part in unread(file.property("labels").unwrap_or_default()) {
+                let text = format!(
+                    "{}: {part} in instrument.labels is no label and is left out; a label is written KEY=VALUE",
+                    path.display()
+                );
+                messages.push(Message::warning(text));
+            }
             let input = Input::of(&file, labels)?;
             let party = Party { profile: &file.profile, source: file.source() };
             let fullness = (party.fullness().map_err(Error::profile(path))?, input.content);

@@ -35,6 +35,12 @@ pub fn read(text: &str) -> Labels {
     pairs.filter(|(key, _)| !key.is_empty()).collect()
 }
 
+/// What of a text is no pair, and is left out by [`read`].
+pub(super) fn unread(text: &str) -> impl Iterator<Item = &str> {
+    let has_name = |pair: &str| pair.split_once('=').is_some_and(|(key, _)| !key.trim().is_empty());
+    text.split(',').map(str::trim).filter(move |pair| !pair.is_empty() && !has_name(pair))
+}
+
 /// The text that [`read`] reads.
 pub fn text(labels: &Labels) -> String {
     let mut text = String::new();
@@ -90,6 +96,7 @@ mod tests {
         let expected = [("a", "2"), ("b", "x,y"), ("c", ""), ("team", "%zz\u{fc}%")];
         assert_eq!(labels, expected.map(|(key, value)| (key.into(), value.into())).into());
         assert!(read("").is_empty());
+        assert_eq!(unread("a=1,=x, none,c=,").collect::<Vec<_>>(), ["=x", "none"]);
     }
 
     proptest::proptest! {
