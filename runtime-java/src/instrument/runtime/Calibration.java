@@ -3,19 +3,27 @@ package instrument.runtime;
 /**
  * Measures what the probes cost, in the way to record that is in use, on regions that no reader sees: before the first event of the program and again
  * at its end, when the compiler has done its best with the probes, as with the program. Under the agent, where nobody shall
- * wait for it, the first time is when the program has run for a while, if it does.
+ * wait for it, the first time is when the program has run for a while, if it does. A measurement takes the time that the settings allow;
+ * where nobody waits, or a longer life has gone before, up to {@link #LONGER} times as much: compilers have to be done.
  *
  * <p>What both found is written as properties. The figures to use are those of the one that had {@link #LEAST_ROUNDS}; if both had, of the cheaper one. If
- * neither had, they are written all the same: the number of rounds lets readers know that they are not to be used.
+ * neither had, they are written all the same: the number of rounds lets readers know that they are not to be used. Of calls that are not timed
+ * the cheaper figure is used, whichever measurement it is from.
  */
 final class Calibration {
     /** Steady rounds that figures need: the median of so many is known to a seventh of their spread. */
     private static final int LEAST_ROUNDS = 50;
     /** A measurement may go on for so many times its time, while other threads have the processor. */
     private static final int PATIENCE = 10;
+    /** How much longer than the settings say it may take where there is time. */
+    private static final int LONGER = 5;
+    /** The part of a program's life that the measurement at its end may take, if that is more than the settings say. */
+    private static final int PART_OF_LIFE = 8;
 
     /** The figures that the file has; null: none. */
     private static Calibration best;
+    /** Of a call that is not timed, in ns, from rounds enough; below 0: there were none. */
+    private static double leastUntimed = -1;
 
     /** Steady rounds; if not all calls are timed, of the kind of round that has fewer of them. */
     private final int rounds;
@@ -37,26 +45,38 @@ final class Calibration {
     /** Another recording begins. */
     static void renew() {
         best = null;
+        leastUntimed = -1;
     }
 
     /** Calibrates in the time that the settings allow; the thread's own state is put back afterwards. */
     static void start(ProfileFile file, Settings settings) {
-        run(file, settings, "start");
+        run(file, settings, "start", budget(settings));
+    }
+
+    /** The same where nobody waits for it. Whether there are figures from rounds enough. */
+    static boolean late(ProfileFile file, Settings settings) {
+        run(file, settings, "start", LONGER * budget(settings));
+        return best != null && best.rounds >= LEAST_ROUNDS;
     }
 
     /** Calibrates once more when the program ends. */
     static void end(ProfileFile file, Settings settings) {
-        run(file, settings, "end");
+        long budget = budget(settings);
+        run(file, settings, "end", Math.max(budget, Math.min(LONGER * budget, file.age() / PART_OF_LIFE)));
     }
 
-    private static void run(ProfileFile file, Settings settings, String phase) {
+    private static long budget(Settings settings) {
+        return settings.calibrate * 1000000L;
+    }
+
+    private static void run(ProfileFile file, Settings settings, String phase, long budget) {
         // A pause would make the probes cheap.
         synchronized (Pauses.LOCK) {
-            runAlone(file, settings, phase);
+            runAlone(file, settings, phase, budget);
         }
     }
 
-    private static void runAlone(ProfileFile file, Settings settings, String phase) {
+    private static void runAlone(ProfileFile file, Settings settings, String phase, long budget) {
         ThreadState scratch = settings.calibrate == 0 ? null : Threads.scratch(Thread.currentThread());
         if (scratch == null) {
             return;
@@ -67,7 +87,7 @@ final class Calibration {
         SlowPath.enter(scratch, CalibrationCalls.OUTERMOST, 0, null);
         ProfilerRuntime.onTrial(scratch);
         try {
-            found = measure(scratch, settings, phase);
+            found = measure(scratch, settings, phase, budget);
         } finally {
             ProfilerRuntime.onTrial(null);
             // Another thread may have moved it to another place: there it is nobody's from now on.
@@ -80,8 +100,7 @@ final class Calibration {
     }
 
     /** What was found; null: no round counted. */
-    private static String measure(ThreadState scratch, Settings settings, String phase) {
-        long budget = settings.calibrate * 1000000L;
+    private static String measure(ThreadState scratch, Settings settings, String phase, long budget) {
         CalibrationRounds all = new CalibrationRounds();
         CalibrationRounds rare = settings.sampled != 1 ? new CalibrationRounds() : null;
         CalibrationRounds.run(scratch, all, rare, LEAST_ROUNDS, budget * 7 / 10, Clock.now() + PATIENCE * budget);
@@ -97,8 +116,10 @@ final class Calibration {
             found.more(text, settings);
             Host.line(text, "calibration.rounds.least", Integer.toString(LEAST_ROUNDS));
         }
-        Host.line(text, "calibration.clock", decimal(CalibrationRounds.clock(budget / 10)));
-        Host.line(text, "calibration.allocation", decimal(CalibrationRounds.allocation(budget * 2 / 10)));
+        found.untimed(text);
+        long single = budget(settings);
+        Host.line(text, "calibration.clock", decimal(CalibrationRounds.clock(single / 10)));
+        Host.line(text, "calibration.allocation", decimal(CalibrationRounds.allocation(single * 2 / 10)));
         return text.toString();
     }
 
@@ -117,14 +138,23 @@ final class Calibration {
         Host.line(text, key + "rounds", Integer.toString(rounds));
     }
 
-    private void more(StringBuilder text, Settings settings) {
-        if (rare != null) {
-            // One call in N is timed even so. The time of the others is not measured, so nothing of the cost is inside.
-            double share = 1.0 / Sampling.RARE;
-            double untimed = (rare.cost() - share * cost) / (1 - share);
-            Host.line(text, "calibration.inner.untimed", "0");
-            Host.line(text, "calibration.outer.untimed", decimal(Math.max(0, untimed)));
+    /** The cost of a call that is not timed, if it is less than what was found before. */
+    private void untimed(StringBuilder text) {
+        if (rare == null) {
+            return;
         }
+        // One call in N is timed even so. The time of the others is not measured, so nothing of the cost is inside.
+        double share = 1.0 / Sampling.RARE;
+        double untimed = Math.max(0, (rare.cost() - share * cost) / (1 - share));
+        boolean counts = rounds >= LEAST_ROUNDS;
+        if (counts ? leastUntimed < 0 || untimed < leastUntimed : best == this) {
+            leastUntimed = counts ? untimed : leastUntimed;
+            Host.line(text, "calibration.inner.untimed", "0");
+            Host.line(text, "calibration.outer.untimed", decimal(untimed));
+        }
+    }
+
+    private void more(StringBuilder text, Settings settings) {
         if (settings.cpu) {
             // No other thread had the processor in the rounds that count: a pair takes as much CPU time as time.
             double cpu = within(all.innerCpu());

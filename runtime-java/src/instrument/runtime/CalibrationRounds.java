@@ -18,6 +18,11 @@ final class CalibrationRounds {
     private static final double COMPILED = 1.03;
     /** A round that takes longer than so many times the one before has been interrupted: no more than that was this thread's. */
     private static final int INTERRUPTED = 2;
+    /**
+     * ns for which nothing became cheaper, if there is the time: the last compiler (C2) takes its time, and what the one before it (C1) made is
+     * steady until then, and two to five times as dear.
+     */
+    private static final long STABLE = 150000000L;
     /** Rounds between two looks whether there are enough. */
     private static final int CHECK = 16;
 
@@ -34,11 +39,12 @@ final class CalibrationRounds {
     private double least = Double.MAX_VALUE;
 
     /**
-     * Goes on until so many rounds are steady and the cheapest has been so for a quarter of the time, or the time is up: ns of this thread, not
+     * Goes on until so many rounds are steady and nothing has become cheaper for a while, or the time is up: ns of this thread, not
      * counting those of others in between, and at the latest when the clock says so. With {@code rare}, half of the rounds time few
      * calls, in turn with the others: what is compiled has seen both.
      */
     static void run(ThreadState state, CalibrationRounds all, CalibrationRounds rare, int enough, long budget, long latest) {
+        long stable = Math.max(budget / 4, Math.min(STABLE, budget / 2));
         long spent = 0;
         long improved = 0;
         long last = budget / CHECK;
@@ -48,6 +54,7 @@ final class CalibrationRounds {
                 return;
             }
             double before = all.least;
+            double rareBefore = rare == null ? 0 : rare.least;
             state.timeAll(true);
             all.round(state);
             if (rare != null) {
@@ -56,11 +63,10 @@ final class CalibrationRounds {
             }
             last = Math.min(Clock.now() - began, INTERRUPTED * last);
             spent += last;
-            if (all.least * COMPILED < before) {
+            if (all.least * COMPILED < before || rare != null && rare.least * COMPILED < rareBefore) {
                 improved = spent;
             }
-            boolean stable = i % CHECK == 0 && spent - improved > budget / 4;
-            if (stable && all.steady() >= enough && (rare == null || rare.steady() >= enough)) {
+            if (i % CHECK == 0 && spent - improved > stable && all.steady() >= enough && (rare == null || rare.steady() >= enough)) {
                 return;
             }
         }

@@ -24,6 +24,8 @@ final class Lifetime implements Runnable {
     private static final int CALIBRATE = 2;
     /** ms after the start: most of what starts a program is over, and what was killed before has hardly a time worth correcting. */
     private static final int LATER = 2000;
+    /** ms of the longest pause before another try. */
+    private static final int LATEST = 32000;
 
     private Lifetime(ProfileFile file, Settings settings, int task) {
         this.file = file;
@@ -147,8 +149,13 @@ final class Lifetime implements Runnable {
         }
         try {
             if (task == CALIBRATE) {
-                Thread.sleep(LATER);
-                Calibration.start(file, settings);
+                // Where the compilers are late, the next time finds what they have made meanwhile.
+                for (int pause = LATER; pause <= LATEST; pause *= 2) {
+                    Thread.sleep(pause);
+                    if (Calibration.late(file, settings)) {
+                        return;
+                    }
+                }
                 return;
             }
             while (true) {

@@ -269,6 +269,11 @@ final class ProfileFile {
         }
     }
 
+    /** ns since the file was made. */
+    long age() {
+        return Clock.now() - header.get(Format.START_CLOCK);
+    }
+
     /** Writes the clock into a word of the header. */
     void clock(int word) {
         header.put(word, Clock.now());
