@@ -27,6 +27,7 @@ pub(crate) struct Recorder {
     missed: StaticMethod,
     properties: StaticMethod,
     holders: StaticMethod,
+    selection_change: StaticMethod,
     profile: StaticMethod,
     configure: StaticMethod,
     begin: StaticMethod,
@@ -54,6 +55,7 @@ impl Recorder {
         let missed = jni.static_method(CLASS, "missed", "([B)V")?;
         let properties = jni.static_method(CLASS, "properties", "([B)V")?;
         let holders = jni.static_method(CLASS, "holders", "([B)V")?;
+        let selection_change = jni.static_method(CLASS, "selectionChange", "([B)V")?;
         let profile = jni.static_method(CLASS, "profile", "()[B")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         let begin = jni.static_method(CLASS, "begin", "([B)V")?;
@@ -67,6 +69,7 @@ impl Recorder {
             missed,
             properties,
             holders,
+            selection_change,
             profile,
             configure,
             begin,
@@ -142,6 +145,16 @@ impl Recorder {
     /// Writes who holds objects that may leak.
     pub(crate) fn holders(&self, jni: Jni<'_>, data: &[u8]) {
         jni.call_with_bytes(&self.holders, data);
+    }
+
+    /// Writes that methods were excluded or included now, by these patterns.
+    pub(crate) fn selection_change(&self, jni: Jni<'_>, excluded: bool, ids: &[u32], patterns: &[String]) {
+        let action: u32 = if excluded { 1 } else { 2 };
+        let mut data = vec![0; 8];
+        let words = [action, ids.len() as u32].into_iter().chain(ids.iter().copied());
+        data.extend(words.flat_map(u32::to_le_bytes));
+        data.extend(patterns.join("\n").into_bytes());
+        jni.call_with_bytes(&self.selection_change, &data);
     }
 
     /// Writes what is left, before the end. `missed`: roots that match nothing that was rewritten now; it may have been earlier.

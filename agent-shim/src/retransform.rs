@@ -3,7 +3,7 @@
 use crate::class_rules::Origin;
 use crate::jvmti::{Global, Jni, Jvmti, Object};
 use crate::talk::say;
-use crate::{Agent, unrewritten};
+use crate::{Agent, Live, unrewritten};
 
 /// Sends the classes through the hook that were loaded before it was there: what other agents and the system class loader have brought before
 /// the virtual machine was initialised, or an attached program has; of the JDK what the user asked for.
@@ -56,6 +56,51 @@ pub(crate) fn send_again(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &str) -> bool {
         jni.forget_global(class);
         done
     })
+}
+
+/// The classes that may be rewritten whose names `wanted` lets through.
+pub(crate) fn loaded(
+    agent: &Agent,
+    live: &Live,
+    jvmti: Jvmti<'_>,
+    jni: Jni<'_>,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<Global> {
+    let mut found = Vec::new();
+    each_loaded(jvmti, jni, |class, name| {
+        if wanted(name) && is_considered(agent, live, jvmti, jni, class, name) {
+            found.extend(jni.global(class));
+        }
+    });
+    found
+}
+
+fn is_considered(
+    agent: &Agent,
+    live: &Live,
+    jvmti: Jvmti<'_>,
+    jni: Jni<'_>,
+    class: &Object<'_>,
+    name: &str,
+) -> bool {
+    let Ok(loader) = jvmti.loader(class, jni) else { return false };
+    let origin = live.origin(jni, &loader, name.as_bytes());
+    jni.forget(loader);
+    agent.hook.may_want(origin, name.as_bytes()) && jvmti.is_modifiable(class)
+}
+
+/// Every class that is loaded and has a name of its own.
+pub(crate) fn each_loaded<'a>(jvmti: Jvmti<'a>, jni: Jni<'a>, mut visit: impl FnMut(&Object<'a>, &str)) {
+    let classes = match jvmti.loaded_classes(jni) {
+        Ok(classes) => classes,
+        Err(error) => return say(format_args!("classes that are loaded stay as they are: {error}")),
+    };
+    for class in classes {
+        if let Some(name) = class_name(jvmti, &class) {
+            visit(&class, &name);
+        }
+        jni.forget(class);
+    }
 }
 
 /// The name of a class as the class file has it; none for arrays and hidden classes, which have a dot in theirs.

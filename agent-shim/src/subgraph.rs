@@ -7,9 +7,9 @@
 //!    entered, in proportion to that: one retransformation for all of it, and twice as long a pause behind each.
 //! 4. When nothing new was entered for a while, the methods that were only ahead get their own code again.
 
-use crate::class_rules::Origin;
 use crate::in_hook::InHook;
 use crate::jvmti::{AgentThread, Environment, Global, Jni, Jvmti, Object};
+use crate::retransform::{each_loaded, loaded};
 use crate::talk::{contained, say};
 use crate::{AGENT, Agent, Live};
 use instrument_control::answer;
@@ -192,51 +192,6 @@ pub(crate) fn begin(agent: &'static Agent, subgraph: &'static Subgraph, jvmti: J
     if !begun {
         *lock(&subgraph.thread) = Thread::None;
         say(format_args!("callbacks are not followed: there is no thread for it"));
-    }
-}
-
-/// The classes that may be rewritten whose names `wanted` lets through.
-fn loaded(
-    agent: &Agent,
-    live: &Live,
-    jvmti: Jvmti<'_>,
-    jni: Jni<'_>,
-    wanted: impl Fn(&str) -> bool,
-) -> Vec<Global> {
-    let mut found = Vec::new();
-    each_loaded(jvmti, jni, |class, name| {
-        if wanted(name) && is_considered(agent, live, jvmti, jni, class, name) {
-            found.extend(jni.global(class));
-        }
-    });
-    found
-}
-
-fn is_considered(
-    agent: &Agent,
-    live: &Live,
-    jvmti: Jvmti<'_>,
-    jni: Jni<'_>,
-    class: &Object<'_>,
-    name: &str,
-) -> bool {
-    let Ok(loader) = jvmti.loader(class, jni) else { return false };
-    let origin: Origin = live.origin(jni, &loader, name.as_bytes());
-    jni.forget(loader);
-    agent.hook.may_want(origin, name.as_bytes()) && jvmti.is_modifiable(class)
-}
-
-/// Every class that is loaded and has a name of its own.
-fn each_loaded<'a>(jvmti: Jvmti<'a>, jni: Jni<'a>, mut visit: impl FnMut(&Object<'a>, &str)) {
-    let classes = match jvmti.loaded_classes(jni) {
-        Ok(classes) => classes,
-        Err(error) => return say(format_args!("classes that are loaded stay as they are: {error}")),
-    };
-    for class in classes {
-        if let Some(name) = crate::retransform::class_name(jvmti, &class) {
-            visit(&class, &name);
-        }
-        jni.forget(class);
     }
 }
 

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 
 use crate::arcs::{Arcs, FunctionId};
 use crate::correction::Correction;
+use crate::load::CallTimes;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, Node};
 use crate::session::Session;
 use crate::thread_time::ThreadTime;
@@ -84,16 +85,61 @@ impl Candidate {
     }
 }
 
+/// What a program and its recording had taken at one moment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Spent {
+    running_ns: f64,
+    /// By method: what recording its calls took, and its own time without that.
+    methods: HashMap<String, (f64, f64)>,
+}
+
+impl Spent {
+    /// Asks a session.
+    ///
+    /// # Errors
+    /// No times were recorded, or they cannot be corrected.
+    pub fn of(session: &Session, arcs: &Arcs) -> Result<Spent, NoCost> {
+        let model = &session.model;
+        let running = running(model)?;
+        let mut methods = HashMap::default();
+        for id in arcs.ids() {
+            let name = model.name(arcs.function(id).consumer);
+            if let Some(calls) = session.calls.get(name) {
+                methods.insert(name.to_owned(), (calls.recording_ns, arcs.self_base(id)[running]));
+            }
+        }
+        Ok(Spent { running_ns: arcs.total()[running], methods })
+    }
+
+    fn method(&self, name: &str) -> (f64, f64) {
+        self.methods.get(name).copied().unwrap_or_default()
+    }
+}
+
 impl Advice {
     /// Asks a session. `budget_percent`: what recording may take, in percent of the running time.
     ///
     /// # Errors
     /// No times were recorded, or they cannot be corrected.
     pub fn of(session: &Session, arcs: &Arcs, budget_percent: f64) -> Result<Advice, NoCost> {
+        Advice::since(session, arcs, budget_percent, &Spent::default())
+    }
+
+    /// The same by what a program that goes on has done since an earlier moment. Times are of that time; calls and contexts are all.
+    ///
+    /// # Errors
+    /// No times were recorded, or they cannot be corrected.
+    pub fn since(
+        session: &Session,
+        arcs: &Arcs,
+        budget_percent: f64,
+        earlier: &Spent,
+    ) -> Result<Advice, NoCost> {
         let model = &session.model;
         let running = running(model)?;
-        let running_ns = arcs.total()[running];
-        let all: f64 = session.calls.values().map(|calls| calls.recording_ns).sum();
+        let running_ns = (arcs.total()[running] - earlier.running_ns).max(0.0);
+        let spent = |(name, calls): (&String, &CallTimes)| calls.recording_ns - earlier.method(name).0;
+        let all: f64 = session.calls.iter().map(spent).sum::<f64>().max(0.0);
         let recording = |methods, calls, contexts, recording_ns| Recording {
             methods,
             calls,
@@ -102,7 +148,7 @@ impl Advice {
             percent: if running_ns > 0.0 { 100.0 * recording_ns / running_ns } else { 0.0 },
         };
         let budget = running_ns * budget_percent / 100.0;
-        let (chosen, rest) = choose(candidates(session, arcs, running), all, budget);
+        let (chosen, rest) = choose(candidates(session, arcs, running, earlier), all, budget);
         let left_out: HashSet<Consumer> =
             chosen.iter().map(|one| arcs.function(one.function).consumer).collect();
         let methods = || arcs.functions().iter().filter(|function| function.kind == Kind::Method);
@@ -138,7 +184,7 @@ fn running(model: &Arcflow) -> Result<usize, NoCost> {
 }
 
 /// Methods that can be left out.
-fn candidates(session: &Session, arcs: &Arcs, running: usize) -> Vec<Candidate> {
+fn candidates(session: &Session, arcs: &Arcs, running: usize, earlier: &Spent) -> Vec<Candidate> {
     let model = &session.model;
     let mut by_brief = HashMap::<String, u32>::default();
     for name in session.calls.keys() {
@@ -147,7 +193,11 @@ fn candidates(session: &Session, arcs: &Arcs, running: usize) -> Vec<Candidate> 
     let candidate = |id: FunctionId| {
         let function = arcs.function(id);
         let name = model.name(function.consumer);
-        let calls = session.calls.get(name).filter(|calls| calls.recording_ns > 0.0)?;
+        let (recording_before, own_before) = earlier.method(name);
+        let recording_ns = session.calls.get(name)?.recording_ns - recording_before;
+        if recording_ns <= 0.0 {
+            return None;
+        }
         if function.kind != Kind::Method || is_outermost(arcs, id) || model.origins.get(name).is_none() {
             return None;
         }
@@ -159,8 +209,8 @@ fn candidates(session: &Session, arcs: &Arcs, running: usize) -> Vec<Candidate> 
             method: name.to_owned(),
             pattern,
             calls: function.calls,
-            recording_ns: calls.recording_ns,
-            own_ns: arcs.self_base(id)[running].max(0.0),
+            recording_ns,
+            own_ns: (arcs.self_base(id)[running] - own_before).max(0.0),
         };
         Some(Candidate { function: id, method })
     };

@@ -24,6 +24,7 @@ pub enum Answer {
     HeapDump(HeapDump),
     Paused(Paused),
     Stopped(Stopped),
+    Selected(Selected),
     Collected(Collected),
     Attached(Attached),
 }
@@ -46,6 +47,7 @@ impl Answer {
             Request::Snapshot { .. } | Request::Reset {} => read(answer).map(Answer::Copied),
             Request::HeapDump { .. } => read(answer).map(Answer::HeapDump),
             Request::Pause {} | Request::Resume {} => read(answer).map(Answer::Paused),
+            Request::Exclude { .. } | Request::Include { .. } => read(answer).map(Answer::Selected),
             Request::Stop {} => read(answer).map(Answer::Stopped),
             Request::Gc {} => read(answer).map(Answer::Collected),
         }
@@ -416,6 +418,20 @@ pub struct Paused {
     pub pauses: Option<u64>,
     /// For how long in all.
     pub paused_ns: Option<u64>,
+}
+
+/// Methods were excluded, or included again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Selected {
+    /// Methods that lost or got their probes.
+    pub methods: u64,
+    /// Their classes.
+    pub classes: u64,
+    /// Roots that fit; they stay as they are.
+    pub roots: u64,
+    /// What rewriting the classes took.
+    pub ns: u64,
 }
 
 /// A recording has ended.

@@ -7,7 +7,7 @@
 //!
 //! # Protocol, version 1
 //! A client connects, sends one line, a JSON object, and gets one line, a JSON object; then the connection is closed. A line has at most
-//! 64 KiB and 5 seconds to come. Requests are answered one at a time.
+//! 1 MiB and 5 seconds to come. Requests are answered one at a time.
 //!
 //! ```text
 //! {"v":1,"request":"thread","id":1}
@@ -31,6 +31,7 @@
 //! | `reset` | | the figures of the profile count from now on: readers take from them what it is now, of which a snapshot is put beside it ([`of_reset`](instrument_names::snapshot::of_reset)) |
 //! | `heap-dump` | `file`, an absolute path | the heap is written there as HPROF |
 //! | `pause`, `resume` | | recording pauses, or resumes |
+//! | `exclude`, `include` | `methods`, patterns | the methods that fit lose their probes, or get those back that they lost so: how many `methods` of how many `classes`, what of them is a root and stays (`roots`), `ns` |
 //! | `stop` | | recording ends: `classes` have their own bytes again, `refused` have not, `ns` is what that took; the `profile` is complete, and nobody answers any more |
 //! | `gc` | | garbage is collected |
 //!
@@ -45,7 +46,7 @@ use std::time::Duration;
 /// What both ends speak.
 pub const VERSION: u64 = 1;
 /// Bytes of the longest request.
-pub const MAX_REQUEST: usize = 64 << 10;
+pub const MAX_REQUEST: usize = 1 << 20;
 /// The longest time that a request may take to come.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -93,6 +94,12 @@ pub enum Request {
     },
     Pause {},
     Resume {},
+    Exclude {
+        methods: Vec<String>,
+    },
+    Include {
+        methods: Vec<String>,
+    },
     Stop {},
     Gc {},
 }

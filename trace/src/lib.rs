@@ -415,6 +415,20 @@
 //! | 0 | 8 | in a profile with trees the number of the node; else id + 1 of the method |
 //! | 8 | 8 | instructions |
 //!
+//! ## 24: change of the selection
+//! Which methods were excluded, or included again, while the program ran: one region for each change. Offset 16: length of the data, which is at
+//! 64.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 8 | the clock. Excluded: before the first method lost its probes; included: when the last one had them again |
+//! | 8 | 4 | 1: excluded; 2: included |
+//! | 12 | 4 | how many ids follow |
+//! | 16 | 4 each | ids of methods that this concerned when it happened, ascending |
+//! | | | the patterns that were given, a line for each, up to the end of the data: what fits and was loaded later is excluded or included as well |
+//!
+//! Calls of an excluded method are nowhere in the file, but those that were open then, which are closed when they end.
+//!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots`; `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
@@ -441,8 +455,9 @@
 //! | `calibration.cpu.inner`, `calibration.cpu.outer` | what a call's probes add to readings of the thread's CPU time, in the call and in its caller; only if CPU time is recorded |
 //!
 //! The keys without the name of a measurement are the figures to use. A key that comes again replaces the one before: the recorder
-//! calibrates once more when the program ends. Under the agent the start is 2 s after that of the program: of a program that was
-//! killed before nothing is known.
+//! calibrates once more when the program ends. Of calls that are not timed the cheaper figure is used, whichever measurement it is from. Under the
+//! agent the start is 2 s after that of the program, and later again until there are rounds enough: of a program that was killed before nothing is
+//! known.
 //!
 //! # Example
 //! A thread `main` that is inside its method 5, having called it twice (words as hexadecimal numbers):
@@ -495,6 +510,7 @@ mod reader;
 mod region_timing;
 mod regions;
 mod remote;
+mod selection;
 mod source;
 mod thread;
 mod tree;
@@ -522,6 +538,7 @@ pub use pause::Pause;
 pub use profile::{Profile, RemoteCallsAt};
 pub use region_timing::{Passage, RegionTiming};
 pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};
+pub use selection::SelectionChange;
 pub use source::Source;
 pub use thread::{Allocation, Frame, Piece, Thread, ThreadKind, TreeAllocation};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};

@@ -15,6 +15,7 @@ use crate::pause::Pause;
 use crate::reader;
 use crate::region_timing::RegionTiming;
 use crate::remote::{Connection, RemoteCall, RemoteCalls};
+use crate::selection::SelectionChange;
 use crate::source::Source;
 use crate::thread::Thread;
 use crate::wait::WaitPiece;
@@ -64,6 +65,8 @@ pub struct Profile {
     pub pauses: Vec<Pause>,
     /// Searches for who holds objects that may leak, in the order of the file.
     pub holder_searches: Vec<HolderSearch>,
+    /// Methods that were excluded, or included again, while the program ran; in the order in which that happened.
+    pub selection_changes: Vec<SelectionChange>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.

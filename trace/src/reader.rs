@@ -23,6 +23,7 @@ use crate::profile::Profile;
 use crate::region_timing::{Passage, RegionTiming};
 use crate::regions::{Region, walk};
 use crate::remote::{Connection, RemoteCalls};
+use crate::selection::SelectionChange;
 use crate::source::Source;
 use crate::thread::{Allocation, Frame, Piece, Thread, ThreadKind};
 use crate::tree_region::{self, Numbers};
@@ -173,6 +174,7 @@ impl Reader<'_, '_> {
             REMOTE_CALLS => self.remote_calls(region),
             PAUSES => self.pauses(region),
             HOLDERS => self.holders(region),
+            SELECTION_CHANGES => self.selection_change(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -324,6 +326,15 @@ impl Reader<'_, '_> {
         let ns = u64::from(high) << 32 | u64::from(low);
         let search = HolderSearch { copy: region.copy, end, objects, ns, holders };
         self.profile.holder_searches.push(search);
+    }
+
+    fn selection_change(&mut self, region: &Region) {
+        let structure = "change of the selection";
+        let Some(data) = self.data(region, structure) else { return };
+        match SelectionChange::decode(region.copy, &data) {
+            Ok(change) => self.profile.selection_changes.push(change),
+            Err(reason) => self.damage(region.offset, structure, reason),
+        }
     }
 
     fn thread(&mut self, region: &Region) {

@@ -51,6 +51,8 @@ impl<'a> Asked<'a> {
             Request::HeapDump { file } => self.heap_dump(&file).map(Answer::HeapDump),
             Request::Pause {} => self.pause(true).map(Answer::Paused),
             Request::Resume {} => self.pause(false).map(Answer::Paused),
+            Request::Exclude { methods } => self.select(true, &methods).map(Answer::Selected),
+            Request::Include { methods } => self.select(false, &methods).map(Answer::Selected),
             Request::Stop {} => self.stop().map(Answer::Stopped),
             Request::Gc {} => self.gc().map(Answer::Collected),
         }

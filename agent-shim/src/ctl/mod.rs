@@ -8,6 +8,7 @@ mod heap_dump;
 mod methods;
 mod objects;
 mod place;
+mod selection;
 mod server;
 mod snapshot;
 mod threads;

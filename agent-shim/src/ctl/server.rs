@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(read(b"{}\nmore").unwrap(), b"{}");
         assert_eq!(read(b"{}").unwrap(), b"{}");
         assert_eq!(read(b"").unwrap_err(), "no request");
-        assert!(read(&vec![b'x'; MAX_REQUEST + 1]).unwrap_err().contains("at most 65536 bytes"));
+        assert!(read(&vec![b'x'; MAX_REQUEST + 1]).unwrap_err().contains("at most 1048576 bytes"));
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Asked<'_> {
     }
 
     /// Where the profile is.
-    fn profile(self) -> Result<PathBuf, String> {
+    pub(super) fn profile(self) -> Result<PathBuf, String> {
         let profile = self.recording()?.remove("file");
         Ok(PathBuf::from(profile.ok_or("nothing has been recorded so far, so there is no profile")?))
     }

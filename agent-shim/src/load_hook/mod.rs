@@ -1,5 +1,6 @@
 //! A class on its way into the virtual machine: looked at ([`choice`]), numbered, rewritten. No JVMTI here.
 
+mod changes;
 mod choice;
 mod fixed;
 mod unmatched;
@@ -12,6 +13,7 @@ use crate::recorder::News;
 use crate::report::Report;
 use crate::subgraph::Subgraph;
 use crate::talk::say;
+use changes::Changes;
 use choice::OwnByName;
 pub(crate) use fixed::MACHINE_CLASSES;
 use fixed::{machine_work, rewrite_object, rewrite_with};
@@ -62,6 +64,8 @@ pub(crate) struct LoadHook {
     roots: Vec<String>,
     /// Only what the roots can call is rewritten.
     subgraph: Option<Subgraph>,
+    /// Less the methods that were excluded since.
+    changes: Changes,
     regions: Arc<[Region]>,
     /// Whether the class of each region was met.
     regions_met: Vec<AtomicBool>,
@@ -133,6 +137,7 @@ impl LoadHook {
         let roots: Result<Vec<_>, _> = options.roots.iter().map(|root| MethodQuery::new(root)).collect();
         let roots = roots.map_err(|error| error.to_string())?;
         let subgraph = options.subgraph.then(|| Subgraph::new(roots.clone()));
+        let changes = Changes::new(roots.clone());
         instrumenter.watch(roots);
         let regions: Arc<[Region]> = options.regions.into();
         instrumenter.time(regions.clone());
@@ -168,6 +173,7 @@ impl LoadHook {
             stopped: AtomicBool::new(false),
             roots: options.roots,
             subgraph,
+            changes,
             regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
             only_regions: options.transforms == Transforms::NONE,
             machine_work: if is_timed { machine_work() } else { Arc::new([]) },
@@ -268,8 +274,12 @@ impl LoadHook {
         }
         let mut plan = self.instrumenter.read().ok()?.as_ref()?.plan(&at, class);
         plan.call(reach);
-        if let Some(subgraph) = &self.subgraph {
-            plan.choose(class, |method, descriptor| subgraph.selects(name, method, descriptor));
+        if self.subgraph.is_some() || self.changes.concern(name) {
+            let selects = |method: &[u8], descriptor: &[u8]| {
+                self.subgraph.as_ref().is_none_or(|subgraph| subgraph.selects(name, method, descriptor))
+                    && !self.changes.exclude(name, method, descriptor)
+            };
+            plan.choose(class, selects);
         }
         let news = match self.number(&at, &mut plan, class) {
             Ok(news) => news?,

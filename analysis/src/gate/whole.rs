@@ -51,6 +51,9 @@ pub fn lossless(profile: &Profile) -> Result<(), Refusal> {
     if !profile.pauses.is_empty() {
         return Err(Refusal::Part("recording paused"));
     }
+    if !profile.selection_changes.is_empty() {
+        return Err(Refusal::Part("methods were excluded or included while it ran"));
+    }
     Ok(())
 }
 

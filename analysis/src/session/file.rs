@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::error::Error;
 use super::message::Message;
 use super::names::Names;
+use super::selection;
 use crate::heap::biographies::Biographies;
 use crate::model::Window;
 use crate::replay;
@@ -154,6 +155,7 @@ impl ProfileFile {
         for thread in profile.threads.iter().filter(|t| t.in_transition && !self.is_live) {
             remarks.push(format!("thread {:?} ended inside a repair of its stack; not checked", thread.name));
         }
+        remarks.extend(selection::remark(profile, &self.names));
         for (kind, count) in &profile.skipped {
             remarks.push(format!("{count} regions of the unknown kind {kind} were skipped"));
         }

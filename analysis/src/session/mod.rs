@@ -6,6 +6,7 @@
 //! | [`names`] | what the ids in a profile stand for |
 //! | [`lookup`] | patterns of methods, classes and threads, compared with the names that there are |
 //! | [`since`] | what happened since a snapshot or a reset |
+//! | [`selection`] | methods that were excluded while the program ran |
 //! | [`kind`] | what a file is, from its first bytes |
 //! | [`message`], [`error`] | what is to be said beside the answer, and why there is none |
 
@@ -15,6 +16,7 @@ pub mod kind;
 pub mod lookup;
 pub mod message;
 pub mod names;
+pub mod selection;
 pub mod since;
 
 use std::collections::{HashMap, HashSet};

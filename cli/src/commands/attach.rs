@@ -11,8 +11,9 @@ mod until;
 
 use crate::commands::ctl;
 use crate::commands::run::agent;
+use crate::commands::run::budget::{Budget, Watched};
+use crate::commands::run::profiles::unmatched as nothing_fitted;
 use crate::commands::run::report::Report;
-use crate::commands::run::unmatched as nothing_fitted;
 use crate::commands::top;
 use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::jvm::{self, Kind};
@@ -26,7 +27,8 @@ use std::io::{BufWriter, Write};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
 use std::time::Duration;
 use until::{Recording, Until};
 
@@ -115,6 +117,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     if agent.recording.is_early() {
         return Err(usage("--early is about the start of a program; this one runs already"));
     }
+    if agent.budget.is_some() && until.is_none() {
+        return Err(usage(
+            "--budget is kept by this command as long as it runs: give --for, --calls, --top or --view",
+        ));
+    }
     let socket = agent.recording.ctl().map(|path| path.display().to_string());
     if until.is_some() && socket.as_deref() == Some("off") {
         return Err(usage(
@@ -166,12 +173,26 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         interrupted: &interrupted,
         is_alive: &is_alive,
     };
+    let asked = socket.unwrap_or_else(|| pid.to_string());
+    let mut budget = agent.budget.map(Budget::new);
+    let over = AtomicBool::new(false);
+    let waited = thread::scope(|scope| {
+        if let Some(budget) = &mut budget {
+            scope.spawn(|| budget.keep(Watched::One(&asked), &over, talk));
+        }
+        let waited = recording.wait(&until);
+        over.store(true, SeqCst);
+        waited
+    });
     // Whatever becomes of it, the recording ends.
-    if let Err(error) = recording.wait(&until) {
+    if let Err(error) = waited {
         talk.error(format_args!("{error:#}"));
     }
+    for said in budget.iter().flat_map(Budget::said) {
+        talk.note(format_args!("{said}"));
+    }
     let mut exit = Exit::Done;
-    match ctl::stop(&socket.unwrap_or_else(|| pid.to_string())) {
+    match ctl::stop(&asked) {
         Ok(stopped) => {
             talk.note(format_args!("{}", stopped.said));
             exit = warned(&stopped.unmatched, &profile);

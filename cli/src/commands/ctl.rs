@@ -7,12 +7,12 @@ mod ask;
 mod place;
 mod text;
 
-use crate::commands::run::unmatched as nothing_fitted;
+use crate::commands::run::profiles::unmatched as nothing_fitted;
 use crate::io::exit::{Exit, usage};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
 use ask::{LATER, SOON, ask};
-use instrument_control::answer::{self, Answer, Status, read};
+use instrument_control::answer::{self, Answer, Selected, Status, read};
 use instrument_control::ctl;
 use serde::Serialize;
 use std::io::{BufWriter, ErrorKind, Write};
@@ -107,6 +107,20 @@ enum Request {
     Pause,
     /// Resume recording
     Resume,
+    /// Exclude methods from now on: they get their own code back
+    ///
+    /// Their calls are no longer counted, and their time is charged to their callers. The profile says which, and since when. Roots stay.
+    Exclude {
+        /// As for --exclude of `run`: com.acme.**, Shop#price, Shop.price(int)
+        #[arg(required = true, value_name = "PATTERN")]
+        methods: Vec<String>,
+    },
+    /// Record methods again that `exclude` has excluded
+    Include {
+        /// Methods of which this takes the exclusion back
+        #[arg(required = true, value_name = "PATTERN")]
+        methods: Vec<String>,
+    },
     /// End recording: the profile is complete, and the classes have their own code again
     ///
     /// The program runs on as if the agent had never been there; `instrument attach` may record it again.
@@ -163,6 +177,8 @@ impl Request {
             Request::HeapDump { file } => ctl::Request::HeapDump { file: absolute(file)? },
             Request::Pause => ctl::Request::Pause {},
             Request::Resume => ctl::Request::Resume {},
+            Request::Exclude { methods } => ctl::Request::Exclude { methods: methods.clone() },
+            Request::Include { methods } => ctl::Request::Include { methods: methods.clone() },
             Request::Stop => ctl::Request::Stop {},
             Request::Gc => ctl::Request::Gc {},
         })
@@ -199,6 +215,10 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             } else {
                 text::print(&mut out, &sent, &answer)?;
             }
+            if let Answer::Selected(Selected { methods: 0, roots: 0, .. }) = &answer {
+                talk.warn(format_args!("{}", text::nothing_selected(&sent)));
+                return Ok(Exit::Negative);
+            }
             if let Answer::Stopped(stopped) = &answer {
                 let profile: Vec<PathBuf> = stopped.profile.iter().map(PathBuf::from).collect();
                 for warning in nothing_fitted(&stopped.unmatched, &profile) {
@@ -217,12 +237,33 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
 /// # Errors
 /// It does not answer, or refuses.
 pub(crate) fn stop(target: &str) -> Result<Stopped> {
-    let stream = place::connect(target);
-    let answer = stream.and_then(|stream| ask(stream, &ctl::Request::Stop {}, LATER));
-    let answer =
-        answer.and_then(|answer| read::<answer::Stopped>(answer).map_err(|reason| anyhow!("{reason}")));
-    let answer = answer.with_context(|| format!("process {target}"))?;
+    let answer = of(target, &ctl::Request::Stop {})?;
+    let answer: answer::Stopped = read(answer).map_err(|reason| anyhow!("process {target}: {reason}"))?;
     Ok(Stopped { said: text::stopped(&answer), unmatched: answer.unmatched })
+}
+
+/// Excludes methods of a process from its recording.
+///
+/// # Errors
+/// It does not answer, or refuses.
+pub(crate) fn exclude(target: &str, methods: Vec<String>) -> Result<Selected> {
+    read(of(target, &ctl::Request::Exclude { methods })?).map_err(|reason| anyhow!("{reason}"))
+}
+
+/// Where the profile of a process is; none: it was not begun.
+///
+/// # Errors
+/// It does not answer, or refuses.
+pub(crate) fn profile(target: &str) -> Result<Option<PathBuf>> {
+    let status: Status = read(of(target, &ctl::Request::Status {})?).map_err(|reason| anyhow!("{reason}"))?;
+    Ok(status.profile.map(PathBuf::from))
+}
+
+/// The answer of a process to a request.
+fn of(target: &str, request: &ctl::Request) -> Result<serde_json::Value> {
+    place::connect(target)
+        .and_then(|stream| ask(stream, request, LATER))
+        .with_context(|| format!("process {target}"))
 }
 
 /// What came of a recording that was ended.

@@ -7,18 +7,18 @@
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 pub(crate) mod agent;
+pub(crate) mod budget;
 pub(crate) mod profiles;
 pub(crate) mod recording;
 pub(crate) mod report;
 
-use crate::commands::run::profiles::{Recorded, Replaced, directory_of, profiles_since};
+use crate::commands::run::budget::{Budget, Watched};
+use crate::commands::run::profiles::{Recorded, Replaced, directory_of, profiles_since, unmatched};
 use crate::commands::run::report::Report;
 use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::report::text::quantity;
-use instrument_analysis::session::lookup::{Given, nothing_fits};
-use instrument_analysis::session::names::Names;
 use instrument_control::run::{FOR_CHILDREN, PROCESSES, TOOL_OPTIONS};
 use instrument_control::word::Transform;
 use instrument_trace::Profile;
@@ -32,6 +32,8 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
 use std::time::SystemTime;
 
 /// Run a program and rewrite its classes as they load
@@ -104,7 +106,19 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         replaced.remove();
     }
     let pid = child.id();
-    let status = wait(child, signals)?;
+    let mut budget = agent.budget.map(Budget::new);
+    let ended = AtomicBool::new(false);
+    let status = thread::scope(|scope| {
+        if let Some(budget) = &mut budget {
+            let (processes, ended) = (processes.path(), &ended);
+            scope.spawn(move || {
+                budget.keep(Watched::Run(processes, is_java.then_some(pid)), ended, talk);
+            });
+        }
+        let status = wait(child, signals);
+        ended.store(true, SeqCst);
+        status
+    })?;
 
     let recorded = Recorded::read(processes.path(), is_java.then_some(pid));
     let mut profiles = profiles_since(&directory, started, &recorded);
@@ -113,6 +127,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         let size = fs::metadata(profile).map(|file| quantity(file.len() as f64, "bytes"));
         let path = profile.strip_prefix(".").unwrap_or(profile).display();
         talk.note(format_args!("profile: {path}, {}", size.as_deref().unwrap_or("no longer there")));
+    }
+    for said in budget.iter().flat_map(Budget::said) {
+        talk.note(format_args!("{said}"));
     }
     if profiles.is_empty() && agent.settings.transforms == [Transform::Rmi] {
         talk.note(format_args!("no remote calls were recorded: {NO_REMOTE_CALLS}; {WITH_METHODS}"));
@@ -149,26 +166,6 @@ fn no_remote_calls(profiles: &[PathBuf], only_them: bool) -> Option<String> {
     }
     let more = if only_them { format!("; {WITH_METHODS}") } else { String::new() };
     Some(format!("no remote calls were recorded: {NO_REMOTE_CALLS}{more}"))
-}
-
-/// What is said of patterns, each with its option, that no class and no method fitted.
-pub(crate) fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<String> {
-    if patterns.is_empty() {
-        return Vec::new();
-    }
-    let files = profiles.iter().filter_map(|path| fs::File::open(path).ok());
-    let profiles = files.filter_map(|file| Profile::open(&file).ok());
-    let names: Vec<Names> = profiles.map(|profile| Names::new(&profile, 0, false)).collect();
-    let known: Vec<&str> = names.iter().flat_map(Names::methods).collect();
-    let warning = |(option, pattern): &(String, String)| {
-        let option = format!("--{option}");
-        nothing_fits(
-            Given { name: &option, what: "class that was loaded, and no method of one," },
-            pattern,
-            &known,
-        )
-    };
-    patterns.iter().map(warning).collect()
 }
 
 fn exit_code(status: ExitStatus) -> u8 {

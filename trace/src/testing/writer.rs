@@ -269,6 +269,12 @@ impl Writer {
         self
     }
 
+    /// Adds a change of the selection, its data as in the file.
+    pub fn selection_change(&mut self, data: &[u8]) -> &mut Writer {
+        self.region(SELECTION_CHANGES, 0, &[data.len() as u64], data);
+        self
+    }
+
     /// Adds the timings of a code region; its ring is as long as the list of its passages.
     pub fn region_timing(&mut self, timing: &RegionTiming) -> &mut Writer {
         let RegionTiming { passages, ns, min, max, left_otherwise, .. } = *timing;

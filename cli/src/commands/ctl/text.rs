@@ -3,7 +3,7 @@
 use super::Program;
 use instrument_analysis::report::text::quantity;
 use instrument_control::answer::{
-    Answer, Class, Loader, Monitor, Object, OneClass, Status, Stopped, Thread, ThreadName,
+    Answer, Class, Loader, Monitor, Object, OneClass, Selected, Status, Stopped, Thread, ThreadName,
 };
 use instrument_control::ctl::Request;
 use instrument_names::printable::printable;
@@ -124,11 +124,35 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> 
             let sum = scaled(answer.paused_ns, "ns");
             writeln!(out, "recording is{already} {state}; {pauses} pause{plural} so far, {sum}")
         }
+        Answer::Selected(answer) => writeln!(out, "{}", selected(request, answer)),
         Answer::Stopped(answer) => writeln!(out, "{}", stopped(answer)),
         Answer::Collected(answer) => {
             writeln!(out, "garbage was collected, in {}", scaled(Some(answer.ns), "ns"))
         }
         Answer::Attached(answer) => writeln!(out, "recording has begun: {}", printable(&answer.profile)),
+    }
+}
+
+/// Which methods were excluded or included.
+pub(super) fn selected(request: &Request, answer: &Selected) -> String {
+    let done = if matches!(request, Request::Exclude { .. }) { "excluded" } else { "recorded again" };
+    let Selected { methods, classes, roots, ns } = *answer;
+    let kept = match roots {
+        0 => "",
+        _ => "; roots stay",
+    };
+    let (methods, are) =
+        if methods == 1 { ("1 method".into(), "is") } else { (format!("{methods} methods"), "are") };
+    let classes = if classes == 1 { "1 class".into() } else { format!("{classes} classes") };
+    format!("{methods} of {classes} {are} {done} from now on, which took {}{kept}", scaled(Some(ns), "ns"))
+}
+
+/// What is to be said if none were.
+pub(super) fn nothing_selected(request: &Request) -> &'static str {
+    if matches!(request, Request::Exclude { .. }) {
+        "no method that is recorded fits; what fits and is loaded later will not be recorded"
+    } else {
+        "no method that `exclude` has excluded fits; what was excluded from the start stays so"
     }
 }
 

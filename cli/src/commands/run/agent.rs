@@ -8,7 +8,7 @@ use crate::options::labels::{self, Label};
 use crate::options::settings::{self, LargeMethods, Settings};
 use anyhow::Result;
 use instrument_control::keys;
-use instrument_control::word::LibraryCalls;
+use instrument_control::word::{LibraryCalls, Record};
 use instrument_names::word::Word;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,13 @@ pub(crate) struct Opts {
     /// is the build).
     #[arg(hide_short_help = true, long, value_name = "KEY=VALUE", value_parser = labels::parse)]
     label: Vec<Label>,
+
+    /// Exclude methods as the program runs, to keep what recording takes below 3%
+    ///
+    /// PERCENT is of the program's running time. Those methods are excluded first that are short and called often. All other counts stay exact; the profile says what was excluded, and since
+    /// when. `instrument advise` says before what a budget excludes.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    budget: Option<f64>,
 
     /// Write the rewritten classes to this directory
     #[arg(hide_short_help = true, long, value_name = "DIRECTORY")]
@@ -70,7 +77,10 @@ impl Opts {
         let library = find_library(self.library)?;
         let (name, dump) = (self.name, self.dump);
         let labels = labels::option(&self.label, environment);
-        Ok(Agent { library, settings, recording: self.recording, name, labels, dump, subgraph: false })
+        let (recording, budget) = (self.recording, self.budget);
+        let agent = Agent { library, settings, recording, name, labels, dump, budget, subgraph: false };
+        agent.check_budget()?;
+        Ok(agent)
     }
 }
 
@@ -84,11 +94,31 @@ pub(crate) struct Agent {
     name: Option<String>,
     labels: Option<String>,
     dump: Option<PathBuf>,
+    /// What recording may take, in percent of the running time.
+    pub(crate) budget: Option<f64>,
     /// Only what the roots can call is rewritten.
     pub(crate) subgraph: bool,
 }
 
 impl Agent {
+    /// Whether a budget can be kept: there must be times to calculate with, and somebody who answers requests.
+    fn check_budget(&self) -> Result<()> {
+        if self.budget.is_none() {
+            return Ok(());
+        }
+        if self.settings.record != Record::Tree {
+            return Err(usage(
+                "--budget goes with --record tree: without times nobody knows what recording takes",
+            ));
+        }
+        if self.recording.ctl().is_some_and(|path| path == Path::new("off")) {
+            return Err(usage(
+                "--budget asks the program to exclude methods, and --ctl off turns requests off",
+            ));
+        }
+        Ok(())
+    }
+
     /// All of it as the options of the library, with the file or directory of the profile. Paths are absolute.
     ///
     /// # Errors
@@ -146,5 +176,29 @@ fn file_name(name: &str) -> Result<String, &'static str> {
         Err("no name for a file")
     } else {
         Ok(name.to_owned())
+    }
+}
+
+/// Reads a budget: `3`, `3%`, `0.5%`.
+fn percent(text: &str) -> Result<f64, &'static str> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>();
+    number
+        .ok()
+        .filter(|percent| *percent > 0.0 && *percent < 1000.0)
+        .ok_or("a budget is a part of the running time in percent, such as 3%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_percentage() {
+        for (text, budget) in [("3", 3.0), ("3%", 3.0), ("0.5 %", 0.5), (" 20% ", 20.0)] {
+            assert_eq!(percent(text), Ok(budget), "{text}");
+        }
+        for text in ["", "%", "0", "-1%", "3%%x", "NaN", "inf", "5000"] {
+            assert!(percent(text).is_err(), "{text}");
+        }
     }
 }

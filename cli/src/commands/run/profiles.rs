@@ -10,9 +10,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::io::exit::usage;
 use anyhow::{Context, Result};
 use instrument_analysis::session::file::maps;
+use instrument_analysis::session::lookup::{Given, nothing_fits};
+use instrument_analysis::session::names::Names;
 use instrument_control::run::Line;
 use instrument_names::snapshot::of_reset;
-use instrument_trace::Head;
+use instrument_trace::{Head, Profile};
 
 /// The profile of an earlier run, out of the way of the new one: without this the recorder would choose another name, and the
 /// next report would show the old run.
@@ -114,6 +116,11 @@ impl Recorded {
         found.into_iter().filter(|(_, by)| everywhere(by)).map(|(found, _)| found).collect()
     }
 
+    /// Their ids, as far as they are known.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.iter().flatten().copied()
+    }
+
     fn has(&self, process: u64) -> bool {
         self.0.as_ref().is_none_or(|ids| ids.contains(&process))
     }
@@ -145,6 +152,26 @@ pub(crate) fn profiles_since(directory: &Path, started: SystemTime, recorded: &R
 
 fn head(path: &Path) -> Option<Head> {
     Head::read(&File::open(path).ok()?)
+}
+
+/// What is said of patterns, each with its option, that no class and no method fitted.
+pub(crate) fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<String> {
+    if patterns.is_empty() {
+        return Vec::new();
+    }
+    let files = profiles.iter().filter_map(|path| File::open(path).ok());
+    let profiles = files.filter_map(|file| Profile::open(&file).ok());
+    let names: Vec<Names> = profiles.map(|profile| Names::new(&profile, 0, false)).collect();
+    let known: Vec<&str> = names.iter().flat_map(Names::methods).collect();
+    let warning = |(option, pattern): &(String, String)| {
+        let option = format!("--{option}");
+        nothing_fits(
+            Given { name: &option, what: "class that was loaded, and no method of one," },
+            pattern,
+            &known,
+        )
+    };
+    patterns.iter().map(warning).collect()
 }
 
 #[cfg(test)]

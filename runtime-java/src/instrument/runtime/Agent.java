@@ -215,6 +215,18 @@ final class Agent {
         }
     }
 
+    /** Methods were excluded or included: the data of that, whose first word is for the clock. */
+    static void selectionChange(byte[] data) {
+        ProfileFile profile = file;
+        if (profile != null) {
+            long now = Clock.now();
+            for (int i = 0; i < 8; i++) {
+                data[i] = (byte) (now >>> 8 * i);
+            }
+            profile.write(Format.SELECTION_CHANGES, data, data.length);
+        }
+    }
+
     /** The file is open: writes what was waiting for it. The caller's probes do nothing. */
     static void opened(ProfileFile profile) {
         file = profile;

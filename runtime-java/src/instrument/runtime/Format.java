@@ -54,6 +54,7 @@ final class Format {
     static final int TREE_NODES = 21;
     static final int HOLDERS = 22;
     static final int BYTECODES = 23;
+    static final int SELECTION_CHANGES = 24;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */

@@ -1,0 +1,132 @@
+//! Methods that were not recorded for the whole time: `instrument ctl PID exclude`, or a budget, excluded them while the program ran.
+
+use std::collections::BTreeMap;
+
+use super::names::Names;
+use crate::text::quantity;
+use instrument_names::signature::brief;
+use instrument_trace::Profile;
+
+/// Methods that are named.
+const NAMED: usize = 3;
+
+/// The time in which a method was not recorded, in ns since the start of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Gap {
+    /// From then on calls may be missing.
+    pub from_ns: u64,
+    /// From then on none is; nothing: it was not recorded again.
+    pub to_ns: Option<u64>,
+}
+
+/// A method that was not recorded for the whole time.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Partial {
+    /// Its name, with its descriptor.
+    pub method: String,
+    /// When it was not recorded, in order.
+    pub gaps: Vec<Gap>,
+}
+
+/// The methods of a profile that were not recorded for the whole time, those first that were excluded first.
+pub fn partial(profile: &Profile, names: &Names) -> Vec<Partial> {
+    let mut found = BTreeMap::<(u32, u32), Vec<Gap>>::new();
+    for change in &profile.selection_changes {
+        let at = change.clock.saturating_sub(profile.start_clock);
+        for &id in &change.ids {
+            let gaps = found.entry((change.copy, id)).or_default();
+            match gaps.last_mut().filter(|gap| gap.to_ns.is_none()) {
+                Some(open) if !change.excluded => open.to_ns = Some(at),
+                None if change.excluded => gaps.push(Gap { from_ns: at, to_ns: None }),
+                _ => {}
+            }
+        }
+    }
+    let named = |((copy, id), gaps)| Partial { method: names.method(copy, id), gaps };
+    let mut found: Vec<Partial> = found.into_iter().filter(|(_, gaps)| !gaps.is_empty()).map(named).collect();
+    found.sort_by(|a, b| (a.gaps[0].from_ns, &a.method).cmp(&(b.gaps[0].from_ns, &b.method)));
+    found
+}
+
+/// The same in a sentence; nothing if every method was recorded for the whole time, as far as the profile knows.
+pub fn remark(profile: &Profile, names: &Names) -> Option<String> {
+    let found = partial(profile, names);
+    let first = found.first()?;
+    let since = quantity(first.gaps[0].from_ns as f64, "ns");
+    let named: Vec<String> = found.iter().take(NAMED).map(said).collect();
+    let more = match found.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        n => format!(", and {n} more"),
+    };
+    let count = found.len();
+    let (methods, were) = if count == 1 { ("method", "was") } else { ("methods", "were") };
+    Some(format!(
+        "{count} {methods} {were} excluded while the program ran, from {since} after its start on: calls are missing of {}{more}; their time is charged to their callers",
+        named.join(", ")
+    ))
+}
+
+/// A method, and until when it was recorded.
+fn said(one: &Partial) -> String {
+    let name = brief(&one.method).unwrap_or_else(|| one.method.clone());
+    let gap = |gap: &Gap| {
+        let from = quantity(gap.from_ns as f64, "ns");
+        match gap.to_ns {
+            Some(to) => format!("{from} to {}", quantity(to as f64, "ns")),
+            None => format!("from {from}"),
+        }
+    };
+    format!("{name} ({})", one.gaps.iter().map(gap).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use instrument_trace::SelectionChange;
+
+    fn profile(changes: &[(u64, bool, &[u32])]) -> Profile {
+        let change = |&(clock, excluded, ids): &(u64, bool, &[u32])| SelectionChange {
+            copy: 1,
+            clock,
+            excluded,
+            ids: ids.to_vec(),
+            patterns: Vec::new(),
+        };
+        let selection_changes = changes.iter().map(change).collect();
+        Profile { start_clock: 1_000, selection_changes, ..Profile::default() }
+    }
+
+    fn found(changes: &[(u64, bool, &[u32])]) -> Vec<Partial> {
+        let profile = profile(changes);
+        partial(&profile, &Names::new(&profile, 0, false))
+    }
+
+    fn one(method: &str, gaps: &[(u64, Option<u64>)]) -> Partial {
+        let gaps = gaps.iter().map(|&(from_ns, to_ns)| Gap { from_ns, to_ns }).collect();
+        Partial { method: method.to_owned(), gaps }
+    }
+
+    #[test]
+    fn a_method_may_be_excluded_and_included_more_than_once() {
+        assert_eq!(found(&[]), []);
+        assert_eq!(
+            found(&[(3_000, true, &[5, 7]), (4_000, false, &[5]), (5_000, true, &[3, 5])]),
+            [
+                one("#5", &[(2_000, Some(3_000)), (4_000, None)]),
+                one("#7", &[(2_000, None)]),
+                one("#3", &[(4_000, None)])
+            ]
+        );
+        assert_eq!(found(&[(3_000, false, &[5])]), [], "it was never excluded");
+    }
+
+    #[test]
+    fn the_remark_names_the_first_and_counts_the_others() {
+        let whole = profile(&[]);
+        assert_eq!(remark(&whole, &Names::new(&whole, 0, false)), None);
+        let profile = profile(&[(2_001_000, true, &[1, 2, 3, 4, 5])]);
+        let remark = remark(&profile, &Names::new(&profile, 0, false)).unwrap();
+        assert!(remark.starts_with("5 methods were excluded"), "{remark}");
+        assert!(remark.contains("#1 (from 2.000 ms), #2") && remark.contains("and 2 more"), "{remark}");
+    }
+}
