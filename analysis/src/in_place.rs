@@ -1,4 +1,10 @@
-//! What the probes of a call cost at most where they are: no context took less time than the probes in it.
+//! What the probes of a call cost where they are.
+//!
+//! Where some calls are timed, the cost of the others depends on what they do: processors do a part of a probe's work beside that of the
+//! program. The recorder measures it beside calls that do little and calls that do more ([`instrument_trace::Beside`]); what the calls of a thread do is
+//! between these, by the time that they took with their probes ([`beside`]).
+//!
+//! Where all calls are timed, no context took less time than the probes in it.
 //!
 //! A loop of calls, which is what the recorder calibrates with, is not the program: the compiler arranges the code differently, and the
 //! same probes cost up to a tenth more or less. Where a context of the program shows that they cost less, the figures are lowered
@@ -12,14 +18,38 @@ use instrument_trace::{Calibration, Tree, TreeConsumer};
 const CALLS: f64 = 10_000.0;
 /// And the part that they must be of the calls of the thread.
 const SHARE: f64 = 0.05;
+/// ns that a probe may become cheaper with a ns of work: with nearly 1 the time of a call would not tell what it does.
+const MOST_FALL: f64 = 0.9;
 /// Figures are lowered to no less than this part of what calibration found.
 const LEAST: f64 = 0.8;
+
+/// The cost of the probes in a thread whose calls are timed in part: that of untimed calls is what makes the time of all calls come out.
+///
+/// A call that does w ns of work costs c(w), which falls evenly from one measurement to the other, so it takes w + c(w). What the calls of the
+/// thread took on average is known, and w follows from it.
+fn beside(cost: Calibration, tree: &Tree) -> Calibration {
+    let Some([less, more]) =
+        cost.beside.filter(|[less, more]| more.call > less.call && more.cost < less.cost)
+    else {
+        return cost;
+    };
+    let calls: f64 = tree.nodes.iter().map(|node| node.entries as f64).sum();
+    let outermost = tree.nodes.iter().filter(|node| node.parent == 0);
+    let took = outermost.map(|node| (node.ns + node.open_ns) as f64).sum::<f64>() / calls;
+    let fall = (less.cost - more.cost) / (more.call - less.call);
+    if !took.is_finite() || fall >= MOST_FALL {
+        return cost;
+    }
+    let work = (took - less.cost - fall * less.call) / (1.0 - fall);
+    let untimed = less.cost - fall * (work.clamp(less.call, more.call) - less.call);
+    Calibration { inner_untimed: Some(0.0), outer_untimed: Some(untimed), ..cost }
+}
 
 /// The cost of the probes in a thread, as calibration found it or lower.
 pub(crate) fn bounded(cost: Calibration, tree: &Tree) -> Calibration {
     if tree.sampled {
-        // Times are estimates, and prove nothing.
-        return cost;
+        // Times of single contexts are estimates, and prove nothing.
+        return beside(cost, tree);
     }
     let mut own: Vec<f64> = tree.nodes.iter().map(|node| node.ns as f64).collect();
     let mut made = vec![0.0; tree.nodes.len()];
@@ -56,7 +86,7 @@ pub(crate) fn bounded(cost: Calibration, tree: &Tree) -> Calibration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_trace::{Closes, TreeNode};
+    use instrument_trace::{Beside, Closes, TreeNode};
 
     fn node(parent: u32, entries: u64, ns: u64) -> TreeNode {
         let closes = Closes { exits: entries, ..Closes::default() };
@@ -88,5 +118,28 @@ mod tests {
         assert_eq!(costs(nodes.clone()), (17.0, 30.0));
         nodes[1].entries += 1;
         assert_eq!(costs(nodes), (20.0, 30.0));
+    }
+
+    #[test]
+    fn untimed_calls_cost_what_makes_their_time_come_out() {
+        let beside = [Beside { call: 1.0, cost: 10.0 }, Beside { call: 11.0, cost: 6.0 }];
+        let cost =
+            Calibration { inner: 20.0, outer: 30.0, outer_untimed: Some(10.0), ..Calibration::default() };
+        // Calls of so many ns each, with their probes.
+        let untimed = |ns: u64, beside| {
+            let nodes = vec![node(0, 1, 100_000 * ns), node(1, 99_999, 0)];
+            let cost = Calibration { beside, ..cost };
+            bounded(cost, &Tree { nodes, sampled: true, ..Tree::default() }).outer_untimed.unwrap()
+        };
+        assert_eq!(untimed(3, Some(beside)), 10.0, "calls that do next to nothing");
+        assert_eq!(untimed(1_000, Some(beside)), 6.0, "calls that do much");
+        // 6 ns of work and 8 of probes.
+        assert!((untimed(14, Some(beside)) - 8.0).abs() < 1e-9);
+        assert_eq!(untimed(14, None), 10.0, "a file that does not say");
+        let [less, more] = beside;
+        assert_eq!(untimed(14, Some([more, less])), 10.0, "measurements that make no sense");
+        let steep = Beside { call: 5.0, ..more };
+        assert_eq!(untimed(14, Some([less, steep])), 10.0);
+        assert_eq!(untimed(0, Some([less, Beside { call: f64::NAN, ..more }])), 10.0);
     }
 }

@@ -21,6 +21,8 @@ pub struct Calibration {
     pub inner_untimed: Option<f64>,
     /// Like `outer`, for a call that is counted but not timed.
     pub outer_untimed: Option<f64>,
+    /// What `inner_untimed` and `outer_untimed` together are beside calls that do less and more; `None` if the file does not say.
+    pub beside: Option<[Beside; 2]>,
     /// Cost of one allocation event.
     pub allocation: Option<f64>,
     /// Before the program began; under the agent, when it had run for a while.
@@ -42,6 +44,15 @@ pub struct Phase {
     pub spread: f64,
     /// See [`Calibration::rounds`].
     pub rounds: u64,
+}
+
+/// What an untimed call's probes cost in a loop of calls that do some work, in ns: processors do a part of a probe's work beside that.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Beside {
+    /// What such a call takes without probes.
+    pub call: f64,
+    /// What its probes cost.
+    pub cost: f64,
 }
 
 /// What the probes of a call cost in CPU time of the thread, in ns.
@@ -81,6 +92,11 @@ impl Copy {
                 rounds: self.number(&format!("calibration.{name}.rounds"))?,
             })
         };
+        let beside = |kind: &str| {
+            let cost = ns(&format!("outer.untimed{kind}"))? + ns("inner.untimed")?;
+            Some(Beside { call: ns(&format!("call{kind}"))?, cost })
+        };
+        let beside = || Some([beside("")?, beside(".long")?]);
         let cpu = || Some(CpuCost { inner: ns("cpu.inner")?, outer: ns("cpu.outer")? });
         Some(Calibration {
             inner: ns("inner")?,
@@ -91,6 +107,7 @@ impl Copy {
             clock: ns("clock"),
             inner_untimed: ns("inner.untimed"),
             outer_untimed: ns("outer.untimed"),
+            beside: beside(),
             allocation: ns("allocation"),
             start: phase("start"),
             end: phase("end"),

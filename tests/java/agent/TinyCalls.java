@@ -1,4 +1,4 @@
-/** Calls tiny methods for so many seconds; prints how often it went round. */
+/** Calls tiny methods until it can read something; prints how often it went round. */
 public class TinyCalls {
     private int state = 1;
 
@@ -15,11 +15,11 @@ public class TinyCalls {
         return sum;
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws java.io.IOException {
         TinyCalls tiny = new TinyCalls();
         long rounds = 0;
         int sum = 0;
-        for (long end = System.nanoTime() + Integer.parseInt(args[0]) * 1_000_000_000L; System.nanoTime() < end;) {
+        while (System.in.available() == 0) {
             sum += tiny.round();
             rounds++;
         }

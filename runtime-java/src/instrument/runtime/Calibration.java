@@ -33,11 +33,14 @@ final class Calibration {
     private final CalibrationRounds all;
     /** Those in which few calls were timed; null: there were none. */
     private final CalibrationRounds rare;
+    /** The same of calls that do more. */
+    private final CalibrationRounds rareLong;
 
-    private Calibration(CalibrationRounds all, CalibrationRounds rare) {
+    private Calibration(CalibrationRounds all, CalibrationRounds rare, CalibrationRounds rareLong) {
         this.all = all;
         this.rare = rare;
-        rounds = rare == null ? all.steady() : Math.min(all.steady(), rare.steady());
+        this.rareLong = rareLong;
+        rounds = rare == null ? all.steady() : Math.min(all.steady(), Math.min(rare.steady(), rareLong.steady()));
         cost = Math.max(0, all.cost());
         inner = within(rare == null ? all.inner() : rare.innerOfRare());
     }
@@ -101,10 +104,13 @@ final class Calibration {
 
     /** What was found; null: no round counted. */
     private static String measure(ThreadState scratch, Settings settings, String phase, long budget) {
-        CalibrationRounds all = new CalibrationRounds();
-        CalibrationRounds rare = settings.sampled != 1 ? new CalibrationRounds() : null;
-        CalibrationRounds.run(scratch, all, rare, LEAST_ROUNDS, budget * 7 / 10, Clock.now() + PATIENCE * budget);
-        Calibration found = new Calibration(all, rare);
+        boolean some = settings.sampled != 1;
+        CalibrationRounds all = CalibrationRounds.ofShort();
+        CalibrationRounds rare = some ? CalibrationRounds.ofShort() : null;
+        CalibrationRounds rareLong = some ? CalibrationRounds.ofLong() : null;
+        CalibrationRounds.run(
+            scratch, all, rare, rareLong, LEAST_ROUNDS, budget * 7 / 10, Clock.now() + PATIENCE * budget);
+        Calibration found = new Calibration(all, rare, rareLong);
         if (found.rounds == 0) {
             return null;
         }
@@ -143,15 +149,22 @@ final class Calibration {
         if (rare == null) {
             return;
         }
-        // One call in N is timed even so. The time of the others is not measured, so nothing of the cost is inside.
-        double share = 1.0 / Sampling.RARE;
-        double untimed = Math.max(0, (rare.cost() - share * cost) / (1 - share));
+        double untimed = untimed(rare);
         boolean counts = rounds >= LEAST_ROUNDS;
         if (counts ? leastUntimed < 0 || untimed < leastUntimed : best == this) {
             leastUntimed = counts ? untimed : leastUntimed;
             Host.line(text, "calibration.inner.untimed", "0");
             Host.line(text, "calibration.outer.untimed", decimal(untimed));
+            Host.line(text, "calibration.outer.untimed.long", decimal(untimed(rareLong)));
+            Host.line(text, "calibration.call", decimal(rare.plain()));
+            Host.line(text, "calibration.call.long", decimal(rareLong.plain()));
         }
+    }
+
+    private double untimed(CalibrationRounds few) {
+        // One call in N is timed even so. The time of the others is not measured, so nothing of the cost is inside.
+        double share = 1.0 / Sampling.RARE;
+        return Math.max(0, (few.cost() - share * cost) / (1 - share));
     }
 
     private void more(StringBuilder text, Settings settings) {

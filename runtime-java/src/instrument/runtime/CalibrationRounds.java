@@ -28,6 +28,10 @@ final class CalibrationRounds {
 
     private static int sink;
 
+    // What the calls do.
+    private final int few;
+    private final int more;
+
     private final double[] charged = new double[MOST];
     private final double[] chargedCpu = new double[MOST];
     private final double[] pair = new double[MOST];
@@ -38,12 +42,34 @@ final class CalibrationRounds {
     private double plain = Double.MAX_VALUE;
     private double least = Double.MAX_VALUE;
 
+    private CalibrationRounds(int few, int more) {
+        this.few = few;
+        this.more = more;
+    }
+
+    /** Half of the calls are empty. */
+    static CalibrationRounds ofShort() {
+        return new CalibrationRounds(0, 4);
+    }
+
+    /** Calls that all do something. */
+    static CalibrationRounds ofLong() {
+        return new CalibrationRounds(10, 10);
+    }
+
     /**
      * Goes on until so many rounds are steady and nothing has become cheaper for a while, or the time is up: ns of this thread, not
-     * counting those of others in between, and at the latest when the clock says so. With {@code rare}, half of the rounds time few
-     * calls, in turn with the others: what is compiled has seen both.
+     * counting those of others in between, and at the latest when the clock says so. With {@code rare} and {@code rareLong}, two thirds of the
+     * rounds time few calls, in turn with the others: what is compiled has seen both.
      */
-    static void run(ThreadState state, CalibrationRounds all, CalibrationRounds rare, int enough, long budget, long latest) {
+    static void run(
+            ThreadState state,
+            CalibrationRounds all,
+            CalibrationRounds rare,
+            CalibrationRounds rareLong,
+            int enough,
+            long budget,
+            long latest) {
         long stable = Math.max(budget / 4, Math.min(STABLE, budget / 2));
         long spent = 0;
         long improved = 0;
@@ -53,34 +79,42 @@ final class CalibrationRounds {
             if (began >= latest) {
                 return;
             }
-            double before = all.least;
-            double rareBefore = rare == null ? 0 : rare.least;
+            boolean cheaper;
             state.timeAll(true);
-            all.round(state);
+            cheaper = all.round(state);
             if (rare != null) {
                 state.timeAll(false);
-                rare.round(state);
+                cheaper |= rare.round(state);
+                cheaper |= rareLong.round(state);
             }
             last = Math.min(Clock.now() - began, INTERRUPTED * last);
             spent += last;
-            if (all.least * COMPILED < before || rare != null && rare.least * COMPILED < rareBefore) {
+            if (cheaper) {
                 improved = spent;
             }
-            if (i % CHECK == 0 && spent - improved > stable && all.steady() >= enough && (rare == null || rare.steady() >= enough)) {
+            if (i % CHECK == 0 && spent - improved > stable && all.steady() >= enough
+                    && (rare == null || rare.steady() >= enough && rareLong.steady() >= enough)) {
                 return;
             }
         }
     }
 
-    private void round(ThreadState state) {
+    /** Whether it was the cheapest by far. */
+    private boolean round(ThreadState state) {
+        double before = least;
+        measure(state);
+        return least * COMPILED < before;
+    }
+
+    private void measure(ThreadState state) {
         long began = Clock.now();
-        sink += CalibrationCalls.plain(CALLS, began);
+        sink += CalibrationCalls.plain(CALLS, began, few, more);
         long between = Clock.now();
         long before = state.charged();
         long cpuBefore = state.chargedCpu();
         long coveredBefore = state.coveredCalls();
         long start = Clock.now();
-        sink += CalibrationCalls.probed(CALLS, start);
+        sink += CalibrationCalls.probed(CALLS, start, few, more);
         long stop = Clock.now();
         long ns = state.charged() - before;
         plain = Math.min(plain, (double) (between - began) / CALLS);
@@ -115,6 +149,11 @@ final class CalibrationRounds {
     /** Rounds that count. */
     int steady() {
         return steady(pair).length;
+    }
+
+    /** What a call takes without probes. */
+    double plain() {
+        return plain;
     }
 
     /** What a pair costs. */
