@@ -181,7 +181,8 @@ impl<'a> Qualified<'a> {
     }
 }
 
-fn without_middle(name: &str, width: usize) -> String {
+/// A text in at most `width` characters: what is too long loses its middle.
+pub fn without_middle(name: &str, width: usize) -> String {
     let length = name.chars().count();
     if length <= width {
         return name.to_owned();

@@ -14,23 +14,29 @@ pub(crate) struct Focus {
 }
 
 impl Focus {
-    /// None: there is no such method.
-    pub(crate) fn new(model: &Arcflow, select: Select<'_>) -> Option<Focus> {
+    /// Calls of the methods that `select` takes, as far as they are made within others, the outermost first. None: there is no such call.
+    pub(crate) fn new(model: &Arcflow, select: Select<'_>, within: &[Select<'_>]) -> Option<Focus> {
         let mut focus = Focus { callees: model.emptied(), callers: model.emptied() };
         let (cum, width) = (model.cum(), model.resources().len());
         let mut places: Vec<Option<NodeId>> = vec![None; model.nodes().len()];
+        // How many of the outer methods stand on the way to a context.
+        let mut met = vec![0; model.nodes().len()];
         for (i, node) in model.nodes().iter().enumerate().skip(1) {
             let name = model.name(node.consumer);
-            let within = places[node.parent.0 as usize];
-            if within.is_none() && !(node.kind == Kind::Method && select(node.kind, name)) {
+            let (inside, outer) = (places[node.parent.0 as usize], met[node.parent.0 as usize]);
+            let is_next =
+                within.get(outer).is_some_and(|next| node.kind == Kind::Method && next(node.kind, name));
+            met[i] = outer + usize::from(is_next);
+            let is_it = || outer == within.len() && node.kind == Kind::Method && select(node.kind, name);
+            if inside.is_none() && !is_it() {
                 continue;
             }
             let consumer = focus.callees.consumer(name);
-            let place = focus.callees.child(within.unwrap_or(Arcflow::ROOT), node.kind, consumer);
+            let place = focus.callees.child(inside.unwrap_or(Arcflow::ROOT), node.kind, consumer);
             places[i] = Some(place);
             focus.callees.meet(place, node.n);
             focus.callees.add_base(place, model.base(NodeId(i as u32)));
-            if within.is_none() {
+            if inside.is_none() {
                 focus.add_callers(model, NodeId(i as u32), &cum[i * width..][..width]);
             }
         }
@@ -62,7 +68,7 @@ mod tests {
     fn both_trees_have_what_the_methods_drive() {
         let text = "t;a;f;g 3\nt;b;f;f;g 5\nt;b;c;f 7\nt;b;h 11\nt;f;a;f;h 13\n";
         let model = folded::read(text.as_bytes()).unwrap();
-        let focus = Focus::new(&model, &|_, name| name == "f").unwrap();
+        let focus = Focus::new(&model, &|_, name| name == "f", &[]).unwrap();
         let arcs = Arcs::new(&model);
         let f = arcs.ids().find(|&id| model.name(arcs.function(id).consumer) == "f").unwrap();
         for part in [&focus.callees, &focus.callers] {
@@ -87,6 +93,17 @@ mod tests {
         let expected =
             ["f 28", "f;a 3", "f;a;t 3", "f;b 5", "f;b;t 5", "f;c 7", "f;c;b 7", "f;c;b;t 7", "f;t 13"];
         assert_eq!(lines(&focus.callers), expected);
-        assert!(Focus::new(&model, &|_, name| name == "x").is_none());
+        assert!(Focus::new(&model, &|_, name| name == "x", &[]).is_none());
+        // Calls of g that f makes, and of f within b: what stands between does not matter.
+        let within = |outer: &[&str], name: &'static str| {
+            let outer: Vec<_> = outer.iter().map(|outer| move |_: Kind, name: &str| name == *outer).collect();
+            let outer: Vec<Select<'_>> = outer.iter().map(|select| select as Select<'_>).collect();
+            Focus::new(&model, &|_, found| found == name, &outer).map(|focus| focus.callees.cum()[0])
+        };
+        assert_eq!(within(&["f"], "g"), Some(8.0));
+        assert_eq!(within(&["b"], "f"), Some(12.0));
+        assert_eq!(within(&["t", "b", "c"], "f"), Some(7.0));
+        assert_eq!(within(&["f", "a"], "f"), Some(13.0));
+        assert_eq!([within(&["c", "b"], "f"), within(&["g"], "f"), within(&["h"], "h")], [None; 3]);
     }
 }

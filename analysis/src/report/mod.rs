@@ -109,6 +109,8 @@ pub struct Options<'a> {
     pub top: Option<usize>,
     /// xtree: at most this many levels.
     pub depth: Option<usize>,
+    /// xarc: at most this many callers and this many callees of a consumer.
+    pub arcs: Option<usize>,
     /// Cut what has less than this share of the cum of the whole, from 0 to 1.
     pub prune: f64,
     /// Columns of the terminal.
@@ -119,6 +121,8 @@ pub struct Options<'a> {
     pub fold: fold::Fold,
     /// xtree: the methods that stand on top, with what they called; who called them is told above.
     pub focus: Option<Select<'a>>,
+    /// xtree: with a focus, only those calls of its methods that are made within these, the outermost first, at any depth.
+    pub within: &'a [Select<'a>],
     /// Only these consumers (xtree: with their callers and all that they called).
     pub select: Option<Select<'a>>,
 }
@@ -140,7 +144,7 @@ pub enum Error {
     #[error(transparent)]
     Resource(#[from] UnknownResource),
     /// Nothing can be looked at.
-    #[error("--focus: no method fits the focus")]
+    #[error("no method fits the focus (--focus), or none of its calls is made within the others (--within)")]
     NoFocus,
     /// There is nothing to be consumed.
     #[error("there are no figures: nothing but counts was recorded; `instrument report` prints them")]

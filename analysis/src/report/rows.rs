@@ -54,6 +54,14 @@ impl Rows {
         Rows { ids, below, past }
     }
 
+    /// How many were left out, as a further member of a document; empty if none were.
+    pub(crate) fn left_out_member(&self) -> String {
+        match self.below + self.past {
+            0 => String::new(),
+            left => format!(",\"left_out\":{left}"),
+        }
+    }
+
     /// What was left out, in words; empty if nothing was.
     pub(crate) fn left_out(&self, options: &Options<'_>) -> String {
         let mut parts = Vec::new();

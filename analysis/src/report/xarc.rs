@@ -108,11 +108,20 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Parents or children: those below the share are summed up in one line, so that sums can still be seen.
+    /// At most how many parents, and how many children, are shown of a consumer.
+    fn most(&self) -> usize {
+        self.options.arcs.unwrap_or(usize::MAX)
+    }
+
+    /// Parents or children: those below the share, or past the number that is asked for, are summed up in one line, so that sums can still
+    /// be seen.
     fn lines(&self, out: &mut dyn Write, columns: &Columns, lines: Vec<Line<'_>>) -> Result<(), Error> {
         let least = self.shown.first().map_or(0.0, |&r| self.options.prune * self.arcs.total()[r]);
         let is_small = |line: &Line<'_>| self.shown.first().is_some_and(|&r| line.cum[r] < least);
-        let (small, large): (Vec<_>, Vec<_>) = lines.into_iter().partition(is_small);
+        let (mut small, mut large): (Vec<_>, Vec<_>) = lines.into_iter().partition(is_small);
+        if large.len() > self.most() {
+            small.splice(..0, large.split_off(self.most()));
+        }
         for line in &large {
             self.line(out, columns, line)?;
         }
@@ -143,15 +152,17 @@ impl<'a> Report<'a> {
         machine::opening(out, "xarc", self.model, self.shown, self.arcs.total())?;
         write!(out, ",\"stanzas\":[")?;
         for (i, &id) in self.rows.ids.iter().enumerate() {
-            let lines = |lines: Vec<Line<'_>>| lines.iter().map(|l| self.value(l)).collect::<Value>();
-            let stanza = json!({
-                "self": self.value(&self.own(id)),
-                "parents": lines(self.parents(id)),
-                "children": lines(self.children(id)),
-            });
+            let mut stanza = json!({"self": self.value(&self.own(id))});
+            for (role, lines) in [("parents", self.parents(id)), ("children", self.children(id))] {
+                stanza[role] = lines.iter().take(self.most()).map(|line| self.value(line)).collect();
+                let left = lines.len().saturating_sub(self.most());
+                if left > 0 {
+                    stanza[format!("{role}_left_out")] = json!(left);
+                }
+            }
             write!(out, "{}\n{stanza}", if i > 0 { "," } else { "" })?;
         }
-        writeln!(out, "\n]}}")?;
+        writeln!(out, "\n]{}}}", self.rows.left_out_member())?;
         Ok(())
     }
 
@@ -170,7 +181,9 @@ impl<'a> Report<'a> {
         for &id in &self.rows.ids {
             let stanza = machine::field(self.name(id));
             let own = std::iter::once(self.own(id));
-            for line in self.parents(id).into_iter().chain(own).chain(self.children(id)) {
+            let [parents, children] =
+                [self.parents(id), self.children(id)].map(|lines| lines.into_iter().take(self.most()));
+            for line in parents.chain(own).chain(children) {
                 let (name, kind) =
                     (machine::field(self.name(line.other)), self.arcs.function(line.other).kind);
                 let figures = machine::csv_figures(self.shown, line.base, line.cum);

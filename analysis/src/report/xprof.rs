@@ -70,7 +70,7 @@ fn document(
         machine::members(model, shown, arcs.self_base(id), arcs.self_cum(id), &mut row);
         write!(out, "{}\n{}", if i > 0 { "," } else { "" }, serde_json::Value::Object(row))?;
     }
-    writeln!(out, "\n]}}")?;
+    writeln!(out, "\n]{}}}", rows.left_out_member())?;
     Ok(())
 }
 

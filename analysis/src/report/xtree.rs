@@ -40,7 +40,7 @@ pub fn write(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Res
             Format::Csv => tree.table(out),
         };
     };
-    let focus = Focus::new(model, select).ok_or(Error::NoFocus)?;
+    let focus = Focus::new(model, select, options.within).ok_or(Error::NoFocus)?;
     let (below, above) = (folded(&focus.callees, options), folded(&focus.callers, options));
     let mut callees = Tree::new(&focus.callees, below.as_ref(), options, &shown);
     callees.prune();

@@ -7,9 +7,9 @@ use anyhow::Result;
 use clap::ValueEnum;
 use instrument_analysis::Kind;
 use instrument_analysis::report::fold::Fold;
-use instrument_analysis::report::{Options, xtree};
-use instrument_analysis::session::Methods;
+use instrument_analysis::report::{Options, Select, xtree};
 use instrument_analysis::session::lookup::method_names;
+use instrument_analysis::session::{Methods, Session};
 
 /// Print every context of every method, as a tree: who called whom, and what that consumed
 ///
@@ -25,6 +25,9 @@ pub(crate) struct Opts {
     /// Put the methods that match on top: what they called below them, who called them in a tree above
     #[arg(long, value_name = "PATTERN")]
     focus: Vec<String>,
+    /// --focus: only calls that are made within methods that match, at any depth; several: the outermost first
+    #[arg(long, value_name = "PATTERN", requires = "focus")]
+    within: Vec<String>,
     /// Show several contexts as one [default: all; for --json and --csv none]
     ///
     /// Methods that call themselves become one context; in text, a chain of methods that called only the next becomes one line.
@@ -47,16 +50,22 @@ enum Folded {
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let mut session = opts.view.session.read(talk)?;
     let methods = Methods::new("--focus", &opts.focus, &method_names(&session.model))?;
-    if methods.fit_nothing() {
-        return Err(usage(methods.warnings.join("; ")));
+    let outer = within("--within", &opts.within, &session)?;
+    for methods in [&methods].into_iter().chain(&outer) {
+        if methods.fit_nothing() {
+            return Err(usage(methods.warnings.join("; ")));
+        }
     }
+    let outer: Vec<_> = outer.iter().map(calls_of).collect();
+    let outer: Vec<Select<'_>> = outer.iter().map(|select| select as Select<'_>).collect();
     session.warnings.extend(methods.warnings.iter().cloned());
-    let focus = |kind: Kind, name: &str| kind == Kind::Method && methods.fits(name);
+    let focus = calls_of(&methods);
     let strict = opts.view.session.strict;
     view::print(&opts.view.print, opts.depth, &session, strict, talk, |out, session, _, options| {
         let mut options = Options { ..*options };
         if !methods.is_empty() {
             options.focus = Some(&focus);
+            options.within = &outer;
         }
         if let Some(fold) = opts.fold {
             let is = |one| fold == one || fold == Folded::All;
@@ -64,4 +73,19 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         }
         xtree::write(out, &session.model, &options)
     })
+}
+
+/// The methods of each pattern, each for itself: their order matters. `option`: as it is typed.
+///
+/// # Errors
+/// A pattern that cannot be read.
+pub(crate) fn within(option: &str, patterns: &[String], session: &Session) -> Result<Vec<Methods>> {
+    let names = method_names(&session.model);
+    let one = |pattern: &String| Ok(Methods::new(option, std::slice::from_ref(pattern), &names)?);
+    patterns.iter().map(one).collect()
+}
+
+/// Whether a consumer is one of these methods.
+pub(crate) fn calls_of(methods: &Methods) -> impl Fn(Kind, &str) -> bool + Sync {
+    |kind, name| kind == Kind::Method && methods.fits(name)
 }

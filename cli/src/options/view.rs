@@ -7,13 +7,13 @@ use crate::io::talk::Talk;
 use crate::options::session;
 use anyhow::Result;
 use clap::ValueEnum;
-use instrument_analysis::Kind;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::invariants::{self, Checked};
 use instrument_analysis::report::fold::Fold;
 use instrument_analysis::report::{self, Format, Options, Show};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Session};
+use instrument_analysis::{Arcflow, Kind};
 
 /// Violations that are printed.
 const VIOLATIONS: usize = 20;
@@ -131,11 +131,13 @@ impl Print {
             }),
             top: self.top,
             depth,
+            arcs: None,
             prune: prune / 100.0,
             width: width(self.width),
             lines: self.lines,
             fold: Fold { recursion: format == Format::Text, chains: format == Format::Text },
             focus: None,
+            within: &[],
             select: if methods.is_empty() { None } else { Some(&select) },
         };
         Ok(write(&options)?)
@@ -180,11 +182,7 @@ pub(crate) fn print(
     let arcs = Arcs::new(&session.model);
     let checked = invariants::check(&session.model, &arcs);
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let model = &session.model;
-    let is_time = |name: &String| model.resource(name).is_none_or(|r| model.resources()[r].unit == "ns");
-    let line =
-        model.correction.line().filter(|_| print.resource.is_empty() || print.resource.iter().any(is_time));
-    match (line, print.format()) {
+    match (correction_line(&session.model, &print.resource), print.format()) {
         (Some(line), Format::Text) => writeln!(out, "{line}\n")?,
         (Some(line), Format::Csv) => talk.caution(format_args!("{line}")),
         // JSON has a member for it.
@@ -195,6 +193,12 @@ pub(crate) fn print(
     out.flush()?;
     let exit = say(&checked, talk);
     Ok(with_warnings(&[&session.warnings[..], &methods.warnings].concat(), strict, exit, talk))
+}
+
+/// What is to be said of the times of a report about these resources, or about the usual ones.
+pub(crate) fn correction_line(model: &Arcflow, resources: &[String]) -> Option<String> {
+    let is_time = |name: &String| model.resource(name).is_none_or(|r| model.resources()[r].unit == "ns");
+    model.correction.line().filter(|_| resources.is_empty() || resources.iter().any(is_time))
 }
 
 /// The methods that `--method` means.

@@ -38,7 +38,14 @@ impl Process<'_> {
         for (i, (thread, both)) in self.thread_list(options).0.into_iter().enumerate() {
             write!(out, "{}\n{}", if i > 0 { "," } else { "" }, self.thread_value(thread, &both))?;
         }
-        Ok(write!(out, "\n]}}")?)
+        write!(out, "\n]")?;
+        let left = [self.monitors(options).1, self.pairs(options).1, self.thread_list(options).1];
+        if left != [0; 3] {
+            let [monitors, pairs, threads] = left;
+            let left = json!({"monitors": monitors, "pairs": pairs, "threads": threads});
+            write!(out, ",\"left_out\":{left}")?;
+        }
+        Ok(write!(out, "}}")?)
     }
 
     /// The same as a value, with how many rows are left out; of the threads of a monitor only the first.

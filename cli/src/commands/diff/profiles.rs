@@ -66,6 +66,26 @@ fn is_text(path: &Path) -> bool {
         && !start.starts_with(b"PK")
 }
 
+/// How a run is read that is compared with others: threads and processes have other names in each.
+pub(crate) fn run_of(file: PathBuf) -> Request {
+    Request { files: vec![file], collapse: vec![Kind::Thread, Kind::Process], ..Request::default() }
+}
+
+/// Checks that runs have something in common that can be compared.
+///
+/// # Errors
+/// They do not.
+pub(crate) fn check_comparable<'a>(runs: impl Iterator<Item = &'a Arcflow>) -> Result<()> {
+    let names = |model: &Arcflow| model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
+    let runs: Vec<Vec<String>> = runs.map(names).collect();
+    let is_common = |name: &String| runs.iter().all(|run| run.contains(name));
+    if runs.iter().all(|run| !run.is_empty()) && !runs[0].iter().any(is_common) {
+        let runs: Vec<String> = runs.iter().map(|run| run.join(", ")).collect();
+        return Err(usage(format!("these files do not measure the same: {}", runs.join("; "))));
+    }
+    Ok(())
+}
+
 /// Compares the runs of two sides; exit code 1: they differ.
 ///
 /// # Errors
@@ -77,19 +97,10 @@ pub(crate) fn run(
     opts: &Opts,
     talk: &Talk,
 ) -> Result<Exit> {
-    let read = |path: &String| {
-        let (files, collapse) = (vec![PathBuf::from(path)], vec![Kind::Thread, Kind::Process]);
-        Ok(session::read(&Request { files, collapse, ..Request::default() }, talk)?.model)
-    };
+    let read = |path: &String| Ok(session::read(&run_of(path.into()), talk)?.model);
     let [before, after] = sides.map(|paths| paths.iter().map(read).collect::<Result<Vec<Arcflow>>>());
     let (before, after) = (before?, after?);
-    let names = |model: &Arcflow| model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
-    let runs: Vec<Vec<String>> = before.iter().chain(&after).map(names).collect();
-    let is_common = |name: &String| runs.iter().all(|run| run.contains(name));
-    if runs.iter().all(|run| !run.is_empty()) && !runs[0].iter().any(is_common) {
-        let runs: Vec<String> = runs.iter().map(|run| run.join(", ")).collect();
-        return Err(usage(format!("these files do not measure the same: {}", runs.join("; "))));
-    }
+    check_comparable(before.iter().chain(&after))?;
     if let Some(path) = &opts.html {
         let sides_of = Sides::new(&before, &after)?;
         view::write_sides(path, &sides_of, sides, talk)?;
