@@ -49,6 +49,7 @@ enum Command {
     Monitors(commands::monitors::Opts),
     Heap(commands::heap::Opts),
     Merge(commands::merge::Opts),
+    Mcp(commands::mcp::Opts),
     View(commands::view::Opts),
     #[cfg(unix)]
     Top(commands::top::Opts),
@@ -106,6 +107,7 @@ fn main() -> ExitCode {
         Command::Monitors(opts) => commands::monitors::run(&opts, &talk),
         Command::Heap(opts) => commands::heap::run(&opts, &talk),
         Command::Merge(opts) => commands::merge::run(&opts, &talk),
+        Command::Mcp(opts) => commands::mcp::run(&opts, &talk),
         Command::View(opts) => commands::view::run(&opts, &talk),
         #[cfg(unix)]
         Command::Top(opts) => commands::top::run(&opts, cli.talk.color),

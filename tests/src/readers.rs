@@ -23,6 +23,8 @@ const NODE: [&str; 4] =
     ["@tracerbench/trace-model@8.0.0", "playwright-core@1.65.1", "pprof-format@2.3.2", "speedscope@1.25.0"];
 /// What reads datasets.
 const DATASETS: [&str; 2] = ["duckdb==2.0.0", "pyarrow==26.0.1"];
+/// The client of the Model Context Protocol.
+const MCP: [&str; 1] = ["mcp==2.3.0"];
 const ATTEMPTS: u32 = 3;
 
 /// What a reader understood: by `process/thread/frame/frame..` a context's figures.
@@ -57,11 +59,30 @@ pub fn speedscope_schema() -> Result<PathBuf> {
 /// # Errors
 /// What it says on standard error.
 pub fn of_dataset(script: &str, dataset: &Path, input: &[u8]) -> Result<Value> {
+    answer(script, &python_with("datasets", &DATASETS)?, [dataset.as_os_str()], input)
+}
+
+/// What `instrument mcp FILES` said of itself and answered to these calls, each `[tool, arguments]`, to the client that the makers of the
+/// protocol publish.
+///
+/// # Errors
+/// The client cannot be fetched, or fails.
+pub fn ask_mcp(program: &OsStr, files: &[PathBuf], calls: &Value) -> Result<Value> {
+    let words = [program, OsStr::new("mcp")].into_iter().chain(files.iter().map(|path| path.as_os_str()));
+    answer("mcp_client.py", &python_with("mcp", &MCP)?, words, calls.to_string().as_bytes())
+}
+
+/// What a script of `tests/readers` prints, run by the Python of an environment; `input` is what it reads.
+fn answer<'a>(
+    script: &str,
+    environment: &Path,
+    words: impl IntoIterator<Item = &'a OsStr>,
+    input: &[u8],
+) -> Result<Value> {
     let path = machine::root().join("tests/readers").join(script);
-    let mut python = Command::new(python_with("datasets", &DATASETS)?.join("bin/python"));
-    let mut child = python
+    let mut child = Command::new(environment.join("bin/python"))
         .arg(path)
-        .arg(dataset)
+        .args(words)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

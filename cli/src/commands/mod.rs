@@ -18,6 +18,7 @@ pub(crate) mod heap;
 pub(crate) mod ids;
 pub(crate) mod jdk_patch;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod merge;
 pub(crate) mod monitors;
 pub(crate) mod report;

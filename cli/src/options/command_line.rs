@@ -41,7 +41,7 @@ pub(crate) fn is_brief(words: &[OsString]) -> bool {
 /// The commands that print something of profiles: all their operands are files, and nothing else is required.
 #[cfg(unix)]
 pub(crate) fn reports() -> Vec<String> {
-    const OTHERS: [&str; 3] = ["dump", "diff", "export"];
+    const OTHERS: [&str; 4] = ["dump", "diff", "export", "mcp"];
     let command = crate::Cli::command();
     let reads_files = |command: &&Command| {
         let mut required = command.get_arguments().filter(|argument| argument.is_required_set());
@@ -118,7 +118,12 @@ pub(crate) fn unknown_command(words: &[OsString]) -> Option<String> {
 
 /// The command that is most like `word`.
 pub(crate) fn meant_as(word: &str) -> Option<String> {
-    nearest(word, commands()).into_iter().next()
+    meant_among(word, commands())
+}
+
+/// That of some words which is most like `word`.
+pub(crate) fn meant_among(word: &str, words: impl Iterator<Item = String>) -> Option<String> {
+    nearest(word, words).into_iter().next()
 }
 
 #[cfg(test)]

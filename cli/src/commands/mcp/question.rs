@@ -1,0 +1,393 @@
+//! What the tools ask of one session: the reports, with the options that make one question the same for text, document and command line.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use instrument_analysis::Arcflow;
+use instrument_analysis::arcs::Arcs;
+use instrument_analysis::heap::query::Query;
+use instrument_analysis::heap::table::{By, Filter};
+use instrument_analysis::invariants;
+use instrument_analysis::report::heap::{Section, View};
+use instrument_analysis::report::summary::Summary;
+use instrument_analysis::report::{Options, Select, counts, monitors, xarc, xprof, xtree};
+use instrument_analysis::session::lookup::method_names;
+use instrument_analysis::session::{Methods, Request, Session, thread_filter};
+use serde_json::{Value, json};
+
+use super::answer::{Asked, Form, Room};
+use super::arguments::Given;
+use super::files::Files;
+use crate::commands::report::is_of_counts;
+use crate::commands::xtree::{calls_of, within};
+use crate::io::exit::usage;
+use crate::options::view::{self, Print, Sort};
+
+/// Rows unless asked for otherwise.
+pub(super) const ROWS: usize = 20;
+/// Columns of a line of text; longer names are shortened, and whole in the document.
+pub(super) const WIDTH: usize = 160;
+/// Levels of a tree unless asked for otherwise, and at most: readers of JSON have their limits.
+pub(super) const DEPTH: usize = 30;
+/// Contexts of a tree that have a smaller share are cut, in percent.
+const SMALL: f64 = 0.1;
+
+/// A call of a tool.
+pub(super) struct Question<'a> {
+    /// Its arguments.
+    pub(super) given: Given,
+    /// The files of the server.
+    pub(super) files: &'a Files,
+    /// How much room there is for the answer.
+    pub(super) room: &'a Room,
+}
+
+impl Question<'_> {
+    /// The files that it is about.
+    pub(super) fn files(&self) -> Result<Vec<PathBuf>> {
+        self.files.named(&self.given.texts("files"))
+    }
+
+    /// The rows that it asks for.
+    pub(super) fn rows(&self) -> usize {
+        self.given.number("rows").unwrap_or(ROWS)
+    }
+
+    /// The order that it asks for.
+    pub(super) fn sort(&self) -> Option<Sort> {
+        self.given.text("sort").and_then(|word| Sort::from_str(word, false).ok())
+    }
+}
+
+/// Options as words of a command line.
+#[derive(Default)]
+pub(super) struct Words(Vec<String>);
+
+impl Words {
+    /// `command`: with its fixed words.
+    pub(super) fn new(command: &str) -> Words {
+        Words(["instrument"].into_iter().chain(command.split(' ')).map(str::to_owned).collect())
+    }
+
+    /// An option with its values.
+    pub(super) fn each(mut self, option: &str, values: &[String]) -> Words {
+        // A value may begin with `-`.
+        self.0.extend(values.iter().map(|value| format!("{option}={value}")));
+        self
+    }
+
+    /// An option with a value.
+    pub(super) fn one(self, option: &str, value: impl ToString) -> Words {
+        self.each(option, &[value.to_string()])
+    }
+
+    /// What is printed, but for the number of rows.
+    pub(super) fn print(self, print: &Print) -> Words {
+        let sort = print.sort.and_then(|sort| sort.to_possible_value());
+        let sort: Vec<_> = sort.iter().map(|sort| sort.get_name().to_owned()).collect();
+        let prune: Vec<_> = print.prune.iter().map(ToString::to_string).collect();
+        self.each("--resource", &print.resource)
+            .each("--sort", &sort)
+            .each("--method", &print.method)
+            .each("--prune", &prune)
+    }
+
+    /// The command with so many rows, about these files.
+    pub(super) fn with(&self, rows: usize, files: &[PathBuf]) -> Vec<String> {
+        let mut words = self.0.clone();
+        words.extend([format!("--top={rows}"), format!("--width={WIDTH}")]);
+        words.extend(operands(files));
+        words
+    }
+}
+
+/// Files as operands.
+pub(super) fn operands(files: &[PathBuf]) -> impl Iterator<Item = String> {
+    files.iter().map(|path| {
+        let path = path.to_string_lossy();
+        if path.starts_with('-') { format!("./{path}") } else { path.into_owned() }
+    })
+}
+
+/// The resource that a question is about: the one that is named, or the one that text shows.
+pub(super) fn resource(given: &Given, model: &Arcflow) -> Result<Vec<String>> {
+    let named: Vec<String> = given.text("resource").map(str::to_owned).into_iter().collect();
+    let found = Options { resources: &named, ..Options::default() }.resources(model)?;
+    Ok(found.into_iter().map(|r| model.resources()[r].name.clone()).collect())
+}
+
+/// Fails if patterns fit nothing: the answer would be empty. Otherwise those that fit nothing are told.
+pub(super) fn check(methods: &Methods, notes: &mut Vec<String>) -> Result<()> {
+    if methods.fit_nothing() {
+        return Err(usage(methods.warnings.join("; ")));
+    }
+    notes.extend(methods.warnings.iter().cloned());
+    Ok(())
+}
+
+/// A question about one session.
+struct OfSession<'a, 'q> {
+    question: &'a Question<'q>,
+    files: Vec<PathBuf>,
+    threads: Vec<String>,
+    session: Session,
+    arcs: Arcs,
+    notes: Vec<String>,
+    print: Print,
+    methods: Methods,
+    depth: Option<usize>,
+}
+
+/// What writes a report.
+type Write<'a> = &'a dyn Fn(&mut Vec<u8>, &Options<'_>, Form) -> Result<()>;
+
+impl<'a, 'q> OfSession<'a, 'q> {
+    fn new(question: &'a Question<'q>) -> Result<OfSession<'a, 'q>> {
+        let (files, threads) = (question.files()?, question.given.texts("thread"));
+        let request = Request { files: files.clone(), threads: threads.clone(), ..Request::default() };
+        let session = Session::read(&request).map_err(|error| match files.len() {
+            1 => error.into(),
+            _ => usage(format!("{}; `files` says which of the files a question is about", error.chain())),
+        })?;
+        // There is one pattern: it fits nothing, or what it fits has no figures.
+        if !threads.is_empty() && !session.warnings.is_empty() {
+            return Err(usage(session.warnings.join("; ")));
+        }
+        let arcs = Arcs::new(&session.model);
+        let mut notes: Vec<_> = session.messages.iter().map(|message| message.text.clone()).collect();
+        notes.extend(session.warnings.iter().cloned());
+        let checked = invariants::check(&session.model, &arcs);
+        if !checked.violations.is_empty() {
+            notes.push(checked.line());
+        }
+        let print = Print { width: Some(WIDTH), ..Print::default() };
+        let (methods, depth) = (Methods::default(), None);
+        Ok(OfSession { question, files, threads, session, arcs, notes, print, methods, depth })
+    }
+
+    /// Only the methods of the argument `method`.
+    fn methods(&mut self) -> Result<()> {
+        let patterns: Vec<_> = self.question.given.text("method").map(str::to_owned).into_iter().collect();
+        self.methods = Methods::new("method", &patterns, &method_names(&self.session.model))?;
+        self.print.method = patterns;
+        check(&self.methods, &mut self.notes)
+    }
+
+    /// Figures of one resource; times say if they are not corrected.
+    fn figures(&mut self, prune: f64) -> Result<()> {
+        self.print.resource = resource(&self.question.given, &self.session.model)?;
+        self.print.sort = self.question.sort();
+        self.print.prune = Some(prune);
+        Ok(())
+    }
+
+    fn words(&self, command: &str) -> Words {
+        Words::new(command).each("--thread", &self.threads).print(&self.print)
+    }
+
+    /// `has_line`: whether the report does not say itself that times are not corrected.
+    fn answer(
+        &self,
+        words: &Words,
+        has_line: bool,
+        left_out: fn(&Value) -> u64,
+        write: Write<'_>,
+    ) -> Result<Value> {
+        let asked = Asked {
+            rows: self.question.rows(),
+            command: &|rows| words.with(rows, &self.files),
+            notes: self.notes.clone(),
+            // Long lists beside what the summary is about.
+            unneeded: &["methods", "allocations"],
+            left_out,
+        };
+        let line = view::correction_line(&self.session.model, &self.print.resource).filter(|_| has_line);
+        self.question.room.answer(&asked, &|out, form| {
+            if let (Some(line), false) = (&line, form.json) {
+                out.extend(format!("{line}\n\n").into_bytes());
+            }
+            let print = Print { top: Some(form.rows), json: form.json, ..self.print.clone() };
+            print.with(self.depth, &self.methods, |options| write(out, options, form))
+        })
+    }
+}
+
+/// A count of a document; what is not there is none.
+pub(super) fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+/// Elements of a list of a document.
+pub(super) fn rows(value: &Value) -> u64 {
+    value.as_array().map_or(0, |rows| rows.len() as u64)
+}
+
+/// The summary of the profiles.
+pub(super) fn summary(question: &Question<'_>) -> Result<Value> {
+    let asked = OfSession::new(question)?;
+    let request = |rows| counts::Request { top: Some(rows), ..counts::Request::default() };
+    let summary = Summary::new(&asked.session, &request(question.rows()), &[])?;
+    let left_out = |report: &Value| number(&report["xprof"]["left_out"]) + number(&report["left_out"]);
+    let is_of_counts = is_of_counts(&asked.session);
+    asked.answer(&Words::new("report"), false, left_out, &|out, options, form| {
+        if form.json {
+            let mut document = Vec::new();
+            summary.document(&mut document, Some(form.rows))?;
+            let mut document: Value = serde_json::from_slice(&document)?;
+            // Figures of all methods are in the flat profile, where there is one.
+            let methods = document["methods"].take();
+            if let (true, Value::Array(mut methods)) = (is_of_counts, methods) {
+                document["left_out"] = json!(methods.len().saturating_sub(form.rows));
+                methods.truncate(form.rows);
+                document["counts"] = Value::Array(methods);
+            }
+            return Ok(serde_json::to_writer(out, &document)?);
+        }
+        if is_of_counts {
+            summary.counts.tables(&request(form.rows), out)?;
+            return Ok(summary.counts.balance.print(out)?);
+        }
+        Ok(summary.write(out, Some(form.rows), options)?)
+    })
+}
+
+/// The methods that consume most.
+pub(super) fn hot_methods(question: &Question<'_>) -> Result<Value> {
+    let mut asked = OfSession::new(question)?;
+    asked.methods()?;
+    asked.figures(0.0)?;
+    asked.answer(&asked.words("xprof"), true, |report| number(&report["left_out"]), &|out, options, _| {
+        Ok(xprof::write(out, &asked.session.model, &asked.arcs, options)?)
+    })
+}
+
+/// A method with its callers and its callees.
+pub(super) fn callers_callees(question: &Question<'_>) -> Result<Value> {
+    let mut asked = OfSession::new(question)?;
+    asked.methods()?;
+    asked.figures(0.0)?;
+    let left_out = |report: &Value| {
+        let stanzas = report["stanzas"].as_array().into_iter().flatten();
+        let arcs = stanzas.map(|of| number(&of["parents_left_out"]) + number(&of["children_left_out"]));
+        number(&report["left_out"]) + arcs.sum::<u64>()
+    };
+    // As many callers and callees of each as methods.
+    let words = |rows: usize| asked.words("xarc").one("--arcs", rows).with(rows, &asked.files);
+    let of =
+        Asked { rows: question.rows(), command: &words, notes: asked.notes.clone(), unneeded: &[], left_out };
+    let line = view::correction_line(&asked.session.model, &asked.print.resource);
+    question.room.answer(&of, &|out, form| {
+        if let (Some(line), false) = (&line, form.json) {
+            out.extend(format!("{line}\n\n").into_bytes());
+        }
+        let print = Print { top: Some(form.rows), json: form.json, ..asked.print.clone() };
+        print.with(None, &asked.methods, |options| {
+            let options = Options { arcs: Some(form.rows), ..*options };
+            xarc::write(out, &asked.session.model, &asked.arcs, &options)
+        })
+    })
+}
+
+/// The tree of contexts, from the top or from a method down.
+pub(super) fn tree(question: &Question<'_>) -> Result<Value> {
+    let mut asked = OfSession::new(question)?;
+    asked.figures(SMALL)?;
+    asked.depth = Some(question.given.number("depth").unwrap_or(DEPTH));
+    let patterns: Vec<_> = question.given.text("method").map(str::to_owned).into_iter().collect();
+    let methods = Methods::new("method", &patterns, &method_names(&asked.session.model))?;
+    check(&methods, &mut asked.notes)?;
+    let outer = question.given.texts("within");
+    if patterns.is_empty() && !outer.is_empty() {
+        return Err(usage("`within` goes with `method`: the method whose calls are made within these"));
+    }
+    let words = asked.words("xtree").each("--focus", &patterns).each("--within", &outer);
+    let words = words.one("--depth", asked.depth.unwrap_or(DEPTH));
+    let outer = within("within", &outer, &asked.session)?;
+    for methods in &outer {
+        check(methods, &mut asked.notes)?;
+    }
+    let (focus, outer) = (calls_of(&methods), outer.iter().map(calls_of).collect::<Vec<_>>());
+    let outer: Vec<Select<'_>> = outer.iter().map(|select| select as Select<'_>).collect();
+    let left_out =
+        |report: &Value| number(&report["cut"]["contexts"]) + number(&report["callers"]["cut"]["contexts"]);
+    asked.answer(&words, true, left_out, &|out, options, _| {
+        let mut options = Options { ..*options };
+        if !methods.is_empty() {
+            options.focus = Some(&focus);
+            options.within = &outer;
+        }
+        Ok(xtree::write(out, &asked.session.model, &options)?)
+    })
+}
+
+/// What threads waited for.
+pub(super) fn monitors(question: &Question<'_>) -> Result<Value> {
+    let asked = OfSession::new(question)?;
+    let wanted = thread_filter(&asked.threads);
+    let left_out = |report: &Value| {
+        let processes = report["processes"].as_array().into_iter().flatten();
+        let lists = processes.flat_map(|process| process["left_out"].as_object().into_iter().flatten());
+        lists.map(|(_, left)| number(left)).sum::<u64>() + number(&report["contexts"]["cut"]["contexts"])
+    };
+    asked.answer(&asked.words("monitors"), true, left_out, &|out, options, form| {
+        let depth = form.json.then_some(DEPTH);
+        let options = Options { depth, ..*options };
+        Ok(monitors::of_session(out, &asked.session, &wanted, monitors::Table::Monitors, &options)?)
+    })
+}
+
+/// What was allocated, and what is left of it.
+pub(super) fn objects(question: &Question<'_>) -> Result<Value> {
+    let (word, by) = match question.given.text("by") {
+        Some("site") => ("site", By::Site),
+        Some("context") => ("context", By::Context),
+        _ => ("class", By::Class),
+    };
+    let is_live = question.given.is_set("live");
+    let section = if is_live { Section::Live } else { Section::Table };
+    let words = Words::new(if is_live { "heap --live" } else { "heap" }).one("--by", word);
+    let left_out = |report: &Value| {
+        let of = if report.get("live").is_some() { &report["live"] } else { &report["table"] };
+        number(&of["all"]).saturating_sub(rows(&of["rows"]))
+    };
+    heap(question, words, section, by, left_out)
+}
+
+/// What leaks.
+pub(super) fn leak_suspects(question: &Question<'_>) -> Result<Value> {
+    let left_out = |report: &Value| {
+        let leaks = &report["leaks"];
+        let shown =
+            leaks["suspects"].as_array().into_iter().flatten().map(|suspect| number(&suspect["leak"]));
+        number(&leaks["leaks"]).saturating_sub(shown.max().unwrap_or(0))
+    };
+    heap(question, Words::new("heap --leaks"), Section::Leaks, By::Class, left_out)
+}
+
+fn heap(
+    question: &Question<'_>,
+    words: Words,
+    section: Section,
+    by: By,
+    left_out: fn(&Value) -> u64,
+) -> Result<Value> {
+    let mut asked = OfSession::new(question)?;
+    if asked.session.profiles.is_empty() {
+        return Err(usage("only profiles have objects: a text of another tool has none"));
+    }
+    let [classes, methods] = ["class", "method"]
+        .map(|name| question.given.text(name).map(str::to_owned).into_iter().collect::<Vec<_>>());
+    let words = words.each("--class", &classes).each("--method", &methods).each("--thread", &asked.threads);
+    let query = Query { classes, methods, threads: asked.threads.clone() };
+    let selection = query.select(&asked.session.profiles)?;
+    let given = query.classes.len() + query.methods.len();
+    if given > 0 && selection.warnings.len() >= given {
+        return Err(usage(selection.warnings.join("; ")));
+    }
+    asked.notes.extend(selection.warnings.iter().cloned());
+    let view = View { sections: &[section], by, filter: Filter::default() };
+    asked.answer(&words, false, left_out, &|out, options, _| {
+        Ok(selection.report(&asked.session.profiles, &view, options, out).map(drop)?)
+    })
+}
