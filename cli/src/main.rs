@@ -56,6 +56,7 @@ enum Command {
     Export(commands::export::Opts),
     Advise(commands::advise::Opts),
     Fleet(commands::fleet::Opts),
+    Ship(commands::ship::Opts),
     Gate(commands::gate::Opts),
     Golden(commands::golden::Opts),
     #[cfg(unix)]
@@ -114,6 +115,7 @@ fn main() -> ExitCode {
         Command::Export(opts) => commands::export::run(&opts, &talk),
         Command::Advise(opts) => commands::advise::run(&opts, &talk),
         Command::Fleet(opts) => commands::fleet::run(&opts, &talk),
+        Command::Ship(opts) => commands::ship::run(&opts, &talk),
         Command::Gate(opts) => commands::gate::run(opts, &talk),
         Command::Golden(opts) => commands::golden::run(opts, &talk),
         #[cfg(unix)]

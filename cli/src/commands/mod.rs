@@ -25,6 +25,7 @@ pub(crate) mod report;
 pub(crate) mod rewrite;
 #[cfg(unix)]
 pub(crate) mod run;
+pub(crate) mod ship;
 pub(crate) mod stats;
 pub(crate) mod threads;
 pub(crate) mod timeline;
