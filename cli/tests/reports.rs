@@ -88,6 +88,40 @@ fn rows_are_sorted_cut_and_chosen() {
 }
 
 #[test]
+fn a_focus_may_be_on_calls_within_others() {
+    let dir = Dir::new();
+    dir.write("a", "t;a;f;g 3\nt;b;f;g 5\nt;b;g 11\n");
+    let of = |options: &str| {
+        let tree = dir.line(&format!("xtree --json --focus g {options} a")).expect(0).json();
+        (tree["total"][0].as_u64().unwrap(), tree["total_of_all"][0].as_u64().unwrap())
+    };
+    assert_eq!(of(""), (19, 19));
+    assert_eq!(of("--within f"), (8, 19));
+    assert_eq!(of("--within b --within f"), (5, 19));
+    dir.line("xtree --focus g --within f --within b a").says(2, &["none of its calls is made within"]);
+    dir.line("xtree --focus g --within ff a").says(2, &["no method fits --within 'ff'"]);
+    dir.line("xtree --within f a").says(2, &["--focus"]);
+}
+
+#[test]
+fn what_is_left_out_is_counted() {
+    let dir = Dir::new();
+    dir.write("a", "main;hub;x 5\nmain;hub;y 3\nmain;hub;z 2\n");
+    let text = dir.line("xarc --method hub --arcs 1 a").expect(0).stdout;
+    assert!(text.contains("  x\n") && text.contains("  (2 more)\n") && !text.contains("  y\n"), "{text}");
+    let stanza = dir.line("xarc --method hub --arcs 1 --json a").expect(0).json()["stanzas"][0].clone();
+    assert_eq!(stanza["children"].as_array().unwrap().len(), 1);
+    assert_eq!((&stanza["children_left_out"], stanza.get("parents_left_out")), (&2.into(), None));
+    for (report, rows) in [("xprof", "rows"), ("xarc", "stanzas")] {
+        let all = dir.line(&format!("{report} --json a")).expect(0).json();
+        let cut = dir.line(&format!("{report} --json --top 2 a")).expect(0).json();
+        let length = |document: &serde_json::Value| document[rows].as_array().unwrap().len();
+        assert_eq!((length(&all), all.get("left_out")), (5, None), "{report}");
+        assert_eq!((length(&cut), &cut["left_out"]), (2, &3.into()), "{report}");
+    }
+}
+
+#[test]
 fn long_names_fit_the_width() {
     let dir = Dir::new();
     let name = format!("com.acme.{}.Shop.price(I)V", "very.".repeat(20));
