@@ -106,16 +106,7 @@ fn everything() -> Vec<u8> {
     writer.tree("pool-1", &script(10));
     let collections: Vec<_> = (1..=16).map(|k| (k * 1_000_000, k * 1_000_000 + 1000)).collect();
     writer.collections(1, &collections);
-    let life = |born, gone| Life {
-        class: 1,
-        context: 2,
-        bytes: 32,
-        thread: 1,
-        born,
-        clock: 1000,
-        gone,
-        ..Life::default()
-    };
+    let life = |born, gone| Life { class: 1, context: 2, bytes: 32, thread: 1, born, clock: 1000, gone };
     let lives: Vec<_> =
         (0..=16).flat_map(|born| [life(born, None), life(born, (born < 16).then_some(born + 1))]).collect();
     writer.objects(1, &lives);
