@@ -9,6 +9,8 @@
 //!
 //! (globset reads `[`, `{` and `\` as syntax, which descriptors are full of, and takes `?` for a byte in names that are not UTF-8.)
 
+use crate::mutf8::push_unit;
+
 /// One compiled glob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
@@ -199,18 +201,7 @@ pub fn push_modified_utf8_str(text: &str, out: &mut Vec<u8>) {
 /// Appends `c` as Modified UTF-8 (JVMS 4.4.7): NUL in two bytes, a supplementary character as two surrogates of three.
 fn push_modified_utf8(c: char, out: &mut Vec<u8>) {
     let mut units = [0; 2];
-    for &unit in c.encode_utf16(&mut units).iter() {
-        let unit = u32::from(unit);
-        match unit {
-            1..=0x7f => out.push(unit as u8),
-            0 | 0x80..=0x7ff => out.extend([0xc0 | (unit >> 6) as u8, 0x80 | (unit & 0x3f) as u8]),
-            _ => out.extend([
-                0xe0 | (unit >> 12) as u8,
-                0x80 | ((unit >> 6) & 0x3f) as u8,
-                0x80 | (unit & 0x3f) as u8,
-            ]),
-        }
-    }
+    c.encode_utf16(&mut units).iter().for_each(|&unit| push_unit(unit, out));
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Modified UTF-8 (JVMS 4.4.7). Names are compared and copied as bytes; this module only prints them.
+//! Modified UTF-8 (JVMS 4.4.7). Names are compared and copied as bytes; this module prints them, and writes single characters.
 
 use crate::printable::is_unsafe;
 use std::fmt::Write;
@@ -20,6 +20,16 @@ pub fn code_units(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
         rest = &rest[length..];
         Some(unit)
     })
+}
+
+/// Appends a UTF-16 code unit: NUL in two bytes, a surrogate in three.
+pub fn push_unit(unit: u16, out: &mut Vec<u8>) {
+    let low = |unit: u16| 0x80 | (unit & 0x3f) as u8;
+    match unit {
+        1..=0x7f => out.push(unit as u8),
+        0 | 0x80..=0x7ff => out.extend([0xc0 | (unit >> 6) as u8, low(unit)]),
+        _ => out.extend([0xe0 | (unit >> 12) as u8, low(unit >> 6), low(unit)]),
+    }
 }
 
 /// For people: printable characters as they are, everything else (controls, lone surrogates, the
@@ -57,5 +67,13 @@ mod tests {
         assert_eq!(escape(&[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]), "\u{1f600}");
         assert_eq!(escape("\u{202e}".as_bytes()), "\\u202e");
         assert_eq!(escape(&[0xff]), "\u{ff}");
+    }
+
+    #[test]
+    fn what_is_read_is_written_the_same() {
+        let sound = ["a\u{7f}é計".as_bytes(), &[0xc0, 0x80], &[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]].concat();
+        let mut written = Vec::new();
+        code_units(&sound).for_each(|unit| push_unit(unit, &mut written));
+        assert_eq!(written, sound);
     }
 }

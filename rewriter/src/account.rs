@@ -35,7 +35,7 @@ pub enum Outcome {
 /// How a reason of the rewriter or the agent counts: what a filter asked for is no failure, and a module descriptor or an abstract method has
 /// no code. Everything else should have been rewritten: also a `hidden` class, whose bytes no agent can have, and one that another agent
 /// loaded first (`before-agent`).
-pub fn outcome_of(reason: &str) -> Outcome {
+pub(crate) fn outcome_of(reason: &str) -> Outcome {
     match reason {
         "own-runtime" | "not-included" | "excluded" | "not-a-subclass" | "generated" | "needed-by-probes"
         | "archive-launcher" => Outcome::Excluded,

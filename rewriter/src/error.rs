@@ -19,6 +19,7 @@ pub struct ClassError {
 
 /// The rule that a class file breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ClassErrorKind {
     /// The bytes end inside a structure.
     Truncated,

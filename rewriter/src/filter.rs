@@ -43,6 +43,7 @@ pub enum ClassVerdict {
 
 /// Why a class or method is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SkipReason {
     /// Part of our own runtime.
     OwnRuntime,

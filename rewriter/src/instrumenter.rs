@@ -60,6 +60,7 @@ pub struct MethodRecord {
 
 /// See [`MethodRecord::notes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Note {
     /// It exceeds 8,000 bytes of code now: HotSpot will not compile it.
     CrossedHugeMethodLimit,

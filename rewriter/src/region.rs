@@ -43,6 +43,7 @@ impl From<&str> for BadRegion {
 
 /// Why a region cannot be timed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RegionFault {
     /// The class has no such method, or no code on these lines.
     NotFound,

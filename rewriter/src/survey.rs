@@ -124,7 +124,8 @@ impl MethodSurvey {
 impl Span {
     fn of(self, bytes: &[u8]) -> &[u8] {
         let start = self.start as usize;
-        &bytes[start..start + usize::from(self.length)]
+        // Empty, if the caller gives another class than the one that was surveyed.
+        bytes.get(start..start + usize::from(self.length)).unwrap_or_default()
     }
 }
 

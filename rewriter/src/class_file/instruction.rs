@@ -58,13 +58,13 @@ impl<'a> Iterator for Instructions<'a> {
     }
 }
 
-/// The length in bytes of the instruction at `pc`, which lies inside `code`.
+/// The length in bytes of the instruction at `pc`.
 ///
 /// # Errors
-/// No such opcode, an instruction that is cut off, or a switch whose counts contradict each other.
+/// A `pc` behind the code, no such opcode, an instruction that is cut off, or a switch whose counts contradict each other.
 pub fn length_at(code: &[u8], pc: usize) -> Result<usize, InstructionError> {
     let error = |reason| InstructionError { pc, reason };
-    let op = code[pc];
+    let &op = code.get(pc).ok_or_else(|| error("no instruction behind the code"))?;
     let length = match opcode::OPERANDS[usize::from(op)] {
         Operands::Illegal => return Err(error("no such opcode")),
         Operands::Wide => match code.get(pc + 1) {
@@ -101,7 +101,7 @@ impl Switch {
     pub fn at(code: &[u8], pc: usize) -> Option<Self> {
         let word = |at: usize| Some(i32::from_be_bytes(code.get(at..at + 4)?.try_into().ok()?));
         let words = (pc + 4) & !3;
-        let (cases, count, stride) = if code[pc] == opcode::TABLESWITCH {
+        let (cases, count, stride) = if *code.get(pc)? == opcode::TABLESWITCH {
             let (low, high) = (i64::from(word(words + 4)?), i64::from(word(words + 8)?));
             if low > high {
                 return None;
@@ -123,24 +123,35 @@ impl Switch {
 }
 
 /// Reads a signed two-byte value.
+///
+/// # Panics
+/// The code ends before.
 pub fn i2(code: &[u8], at: usize) -> i32 {
     i32::from(i16::from_be_bytes([code[at], code[at + 1]]))
 }
 
 /// Reads a signed four-byte value.
+///
+/// # Panics
+/// The code ends before.
 pub fn i4(code: &[u8], at: usize) -> i32 {
     i32::from_be_bytes([code[at], code[at + 1], code[at + 2], code[at + 3]])
 }
 
 /// Reads an unsigned two-byte value.
+///
+/// # Panics
+/// The code ends before.
 pub fn u2(code: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([code[at], code[at + 1]])
 }
 
-/// The targets of the branch or switch at `pc`, as pcs; a target in front of the code is negative.
+/// The targets of the branch or switch at `pc`, as pcs; a target in front of the code is negative. None, where no instruction can be
+/// decoded.
 pub fn targets(code: &[u8], pc: usize) -> impl Iterator<Item = i64> + '_ {
     let at = pc as i64;
-    let (branch, switch) = match opcode::OPERANDS[usize::from(code[pc])] {
+    let op = if length_at(code, pc).is_ok() { code[pc] } else { opcode::NOP };
+    let (branch, switch) = match opcode::OPERANDS[usize::from(op)] {
         opcode::Operands::Branch2 => (Some(at + i64::from(i2(code, pc + 1))), None),
         opcode::Operands::Branch4 => (Some(at + i64::from(i4(code, pc + 1))), None),
         opcode::Operands::TableSwitch | opcode::Operands::LookupSwitch => (None, Switch::at(code, pc)),

@@ -160,7 +160,7 @@ static BY_NAME: LazyLock<HashMap<&'static [u8], Vec<&'static Row>>> = LazyLock::
 });
 
 /// Whether a method that an instruction names blocks its caller.
-pub fn is_blocking(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
+pub(crate) fn is_blocking(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
     let rows = BY_NAME.get(name).map_or(&[][..], Vec::as_slice);
     rows.iter().any(|row| row.descriptors.iter().any(|known| fits(descriptor, known)) && row.owner.is(class))
 }

@@ -4,6 +4,7 @@ use super::SkipReason;
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::{ConstantPool, Tag};
 use crate::transform::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT, Reach};
+use std::collections::HashMap;
 
 /// The highest `constant_pool_count` that fits its two bytes.
 const MAX_COUNT: u32 = 65_535;
@@ -46,6 +47,8 @@ pub(crate) struct ConstantPoolAppender {
     classes: Vec<(&'static str, u16)>,
     /// The pool's own Integer entries, by value; looked for when the first one is asked for.
     integers: Option<Vec<(u32, u16)>>,
+    /// What the calls of a user of this crate name, by [`key`].
+    own: HashMap<Vec<u8>, u16>,
 }
 
 impl ConstantPoolAppender {
@@ -54,6 +57,7 @@ impl ConstantPoolAppender {
         self.reach = reach;
         self.bytes.clear();
         self.integers = None;
+        self.own.clear();
         self.next = u32::from(pool.count()).max(1);
         self.shared = Shared::default();
         self.classes.clear();
@@ -83,6 +87,7 @@ impl ConstantPoolAppender {
         self.shared = mark.shared;
         self.texts.truncate(mark.texts);
         self.classes.truncate(mark.classes);
+        self.own.retain(|_, index| u32::from(*index) < mark.next);
     }
 
     /// The new `constant_pool_count`.
@@ -183,6 +188,60 @@ impl ConstantPoolAppender {
         self.entry(Tag::Class, &utf8.to_be_bytes())
     }
 
+    /// The Methodref of a method that a user of this crate names.
+    pub(crate) fn named_method(
+        &mut self,
+        owner: &[u8],
+        name: &[u8],
+        descriptor: &str,
+    ) -> Result<u16, SkipReason> {
+        let descriptor = descriptor.as_bytes();
+        self.own(Tag::Methodref, &[owner, name, descriptor], |this| {
+            let class = this.own(Tag::Class, &[owner], |this| {
+                let text = this.own_text(owner)?;
+                this.entry(Tag::Class, &text.to_be_bytes())
+            })?;
+            let (name, descriptor) = (this.own_text(name)?, this.own_text(descriptor)?);
+            let name_and_type = this.pair(Tag::NameAndType, name, descriptor)?;
+            this.pair(Tag::Methodref, class, name_and_type)
+        })
+    }
+
+    /// The String with this text of a user of this crate, in modified UTF-8.
+    pub(crate) fn own_string(&mut self, text: &[u8]) -> Result<u16, SkipReason> {
+        self.own(Tag::String, &[text], |this| {
+            let text = this.own_text(text)?;
+            this.entry(Tag::String, &text.to_be_bytes())
+        })
+    }
+
+    fn own_text(&mut self, text: &[u8]) -> Result<u16, SkipReason> {
+        self.own(Tag::Utf8, &[text], |this| {
+            let length = u16::try_from(text.len()).map_err(|_| SkipReason::ConstantPoolFull)?;
+            let index = this.entry(Tag::Utf8, &length.to_be_bytes())?;
+            this.bytes.extend_from_slice(text);
+            Ok(index)
+        })
+    }
+
+    /// What was appended before under these names, or what `append` appends.
+    fn own(
+        &mut self,
+        tag: Tag,
+        names: &[&[u8]],
+        append: impl FnOnce(&mut Self) -> Result<u16, SkipReason>,
+    ) -> Result<u16, SkipReason> {
+        let key = key(tag, names);
+        match self.own.get(&key) {
+            Some(index) => Ok(*index),
+            None => {
+                let index = append(self)?;
+                self.own.insert(key, index);
+                Ok(index)
+            }
+        }
+    }
+
     fn class(&mut self, name: &'static str) -> Result<u16, SkipReason> {
         if let Some(known) = self.classes.iter().find(|known| known.0 == name) {
             return Ok(known.1);
@@ -218,4 +277,14 @@ impl ConstantPoolAppender {
         self.bytes.extend_from_slice(info);
         Ok(index)
     }
+}
+
+/// Modified UTF-8 has no byte 0, which ends each name here.
+fn key(tag: Tag, names: &[&[u8]]) -> Vec<u8> {
+    let mut key = vec![tag as u8];
+    for name in names {
+        key.extend_from_slice(name);
+        key.push(0);
+    }
+    key
 }

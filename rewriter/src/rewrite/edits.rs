@@ -63,7 +63,9 @@ pub(crate) struct Insertion {
 /// All insertions of one method; a buffer that is used for one method after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
-    /// In front of everything: no branch and no range reaches it.
+    /// In front of everything, the entry too: no branch and no range reaches it.
+    pub(crate) first: Vec<Snippet>,
+    /// In front of all but that: no branch and no range reaches it.
     pub(crate) entry: Option<Snippet>,
     /// Sorted by pc and place before they are applied.
     pub(crate) insertions: Vec<Insertion>,
@@ -157,6 +159,7 @@ pub(crate) struct Sites {
 
 impl Edits {
     pub(crate) fn clear(&mut self) {
+        self.first.clear();
         self.entry = None;
         self.unwind = None;
         self.insertions.clear();
@@ -191,7 +194,8 @@ impl Edits {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entry.is_none()
+        self.first.is_empty()
+            && self.entry.is_none()
             && self.insertions.is_empty()
             && self.detours.is_empty()
             && self.region_handlers.is_empty()

@@ -17,6 +17,7 @@ use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
 use crate::transform::library_calls::{LibraryEntries, LibraryExits};
 use crate::transform::method_events::MethodEvents;
+use crate::transform::own_calls::{self, InsertCalls};
 use crate::transform::parks::{self, Parks};
 use crate::transform::regions::{self, Located};
 use crate::transform::rmi::{self, Rmi};
@@ -35,6 +36,7 @@ pub(crate) struct Request<'a> {
     /// It can be called from other processes.
     pub(crate) is_remote: bool,
     pub(crate) regions: &'a [Located],
+    pub(crate) own_calls: Option<&'a dyn InsertCalls>,
 }
 
 /// The buffers for one method after the other.
@@ -75,7 +77,7 @@ impl MethodRewriter {
         self.scan.decode(code.code)?;
         self.edits.clear();
         self.region_faults.clear();
-        let &Request { id, transforms, is_remote, regions } = request;
+        let &Request { id, transforms, is_remote, regions, own_calls } = request;
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
@@ -92,6 +94,7 @@ impl MethodRewriter {
             || (transforms.parks && parks::concerns(class_name, method.name, method.descriptor))
             || (transforms.rmi && rmi::concerns(class_name, method.name))
             || is_remote
+            || own_calls.is_some()
             || !regions.is_empty();
         if !wanted {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
@@ -164,6 +167,9 @@ impl MethodRewriter {
         }
         // What precedes a call precedes its beginning.
         LibraryEntries.plan(&mut site, &mut self.edits)?;
+        if let Some(inserter) = own_calls {
+            own_calls::plan(inserter, method.access_flags, &mut site, &mut self.edits)?;
+        }
         if self.edits.is_empty() {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
             return Ok(false);

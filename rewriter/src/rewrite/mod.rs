@@ -32,6 +32,7 @@ use crate::region::{Region, RegionFault};
 use crate::remote_methods::{MethodSet, RemoteMethods};
 use crate::transform::call_sites::CallSites;
 use crate::transform::hooks::Reach;
+use crate::transform::own_calls::InsertCalls;
 use crate::transform::regions::Located;
 use crate::transform::rmi;
 use crate::validity::Validity;
@@ -159,6 +160,7 @@ pub struct MethodReport {
 
 /// See [`MethodReport`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MethodEvent {
     /// It was left as it is.
     Skipped(SkipReason),
@@ -216,6 +218,7 @@ pub struct ClassRewriter {
     region_reports: Vec<RegionReport>,
     remote_methods: Option<Arc<RemoteMethods>>,
     validity: Option<Validity>,
+    own_calls: Option<Arc<dyn InsertCalls>>,
 }
 
 impl ClassRewriter {
@@ -255,6 +258,12 @@ impl ClassRewriter {
     /// What becomes of methods that have no room for their probes; without this, they are left.
     pub fn set_large_methods(&mut self, large_methods: LargeMethods) {
         self.large_methods = large_methods;
+    }
+
+    /// The calls of one's own that methods get from now on, besides what the transforms insert; see
+    /// [`own_calls`](crate::transform::own_calls).
+    pub fn insert_calls(&mut self, inserter: Option<Arc<dyn InsertCalls>>) {
+        self.own_calls = inserter;
     }
 
     /// What became of the regions that lie in the last class.
@@ -322,6 +331,7 @@ impl ClassRewriter {
         self.bodies.clear();
         self.bodies_count = 0;
         self.names = None;
+        let own_calls = self.own_calls.clone();
         let mut copied = class.methods_start();
         let mut rewritten = 0;
         let mut walk = class.methods();
@@ -356,7 +366,9 @@ impl ClassRewriter {
                 let is_remote = !served.is_empty()
                     && method.access_flags & (ACC_PUBLIC | ACC_STATIC) == ACC_PUBLIC
                     && served.contains(&(method.name.into(), method.descriptor.into()));
-                let request = Request { id, transforms, is_remote, regions: &located };
+                // What is left is not told of, but for its arrays.
+                let own_calls = own_calls.as_deref().filter(|_| chosen != Some(Choice::Arrays));
+                let request = Request { id, transforms, is_remote, regions: &located, own_calls };
                 let (length, mark) = (self.methods.len(), self.appender.mark());
                 self.methods.extend_from_slice(&bytes[copied..attribute.offset]);
                 let result = self.method.rewrite(

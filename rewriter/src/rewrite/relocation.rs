@@ -117,7 +117,7 @@ impl Relocation {
         self.points.clear();
         self.switches.clear();
         self.detours.clear();
-        if let Some(entry) = &edits.entry {
+        for entry in edits.first.iter().chain(&edits.entry) {
             out.extend_from_slice(entry.as_slice());
         }
         self.entry_length = (out.len() - start) as i32;

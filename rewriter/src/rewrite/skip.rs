@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The reason. Its text is part of the report format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum SkipReason {
     /// The class already calls the runtime.
     AlreadyInstrumented,

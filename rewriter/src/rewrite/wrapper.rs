@@ -6,7 +6,7 @@
 //! | name, descriptor | those of the method | the name with `$instrument$body` behind it; the same descriptor |
 //! | flags | those of the method, `synchronized` too | `private synthetic`, and `static` and `strictfp` as the method has them |
 //! | attributes | all of the method but its code: Signature, Exceptions, annotations, .. | the code alone |
-//! | transforms | `method_events`; `rmi` of what is called from elsewhere | all others, if there is room for them |
+//! | transforms | `method_events`; `rmi` of what is called from elsewhere | all others and the caller's own calls, if there is room for them |
 //!
 //! Left as they are: constructors and class initialisers (only they may set fields that are `final`, and call `super()`);
 //! methods of interfaces in class files before version 52, which can have no private method (JVMS 4.6); everything with
@@ -116,7 +116,7 @@ impl ClassRewriter {
         let info = wrapper_code(class, method, &code, reference)?;
         let wrapper = Attribute { name_index: attribute.name_index, offset: attribute.offset, info: &info };
         let transforms = Transforms { method_events: true, rmi: request.is_remote, ..Transforms::NONE };
-        let outer = Request { transforms, regions: &[], ..*request };
+        let outer = Request { transforms, regions: &[], own_calls: None, ..*request };
         let (calls, appender) = (&mut self.calls, &mut self.appender);
         self.method.rewrite(class, method, &wrapper, &outer, calls, appender, &mut self.methods)?;
 

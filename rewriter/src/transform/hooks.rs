@@ -175,7 +175,7 @@ pub enum Reach {
 
 /// Whether a class that names this class was rewritten, by this version or any other: what injected code calls has always been, and
 /// will always be, a class of the runtime's package or [`BOOT_PROBES`].
-pub fn is_owner(class: &[u8]) -> bool {
+pub(crate) fn is_owner(class: &[u8]) -> bool {
     class.starts_with(RUNTIME_PACKAGE.as_bytes()) || class == BOOT_PROBES.as_bytes()
 }
 
@@ -343,7 +343,7 @@ impl Hook {
     }
 
     /// Internal name of the class that injected code names.
-    pub const fn owner_by(self, reach: Reach) -> &'static str {
+    pub(crate) const fn owner_by(self, reach: Reach) -> &'static str {
         match reach {
             Reach::Direct => self.owner(),
             Reach::Boot => BOOT_PROBES,

@@ -11,6 +11,7 @@
 //! | [`parks`] | which locks of `java.util.concurrent` threads wait for |
 //! | [`rmi`] | which remote calls are made and served |
 //! | [`regions`] | how long control stays in a code region |
+//! | [`own_calls`] | whatever a user of this crate has it tell, by calls of static methods |
 //!
 //! A transform only says what goes where; relocation, frames and tables are the business of
 //! [`rewrite`](crate::rewrite).
@@ -22,6 +23,7 @@ pub mod hand_over;
 pub mod hooks;
 pub mod library_calls;
 pub mod method_events;
+pub mod own_calls;
 pub mod parks;
 pub mod regions;
 pub mod rmi;
@@ -101,20 +103,25 @@ impl MethodSite<'_> {
             number @ 0..=5 => snippet.with(&[opcode::ICONST_0 + number as u8]),
             number @ 6..=127 => snippet.with(&[opcode::BIPUSH, number as u8]),
             number @ 128..=32_767 => snippet.with(&[opcode::SIPUSH, (number >> 8) as u8, number as u8]),
-            number => match self.appender.integer(self.pool, number)? {
-                index @ 0..=255 => snippet.with(&[opcode::LDC, index as u8]),
-                index => snippet.with(&[opcode::LDC_W, (index >> 8) as u8, index as u8]),
-            },
+            number => {
+                let index = self.appender.integer(self.pool, number)?;
+                self.push_constant(index)
+            }
         })
     }
 
     /// Name and descriptor as one String, pushed.
     pub(crate) fn push_name(&mut self) -> Result<Snippet, SkipReason> {
-        let snippet = Snippet::default();
-        Ok(match self.appender.string(&[self.name, self.descriptor])? {
-            index @ 0..=255 => snippet.with(&[opcode::LDC, index as u8]),
-            index => snippet.with(&[opcode::LDC_W, (index >> 8) as u8, index as u8]),
-        })
+        let index = self.appender.string(&[self.name, self.descriptor])?;
+        Ok(self.push_constant(index))
+    }
+
+    /// A constant of one slot, pushed.
+    pub(crate) fn push_constant(&self, index: u16) -> Snippet {
+        match index.to_be_bytes() {
+            [0, low] => Snippet::default().with(&[opcode::LDC, low]),
+            [high, low] => Snippet::default().with(&[opcode::LDC_W, high, low]),
+        }
     }
 
     /// Where uninitialised objects flow.

@@ -1,15 +1,16 @@
 //! What fuzzing of the class rewriter runs, and what must hold for any bytes.
 
-use instrument_rewriter::class_file::{ClassFile, CodeAttribute, instruction};
+use instrument_rewriter::class_file::{ClassFile, CodeAttribute, instruction, opcode};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::library::{Boundary, Inputs};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{
-    Choice, ClassRewriter, MethodEvent, Outcome, SkipReason, Transforms, module_info,
+    Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, SkipReason, Transforms, module_info,
 };
 use instrument_rewriter::survey::{Survey, SurveyBuffers};
+use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Ids at which the instruction that pushes them changes, and large ones.
 const IDS: [u32; 12] =
@@ -126,6 +127,9 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
             assert!(again == new, "a rewriter that was used before does something else");
         }
     }
+    for transforms in [Transforms::NONE, Transforms::ALL] {
+        rewrite_with_own_calls(bytes, transforms, survey.is_ok());
+    }
     for change in [module_info::add_package, module_info::add_requires] {
         let mut out = Vec::new();
         if change(bytes, &mut out) {
@@ -138,6 +142,69 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
         }
     }
     rewritten
+}
+
+/// Calls of one's own: at every entry, in front of every third instruction, in front of returns. What it asks for, by the place of the code.
+#[derive(Debug, Default)]
+struct Everywhere(Mutex<BTreeMap<usize, usize>>);
+
+const OWN: &str = "own/Hooks";
+
+impl InsertCalls for Everywhere {
+    fn insert(&self, method: &Method<'_>, calls: &mut Calls<'_>) {
+        let call = Call::new(OWN, "hook").expect("a name");
+        let mut count = 1;
+        calls.at_entry(call.clone().with_name(method.name).expect("a short name"));
+        let instructions: Vec<_> = instruction::Instructions::new(method.code.code)
+            .map(|one| one.expect("an instruction"))
+            .collect();
+        for one in instructions.iter().step_by(3) {
+            calls.before(one.pc as u32, call.clone().with_int(one.pc as i32)).expect("an instruction");
+            count += 1;
+        }
+        calls.before_returns(&call);
+        count += instructions.iter().filter(|one| opcode::is_return(one.opcode)).count();
+        assert!(calls.before(method.code.code.len() as u32, call).is_err(), "a call behind the code");
+        self.0.lock().expect("no panic before").insert(method.code.code_offset, count);
+    }
+}
+
+/// Every method that was not refused has the calls that it was to get, and is made of whole instructions.
+fn rewrite_with_own_calls(bytes: &[u8], transforms: Transforms, is_class: bool) {
+    let inserter = Arc::new(Everywhere::default());
+    let mut rewriter = ClassRewriter::new(transforms);
+    rewriter.insert_calls(Some(inserter.clone()));
+    let mut out = Vec::new();
+    let result = rewriter.rewrite(bytes, |_| Choice::Rewrite(7), &mut out);
+    assert!(result.is_ok() || !is_class, "the survey can read it: {result:?}");
+    if !matches!(result, Ok(Outcome::Rewritten)) {
+        assert!(out.is_empty(), "{result:?}, but something was appended");
+        return;
+    }
+    let (old, new) = (parse(bytes), parse(&out));
+    assert!(out[10..].starts_with(&bytes[10..old.pool.end()]), "the old constant pool changed");
+    let wanted = inserter.0.lock().expect("no panic before");
+    let is_own = |code: &[u8], pc: usize| {
+        code[pc] == opcode::INVOKESTATIC
+            && new.pool.member_ref(instruction::u2(code, pc + 1)).is_ok_and(|m| m.class == OWN.as_bytes())
+    };
+    let (mut old_methods, mut new_methods) = (old.methods(), new.methods());
+    let mut index = 0;
+    while let Some(method) = old_methods.next().expect("a method") {
+        let same = new_methods.next().expect("a method").expect("as many methods");
+        let skipped =
+            |report: &&MethodReport| report.index == index && matches!(report.event, MethodEvent::Skipped(_));
+        if rewriter.reports().iter().any(|report| skipped(&report)) {
+            assert_eq!(out[same.span], bytes[method.span], "method {index} was to be left");
+        } else if let Some(before) = method.code(&old.pool).expect("readable code") {
+            let after = same.code(&new.pool).expect("readable code").expect("code");
+            check_code(&after);
+            let calls = instruction::Instructions::new(after.code).map(|one| one.expect("an instruction").pc);
+            let calls = calls.filter(|&pc| is_own(after.code, pc)).count();
+            assert_eq!(Some(&calls), wanted.get(&before.code_offset), "method {index}");
+        }
+        index += 1;
+    }
 }
 
 fn parse(bytes: &[u8]) -> ClassFile<'_> {
