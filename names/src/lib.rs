@@ -12,12 +12,14 @@
 //! | [`selection`] | what of a program is recorded, as profiles say it |
 //! | [`snapshot`] | how the file is called that a reset leaves beside a profile |
 //! | [`printable`] | text of programs made safe for a terminal |
+//! | [`markdown`] | the same in Markdown and its HTML |
 //! | [`word`] | values that are written as one of a few words |
 //! | [`mutf8`] | Modified UTF-8, the encoding of names in class files |
 
 mod error;
 pub mod glob;
 pub mod id_map;
+pub mod markdown;
 pub mod mutf8;
 pub mod nearest;
 pub mod pattern;

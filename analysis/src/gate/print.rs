@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use instrument_names::markdown;
 use instrument_names::printable::printable;
 use instrument_names::signature::brief;
 use serde_json::json;
@@ -34,10 +35,14 @@ const REMARKS: usize = 5;
 const PATH: usize = 12;
 
 /// Short names, as `OrderService#list`: with parameters where two methods would have one name, and packages where that is not enough.
-struct Labels(BTreeMap<String, String>);
+struct Labels {
+    labels: BTreeMap<String, String>,
+    /// How a name is quoted in a sentence.
+    quote: fn(&str) -> String,
+}
 
 impl Labels {
-    fn new(outcome: &Outcome) -> Labels {
+    fn new(outcome: &Outcome, format: Format) -> Labels {
         let mut names: BTreeSet<&str> = BTreeSet::new();
         for finding in &outcome.findings {
             names.insert(&finding.method);
@@ -60,11 +65,19 @@ impl Labels {
                 }
             }
         }
-        Labels(labels)
+        let quote = match format {
+            Format::Markdown => markdown::code,
+            _ => |name: &str| format!("`{}`", printable(name)),
+        };
+        Labels { labels, quote }
     }
 
     fn of<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
-        printable(self.0.get(name).map_or(name, String::as_str))
+        printable(self.labels.get(name).map_or(name, String::as_str))
+    }
+
+    fn quoted(&self, name: &str) -> String {
+        (self.quote)(self.labels.get(name).map_or(name, String::as_str))
     }
 }
 
@@ -114,7 +127,7 @@ fn in_words(limit: &str) -> String {
 
 /// What a finding says in one sentence, names in backticks.
 fn sentence(finding: &Finding, labels: &Labels) -> String {
-    let name = |name: &str| format!("`{}`", labels.of(name));
+    let name = |name: &str| labels.quoted(name);
     let method = name(&finding.method);
     let now = number(finding.now);
     let was = match (&finding.allowed, finding.before) {
@@ -159,7 +172,7 @@ fn sentence(finding: &Finding, labels: &Labels) -> String {
 /// What calls grow with.
 fn growth(finding: &Finding, labels: &Labels) -> Option<String> {
     let growth = finding.growth.as_ref()?;
-    let (with, calls) = (format!("`{}`", labels.of(&growth.with)), grouped(growth.calls));
+    let (with, calls) = (labels.quoted(&growth.with), grouped(growth.calls));
     let figure = if finding.figure == Figure::Calls { "calls" } else { finding.figure.word() };
     Some(if growth.quadratic {
         format!("quadratic: {figure} grow with the square of the {calls} calls of {with}")
@@ -226,7 +239,11 @@ fn remarks(outcome: &Outcome, labels: &Labels) -> Vec<String> {
         lines.push(format!("{} {text}:", plural(*count, "figure")));
         for Remark { method, figure, before, now } in remarks.iter().take(REMARKS) {
             let (before, now) = (number(*before), number(*now));
-            lines.push(format!("    `{}` {}: {before} before, {now} now", labels.of(method), figure.word()));
+            lines.push(format!(
+                "    {} {}: {before} before, {now} now",
+                labels.quoted(method),
+                figure.word()
+            ));
         }
         if *count > REMARKS {
             lines.push(format!("    and {} more", grouped((*count - REMARKS) as u64)));
@@ -240,10 +257,10 @@ fn remarks(outcome: &Outcome, labels: &Labels) -> Vec<String> {
 /// # Errors
 /// The output fails.
 pub fn write(out: &mut dyn Write, outcome: &Outcome, name: &str, format: Format) -> io::Result<()> {
-    let labels = Labels::new(outcome);
+    let labels = Labels::new(outcome, format);
     match format {
         Format::Text => text(out, outcome, &labels),
-        Format::Markdown => markdown(out, outcome, name, &labels),
+        Format::Markdown => in_markdown(out, outcome, name, &labels),
         Format::Json => json(out, outcome, name, &labels),
         Format::Junit => junit(out, outcome, name, &labels),
     }
@@ -262,15 +279,15 @@ fn text(out: &mut dyn Write, outcome: &Outcome, labels: &Labels) -> io::Result<(
     writeln!(out, "{verdict} ({})", judged(outcome))
 }
 
-fn markdown(out: &mut dyn Write, outcome: &Outcome, name: &str, labels: &Labels) -> io::Result<()> {
+fn in_markdown(out: &mut dyn Write, outcome: &Outcome, name: &str, labels: &Labels) -> io::Result<()> {
     match outcome.findings.len() {
-        0 => writeln!(out, "### Gate `{}` passed\n", printable(name))?,
-        n => writeln!(out, "### Gate `{}` failed: {}\n", printable(name), plural(n, "finding"))?,
+        0 => writeln!(out, "### Gate {} passed\n", markdown::code(name))?,
+        n => writeln!(out, "### Gate {} failed: {}\n", markdown::code(name), plural(n, "finding"))?,
     }
     for finding in &outcome.findings {
         writeln!(out, "- **{}**", sentence(finding, labels))?;
         details(finding, labels).iter().try_for_each(|line| match line.strip_prefix("in ") {
-            Some(path) => writeln!(out, "  - in `{path}`"),
+            Some(path) => writeln!(out, "  - in {}", markdown::code(path)),
             None => writeln!(out, "  - {line}"),
         })?;
     }

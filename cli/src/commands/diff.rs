@@ -5,6 +5,8 @@
 //! them). Classes are compared in the canonical form of `instrument_rewriter::text`, everything else by
 //! its bytes.
 
+mod api;
+mod markdown;
 pub(crate) mod profiles;
 
 use crate::commands::dump::Chosen;
@@ -14,6 +16,7 @@ use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::text::{self, ChangeKind, PrintOptions, Section, SectionChange};
+use markdown::{Page, Side};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -54,6 +57,9 @@ pub(crate) struct Opts {
     /// Print one JSON object per entry that differs, and a last one with the summary; of profiles, one document
     #[arg(long, conflicts_with = "stat")]
     json: bool,
+    /// Print Markdown for a comment on a pull request: sizes, the public and protected API, and what changed in each method
+    #[arg(long, conflicts_with_all = ["stat", "json", "method"])]
+    markdown: bool,
     #[command(flatten)]
     profiles: profiles::Opts,
 }
@@ -80,6 +86,11 @@ enum Ignored {
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let (before, after) = opts.sides()?;
     if profiles::applies(before.iter().chain(after)) {
+        if opts.markdown {
+            return Err(usage(
+                "--markdown is about bytecode; of profiles, `gate check --format markdown` writes it",
+            ));
+        }
         let method = opts.method.as_deref();
         return profiles::run([before, after], method, opts.json, &opts.profiles, talk);
     }
@@ -152,7 +163,8 @@ fn compare(
         ..PrintOptions::canonical()
     };
     let chosen = opts.method.as_deref().map(Chosen::new).transpose()?;
-    let mut report = Report { opts, options, chosen, out, summary: Summary::default() };
+    let page = opts.markdown.then(|| Page::new([before.0, after.0]));
+    let mut report = Report { opts, options, chosen, page, out, summary: Summary::default() };
     let names = (before.0, after.0);
     match (before.1, after.1) {
         (Input::Tree(before), Input::Tree(after)) => {
@@ -169,6 +181,8 @@ struct Report<'r> {
     options: PrintOptions,
     /// The methods that are compared, if not all are.
     chosen: Option<Chosen>,
+    /// What `--markdown` prints in the end.
+    page: Option<Page>,
     out: &'r mut dyn Write,
     summary: Summary,
 }
@@ -188,13 +202,21 @@ impl Report<'_> {
             let (first, second) = (join(left, before, name) + &mark, join(right, after, name) + &mark);
             let (a, b) = match pair {
                 (Some(a), Some(b)) => (a, b),
-                (Some(_), None) => {
+                (Some(a), None) => {
                     self.summary.removed += 1;
+                    if let Some(page) = &mut self.page {
+                        page.only(Side::Before, &first, &before.read(a).with_context(|| left.to_owned())?);
+                        continue;
+                    }
                     self.note("removed", &first, format_args!("only in {left}"))?;
                     continue;
                 }
-                (None, _) => {
+                (None, b) => {
                     self.summary.added += 1;
+                    if let (Some(page), Some(b)) = (&mut self.page, b) {
+                        page.only(Side::After, &second, &after.read(b).with_context(|| right.to_owned())?);
+                        continue;
+                    }
                     self.note("added", &second, format_args!("only in {right}"))?;
                     continue;
                 }
@@ -218,6 +240,9 @@ impl Report<'_> {
     /// Two files have the same bytes.
     fn equal(&mut self, bytes: &[u8]) {
         self.summary.equal += 1;
+        if let Some(page) = &mut self.page {
+            page.equal(bytes.to_vec(), 0);
+        }
         let Some(chosen) = &mut self.chosen else { return };
         match ClassFile::parse(bytes) {
             Ok(class) => {
@@ -269,11 +294,18 @@ impl Report<'_> {
             }
             changes.retain(|change| chosen.fits(&b, &Section { title: &change.title, body: "" }));
         }
+        if let Some(page) = &mut self.page {
+            page.both(&a, &b);
+        }
         if changes.is_empty() {
             self.summary.equal += 1;
             return Ok(());
         }
         self.summary.different += 1;
+        if let Some(page) = &mut self.page {
+            page.changed(&b, changes);
+            return Ok(());
+        }
         let added: usize = changes.iter().map(|change| change.added).sum();
         let removed: usize = changes.iter().map(|change| change.removed).sum();
         if self.opts.json {
@@ -295,6 +327,10 @@ impl Report<'_> {
     /// A difference that is not shown line by line.
     fn other(&mut self, left: &str, right: Option<&str>, reason: &str) -> Result<()> {
         self.summary.different += 1;
+        if let Some(page) = &mut self.page {
+            page.other(left, reason);
+            return Ok(());
+        }
         match right {
             Some(right) if !self.opts.json && !self.opts.stat => {
                 self.note("different", &format!("{left} and {right}"), format_args!("{reason}"))
@@ -316,7 +352,9 @@ impl Report<'_> {
 
     fn finish(self) -> Result<Summary> {
         let Summary { equal, different, removed, added } = self.summary;
-        if self.opts.json {
+        if let Some(page) = &self.page {
+            self.out.write_all(page.text().as_bytes())?;
+        } else if self.opts.json {
             writeln!(self.out, "{}", json!({"summary": self.summary}))?;
         } else if self.opts.stat {
             writeln!(self.out, "{different} different, {removed} removed, {added} added, {equal} equal")?;
@@ -340,125 +378,4 @@ fn section_json(change: &SectionChange) -> serde_json::Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::io::source::samples::{OLD, SEED, archive};
-    use clap::Parser;
-
-    #[derive(clap::Parser)]
-    struct Command {
-        #[command(flatten)]
-        opts: Opts,
-    }
-
-    /// Compares two archives; further arguments are options.
-    fn diff(before: &[(&str, &[u8])], after: &[(&str, &[u8])], options: &[&str]) -> (Summary, String) {
-        let directory = tempfile::tempdir().unwrap();
-        let paths = ["a.jar", "b.jar"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
-        std::fs::write(&paths[0], archive(before)).unwrap();
-        std::fs::write(&paths[1], archive(after)).unwrap();
-        let names = ["diff", &paths[0], &paths[1]];
-        let opts = Command::parse_from(names.iter().chain(options)).opts;
-        let mut out = Vec::new();
-        let (before, after) = (Input::open(&opts.files[0]).unwrap(), Input::open(&opts.files[1]).unwrap());
-        let summary = compare(&opts, (&opts.files[0], &before), (&opts.files[1], &after), &mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        (summary, text.replace(&format!("{}/", directory.path().display()), ""))
-    }
-
-    /// The small class with `bipush 30000` of its loop changed to another number.
-    fn changed() -> Vec<u8> {
-        let mut class = OLD.to_vec();
-        let at = class.windows(2).position(|pair| pair == 30_000i16.to_be_bytes()).unwrap();
-        class[at..at + 2].copy_from_slice(&77i16.to_be_bytes());
-        class
-    }
-
-    /// The class with another first line number, which no instruction shows.
-    fn renumbered() -> Vec<u8> {
-        let class = ClassFile::parse(SEED).unwrap();
-        let method = class.methods().next().unwrap().unwrap();
-        let code = method.code(&class.pool).unwrap().unwrap();
-        let lines = instrument_rewriter::class_file::member::find_attribute(
-            code.attributes,
-            &class.pool,
-            b"LineNumberTable",
-        );
-        // Inside a Code attribute, offsets count from its content.
-        let at = code.offset + 6 + lines.unwrap().unwrap().info_offset() + 4;
-        let mut changed = SEED.to_vec();
-        changed[at] ^= 1;
-        changed
-    }
-
-    #[test]
-    fn equal_archives_in_another_order() {
-        let (seed, old) = (("Seed.class", SEED), ("Old.class", OLD));
-        let (summary, text) = diff(&[seed, old], &[old, seed], &[]);
-        assert_eq!((summary, text.as_str()), (Summary { equal: 2, ..Summary::default() }, ""));
-        assert!(summary.is_equal());
-    }
-
-    #[test]
-    fn shows_what_changed_in_a_nested_archive() {
-        let inner = [archive(&[("Old.class", OLD)]), archive(&[("Old.class", &changed())])];
-        let (summary, text) = diff(&[("lib/x.jar", &inner[0])], &[("lib/x.jar", &inner[1])], &["-U0"]);
-        assert_eq!(summary, Summary { different: 1, ..Summary::default() });
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines[0], "--- a.jar!lib/x.jar!Old.class");
-        assert_eq!(lines[1], "+++ b.jar!lib/x.jar!Old.class");
-        assert!(lines[2].ends_with("@@ method wide:(I)I"), "{text}");
-        assert_eq!(lines[3].trim_start_matches(['-', ' ']), "wide iinc 7 30000");
-        assert_eq!(lines[4].trim_start_matches(['+', ' ']), "wide iinc 7 77");
-        assert_eq!(lines.len(), 5);
-    }
-
-    #[test]
-    fn entries_of_one_side_and_other_files() {
-        let before: [(&str, &[u8]); 3] = [("a", b"1"), ("b", b"1"), ("Old.class", OLD)];
-        let after: [(&str, &[u8]); 4] = [("b", b"2"), ("c", b"1"), ("Old.class", OLD), ("Old.class", SEED)];
-        let (summary, text) = diff(&before, &after, &[]);
-        assert_eq!(summary, Summary { equal: 1, different: 1, removed: 1, added: 2 });
-        let expected = "added: b.jar!Old.class (duplicate 1): only in b.jar\n\
-            removed: a.jar!a: only in a.jar\n\
-            different: a.jar!b and b.jar!b: 1 and 1 bytes, first difference at 0x0\n\
-            added: b.jar!c: only in b.jar\n";
-        assert_eq!(text, expected);
-    }
-
-    #[test]
-    fn ignores_what_options_name() {
-        let other = renumbered();
-        let entries: [&[(&str, &[u8])]; 2] = [&[("Seed.class", SEED)], &[("Seed.class", &other)]];
-        let different = |options: &[&str]| diff(entries[0], entries[1], options).0.different;
-        assert_eq!(different(&[]), 1);
-        assert_eq!(different(&["--ignore", "frames,locals"]), 1);
-        assert_eq!(different(&["--ignore", "lines"]), 0);
-        assert_eq!(different(&["--ignore=debug"]), 0);
-        assert_eq!(different(&["--ignore=debug", "--raw"]), 0);
-        assert_eq!(different(&["--method", "<init>"]), 1);
-        assert_eq!(different(&["--method", "run"]), 0);
-    }
-
-    #[test]
-    fn counts_and_json() {
-        let other = changed();
-        let diff = |options: &[&str]| diff(&[("Old.class", OLD)], &[("Old.class", &other)], options).1;
-        let text = diff(&["--stat"]);
-        assert_eq!(text, "a.jar!Old.class | 1 sections, +1 -1\n1 different, 0 removed, 0 added, 0 equal\n");
-        let text = diff(&["--json"]);
-        let lines: Vec<serde_json::Value> =
-            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lines[0]["status"], "different");
-        assert_eq!(lines[0]["sections"][0]["title"], "method wide:(I)I");
-        assert_eq!(lines[1]["summary"]["different"], 1);
-    }
-
-    #[test]
-    fn a_class_that_cannot_be_parsed_is_compared_by_its_bytes() {
-        let (summary, text) = diff(&[("A.class", OLD)], &[("A.class", &OLD[..200])], &[]);
-        assert_eq!(summary.different, 1);
-        assert!(text.contains("455 and 200 bytes, first difference at 0xc8"), "{text}");
-        assert!(text.contains("b.jar!A.class: class file is truncated at offset"), "{text}");
-    }
-}
+mod tests;

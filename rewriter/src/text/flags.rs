@@ -78,13 +78,41 @@ pub(super) const REQUIRES: Flags =
 /// `0x0021 public super`: the value shows the bits that have no name, too.
 pub(super) fn text(value: u16, names: &Flags) -> String {
     let mut text = format!("{value:#06x}");
-    for (bit, name) in names.iter().enumerate() {
-        if value & 1 << bit != 0 && !name.is_empty() {
-            text.push(' ');
-            text.push_str(name);
-        }
+    for name in named(value, names) {
+        text.push(' ');
+        text.push_str(name);
     }
     text
+}
+
+fn named(value: u16, names: &Flags) -> impl Iterator<Item = &'static str> {
+    let set = names.iter().enumerate().filter(move |(bit, _)| value & 1 << bit != 0).map(|(_, name)| *name);
+    set.filter(|name| !name.is_empty())
+}
+
+/// Where access flags stand: the same bit has other names in other places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FlagsOf {
+    /// A class (JVMS table 4.1-B).
+    Class,
+    /// A row of InnerClasses (JVMS table 4.7.6-A).
+    InnerClass,
+    /// A field (JVMS table 4.5-A).
+    Field,
+    /// A method (JVMS table 4.6-A).
+    Method,
+}
+
+/// The names of the access flags that are set, the lowest bit first: `public`, `static`, ..
+pub fn flag_names(of: FlagsOf, flags: u16) -> impl Iterator<Item = &'static str> {
+    let names = match of {
+        FlagsOf::Class => &CLASS,
+        FlagsOf::InnerClass => &INNER_CLASS,
+        FlagsOf::Field => &FIELD,
+        FlagsOf::Method => &METHOD,
+    };
+    named(flags, names)
 }
 
 #[cfg(test)]
@@ -97,5 +125,6 @@ mod tests {
         assert_eq!(text(0x0021, &METHOD), "0x0021 public synchronized");
         assert_eq!(text(0x8002, &FIELD), "0x8002 private");
         assert_eq!(text(0, &CLASS), "0x0000");
+        assert!(flag_names(FlagsOf::Method, 0x8029).eq(["public", "static", "synchronized"]));
     }
 }

@@ -22,6 +22,7 @@ mod printer;
 
 use crate::class_file::ClassFile;
 pub use diff::{ChangeKind, SectionChange, changes, diff};
+pub use flags::{FlagsOf, flag_names};
 
 use printer::Printer;
 
