@@ -1,5 +1,34 @@
 //! From records to answers: the arcflow model, what fills it, what is printed from it.
 //!
+//! A [`session::Request`] names files, profiles or texts of other tools, and reads them into one [`Arcflow`]: contexts, each with its calls and
+//! what it consumed. [`arcs::Arcs`] adds that up by method and caller; [`report`] and [`export`] print it; [`invariants`] says
+//! whether it adds up.
+//!
+//! ```
+//! use instrument_analysis::arcs::Arcs;
+//! use instrument_analysis::report::{self, Format, Options};
+//! use instrument_analysis::{input, invariants};
+//!
+//! // Stacks with their samples, as many profilers print them. Profiles: `session::Session::read`.
+//! let stacks = "main;price;load 30\nmain;price 10\nmain;show 5\n";
+//! let model = input::read(stacks.as_bytes())?.model;
+//! let arcs = Arcs::new(&model);
+//! assert!(invariants::check(&model, &arcs).violations.is_empty());
+//!
+//! // What `price` consumed with all that it called.
+//! let price = arcs.ids().find(|id| model.name(arcs.function(*id).consumer) == "price");
+//! assert_eq!(price.map(|id| arcs.self_cum(id)[0]), Some(40.0));
+//!
+//! let mut table = Vec::new();
+//! let options = Options { format: Format::Csv, ..Options::default() };
+//! report::xprof::write(&mut table, &model, &arcs, &options)?;
+//! assert!(String::from_utf8(table)?.lines().any(|row| row.starts_with("load,")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! No file makes it panic; what is wrong with one is an error that names it, or damage that is listed. The keys of JSON and the columns of
+//! CSV are stable; text is for people and may change. For names in Rust the same is promised as by `instrument-rewriter`.
+//!
 //! | module | |
 //! |---|---|
 //! | [`model`] | AF0, the one model: consumer contexts, how often each was met, what each consumed |
@@ -29,6 +58,7 @@
 //! | [`thread_time`] | which resources are thread time, and its running and waiting parts |
 //!
 //! It depends on the profile format and on names.
+#![deny(missing_docs)]
 
 pub mod advice;
 pub mod arcs;

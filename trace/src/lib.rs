@@ -4,6 +4,32 @@
 //! A process writes one file, through memory mappings that its threads own. Nothing is flushed or closed at the end, so a
 //! file may stop at any event: the process may have been killed between any two stores. A reader accepts any truncation.
 //!
+//! # Reading a profile
+//! The figures of methods are per thread. Names of methods are in the id map that the profile carries ([`Copy`]); `instrument-analysis`
+//! puts both together, and takes the cost of recording out of the times.
+//!
+//! ```
+//! use instrument_trace::Profile;
+//!
+//! # use instrument_trace::testing::{Script, Writer};
+//! # let mut writer = Writer::new();
+//! # writer.tree("main", &Script::new(1000).call(1, |s| s.wait(10).times(3, |s| s.call(2, |s| s.wait(100)))));
+//! # let bytes = writer.finish();
+//! // A file is read in place: `Profile::open(&std::fs::File::open("app.iprof")?)`.
+//! let profile = Profile::parse(&bytes)?;
+//! let thread = &profile.threads[0];
+//! assert_eq!(thread.name, "main");
+//! // By the id of the method: how often it was called.
+//! assert_eq!((thread.methods[&1].entries, thread.methods[&2].entries), (1, 3));
+//! // What was cut off or cannot be read is no error; it is listed.
+//! let cut = Profile::parse(&bytes[..bytes.len() / 2])?;
+//! assert!(cut.is_cut || !cut.damage.is_empty());
+//! # Ok::<(), instrument_trace::Error>(())
+//! ```
+//!
+//! A reader of this crate reads the profiles of all earlier versions; for what a name means to those who use the crate, see
+//! `instrument-rewriter`: the same is promised. `examples/show.rs` prints what is found in profiles.
+//!
 //! # Conventions
 //! Little endian. A *word* is 8 bytes, stored by one instruction. Offsets are in bytes; *file offsets* count from the start
 //! of the file. Bytes not named here are 0 and are to be ignored. Text is UTF-8.
@@ -491,6 +517,7 @@
 //!
 //! And as events, in a trace region whose clock begins at 5F5E100: `1000001000000000` entry of 4; `100000140000008C` entry of
 //! 5, 140 ns later; `4000001400000064` its exit after 100 ns; `1000001400000010` entry of 5.
+#![deny(missing_docs)]
 
 mod balance;
 mod bytes;
