@@ -67,7 +67,7 @@ fn text(out: &mut dyn Write, advice: &Advice, options: &Options<'_>) -> Result<(
     for one in leave_out.iter().take(shown) {
         table.row(vec![time(one.recording_ns), grouped(one.calls), time(one.own_ns)], &one.pattern);
     }
-    table.print(out, options.width)?;
+    table.print_as(out, options)?;
     match leave_out.len().saturating_sub(shown) {
         0 => Ok(()),
         more => Ok(writeln!(out, "not shown: {}", plural(more, "method"))?),

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::Options;
+use super::style::Style;
 use crate::text::{shortened, shown};
 use instrument_names::printable::printable;
 
@@ -30,8 +32,17 @@ impl Aligned {
         self.rows.push((cells, printable(name).into_owned()));
     }
 
+    /// As wide and as coloured as the options say.
+    pub(crate) fn print_as(&self, out: &mut dyn Write, options: &Options<'_>) -> io::Result<()> {
+        self.lines(out, options.width, Style::of(options))
+    }
+
     /// Names are shortened so that lines have at most `width` columns.
     pub(crate) fn print(&self, out: &mut dyn Write, width: Option<usize>) -> io::Result<()> {
+        self.lines(out, width, Style::PLAIN)
+    }
+
+    fn lines(&self, out: &mut dyn Write, width: Option<usize>, style: Style) -> io::Result<()> {
         let mut widths = vec![0; self.rows[0].0.len()];
         for (cells, _) in &self.rows {
             for (width, cell) in widths.iter_mut().zip(cells) {
@@ -40,14 +51,17 @@ impl Aligned {
         }
         let used: usize = widths.iter().map(|width| width + 2).sum();
         let room = width.map(|all| all.saturating_sub(used).max(16));
-        for (cells, name) in &self.rows {
+        for (number, (cells, name)) in self.rows.iter().enumerate() {
             let mut line = String::new();
             let figures = cells.len() - self.text;
             for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
                 line += &if at < figures { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") };
             }
             line += &shortened(name, room);
-            writeln!(out, "{}", line.trim_end())?;
+            match number {
+                0 => writeln!(out, "{}", style.header(line.trim_end()))?,
+                _ => writeln!(out, "{}", line.trim_end())?,
+            }
         }
         Ok(())
     }

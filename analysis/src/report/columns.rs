@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use super::labels::Labels;
+use super::style::{BAR, Style, tree_lines};
 use super::{Options, Show};
 use crate::model::{Arcflow, Window};
 use crate::text::{percent, quantity, quantity_width, shortened};
@@ -16,6 +17,8 @@ const FUNCTION: &str = "function";
 
 /// Levels that are shown by indentation, or fewer where there is no room; deeper ones are numbered.
 const INDENTED: usize = 40;
+/// Names keep this many columns beside bars; where there are fewer, there are no bars.
+const ROOM_BESIDE_BAR: usize = 24;
 /// Names are never shortened below this.
 const NARROWEST_NAME: usize = 16;
 
@@ -62,6 +65,9 @@ pub(crate) struct Columns {
     name: Option<usize>,
     /// Names of the resources shown, with their totals.
     heading: String,
+    style: Style,
+    /// What the bars show, if there are any.
+    bar: Option<(usize, Part)>,
 }
 
 /// What the columns mean, where that is not what they say.
@@ -128,7 +134,11 @@ impl Columns {
             }
         }
         let calls = calls.to_string().len().max(CALLS.len());
+        let style = Style::of(options);
         let used = before + calls + 2 + columns.iter().map(|c| c.width + 2).sum::<usize>();
+        let room = options.width.is_none_or(|width| width >= used + BAR + 2 + ROOM_BESIDE_BAR);
+        let bar = shown.first().filter(|_| style.is_on() && room).map(|&resource| (resource, Part::Cum));
+        let used = used + if bar.is_some() { BAR + 2 } else { 0 };
         let heading = shown.iter().map(|&r| {
             let of = &model.resources()[r];
             format!("{} {}", of.name, quantity(total[r], &of.unit))
@@ -145,7 +155,14 @@ impl Columns {
                 &heading.chain(labels(model)).chain(window(model)).collect::<Vec<_>>().join(", "),
             )
             .into_owned(),
+            style,
+            bar,
         }
+    }
+
+    /// Bars show what consumers consumed themselves.
+    pub(crate) fn draw_base(&mut self) {
+        self.bar = self.bar.map(|(resource, _)| (resource, Part::Base));
     }
 
     /// The totals, as the first line of a report.
@@ -155,11 +172,14 @@ impl Columns {
 
     /// The names of the columns.
     pub(crate) fn header(&self, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "{CALLS:>0$}", self.calls)?;
+        let mut line = format!("{CALLS:>0$}", self.calls);
         for column in &self.columns {
-            write!(out, "  {:>1$}", column.header, column.width)?;
+            line += &format!("  {:>1$}", column.header, column.width);
         }
-        writeln!(out, "  {FUNCTION}")
+        if self.bar.is_some() {
+            line += &format!("  {:BAR$}", "");
+        }
+        writeln!(out, "{}", self.style.header(format!("{line}  {FUNCTION}")))
     }
 
     /// Leaves out what consumers consumed themselves.
@@ -180,15 +200,16 @@ impl Columns {
         level: usize,
         name: &str,
     ) -> io::Result<()> {
-        self.labelled(out, figures, level, &self.labels.of(name))
+        self.labelled(out, figures, level, None, &self.labels.of(name))
     }
 
-    /// A line with a name as it is shown.
+    /// A line with a name as it is shown. `is_last`: for the tree lines in front of it, see [`tree_lines`]; one for each level.
     pub(crate) fn labelled(
         &self,
         out: &mut dyn Write,
         figures: Figures<'_>,
         level: usize,
+        is_last: Option<&[bool]>,
         name: &str,
     ) -> io::Result<()> {
         write!(out, "{:>1$}", figures.calls, self.calls)?;
@@ -207,18 +228,35 @@ impl Columns {
                     format!("{mark}{}", quantity(all[r], &self.units[r]))
                 }
             };
-            write!(out, "  {text:>0$}", column.width)?;
+            let is_hidden = error.is_some_and(|e| e.hides(all[r]));
+            let share = all[r] / self.total[r];
+            let text = format_args!("{text:>0$}", column.width);
+            match column.cell {
+                Cell::ErrorPercent => write!(out, "  {text}")?,
+                _ => write!(out, "  {}", self.style.figure(share, is_hidden, text))?,
+            }
+        }
+        if let Some((r, part)) = self.bar {
+            let of = if part == Part::Base { figures.base } else { figures.cum };
+            write!(out, "  {}", self.style.bar(of[r] / self.total[r]))?;
         }
         let deepest =
             self.name.map_or(INDENTED, |room| (room.saturating_sub(NARROWEST_NAME) / 4).min(INDENTED));
         let depth = if level > deepest { format!("{level}: ") } else { String::new() };
         let indent = 2 * level.min(deepest);
         let room = self.name.map(|room| room.saturating_sub(indent + depth.len()).max(NARROWEST_NAME));
-        writeln!(out, "  {:indent$}{depth}{}", "", shortened(name, room))
+        let lines =
+            is_last.filter(|is_last| self.style.is_on() && is_last.len() == level && level <= deepest);
+        match lines {
+            Some(is_last) if level > 0 => write!(out, "  {}", self.style.line(tree_lines(is_last)))?,
+            _ => write!(out, "  {:indent$}", "")?,
+        }
+        writeln!(out, "{depth}{}", shortened(name, room))
     }
 
     /// How many columns lie before the name, for lines that have no figures.
     pub(crate) fn width(&self) -> usize {
-        self.calls + self.columns.iter().map(|c| c.width + 2).sum::<usize>()
+        let bars = if self.bar.is_some() { BAR + 2 } else { 0 };
+        self.calls + bars + self.columns.iter().map(|c| c.width + 2).sum::<usize>()
     }
 }

@@ -361,7 +361,7 @@ impl<'a> Diff<'a> {
             }
             table.row(cells, &self.words(change.of, FRAMES, &|name| labels.of(name).into_owned()));
         }
-        Ok(table.print(out, self.options.width)?)
+        Ok(table.print_as(out, self.options)?)
     }
 
     /// The difference, its interval, and the percent of it, marked if it cannot be told from none.

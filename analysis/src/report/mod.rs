@@ -40,6 +40,7 @@ pub mod monitors;
 pub mod remote;
 mod rows;
 pub mod stats;
+mod style;
 pub mod summary;
 pub use crate::text;
 pub mod thread_list;
@@ -115,6 +116,8 @@ pub struct Options<'a> {
     pub prune: f64,
     /// Columns of the terminal.
     pub width: Option<usize>,
+    /// Text is coloured, with bars and tree lines.
+    pub colour: bool,
     /// Text shows the source file and first line of methods.
     pub lines: bool,
     /// xtree: what is folded.

@@ -256,7 +256,7 @@ impl Process<'_> {
             row.extend(cells(&waits.all.waiting));
             table.row(row, &self.monitor(monitor));
         }
-        table.print(out, options.width)?;
+        table.print_as(out, options)?;
         not_shown(out, left, monitors.len())?;
         self.parties(out, &monitors)?;
         self.pairs_text(out, options)?;
@@ -273,7 +273,7 @@ impl Process<'_> {
             let life = life.map_or_else(|| "-".into(), time);
             table.row(vec![times, total, waits, waited, life, share], &self.description(thread));
         }
-        table.print(out, options.width)?;
+        table.print_as(out, options)?;
         Ok(not_shown(out, left, threads.len())?)
     }
 
@@ -325,7 +325,7 @@ impl Process<'_> {
         for ((waiter, owner), sum) in &pairs {
             table.row(cells(sum).to_vec(), &format!("{waiter} waited for {owner}"));
         }
-        table.print(out, options.width)?;
+        table.print_as(out, options)?;
         not_shown(out, left, pairs.len())
     }
 

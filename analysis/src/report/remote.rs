@@ -65,14 +65,14 @@ pub fn write_services(out: &mut dyn Write, calls: &RemoteCalls, options: &Option
             for (&(client, server), of) in &calls.services.links {
                 table.row(cells(of), &calls.arrow(client, server));
             }
-            table.print(out, options.width)?;
+            table.print_as(out, options)?;
             writeln!(out)?;
             let mut table = self::table("method (client -> server)");
             for (service, of) in calls.services.all.iter().take(top) {
                 let arrow = calls.arrow(service.client, service.server);
                 table.exact(cells(of), &format!("{} ({arrow})", shown(&service.method)));
             }
-            table.print(out, options.width)?;
+            table.print_as(out, options)?;
             let left = calls.services.all.len().saturating_sub(top);
             if left > 0 {
                 writeln!(out, "not shown: {left} past the first {top}")?;
@@ -152,7 +152,7 @@ fn text(
         let indent = "| ".repeat(span.depth);
         table.exact(cells, &format!("{indent}{} ({arrow})", shown(&span.method)));
     }
-    table.print(out, options.width)?;
+    table.print_as(out, options)?;
     if of.left_out > 0 {
         writeln!(out, "not shown: {} calls within it", of.left_out)?;
     }

@@ -162,7 +162,7 @@ fn text(
         }));
         table.row(cells, &labels.of(row.name));
     }
-    table.print(out, options.width)?;
+    table.print_as(out, options)?;
     if all > rows.len() {
         writeln!(out, "not shown: {} past the first {}", all - rows.len(), rows.len())?;
     }

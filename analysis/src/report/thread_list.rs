@@ -186,7 +186,7 @@ impl<'a> List<'a> {
             let of = if process.is_empty() { String::new() } else { format!(" of {process}") };
             table.row(cells, &format!("{thread}{of}"));
         }
-        table.print(out, options.width)?;
+        table.print_as(out, options)?;
         if kept < self.rows.len() {
             writeln!(out, "not shown: {} past the first {kept}", self.rows.len() - kept)?;
         }

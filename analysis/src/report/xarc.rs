@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::columns::{Columns, Figures};
 use super::rows::Rows;
+use super::style::Style;
 use super::{Error, Format, Options, Sort, machine};
 use crate::arcs::{ArcId, Arcs, FunctionId};
 use crate::model::Arcflow;
@@ -94,6 +95,7 @@ impl<'a> Report<'a> {
         write!(out, "{:ROLE$}", "")?;
         columns.header(out)?;
         let wide = "=".repeat(self.options.width.unwrap_or(ROLE + columns.width() + 32));
+        let wide = Style::of(self.options).line(wide);
         for &id in &self.rows.ids {
             writeln!(out, "{wide}")?;
             self.lines(out, &columns, self.parents(id))?;
@@ -142,7 +144,11 @@ impl<'a> Report<'a> {
     }
 
     fn line(&self, out: &mut dyn Write, columns: &Columns, line: &Line<'_>) -> Result<(), Error> {
-        write!(out, "{:ROLE$}", line.role)?;
+        let role = format!("{:ROLE$}", line.role);
+        match line.role {
+            "self" => write!(out, "{}", Style::of(self.options).header(role))?,
+            _ => write!(out, "{role}")?,
+        }
         let figures = Figures { calls: line.calls, base: line.base, cum: line.cum };
         let level = usize::from(line.role != "self");
         Ok(columns.line(out, figures, level, self.name(line.other))?)

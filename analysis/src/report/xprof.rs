@@ -33,7 +33,10 @@ fn text(
     rows: &Rows,
 ) -> Result<(), Error> {
     let calls = rows.ids.iter().map(|&id| arcs.function(id).calls).max().unwrap_or(0);
-    let columns = Columns::new(model, options, shown, arcs.total(), calls, 0);
+    let mut columns = Columns::new(model, options, shown, arcs.total(), calls, 0);
+    if options.sort.unwrap_or(Sort::Base) == Sort::Base {
+        columns.draw_base();
+    }
     if !columns.heading().is_empty() {
         writeln!(out, "{}", columns.heading())?;
     }

@@ -95,7 +95,8 @@ struct Tree<'a> {
 
 /// What the walk meets.
 enum Step {
-    Down(NodeId, usize),
+    /// A context, its level, and whether it is the last of its caller.
+    Down(NodeId, usize, bool),
     Up,
 }
 
@@ -189,19 +190,20 @@ impl<'a> Tree<'a> {
 
     /// Walks over the kept nodes, parents first.
     fn walk(&self, step: &mut dyn FnMut(Step) -> Result<(), Error>) -> Result<(), Error> {
-        let mut stack = vec![Some((Arcflow::ROOT, 0))];
+        let mut stack = vec![Some((Arcflow::ROOT, 0, true))];
         while let Some(top) = stack.pop() {
-            let Some((id, level)) = top else {
+            let Some((id, level, is_last)) = top else {
                 step(Step::Up)?;
                 continue;
             };
-            step(Step::Down(id, level))?;
+            step(Step::Down(id, level, is_last))?;
             stack.push(None);
             let mut children: Vec<_> =
                 self.children.of(id).iter().copied().filter(|c| self.kept[c.0 as usize]).collect();
             // The last one pushed comes first.
             children.sort_by(|&a, &b| self.order(b, a));
-            stack.extend(children.into_iter().map(|child| Some((child, level + 1))));
+            let below = children.into_iter().enumerate();
+            stack.extend(below.map(|(position, child)| Some((child, level + 1, position == 0))));
         }
         Ok(())
     }
@@ -242,14 +244,16 @@ impl<'a> Tree<'a> {
         columns.header(out)?;
         // Levels of the open contexts: what is part of a chain has that of its first.
         let mut levels = vec![0];
+        // Of the open contexts, whether each is the last of its caller; one for each level from 1 on.
+        let mut last_ones: Vec<bool> = Vec::new();
         let mut chained = 0;
         let mut rest_of_chain = 0;
         self.walk(&mut |step| {
-            let Step::Down(id, _) = step else {
+            let Step::Down(id, _, is_last) = step else {
                 levels.pop();
                 return Ok(());
             };
-            let level = levels.last().copied().unwrap_or(0);
+            let level: usize = levels.last().copied().unwrap_or(0);
             if id == Arcflow::ROOT {
                 levels.push(0);
             } else if rest_of_chain > 0 {
@@ -264,7 +268,12 @@ impl<'a> Tree<'a> {
                     base[sum] += value;
                 }
                 let figures = Figures { calls: self.model.node(id).n, base: &base, cum: self.cum(id) };
-                columns.labelled(out, figures, level, &self.label(&columns, &chain))?;
+                last_ones.truncate(level.saturating_sub(1));
+                if level > 0 {
+                    last_ones.push(is_last);
+                }
+                let name = self.label(&columns, &chain);
+                columns.labelled(out, figures, level, Some(&last_ones), &name)?;
                 levels.push(level + 1);
             }
             Ok(())
@@ -350,7 +359,7 @@ impl<'a> Tree<'a> {
         let mut first = true;
         self.walk(&mut |step| {
             match step {
-                Step::Down(id, _) => {
+                Step::Down(id, ..) => {
                     let node = self.model.node(id);
                     let mut row = serde_json::Map::new();
                     row.insert("name".into(), json!(self.model.name(node.consumer)));
@@ -382,7 +391,7 @@ impl<'a> Tree<'a> {
         let mut id = 0;
         self.walk(&mut |step| {
             match step {
-                Step::Down(node, depth) => {
+                Step::Down(node, depth, _) => {
                     let parent = path.last().map(ToString::to_string).unwrap_or_default();
                     let of = self.model.node(node);
                     let name = machine::field(self.model.name(of.consumer));

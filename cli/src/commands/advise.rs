@@ -61,6 +61,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         format: print.format(),
         top: Some(opts.top.unwrap_or(TOP)),
         width: view::width(opts.width),
+        colour: talk.colours_results(),
         ..report::Options::default()
     };
     let mut out = BufWriter::new(std::io::stdout().lock());

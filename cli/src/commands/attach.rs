@@ -201,7 +201,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         Err(error) => return Err(error),
     }
     if let Some(report) = report {
-        report.print(&[profile])?;
+        report.print(&[profile], talk)?;
     }
     Ok(exit)
 }

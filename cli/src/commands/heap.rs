@@ -125,8 +125,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let print = Print { top, width: opts.width, json: opts.json, csv: opts.csv, ..Print::default() };
     let view = View { sections: &sections, by, filter: Filter::default() };
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let found = print
-        .with(None, &Methods::default(), |options| selection.report(&files, &view, options, &mut out))?;
+    let found = print.with(None, &Methods::default(), talk, |options| {
+        selection.report(&files, &view, options, &mut out)
+    })?;
     out.flush()?;
     let undetermined = found.as_ref().filter(|found| opts.leaks && found.is_undetermined());
     if let (Some(found), true) = (undetermined, opts.csv) {

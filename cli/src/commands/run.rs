@@ -136,7 +136,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     } else if profiles.is_empty() {
         talk.warn(format_args!("no profile was written to {}", directory.display()));
     } else if let Some(report) = report
-        && let Err(error) = report.print(&profiles)
+        && let Err(error) = report.print(&profiles, talk)
     {
         talk.warn(format_args!("{error:#}"));
     }

@@ -5,6 +5,9 @@ use instrument_names::printable::printable_lines;
 use std::fmt;
 use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
 
+/// The variable that says what `--color` does.
+pub(crate) const COLOR: &str = "INSTRUMENT_COLOR";
+
 /// Options of every subcommand.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
@@ -16,13 +19,13 @@ pub(crate) struct Opts {
     /// Say more: everything that is skipped, and why
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// Colour in messages; auto: on a terminal, unless NO_COLOR is set
+    /// Colour in messages and reports, with bars and tree lines; auto: on a terminal, unless NO_COLOR is set
     #[arg(
         long,
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        env = "INSTRUMENT_COLOR",
+        env = COLOR,
         hide_env_values = true
     )]
     pub(crate) color: Color,
@@ -66,6 +69,7 @@ impl Color {
             Color::Never => false,
             Color::Auto if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
             Color::Auto if set("CLICOLOR_FORCE") => true,
+            Color::Auto if std::env::var_os("CLICOLOR").is_some_and(|value| value == "0") => false,
             Color::Auto => is_terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         }
     }
@@ -77,11 +81,33 @@ pub(crate) struct Talk {
     quiet: bool,
     verbose: bool,
     color: bool,
+    colours_results: bool,
+    asked: Color,
 }
 
 impl Talk {
     pub(crate) fn new(opts: &Opts) -> Talk {
-        Talk { quiet: opts.quiet, verbose: opts.verbose, color: opts.color.on_stderr() }
+        Talk {
+            quiet: opts.quiet,
+            verbose: opts.verbose,
+            color: opts.color.on_stderr(),
+            colours_results: opts.color.on_stdout(),
+            asked: opts.color,
+        }
+    }
+
+    /// Whether reports on standard output are coloured.
+    pub(crate) fn colours_results(&self) -> bool {
+        self.colours_results
+    }
+
+    /// What `--color` was given, for a command that prints in our place.
+    pub(crate) fn color_word(&self) -> &'static str {
+        match self.asked {
+            Color::Auto => "auto",
+            Color::Always => "always",
+            Color::Never => "never",
+        }
     }
 
     /// Whether a progress bar may be shown.

@@ -104,6 +104,7 @@ impl Print {
         &self,
         depth: Option<usize>,
         methods: &Methods,
+        talk: &Talk,
         write: impl FnOnce(&Options<'_>) -> Result<T, E>,
     ) -> Result<T>
     where
@@ -134,6 +135,7 @@ impl Print {
             arcs: None,
             prune: prune / 100.0,
             width: width(self.width),
+            colour: talk.colours_results(),
             lines: self.lines,
             fold: Fold { recursion: format == Format::Text, chains: format == Format::Text },
             focus: None,
@@ -189,7 +191,7 @@ pub(crate) fn print(
         _ => {}
     }
     let methods = methods(print, session)?;
-    print.with(depth, &methods, |options| write(&mut out, session, &arcs, options))?;
+    print.with(depth, &methods, talk, |options| write(&mut out, session, &arcs, options))?;
     out.flush()?;
     let exit = say(&checked, talk);
     Ok(with_warnings(&[&session.warnings[..], &methods.warnings].concat(), strict, exit, talk))

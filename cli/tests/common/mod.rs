@@ -68,6 +68,7 @@ impl Dir {
                 command.env_remove(name);
             }
         }
+        ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"].iter().for_each(|name| _ = command.env_remove(name));
         command
     }
 

@@ -114,7 +114,7 @@ pub(super) fn text(out: &mut dyn Write, heap: &Heap<'_>, options: &Options<'_>) 
         }
         aligned.row(cells, if several { line.process } else { "" });
     }
-    aligned.print(out, options.width)?;
+    aligned.print_as(out, options)?;
     let left = lines.len().saturating_sub(options.top.unwrap_or(usize::MAX));
     if left > 0 {
         writeln!(out, "not shown: {left}")?;

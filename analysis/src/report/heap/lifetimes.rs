@@ -44,7 +44,7 @@ pub(super) fn text(out: &mut dyn Write, table: &Table, options: &Options<'_>) ->
         ];
         aligned.row(cells, &label(row));
     }
-    aligned.print(out, options.width)?;
+    aligned.print_as(out, options)?;
     left_out(out, table, top)
 }
 

@@ -78,7 +78,7 @@ pub(super) fn text(
         }
         aligned.row(cells, &label(row));
     }
-    aligned.print(out, options.width)?;
+    aligned.print_as(out, options)?;
     left_out(out, table, top)
 }
 

@@ -1,6 +1,7 @@
 //! `instrument run --report`: a report of the profile, as if its command had been typed when the program had ended.
 
 use crate::io::exit::usage;
+use crate::io::talk::{COLOR, Talk};
 use crate::options::command_line;
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
@@ -44,9 +45,10 @@ impl Report {
     ///
     /// # Errors
     /// The command cannot be started.
-    pub(crate) fn print(self, profiles: &[PathBuf]) -> Result<()> {
+    pub(crate) fn print(self, profiles: &[PathBuf], talk: &Talk) -> Result<()> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(&self.words).arg("--").args(profiles).stdin(Stdio::null());
+        command.env(COLOR, talk.color_word());
         if let Some((_, file)) = self.to {
             command.stdout(file);
         }
