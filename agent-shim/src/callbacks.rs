@@ -2,13 +2,14 @@
 
 #[cfg(target_os = "linux")]
 use crate::ctl;
+use crate::door::Door;
 use crate::early::Rewritten;
 use crate::in_hook::InHook;
 use crate::jvmti::{Callbacks, Jni, Jvmti, Object};
 use crate::live::go_live;
 use crate::sessions::finish;
 use crate::talk::{contained, say};
-use crate::{AGENT, INSIDE, children, heap, load_hook, runtime_jar, unrewritten};
+use crate::{AGENT, INSIDE, armed, children, heap, load_hook, runtime_jar, unrewritten};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::Instant;
 
@@ -36,10 +37,15 @@ unsafe extern "system" fn vm_init(
     contained("the start of the virtual machine", || {
         // SAFETY: the environments are valid during this call.
         let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
-        if let Some(agent) = AGENT.get()
-            && let Err(reason) = go_live(agent, jvmti, jni, false)
-        {
-            say(format_args!("{reason}; the program runs as it is"));
+        if let Some(agent) = AGENT.get() {
+            if let Err(reason) = go_live(agent, jvmti, jni, Door::Start) {
+                say(format_args!("{reason}; the program runs as it is"));
+            }
+            return;
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(armed) = armed::get() {
+            ctl::start_for_good(jvmti, jni, &armed.ctl);
         }
     });
 }
@@ -71,6 +77,8 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         {
             finish(agent, live, jni);
             children::ended(&agent.hook.unmatched());
+        } else if armed::get().is_some() {
+            children::ended(&[]);
         }
         runtime_jar::remove();
     });

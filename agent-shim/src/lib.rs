@@ -10,7 +10,7 @@
 //! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
-//! With `early=on` classes are rewritten from the first one on: [`early`].
+//! With `early=on` classes are rewritten from the first one on: [`early`]. With `armed` none is before somebody asks for it: [`armed`].
 //!
 //! Whatever is wrong is said on standard error, and the program runs on, as if there were no agent. The recorder is the Java one; what
 //! else the virtual machine tells has modules beside [`load_hook`]: threads and their waits are [`monitors`]; requests of users to the
@@ -19,6 +19,7 @@
 #![cfg(unix)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod armed;
 mod boot_probes;
 mod callbacks;
 mod children;
@@ -27,6 +28,7 @@ mod class_rules;
 mod clock;
 #[cfg(target_os = "linux")]
 mod ctl;
+mod door;
 mod early;
 mod heap;
 mod heap_dump;
@@ -49,11 +51,12 @@ mod unrewritten;
 
 use class_loaders::ClassLoaders;
 use clock::Pair;
+use door::Door;
 use early::Early;
 use heap_dump::AtEnd;
 use instrument_control::answer::{Answer, Attached, answer_line};
 use instrument_control::word::Owners;
-use jvmti::Jni;
+use jvmti::{Jni, Jvmti};
 use load_hook::LoadHook;
 use options::Requests;
 use recorder::Recorder;
@@ -122,7 +125,8 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
             );
             std::process::exit(0);
         }
-        if let Err(reason) = sessions::environment(vm).and_then(|jvmti| start::start(jvmti, &options, false))
+        if let Err(reason) =
+            sessions::environment(vm).and_then(|jvmti| start::start(jvmti, &options, Door::Start))
         {
             say(format_args!("{reason}; the program runs as it is"));
         }
@@ -147,15 +151,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
         let (jni, text) = unsafe { (Jni::of(vm), text(options)) };
         let attach = |options: &str| {
             let (jvmti, jni) = (sessions::environment(vm)?, jni.ok_or("no JNI")?);
-            start::start(jvmti, options, true)?;
-            let agent = AGENT.get().ok_or("the recording is switched off: record=off")?;
-            let profile = live::go_live(agent, jvmti, jni, true).map(|()| profile(agent, jni));
-            if profile.is_err() {
-                sessions::stop(jvmti, jni, &AGENT);
-            }
-            let profile = profile?.ok_or("it did not begin")?;
-            let subgraph = agent.hook.subgraph().map(subgraph::Subgraph::answer);
-            Ok(Answer::Attached(Attached { profile, unmatched: agent.hook.unfitted(), subgraph }))
+            record(jvmti, jni, options, Door::Attach).map(Answer::Attached)
         };
         match instrument_control::attach::file_of(&text) {
             Some(file) => handed_over(file, attach),
@@ -169,6 +165,23 @@ pub unsafe extern "system" fn Agent_OnAttach(
         }
     })
     .unwrap_or(REFUSED)
+}
+
+/// Begins a recording in a virtual machine that runs.
+///
+/// # Errors
+/// Why there is none. The program is as it was before.
+fn record(jvmti: Jvmti<'static>, jni: Jni<'_>, options: &str, door: Door) -> Result<Attached, String> {
+    let _one_at_a_time = sessions::changing();
+    start::start(jvmti, options, door)?;
+    let agent = AGENT.get().ok_or("the recording is switched off: record=off")?;
+    let profile = live::go_live(agent, jvmti, jni, door).map(|()| profile(agent, jni));
+    if profile.is_err() {
+        sessions::stop(jvmti, jni, &AGENT);
+    }
+    let profile = profile?.ok_or("it did not begin")?;
+    let subgraph = agent.hook.subgraph().map(subgraph::Subgraph::answer);
+    Ok(Attached { profile, unmatched: agent.hook.unfitted(), subgraph })
 }
 
 /// Where the profile is; none: there is none.

@@ -4,6 +4,7 @@ use crate::class_loaders::{ClassLoaders, Unreachable};
 use crate::class_rules::Origin;
 #[cfg(target_os = "linux")]
 use crate::ctl;
+use crate::door::Door;
 use crate::jvmti::{Event, Jni, Jvmti, Object};
 use crate::recorder::Recorder;
 use crate::retransform::{retransform, send_again};
@@ -20,8 +21,9 @@ pub(crate) fn go_live(
     agent: &'static Agent,
     jvmti: Jvmti<'_>,
     jni: Jni<'_>,
-    attached: bool,
+    door: Door,
 ) -> Result<(), String> {
+    let attached = door.is_late();
     if let Some(dump) = &agent.heap_dump {
         dump.begin();
     }
@@ -41,7 +43,8 @@ pub(crate) fn go_live(
                 LIVE.get_or_init(|| Live { recorder, loaders })
             }
         };
-        live.recorder.begin(jni, &agent.settings, at_once).then_some(live)
+        // The thread that answers requests is there already.
+        live.recorder.begin(jni, &agent.settings, at_once, door == Door::Request).then_some(live)
     };
     let Some(live) = live() else {
         if agent.early.is_some() {

@@ -59,6 +59,8 @@ pub(crate) struct Options {
     pub(crate) clock: Option<Clock>,
     /// Threads and their waits are recorded.
     pub(crate) threads: Option<Owners>,
+    /// Nothing is recorded before somebody asks for it.
+    pub(crate) armed: bool,
     /// Classes are rewritten from the first one on.
     pub(crate) early: bool,
     /// The classes whose objects are recorded; none: objects are not.
@@ -95,14 +97,16 @@ impl Options {
         let mut ctl = Requests::default();
         let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
-        let (mut early, mut heap_all, mut subgraph) = (false, false, false);
+        let (mut armed, mut early, mut heap_all, mut subgraph) = (false, false, false, false);
         let mut heap_holders = None;
         let (mut library_calls, mut record) = (LibraryCalls::None, Record::Tree);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
         for option in keys::split(text)? {
-            let (key, value) =
-                option.split_once('=').ok_or_else(|| format!("option `{option}` is not KEY=VALUE"))?;
+            let (key, value) = match option.split_once('=') {
+                None if option == keys::ARMED => (keys::ARMED, "on"),
+                pair => pair.ok_or_else(|| format!("option `{option}` is not KEY=VALUE"))?,
+            };
             if value.is_empty() {
                 return Err(format!("option `{key}` has no value"));
             }
@@ -133,6 +137,7 @@ impl Options {
                 keys::CLOCK => clock = Some(word(key, value)?),
                 keys::THREADS => threads = switch(key, value)?,
                 keys::SUBGRAPH => subgraph = switch(key, value)?,
+                keys::ARMED => armed = switch(key, value)?,
                 keys::EARLY => early = switch(key, value)?,
                 keys::HEAP_HOLDERS => {
                     let seconds = value.parse().ok().filter(|seconds| *seconds <= MAX_HOLDERS_SECONDS);
@@ -183,6 +188,12 @@ impl Options {
         }
         if heap_all && early {
             return Err("heap-all=on: the virtual machine reports objects from when it is initialised on; leave out early=on".to_owned());
+        }
+        if armed && early {
+            return Err(
+                "early=on is about the start of the program, and armed records nothing then: one of them"
+                    .to_owned(),
+            );
         }
         let mut transforms =
             transforms.unwrap_or_else(|| Transform::set(Transform::defaults(!regions.is_empty(), record)));
@@ -239,6 +250,7 @@ impl Options {
             jdk_filter,
             transforms,
             library_calls,
+            armed,
             early,
             heap,
             roots,
@@ -355,6 +367,13 @@ mod tests {
     }
 
     #[test]
+    fn a_program_is_armed_with_one_word() {
+        let armed = |text: &str| Options::parse(text).unwrap().armed;
+        assert!(armed("armed") && armed("out=/tmp/,armed,record=counts") && armed("armed=on"));
+        assert!(!armed("") && !armed("armed=off"));
+    }
+
+    #[test]
     fn threads_are_recorded_if_asked_for() {
         let threads = |text: &str| Options::parse(text).unwrap().threads;
         assert_eq!(threads("owners=all"), None);
@@ -383,6 +402,9 @@ mod tests {
             ("clock=sundial", "clock=sundial: there are tsc, monotonic"),
             ("threads=yes", "threads=yes: there are off, on"),
             ("early=yes", "early=yes: there are off, on"),
+            ("armed=yes", "armed=yes: there are off, on"),
+            ("armed,early=on", "early=on is about the start of the program"),
+            ("disarmed", "option `disarmed` is not KEY=VALUE"),
             ("owners=1", "owners=1: there are on, all, off"),
             ("library-calls=some", "library-calls=some: there are none, top-level, all"),
             ("library-calls=all,transform=rmi", "method-events"),

@@ -81,11 +81,17 @@ impl Recorder {
         })
     }
 
-    /// Begins a recording with these settings: lines of KEY=VALUE. `at_once`: before the first event. False: it fails.
-    pub(crate) fn begin(&self, jni: Jni<'_>, settings: &str, at_once: bool) -> bool {
+    /// Begins a recording with these settings: lines of KEY=VALUE. `at_once`: before the first event. `by_ours`: this thread is one of ours,
+    /// and what it does is not the program's. False: it fails.
+    pub(crate) fn begin(&self, jni: Jni<'_>, settings: &str, at_once: bool, by_ours: bool) -> bool {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        jni.call_with_bytes(&self.configure, settings.as_bytes())
-            && (!at_once || jni.call_with_bytes(&self.begin, &[]))
+        if !jni.call_with_bytes(&self.configure, settings.as_bytes()) {
+            return false;
+        }
+        if by_ours {
+            self.leave_out(jni);
+        }
+        !at_once || jni.call_with_bytes(&self.begin, &[])
     }
 
     /// Ends the recording, before the virtual machine does.

@@ -1,5 +1,5 @@
-//! One recording after another in the same virtual machine: the agent comes with [`Agent_OnAttach`](crate::Agent_OnAttach), [`stop`] takes
-//! everything back, and the next one may have other options.
+//! One recording after another in the same virtual machine: the agent comes with [`Agent_OnAttach`](crate::Agent_OnAttach), or a request to
+//! an [armed](crate::armed) program, [`stop`] takes everything back, and the next one may have other options.
 //!
 //! [`stop`] does, in this order:
 //!
@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest time that classes which are being rewritten are waited for.
@@ -58,9 +58,22 @@ impl Current {
     }
 }
 
+/// Held by whoever begins a recording, or ends it before the virtual machine does.
+pub(crate) fn changing() -> MutexGuard<'static, ()> {
+    static CHANGING: Mutex<()> = Mutex::new(());
+    CHANGING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+static ENVIRONMENT: OnceLock<Jvmti<'static>> = OnceLock::new();
+
+/// The environment of all recordings, once there was one, or the program is armed.
+#[cfg(target_os = "linux")]
+pub(crate) fn known_environment() -> Option<Jvmti<'static>> {
+    ENVIRONMENT.get().copied()
+}
+
 /// The environment of all recordings. Each call of `GetEnv` makes a new one.
 pub(crate) fn environment(vm: *mut c_void) -> Result<Jvmti<'static>, String> {
-    static ENVIRONMENT: OnceLock<Jvmti<'static>> = OnceLock::new();
     if let Some(environment) = ENVIRONMENT.get() {
         return Ok(*environment);
     }

@@ -1,12 +1,15 @@
-//! The agent is loaded: everything that can be done, and refused, before the virtual machine is initialised.
+//! A recording is about to begin: everything that can be done, and refused, before the virtual machine is initialised. Or the program is
+//! armed, for recordings that begin later.
 
+use crate::armed::{self, Armed};
 use crate::callbacks::CALLBACKS;
 use crate::clock::{self, Pair};
 #[cfg(target_os = "linux")]
 use crate::ctl;
+use crate::door::Door;
 use crate::early::{self, Early};
 use crate::heap_dump::AtEnd;
-use crate::jvmti::{Capability, Event, Jvmti};
+use crate::jvmti::{Capability, Event, Jvmti, JvmtiError};
 use crate::load_hook::LoadHook;
 use crate::options::{self, Options, Requests};
 use crate::talk::say;
@@ -18,13 +21,22 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Everything that can be done, and refused, before the virtual machine is initialised.
-pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Result<(), String> {
+/// Everything that can be done, and refused, before the virtual machine is initialised. Of an option string that says `armed`, [`arm`].
+pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, door: Door) -> Result<(), String> {
+    let attached = door.is_late();
     if AGENT.get().is_some() {
         return Err("the agent is loaded already, and records".to_owned());
     }
     let told = options.to_owned();
     let mut options = Options::parse(options)?;
+    if options.armed && door != Door::Request {
+        return match door {
+            Door::Attach => {
+                Err("armed is about the start of a program, and this one runs already".to_owned())
+            }
+            _ => arm(jvmti, told, &options),
+        };
+    }
     if options.subgraph && !attached {
         return Err("subgraph=on is for a program that runs already: use instrument attach".to_owned());
     }
@@ -63,7 +75,11 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Res
     }
     sessions::admit(&options)?;
     let is_later = sessions::is_later();
-    let clock = if is_later { None } else { clock(options.clock) };
+    let clock = match (is_later, armed::get().and_then(|armed| armed.clock)) {
+        (true, _) => None,
+        (false, Some(first)) if options.clock != Some(Clock::Monotonic) => Some(first),
+        (false, _) => clock(options.clock),
+    };
     let (threads, ctl) = (options.threads, options.ctl.clone());
     let mut capabilities = Vec::new();
     if let Some(heap) = options.heap.take() {
@@ -102,6 +118,19 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, attached: bool) -> Res
         jvmti.enable(Event::VmDeath)
     };
     hook_up().map_err(|error| error.to_string())
+}
+
+/// Takes what can be had at the start only, and turns no event on but those of the start and the end of the virtual machine.
+fn arm(jvmti: Jvmti<'static>, told: String, options: &Options) -> Result<(), String> {
+    let refused = |error: JvmtiError| error.to_string();
+    bring_runtime(jvmti, false, false)?;
+    jvmti.add_capabilities(&[Capability::RetransformClasses]).map_err(refused)?;
+    #[cfg(target_os = "linux")]
+    ctl::prepare(jvmti);
+    armed::set(Armed { options: told, ctl: options.ctl.clone(), clock: clock(options.clock) });
+    jvmti.set_callbacks(&CALLBACKS).map_err(refused)?;
+    jvmti.enable(Event::VmInit).map_err(refused)?;
+    jvmti.enable(Event::VmDeath).map_err(refused)
 }
 
 /// Puts the recorder's classes where every loader finds them.

@@ -48,6 +48,7 @@ impl Answer {
             Request::HeapDump { .. } => read(answer).map(Answer::HeapDump),
             Request::Pause {} | Request::Resume {} => read(answer).map(Answer::Paused),
             Request::Exclude { .. } | Request::Include { .. } => read(answer).map(Answer::Selected),
+            Request::Start { .. } => read(answer).map(Answer::Attached),
             Request::Stop {} => read(answer).map(Answer::Stopped),
             Request::Gc {} => read(answer).map(Answer::Collected),
         }
@@ -134,6 +135,9 @@ pub struct Status {
     pub options: String,
     /// `on`, `paused` or `off`.
     pub recording: Option<String>,
+    /// Recordings begin and end on request, as often as wanted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub armed: bool,
     /// Option `record`.
     pub record: Option<String>,
     /// Option `timing`.
@@ -458,7 +462,7 @@ pub struct Collected {
     pub ns: u64,
 }
 
-/// A recording has begun: what the agent writes into the file of [`attach`](crate::attach).
+/// A recording has begun: what the agent writes into the file of [`attach`](crate::attach), and answers to `start`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Attached {

@@ -32,7 +32,8 @@
 //! | `heap-dump` | `file`, an absolute path | the heap is written there as HPROF |
 //! | `pause`, `resume` | | recording pauses, or resumes |
 //! | `exclude`, `include` | `methods`, patterns | the methods that fit lose their probes, or get those back that they lost so: how many `methods` of how many `classes`, what of them is a root and stays (`roots`), `ns` |
-//! | `stop` | | recording ends: `classes` have their own bytes again, `refused` have not, `ns` is what that took; the `profile` is complete, and nobody answers any more |
+//! | `start` | `options` of the agent as of [`keys`](crate::keys), else those that the program was armed with | recording begins, in a program that is armed: the answer is that of [`attach`](crate::attach) |
+//! | `stop` | | recording ends: `classes` have their own bytes again, `refused` have not, `ns` is what that took; the `profile` is complete, and nobody answers any more unless the program is armed |
 //! | `gc` | | garbage is collected |
 //!
 //! The id of a thread is Java's. Ids of other objects are their tags in the environment of the agent: those that it gave them before, or one
@@ -99,6 +100,10 @@ pub enum Request {
     },
     Include {
         methods: Vec<String>,
+    },
+    Start {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        options: Option<String>,
     },
     Stop {},
     Gc {},
@@ -183,6 +188,8 @@ mod tests {
             Request::Thread { id: None, name: Some("a \"b\"\n".to_owned()) },
             Request::Classes { pattern: None, instances: true },
             Request::HeapDump { file: "/tmp/x".into() },
+            Request::Start { options: None },
+            Request::Start { options: Some("out=/tmp/,root=a.B.f(int,int)".to_owned()) },
         ] {
             let line = request.line().unwrap();
             assert!(!line.contains('\n'));

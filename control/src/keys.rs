@@ -61,6 +61,7 @@ keys! {
     HEAP_EXCLUDE = "heap-exclude", Agent: "of which they are not";
     HEAP_ALL = "heap-all", Agent: "on: every object that the virtual machine makes is recorded, whoever makes it, arrays of JDK classes, reflection and native code included; the virtual machine reports them (JVMTI SampledObjectAlloc), which takes about 0.4 us each";
     HEAP_HOLDERS = "heap-holders", Agent: "with heap=objects: seconds that the search for what holds leak suspects may take when the program ends (10); 0: there is none";
+    ARMED = "armed", Agent: "on, or the word armed alone: no class is rewritten and nothing is recorded before instrument attach, or instrument ctl PID start, which takes the other options";
     EARLY = "early", Agent: "on: classes are rewritten from the first one on, before the virtual machine is initialised, which turns class data sharing off";
     ACCOUNT = "account", Agent: "a file for the account of every class and method, as JSON lines";
     DUMP = "dump", Agent: "a directory for the classes as they were rewritten";

@@ -14,8 +14,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// `Attached` and `Subgraph`, compiled.
-fn classes() -> &'static Path {
+/// The folder of `Attached` and `Subgraph`, compiled.
+pub fn classes() -> &'static Path {
     static CLASSES: OnceLock<TempDir> = OnceLock::new();
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();

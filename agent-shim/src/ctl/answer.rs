@@ -1,9 +1,10 @@
 //! Which request is answered by what; and how threads, objects and classes are named in answers.
 
 use super::methods::Methods;
+use crate::door::Door;
 use crate::jvmti::{Jni, Jvmti, JvmtiError, Object};
-use crate::{AGENT, Agent, sessions};
-use instrument_control::answer::{self, Answer, Collected, Paused, Status, Stopped, ThreadName};
+use crate::{AGENT, Agent, armed, sessions};
+use instrument_control::answer::{self, Answer, Attached, Collected, Paused, Status, Stopped, ThreadName};
 use instrument_control::ctl::Request;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -16,7 +17,8 @@ const FIRST_TAG: i64 = 1 << 40;
 pub(super) struct Asked<'a> {
     pub(super) jvmti: Jvmti<'a>,
     pub(super) jni: Jni<'a>,
-    pub(super) agent: &'a Agent,
+    /// The recording that goes on; none: the program is armed, and nothing is recorded.
+    pub(super) agent: Option<&'a Agent>,
     pub(super) methods: &'a Methods,
 }
 
@@ -53,13 +55,20 @@ impl<'a> Asked<'a> {
             Request::Resume {} => self.pause(false).map(Answer::Paused),
             Request::Exclude { methods } => self.select(true, &methods).map(Answer::Selected),
             Request::Include { methods } => self.select(false, &methods).map(Answer::Selected),
+            Request::Start { options } => self.start(options.as_deref()).map(Answer::Attached),
             Request::Stop {} => self.stop().map(Answer::Stopped),
             Request::Gc {} => self.gc().map(Answer::Collected),
         }
     }
 
     fn status(self) -> Result<Status, String> {
-        let mut recording = self.recording()?;
+        let told = self.agent.map(|agent| agent.told.clone());
+        let told = told.or_else(|| armed::get().map(|armed| armed.options.clone())).unwrap_or_default();
+        // The recorder would tell of the one before.
+        let mut recording = match self.agent {
+            Some(_) => self.recording()?,
+            None => HashMap::from([("recording".to_owned(), "off".to_owned())]),
+        };
         let property = |key: &str| self.jvmti.system_property(key);
         let number = |key: &str| recording.get(key).and_then(|number| number.parse().ok());
         let (threads, pauses, paused_ns) = (number("threads"), number("pauses"), number("paused.ns"));
@@ -72,8 +81,9 @@ impl<'a> Asked<'a> {
             command: text("command").or_else(|| property("sun.java.command")),
             java: property("java.vm.version").or_else(|| text("java.vm.version")),
             vm: property("java.vm.name"),
-            options: self.agent.told.clone(),
+            options: told,
             recording: text("recording"),
+            armed: armed::get().is_some(),
             record: text("record"),
             timing: text("timing"),
             roots: text("roots"),
@@ -87,8 +97,17 @@ impl<'a> Asked<'a> {
         })
     }
 
+    /// The recording that goes on.
+    fn recorded(self) -> Result<&'a Agent, String> {
+        let pid = std::process::id();
+        self.agent.ok_or_else(|| {
+            format!("nothing is recorded: the program is armed, and `instrument ctl {pid} start` or `instrument attach {pid}` begins a recording")
+        })
+    }
+
     /// What the recorder says of itself.
     pub(super) fn recording(self) -> Result<HashMap<String, String>, String> {
+        self.recorded()?;
         let lines = self.jni.call_for_bytes(&self.methods.status).ok_or("the recorder does not answer")?;
         let text = String::from_utf8_lossy(&lines);
         let pairs = text.lines().filter_map(|line| line.split_once('='));
@@ -106,11 +125,22 @@ impl<'a> Asked<'a> {
         Ok(Paused { recording: after.remove("recording"), changed: was_on != on, pauses, paused_ns })
     }
 
+    /// Begins a recording, with the options that the program was armed with if none are given.
+    fn start(self, options: Option<&str>) -> Result<Attached, String> {
+        let pid = std::process::id();
+        let armed = armed::get().ok_or_else(|| {
+            format!("the program is not armed: `instrument attach {pid}` begins a recording when this one has ended")
+        })?;
+        let jvmti = sessions::known_environment().ok_or("there is no environment for it")?;
+        crate::record(jvmti, self.jni, options.unwrap_or(&armed.options), Door::Request)
+    }
+
     /// Ends the recording: nothing of it stays in the program.
     fn stop(self) -> Result<Stopped, String> {
+        let _one_at_a_time = sessions::changing();
         let profile = self.recording()?.remove("file");
         // Before: it is forgotten with the recording.
-        let unmatched = self.agent.hook.unfitted();
+        let unmatched = self.recorded()?.hook.unfitted();
         let removed = sessions::stop(self.jvmti, self.jni, &AGENT).ok_or("nothing is recorded")?;
         Ok(Stopped {
             profile,

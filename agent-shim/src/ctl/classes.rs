@@ -173,7 +173,7 @@ impl<'a> Asked<'a> {
         let internal = signature.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or("");
         let methods = methods.into_iter().filter_map(|method| self.jvmti.method(method).ok());
         let one = |(name, descriptor, flags): (String, String, u32)| {
-            let id = self.agent.hook.method_id(internal, &name, &descriptor);
+            let id = self.agent.and_then(|agent| agent.hook.method_id(internal, &name, &descriptor));
             Method { name, descriptor, modifiers: words(flags, Of::Method), id }
         };
         Some(methods.map(one).collect())

@@ -13,7 +13,7 @@ impl Asked<'_> {
         if to.exists() && !to.is_file() {
             return Err(format!("{}: it is not a file", to.display()));
         }
-        let biographies = Biographies::of(&self.agent.hook, self.jni);
+        let biographies = self.agent.and_then(|agent| Biographies::of(&agent.hook, self.jni));
         let tracked = biographies.as_ref().map(|biographies| biographies as &dyn Tracked);
         let dump = heap_dump::write(self.jni, to, Garbage::Collect, tracked)?;
         Ok(HeapDump {

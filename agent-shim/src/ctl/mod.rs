@@ -13,7 +13,8 @@ mod server;
 mod snapshot;
 mod threads;
 
-use crate::jvmti::{Capability, Environment, Jni, Jvmti};
+use crate::armed;
+use crate::jvmti::{AgentThread, Capability, Environment, Jni, Jvmti};
 use crate::options::Requests;
 use crate::talk::{contained, say};
 use std::ffi::c_void;
@@ -24,12 +25,16 @@ use place::Place;
 use server::Server;
 
 /// Who answers during the recording that goes on.
-static SERVER: Mutex<Option<Arc<Server>>> = Mutex::new(None);
+static OF_RECORDING: Slot = Mutex::new(None);
+/// Who answers as long as the program runs, if it is armed.
+static FOR_GOOD: Slot = Mutex::new(None);
 /// Found once: they are the same for every recording.
 static METHODS: OnceLock<Methods> = OnceLock::new();
 
-fn server() -> MutexGuard<'static, Option<Arc<Server>>> {
-    SERVER.lock().unwrap_or_else(PoisonError::into_inner)
+type Slot = Mutex<Option<Arc<Server>>>;
+
+fn lock(slot: &Slot) -> MutexGuard<'_, Option<Arc<Server>>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Asks for what answers need and costs the program nothing. What the virtual machine does not grant is missing from answers.
@@ -55,8 +60,20 @@ pub(crate) fn prepare(jvmti: Jvmti<'_>) {
     }
 }
 
-/// Begins to answer, once the virtual machine is initialised.
+/// Begins to answer, once the virtual machine is initialised, for as long as the recording goes on.
 pub(crate) fn start(jvmti: Jvmti<'_>, jni: Jni<'_>, wanted: &Requests) {
+    let is_answered = || lock(&FOR_GOOD).is_some() && armed::get().is_some_and(|armed| armed.ctl == *wanted);
+    if !is_answered() {
+        start_server(jvmti, jni, wanted, &OF_RECORDING, serve_recording);
+    }
+}
+
+/// The same, for as long as the program runs.
+pub(crate) fn start_for_good(jvmti: Jvmti<'_>, jni: Jni<'_>, wanted: &Requests) {
+    start_server(jvmti, jni, wanted, &FOR_GOOD, serve_for_good);
+}
+
+fn start_server(jvmti: Jvmti<'_>, jni: Jni<'_>, wanted: &Requests, slot: &Slot, main: AgentThread) {
     let begin = || {
         let place = match wanted {
             Requests::Off => return Ok(()),
@@ -71,18 +88,24 @@ pub(crate) fn start(jvmti: Jvmti<'_>, jni: Jni<'_>, wanted: &Requests) {
             }
         };
         let thread = methods.thread(jni).ok_or("there is no thread for it")?;
-        *server() = Some(Arc::new(Server::new(place, methods)));
+        let is_for_good = std::ptr::eq(slot, &FOR_GOOD);
+        *lock(slot) = Some(Arc::new(Server::new(place, methods, is_for_good)));
         jvmti.run_agent_thread(&thread, main).map_err(|error| error.to_string())
     };
     if let Err::<(), String>(reason) = begin() {
         say(format_args!("requests to this program are not answered: {reason}"));
-        stop();
+        stop_server(slot);
     }
 }
 
 /// The virtual machine is about to end: a request that is being answered has a moment, then the socket is gone.
 pub(crate) fn stop() {
-    let server = server().take();
+    stop_server(&OF_RECORDING);
+    stop_server(&FOR_GOOD);
+}
+
+fn stop_server(slot: &Slot) {
+    let server = lock(slot).take();
     if let Some(server) = server {
         server.stop();
     }
@@ -90,11 +113,29 @@ pub(crate) fn stop() {
 
 /// # Safety
 /// Called by the virtual machine, as the main function of a thread.
-unsafe extern "system" fn main(jvmti: Environment, jni: Environment, _: *mut c_void) {
+unsafe extern "system" fn serve_recording(jvmti: Environment, jni: Environment, _: *mut c_void) {
     contained("the answering of requests", || {
         // SAFETY: the environments are valid as long as this thread runs.
         let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
-        let server = server().clone();
+        let server = lock(&OF_RECORDING).clone();
+        if let Some(server) = server {
+            server.serve(jvmti, jni);
+            // Its socket is closed when nobody has it any more.
+            let mut slot = lock(&OF_RECORDING);
+            if slot.as_ref().is_some_and(|there| Arc::ptr_eq(there, &server)) {
+                *slot = None;
+            }
+        }
+    });
+}
+
+/// # Safety
+/// As of [`serve_recording`].
+unsafe extern "system" fn serve_for_good(jvmti: Environment, jni: Environment, _: *mut c_void) {
+    contained("the answering of requests", || {
+        // SAFETY: as of `serve_recording`.
+        let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
+        let server = lock(&FOR_GOOD).clone();
         if let Some(server) = server {
             server.serve(jvmti, jni);
         }

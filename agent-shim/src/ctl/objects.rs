@@ -18,7 +18,8 @@ impl Asked<'_> {
 
     /// The methods of a context, the innermost first.
     fn stack(self, context: u32) -> Vec<String> {
-        let Some(biographies) = Biographies::of(&self.agent.hook, self.jni) else { return Vec::new() };
+        let Some(agent) = self.agent else { return Vec::new() };
+        let Some(biographies) = Biographies::of(&agent.hook, self.jni) else { return Vec::new() };
         let text = |bytes: &[u8]| mutf8::escape(bytes).replace('/', ".");
         let name = |id| {
             let method = biographies.method(id)?;

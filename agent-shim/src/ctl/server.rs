@@ -3,9 +3,9 @@
 use super::answer::Asked;
 use super::methods::Methods;
 use super::place::Place;
-use crate::AGENT;
 use crate::jvmti::{Jni, Jvmti};
 use crate::talk::contained;
+use crate::{AGENT, Agent};
 use instrument_control::answer::{Answer, answer_line};
 use instrument_control::ctl::{MAX_REQUEST, REQUEST_TIMEOUT, Request};
 use rustix::net::sockopt::socket_peercred;
@@ -13,7 +13,7 @@ use rustix::net::{Shutdown, shutdown};
 use rustix::process::getuid;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 /// Time that a client may take to read the answer.
@@ -21,23 +21,36 @@ const TO_WRITE: Duration = Duration::from_secs(20);
 /// Time that the end of the process waits for an answer.
 const AT_END: Duration = Duration::from_secs(2);
 
-/// What lasts as long as a recording.
+/// What lasts as long as a recording, or as long as the program.
 pub(super) struct Server {
     place: Place,
     methods: &'static Methods,
+    /// Recordings come and go meanwhile.
+    is_for_good: bool,
+    /// The address of the recording that the thread which answers is left out of; 0: of none.
+    left_out_of: AtomicUsize,
     /// A request is being answered.
     busy: AtomicBool,
     stopped: AtomicBool,
 }
 
 impl Server {
-    pub(super) fn new(place: Place, methods: &'static Methods) -> Server {
-        Server { place, methods, busy: AtomicBool::new(false), stopped: AtomicBool::new(false) }
+    pub(super) fn new(place: Place, methods: &'static Methods, is_for_good: bool) -> Server {
+        Server {
+            place,
+            methods,
+            is_for_good,
+            left_out_of: AtomicUsize::new(0),
+            busy: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+        }
     }
 
-    /// Answers until the recording ends.
+    /// Answers until it is stopped.
     pub(super) fn serve(&self, jvmti: Jvmti<'_>, jni: Jni<'_>) {
-        jni.call(&self.methods.began, &[]);
+        if !self.is_for_good {
+            jni.call(&self.methods.began, &[]);
+        }
         while !self.stopped.load(SeqCst) {
             match self.place.listener.accept() {
                 Ok((stream, _)) => {
@@ -79,17 +92,42 @@ impl Server {
         if self.stopped.load(SeqCst) {
             return Err("the program ends".to_owned());
         }
-        let agent = AGENT.get().ok_or("nothing is recorded")?;
+        let agent = AGENT.get();
+        if agent.is_none() && !self.is_for_good {
+            return Err("nothing is recorded".to_owned());
+        }
+        self.leave_out(agent, jni);
         let ends = request == Request::Stop {};
+        let begins = matches!(request, Request::Start { .. });
         let asked = |jni| Asked { jvmti, jni, agent, methods: self.methods };
         let answer = jni.in_frame(|| asked(jni).answer(request)).ok_or("no memory")?;
+        if begins && answer.is_ok() {
+            self.left_out_of.store(AGENT.get().map_or(0, address), SeqCst);
+        }
         if ends && answer.is_ok() {
             // Before the answer is sent: whoever reads it may begin another recording.
-            self.stopped.store(true, SeqCst);
-            self.place.remove();
+            if self.is_for_good {
+                super::stop_server(&super::OF_RECORDING);
+            } else {
+                self.stopped.store(true, SeqCst);
+                self.place.remove();
+            }
         }
         answer
     }
+
+    /// A recording may have begun since the last request: what this thread does is not the program's.
+    fn leave_out(&self, agent: Option<&Agent>, jni: Jni<'_>) {
+        let Some(address) = agent.map(address) else { return };
+        if self.is_for_good && self.left_out_of.swap(address, SeqCst) != address {
+            jni.call(&self.methods.began, &[]);
+        }
+    }
+}
+
+/// Recordings are told apart by it: none is ever freed.
+fn address(agent: &Agent) -> usize {
+    std::ptr::from_ref(agent).addr()
 }
 
 /// Only the user of this process, and root, may ask.

@@ -3,6 +3,8 @@
 //! 1. Resolve the settings as `run` does, find the process, and put the library where that can read it ([`hand_over`]).
 //! 2. Write the options into a file there, and have the virtual machine load the library ([`crate::io::attach`]).
 //! 3. Read the agent's answer from that file: where the profile is, or why there is none.
+//!
+//!    A program that is armed has the library: instead of 2 and 3 it is asked, as `ctl PID start` does.
 //! 4. With `--for`, `--calls`, `--top` or `--view`: wait until the time is over or the user has seen enough, end the recording as `ctl PID stop` does, and
 //!    print the report that was asked for.
 
@@ -145,9 +147,19 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
             signal_hook::flag::register(signal, interrupted.clone())?;
         }
     }
-    let hand_over = HandOver::new(&process, &agent.library, &options)?;
-    let (profile, attached) = hand_over.attach(Duration::from_secs(opts.timeout))?;
     let (pid, program) = (process.pid, process.program().unwrap_or("?"));
+    let limit = Duration::from_secs(opts.timeout);
+    // Where an armed program answers, it was told then: in the usual place, or where this recording is to answer as well.
+    let own = socket.clone().filter(|path| path != "off");
+    let mut armed = [Some(pid.to_string()), own].into_iter().flatten();
+    let attached = match armed.find(|target| ctl::is_armed(target)) {
+        Some(target) => {
+            let refused = || format!("process {pid} is not recorded");
+            ctl::start(&target, &options, limit).with_context(refused)?
+        }
+        None => HandOver::new(&process, &agent.library, &options)?.attach(limit)?,
+    };
+    let profile = jvm::path_outside(&process, Path::new(&attached.profile));
     talk.note(format_args!("process {pid} ({program}) is recorded: {}", profile.display()));
     if let Some(subgraph) = &attached.subgraph {
         say_subgraph(subgraph, talk);

@@ -121,6 +121,10 @@ enum Request {
         #[arg(required = true, value_name = "PATTERN")]
         methods: Vec<String>,
     },
+    /// Begin a recording of a program that is armed, with the options that it was armed with
+    ///
+    /// `instrument run --armed` arms a program. `instrument attach PID` begins a recording with other options.
+    Start,
     /// End recording: the profile is complete, and the classes have their own code again
     ///
     /// The program runs on as if the agent had never been there; `instrument attach` may record it again.
@@ -179,6 +183,7 @@ impl Request {
             Request::Resume => ctl::Request::Resume {},
             Request::Exclude { methods } => ctl::Request::Exclude { methods: methods.clone() },
             Request::Include { methods } => ctl::Request::Include { methods: methods.clone() },
+            Request::Start => ctl::Request::Start { options: None },
             Request::Stop => ctl::Request::Stop {},
             Request::Gc => ctl::Request::Gc {},
         })
@@ -219,11 +224,14 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
                 talk.warn(format_args!("{}", text::nothing_selected(&sent)));
                 return Ok(Exit::Negative);
             }
-            if let Answer::Stopped(stopped) = &answer {
-                let profile: Vec<PathBuf> = stopped.profile.iter().map(PathBuf::from).collect();
-                for warning in nothing_fitted(&stopped.unmatched, &profile) {
-                    talk.warn(format_args!("{warning}"));
-                }
+            let (unmatched, profile) = match &answer {
+                Answer::Stopped(stopped) => (&*stopped.unmatched, stopped.profile.as_ref()),
+                Answer::Attached(attached) => (&*attached.unmatched, Some(&attached.profile)),
+                _ => (&[][..], None),
+            };
+            let profile: Vec<PathBuf> = profile.into_iter().map(PathBuf::from).collect();
+            for warning in nothing_fitted(unmatched, &profile) {
+                talk.warn(format_args!("{warning}"));
             }
             Exit::Done
         }
@@ -264,6 +272,22 @@ fn of(target: &str, request: &ctl::Request) -> Result<serde_json::Value> {
     place::connect(target)
         .and_then(|stream| ask(stream, request, LATER))
         .with_context(|| format!("process {target}"))
+}
+
+/// Whether a process, given as `ctl` takes it, is armed. One that cannot be asked is not.
+pub(crate) fn is_armed(target: &str) -> bool {
+    let answer = place::connect(target).and_then(|stream| ask(stream, &ctl::Request::Status {}, SOON));
+    answer.is_ok_and(|answer| read::<Status>(answer).is_ok_and(|status| status.armed))
+}
+
+/// Begins a recording of a process that is armed, given as `ctl` takes it, with these options of the agent. The answer may take so long.
+///
+/// # Errors
+/// It does not answer, or refuses.
+pub(crate) fn start(target: &str, options: &str, limit: Duration) -> Result<answer::Attached> {
+    let request = ctl::Request::Start { options: Some(options.to_owned()) };
+    let answer = place::connect(target).and_then(|stream| ask(stream, &request, limit))?;
+    read(answer).map_err(|reason| anyhow!("{reason}"))
 }
 
 /// What came of a recording that was ended.

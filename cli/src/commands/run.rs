@@ -66,6 +66,14 @@ pub(crate) struct Opts {
     #[arg(long)]
     no_children: bool,
 
+    /// Record nothing until `instrument attach PID` or `instrument ctl PID start` asks for it
+    ///
+    /// The agent is there, no class is rewritten, and the program is as fast as without. `ctl PID start` begins a recording with the
+    /// options that are given here, `attach PID` one with its own options; `ctl PID stop` ends it. So the JVM prints no warning of an
+    /// agent that is loaded later, and need not be allowed to load one.
+    #[arg(long, conflicts_with = "early")]
+    armed: bool,
+
     #[command(flatten)]
     agent: agent::Opts,
 
@@ -77,7 +85,8 @@ pub(crate) struct Opts {
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
-    let agent = opts.agent.resolve(|name| std::env::var(name).ok(), talk)?;
+    let mut agent = opts.agent.resolve(|name| std::env::var(name).ok(), talk)?;
+    agent.armed = opts.armed;
     let options = agent.options(opts.out.as_deref())?;
     let mut argument = OsString::from("-agentpath:");
     argument.push(&agent.library);
@@ -131,7 +140,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     for said in budget.iter().flat_map(Budget::said) {
         talk.note(format_args!("{said}"));
     }
-    if profiles.is_empty() && agent.settings.transforms == [Transform::Rmi] {
+    if profiles.is_empty() && agent.armed {
+        talk.note(format_args!("nothing was recorded: nobody asked for it while the program ran"));
+    } else if profiles.is_empty() && agent.settings.transforms == [Transform::Rmi] {
         talk.note(format_args!("no remote calls were recorded: {NO_REMOTE_CALLS}; {WITH_METHODS}"));
     } else if profiles.is_empty() {
         talk.warn(format_args!("no profile was written to {}", directory.display()));

@@ -219,6 +219,14 @@ pub(crate) fn path_inside(process: &Process, path: &Path) -> Option<PathBuf> {
     (identity(path).is_some() && identity(path) == identity(&there)).then(|| path.to_owned())
 }
 
+/// A path as a process sees it as one of ours.
+pub(crate) fn path_outside(process: &Process, path: &Path) -> PathBuf {
+    match path.strip_prefix("/") {
+        Ok(rest) if process.has_own_root() => process.root().join(rest),
+        _ => path.to_owned(),
+    }
+}
+
 /// The working directory of a process, as it sees it.
 pub(crate) fn directory_inside(process: &Process) -> Option<PathBuf> {
     let link = fs::read_link(process.working_directory()).ok()?;

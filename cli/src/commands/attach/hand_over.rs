@@ -61,11 +61,11 @@ impl<'a> HandOver<'a> {
         )
     }
 
-    /// Has the process load the agent. What it answers, with the profile as a path of ours.
+    /// Has the process load the agent. What it answers; the path of the profile is as the process sees it.
     ///
     /// # Errors
     /// The reason why nothing is recorded.
-    pub(super) fn attach(self, limit: Duration) -> Result<(PathBuf, Attached)> {
+    pub(super) fn attach(self, limit: Duration) -> Result<Attached> {
         let pid = self.process.pid;
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
@@ -79,21 +79,13 @@ impl<'a> HandOver<'a> {
         let code = attach::load(self.process, &library, &options, limit)?;
         let answer = fs::read(self.file.path()).unwrap_or_default();
         match parse_answer(&answer).and_then(read::<Attached>) {
-            Ok(attached) => Ok((self.path_of_ours(Path::new(&attached.profile)), attached)),
+            Ok(attached) => Ok(attached),
             Err(reason) if code != 0 && !reason.starts_with("the answer is not complete") => {
                 Err(anyhow!("process {pid} is not recorded: {reason}"))
             }
             Err(_) => bail!(
                 "process {pid} has loaded the agent, which did not start (code {code}); the standard error of the program may say why"
             ),
-        }
-    }
-
-    /// A path of the process as one of ours.
-    fn path_of_ours(&self, path: &Path) -> PathBuf {
-        match path.strip_prefix("/") {
-            Ok(rest) if self.process.has_own_root() => self.process.root().join(rest),
-            _ => path.to_owned(),
         }
     }
 }

@@ -181,7 +181,8 @@ pub(super) fn programs(out: &mut dyn Write, programs: &[Program]) -> Result<()> 
             }
             Program::Answers(status) => {
                 let command = status.command.as_deref().unwrap_or_default();
-                (text(&status.recording), status.profile_bytes, command)
+                let recording = if is_idle(status) { "armed".into() } else { text(&status.recording) };
+                (recording, status.profile_bytes, command)
             }
         };
         rows.push(vec![
@@ -194,6 +195,11 @@ pub(super) fn programs(out: &mut dyn Write, programs: &[Program]) -> Result<()> 
     table(out, &[true, false, true, false], &rows)
 }
 
+/// Whether a program waits for somebody to ask for a recording.
+fn is_idle(status: &Status) -> bool {
+    status.armed && status.recording.as_deref() == Some("off")
+}
+
 fn status(out: &mut dyn Write, status: &Status) -> Result<()> {
     let mut fact = |name: &str, value: String| match value.trim().is_empty() {
         true => Ok(()),
@@ -204,6 +210,15 @@ fn status(out: &mut dyn Write, status: &Status) -> Result<()> {
     fact("agent", format!("{} {}", printable(&status.agent), printable(&status.options)))?;
     let timing =
         status.timing.as_ref().map_or_else(String::new, |timing| format!(", timing {}", printable(timing)));
+    if is_idle(status) {
+        let pid = status.pid;
+        return fact(
+            "recording",
+            format!(
+                "off; the program is armed: `instrument ctl {pid} start` or `instrument attach {pid}` begins one"
+            ),
+        );
+    }
     fact("recording", format!("{}: {}{timing}", text(&status.recording), text(&status.record)))?;
     if let Some(pauses) = status.pauses.filter(|&pauses| pauses > 0) {
         fact("paused", format!("{} in {pauses}", scaled(status.paused_ns, "ns")))?;

@@ -77,8 +77,17 @@ impl Opts {
         let library = find_library(self.library)?;
         let (name, dump) = (self.name, self.dump);
         let labels = labels::option(&self.label, environment);
-        let (recording, budget) = (self.recording, self.budget);
-        let agent = Agent { library, settings, recording, name, labels, dump, budget, subgraph: false };
+        let agent = Agent {
+            library,
+            settings,
+            recording: self.recording,
+            name,
+            labels,
+            dump,
+            budget: self.budget,
+            subgraph: false,
+            armed: false,
+        };
         agent.check_budget()?;
         Ok(agent)
     }
@@ -98,6 +107,8 @@ pub(crate) struct Agent {
     pub(crate) budget: Option<f64>,
     /// Only what the roots can call is rewritten.
     pub(crate) subgraph: bool,
+    /// Nothing is recorded before somebody asks for it.
+    pub(crate) armed: bool,
 }
 
 impl Agent {
@@ -126,6 +137,7 @@ impl Agent {
     pub(crate) fn options(&self, out: Option<&Path>) -> Result<String> {
         let settings = &self.settings;
         let mut options = self.recording.options()?;
+        options.extend(self.armed.then(|| (keys::ARMED, "on".to_owned())));
         options.extend(self.name.iter().map(|name| (keys::NAME, name.clone())));
         options.extend(self.labels.iter().map(|labels| (keys::LABELS, labels.clone())));
         let (include, exclude) = settings.patterns();
