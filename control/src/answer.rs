@@ -326,6 +326,10 @@ pub struct Method {
     pub modifiers: String,
     /// Its id in the profile, if it is recorded.
     pub id: Option<u32>,
+    /// Length of its code as the virtual machine has it now, in bytes (JVMS 4.7.3).
+    pub code_bytes: Option<usize>,
+    /// CRC-32 of that code: two methods with another one have other code.
+    pub code_crc32: Option<u32>,
 }
 
 /// What is known of an object.

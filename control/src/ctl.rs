@@ -23,7 +23,7 @@
 //! | `threads` | `stacks`: frames of each, 0: none | `threads`: platform threads, all at one moment |
 //! | `thread` | `id`, or `name` if it is the only one | one of them, with its stack |
 //! | `classes` | `pattern`; `instances`: count them | `classes` |
-//! | `class` | `name`, or `id` of the object | `classes`: all of this name, with fields and methods, and their ids in the profile |
+//! | `class` | `name`, or `id` of the object | `classes`: all of this name, with fields and methods: ids in the profile, length and CRC-32 of the code that the virtual machine has now |
 //! | `object` | `id` | class, size, monitor; `made`: ordinal of the thread, number of the context in the profile and its methods, if `heap=objects` follows it |
 //! | `monitors` | | `monitors`: those that a thread has (`only_contended`: the virtual machine does not say which) or waits to enter; before Java 23 also those that one waits in |
 //! | `monitor` | `id` of the object | who has it, who waits |

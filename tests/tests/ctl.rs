@@ -263,10 +263,15 @@ fn classes_are_listed_with_their_state() -> Result<()> {
         assert_eq!((&leaf["descriptor"], &leaf["modifiers"]), (&"(I)I".into(), &"static".into()), "{case}");
         // The number that the profile has it under.
         let id = leaf["id"].as_u64().context("it was rewritten")?;
+        ensure!(leaf["code_bytes"].as_u64() > Some(5) && leaf["code_crc32"].is_u64(), "{case}: {leaf}");
         let again = &program.ask(&["class", &class["id"].to_string()])?["classes"][0];
         assert_eq!(again, class, "{case}");
         let object = &program.ask(&["class", "java/lang/Object"])?["classes"][0];
         ensure!(named(&object["methods"], "wait").get("id").is_none(), "{case}: {object}");
+        ensure!(
+            named(&object["methods"], "hashCode").get("code_bytes").is_none(),
+            "{case}: it is native: {object}"
+        );
         let text = program.text(&["class", "Asked"])?;
         ensure!(text.contains(&format!("    method {id}   static leaf(I)I\n")), "{case}: {text}");
         for (request, reason) in [

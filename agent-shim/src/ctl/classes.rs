@@ -171,12 +171,20 @@ impl<'a> Asked<'a> {
     fn methods_of(self, class: &Object<'a>, signature: &str) -> Option<Vec<Method>> {
         let methods = self.jvmti.class_methods(class).ok()?;
         let internal = signature.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or("");
-        let methods = methods.into_iter().filter_map(|method| self.jvmti.method(method).ok());
-        let one = |(name, descriptor, flags): (String, String, u32)| {
+        let one = |method| {
+            let (name, descriptor, flags) = self.jvmti.method(method).ok()?;
+            let code = self.jvmti.code(method).ok();
             let id = self.agent.and_then(|agent| agent.hook.method_id(internal, &name, &descriptor));
-            Method { name, descriptor, modifiers: words(flags, Of::Method), id }
+            Some(Method {
+                name,
+                descriptor,
+                modifiers: words(flags, Of::Method),
+                id,
+                code_bytes: code.as_ref().map(Vec::len),
+                code_crc32: code.as_deref().map(crc32fast::hash),
+            })
         };
-        Some(methods.map(one).collect())
+        Some(methods.into_iter().filter_map(one).collect())
     }
 }
 

@@ -40,12 +40,13 @@ fn lock(slot: &Slot) -> MutexGuard<'_, Option<Arc<Server>>> {
 /// Asks for what answers need and costs the program nothing. What the virtual machine does not grant is missing from answers.
 pub(crate) fn prepare(jvmti: Jvmti<'_>) {
     use Capability::{
-        GetCurrentContendedMonitor, GetLineNumbers, GetMonitorInfo, GetOwnedMonitorInfo, GetSourceFileName,
-        GetThreadCpuTime, TagObjects,
+        GetBytecodes, GetCurrentContendedMonitor, GetLineNumbers, GetMonitorInfo, GetOwnedMonitorInfo,
+        GetSourceFileName, GetThreadCpuTime, TagObjects,
     };
     let free = [
         TagObjects,
         GetMonitorInfo,
+        GetBytecodes,
         GetSourceFileName,
         GetLineNumbers,
         GetThreadCpuTime,

@@ -43,6 +43,7 @@ numbers! {
     Capability CAPABILITIES;
     // Since 21.
     TagObjects = 0 "can_tag_objects",
+    GetBytecodes = 3 "can_get_bytecodes",
     GetOwnedMonitorInfo = 5 "can_get_owned_monitor_info",
     GetCurrentContendedMonitor = 6 "can_get_current_contended_monitor",
     GetMonitorInfo = 7 "can_get_monitor_info",

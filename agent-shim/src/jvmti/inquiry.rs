@@ -352,6 +352,18 @@ impl<'a> Jvmti<'a> {
         }
     }
 
+    /// The code of a method as it is now; an error if it has none, or the virtual machine does not give it.
+    pub(crate) fn code(&self, method: MethodId) -> Result<Vec<u8>, JvmtiError> {
+        let (mut count, mut code) = (0, null_mut());
+        // SAFETY:
+        // - It was a method when we were told.
+        // - On success there are so many bytes in memory that was allocated for us.
+        unsafe {
+            checked(self.raw_get_bytecodes(method.0, &mut count, &mut code))?;
+            Ok(self.take_list(code, count))
+        }
+    }
+
     /// The class that declares a method.
     pub(crate) fn declaring_class(&self, method: MethodId, _: Jni<'a>) -> Result<Object<'a>, JvmtiError> {
         let mut reference = null_mut();
