@@ -158,6 +158,11 @@ impl Subgraph {
         drop(self.woken.wait_timeout_while(thread, TO_END, ended));
     }
 
+    /// The recording is over: gives back what takes room.
+    pub(crate) fn clear(&self) {
+        *lock(&self.state) = State::default();
+    }
+
     /// Waits; false: the recording has ended.
     fn sleep(&self, time: Duration) -> bool {
         let runs = |thread: &mut Thread| *thread == Thread::Runs;

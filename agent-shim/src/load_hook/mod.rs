@@ -97,6 +97,9 @@ impl LoadHook {
     /// The recording is over: gives back what takes room. No class is rewritten any more.
     pub(crate) fn close(&self) {
         self.stopped.store(true, Relaxed);
+        if let Some(subgraph) = &self.subgraph {
+            subgraph.clear();
+        }
         let Some(instrumenter) = self.instrumenter.write().ok().and_then(|mut place| place.take()) else {
             return;
         };

@@ -1,5 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
 import java.lang.reflect.Method;
 import java.util.concurrent.ExecutorService;
 import java.util.function.IntUnaryOperator;
@@ -100,6 +102,9 @@ public class Attached {
                     more = " " + Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> thread.getName().startsWith("instrument")).count();
                     break;
+                case "memory":
+                    more = Memory.used();
+                    break;
                 case "in":
                     System.out.println(line);
                     serve(in);
@@ -117,6 +122,26 @@ public class Attached {
             System.out.println(line + more);
         }
         System.out.println("out");
+    }
+
+    /** What it takes of the virtual machine when garbage is collected: bytes of metaspace and of the code cache, and threads. */
+    static class Memory {
+        static String used() {
+            for (int i = 0; i < 3; i++) {
+                System.gc();
+            }
+            long metaspace = 0;
+            long code = 0;
+            for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+                String name = pool.getName();
+                if (name.equals("Metaspace")) {
+                    metaspace += pool.getUsage().getUsed();
+                } else if (name.startsWith("Code")) {
+                    code += pool.getUsage().getUsed();
+                }
+            }
+            return " " + metaspace + " " + code + " " + ManagementFactory.getThreadMXBean().getThreadCount();
+        }
     }
 
     /** Loaded when it is first asked for. */
