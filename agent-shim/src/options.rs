@@ -5,7 +5,7 @@
 use crate::heap::Classes;
 use instrument_control::keys::{self, For, KEYS};
 use instrument_control::selection;
-use instrument_control::word::{self, Clock, LibraryCalls, Owners, Record, Transform};
+use instrument_control::word::{self, Burst, Clock, LibraryCalls, Owners, Record, Transform};
 use instrument_names::pattern::{Pattern, split_list};
 use instrument_names::selection::Selection;
 use instrument_names::word::Word;
@@ -153,6 +153,9 @@ impl Options {
                     match key {
                         keys::HEAP => _ = word::<word::Heap>(key, value)?,
                         keys::RECORD => record = word(key, value)?,
+                        keys::BURST => {
+                            _ = value.parse::<Burst>().map_err(|reason| format!("burst: {reason}"))?;
+                        }
                         _ => {}
                     }
                     let of_recorder = KEYS.iter().filter(|key| key.obeyed_by == For::Recorder);
@@ -399,6 +402,8 @@ mod tests {
             ("out=", "option `out` has no value"),
             ("include=a..b", "bad pattern `a..b`"),
             ("record=everything", "record=everything: there are off, counts, tree, trace"),
+            ("burst=1s", "burst: `1s` is not ON/PERIOD"),
+            ("burst=2s/1s", "burst: `2s/1s`: a burst takes at least 1ms"),
             ("clock=sundial", "clock=sundial: there are tsc, monotonic"),
             ("threads=yes", "threads=yes: there are off, on"),
             ("early=yes", "early=yes: there are off, on"),

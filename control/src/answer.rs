@@ -140,6 +140,8 @@ pub struct Status {
     pub armed: bool,
     /// Option `record`.
     pub record: Option<String>,
+    /// Option `burst`: recording is on in the first part of every period, and paused otherwise.
+    pub burst: Option<String>,
     /// Option `timing`.
     pub timing: Option<String>,
     /// Options `root`.

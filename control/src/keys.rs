@@ -46,6 +46,7 @@ keys! {
     KEEP_THREADS = "keep-threads", Recorder: "up to this many threads keep rows of their own after they ended; the others are added up by pool (256); of virtual ones 16 at most";
     SIZES = "sizes", Recorder: "all: sizes of the objects of all classes are recorded, even if that loads the classes of their fields";
     CALIBRATE = "calibrate", Recorder: "ms that measuring the cost of the probes may take (100); off: it is not measured";
+    BURST = "burst", Recorder: "recording is on for the first part of every period, and paused otherwise: 100ms/1s; counts and times are of these bursts only";
     SNAPSHOT = "snapshot", Recorder: "seconds between two marks of the time in the profile (0: none)";
     INCLUDE = "include", Agent: "only what matches is recorded: patterns as the command line takes them, joined with `:`; may be repeated. The classes of the JDK are left alone unless a pattern begins with their name, as java.util.** does and ** does not";
     EXCLUDE = "exclude", Agent: "what matches is not recorded, even if it is included; patterns joined with `:`; may be repeated";

@@ -170,10 +170,77 @@ impl fmt::Display for Timing {
     }
 }
 
+/// Recording in bursts: it is on for the first part of every period, and paused otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Burst {
+    /// ms; less than the period.
+    on: u32,
+    /// ms.
+    period: u32,
+}
+
+impl Burst {
+    /// ms of the longest period.
+    const LONGEST: u32 = 3_600_000;
+}
+
+impl FromStr for Burst {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let ms = |text: &str| -> Option<u32> {
+            match text.strip_suffix("ms") {
+                Some(number) => number.parse().ok(),
+                None => text.strip_suffix('s')?.parse::<u32>().ok()?.checked_mul(1000),
+            }
+        };
+        let parts = word.split_once('/').and_then(|(on, period)| Some((ms(on)?, ms(period)?)));
+        match parts {
+            Some((on, period)) if 0 < on && on < period && period <= Self::LONGEST => Ok(Self { on, period }),
+            Some(_) => Err(format!(
+                "`{word}`: a burst takes at least 1ms and less than its period, which takes 3600s at most"
+            )),
+            None => {
+                Err(format!("`{word}` is not ON/PERIOD, such as 100ms/1s: on for 100 ms of every second"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Burst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ms/{}ms", self.on, self.period)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use instrument_names::word::Word;
+
+    #[test]
+    fn bursts_are_shorter_than_their_periods() {
+        for (text, written) in
+            [("100ms/1s", "100ms/1000ms"), ("1ms/2ms", "1ms/2ms"), ("2s/3600s", "2000ms/3600000ms")]
+        {
+            assert_eq!(text.parse::<Burst>().unwrap().to_string(), written);
+            assert_eq!(written.parse::<Burst>().unwrap().to_string(), written);
+        }
+        for text in [
+            "",
+            "100ms",
+            "100/1000",
+            "1s/1s",
+            "0ms/1s",
+            "2s/1s",
+            "1s/3601s",
+            "-1ms/1s",
+            "1m/2m",
+            "1s/9999999999s",
+        ] {
+            assert!(text.parse::<Burst>().is_err(), "{text}");
+        }
+    }
 
     fn both_ways<T: Word + fmt::Debug>() {
         for (word, value, help) in T::WORDS {

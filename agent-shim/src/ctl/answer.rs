@@ -85,6 +85,7 @@ impl<'a> Asked<'a> {
             recording: text("recording"),
             armed: armed::get().is_some(),
             record: text("record"),
+            burst: text("burst"),
             timing: text("timing"),
             roots: text("roots"),
             limit_depth: text("limit.depth"),

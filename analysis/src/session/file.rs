@@ -12,12 +12,19 @@ use super::selection;
 use crate::heap::biographies::Biographies;
 use crate::model::Window;
 use crate::replay;
+use crate::text::quantity;
 use crate::waits::{self, Waits};
 use instrument_names::program;
 use instrument_trace::{Profile, ThreadKind};
 
 /// Remarks that are printed for each file.
 const REMARKS: usize = 10;
+
+/// The clock at the last that a profile tells of.
+pub(crate) fn end_clock(profile: &Profile) -> u64 {
+    let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
+    last.max(profile.beat_clock).max(profile.shutdown_clock)
+}
 
 /// A profile that was read. Everything that is read later comes from the same open file, so a profile that is replaced meanwhile stays
 /// what it was.
@@ -169,7 +176,14 @@ impl ProfileFile {
         let (remarks, name) = (self.remarks(), self.path.display());
         let first = remarks.iter().take(REMARKS).map(|remark| Message::warning(format!("{name}: {remark}")));
         let more = remarks.len().checked_sub(REMARKS).filter(|&more| more > 0);
-        first.chain(more.map(|more| Message::warning(format!("{name}: and {more} remarks more")))).collect()
+        let more = more.map(|more| Message::warning(format!("{name}: and {more} remarks more")));
+        let bursts = self.recorded().filter(|recorded| recorded.bursts.is_some()).map(|recorded| {
+            let [on, elapsed] = [recorded.on(), recorded.elapsed].map(|ns| quantity(ns as f64, "ns"));
+            Message::note(format!(
+                "{name}: recorded in bursts: counts and times are of {on} in all, out of {elapsed}"
+            ))
+        });
+        first.chain(more).chain(bursts).collect()
     }
 
     /// Events that are not in the figures.
@@ -190,8 +204,7 @@ impl ProfileFile {
     pub fn window(&self) -> Option<Window> {
         let profile = &self.profile;
         let begin = Some(profile.window_clock).filter(|clock| *clock != 0)?;
-        let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
-        let end = last.max(profile.beat_clock).max(profile.shutdown_clock);
+        let end = end_clock(profile);
         Some(Window { begin: begin.saturating_sub(profile.start_clock), length: end.saturating_sub(begin) })
     }
 

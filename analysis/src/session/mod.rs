@@ -3,6 +3,7 @@
 //! | module | |
 //! |---|---|
 //! | [`file`] | one profile, read from one open file; biographies of objects and waits when they are needed |
+//! | [`bursts`] | how long recording was on |
 //! | [`names`] | what the ids in a profile stand for |
 //! | [`lookup`] | patterns of methods, classes and threads, compared with the names that there are |
 //! | [`since`] | what happened since a snapshot or a reset |
@@ -10,6 +11,7 @@
 //! | [`kind`] | what a file is, from its first bytes |
 //! | [`message`], [`error`] | what is to be said beside the answer, and why there is none |
 
+pub mod bursts;
 pub mod error;
 pub mod file;
 pub mod kind;

@@ -71,7 +71,7 @@ pub(crate) struct Opts {
     /// The agent is there, no class is rewritten, and the program is as fast as without. `ctl PID start` begins a recording with the
     /// options that are given here, `attach PID` one with its own options; `ctl PID stop` ends it. So the JVM prints no warning of an
     /// agent that is loaded later, and need not be allowed to load one.
-    #[arg(long, conflicts_with = "early")]
+    #[arg(long, conflicts_with_all = ["early", "budget"])]
     armed: bool,
 
     #[command(flatten)]

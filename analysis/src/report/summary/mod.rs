@@ -12,13 +12,15 @@ use crate::arcs::Arcs;
 use crate::correction::Correction;
 use crate::invariants::{self, Checked};
 use crate::model::{Kind, Window};
+use crate::session::bursts::Recorded;
+use crate::session::file::end_clock;
 use crate::session::lookup::{Methods, method_names};
 use crate::session::{self, ProfileFile, Session};
 use crate::text::{percent, quantity};
 use crate::thread_time::ThreadTime;
 use crate::uncertainty::accompanies;
 use instrument_names::printable::printable;
-use instrument_trace::{Pause, Profile, ThreadKind};
+use instrument_trace::{Profile, ThreadKind};
 use recording::Recording;
 
 /// Methods that are printed unless asked for otherwise.
@@ -226,12 +228,6 @@ fn program(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
     fact(out, "program", &format!("{command} (pid {})", file.profile.pid))
 }
 
-/// The clock at the last that a profile tells of.
-fn end_clock(profile: &Profile) -> u64 {
-    let last = profile.threads.iter().map(|t| t.last_event.max(t.end)).max().unwrap_or(0);
-    last.max(profile.beat_clock).max(profile.shutdown_clock)
-}
-
 /// The time of all processors while the programs ran, in ns; none: a profile does not say.
 fn processor_time(session: &Session) -> Option<f64> {
     let of = |file: &ProfileFile| {
@@ -311,14 +307,20 @@ fn recorded(out: &mut dyn Write, file: &ProfileFile, session: &Session) -> Resul
         }
     }
     fact(out, "recorded", &how)?;
-    if !profile.pauses.is_empty() {
-        // One that did not end goes on to the end.
-        let end = end_clock(profile);
-        let length = |pause: &Pause| if pause.end == 0 { end } else { pause.end }.saturating_sub(pause.start);
-        let sum = profile.pauses.iter().map(length).fold(0u64, u64::saturating_add);
-        let pauses = profile.pauses.len();
-        let pauses = if pauses == 1 { "one pause".to_owned() } else { format!("{pauses} pauses") };
-        fact(out, "paused", &format!("{} in {pauses}", quantity(sum as f64, "ns")))?;
+    match file.recorded() {
+        Some(recorded @ Recorded { bursts: Some(bursts), .. }) => {
+            let [on, elapsed] = [recorded.on(), recorded.elapsed].map(|ns| quantity(ns as f64, "ns"));
+            let text = format!(
+                "{}: recording was on for {on} of {elapsed}; counts and times are of that",
+                printable(bursts)
+            );
+            fact(out, "bursts", &text)?;
+        }
+        Some(Recorded { paused, pauses, .. }) => {
+            let pauses = if pauses == 1 { "one pause".to_owned() } else { format!("{pauses} pauses") };
+            fact(out, "paused", &format!("{} in {pauses}", quantity(paused as f64, "ns")))?;
+        }
+        None => {}
     }
     let threads = profile.threads.iter().filter(|t| t.kind == ThreadKind::Thread).count();
     let ended = file.ended_threads();

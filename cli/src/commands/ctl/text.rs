@@ -219,7 +219,11 @@ fn status(out: &mut dyn Write, status: &Status) -> Result<()> {
             ),
         );
     }
-    fact("recording", format!("{}: {}{timing}", text(&status.recording), text(&status.record)))?;
+    let bursts = status
+        .burst
+        .as_ref()
+        .map_or_else(String::new, |burst| format!(", in bursts of {}", printable(burst)));
+    fact("recording", format!("{}: {}{timing}{bursts}", text(&status.recording), text(&status.record)))?;
     if let Some(pauses) = status.pauses.filter(|&pauses| pauses > 0) {
         fact("paused", format!("{} in {pauses}", scaled(status.paused_ns, "ns")))?;
     }

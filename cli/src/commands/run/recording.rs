@@ -4,7 +4,7 @@ use crate::io::exit::usage;
 use crate::options::settings::{Settings, words};
 use anyhow::Result;
 use instrument_control::keys;
-use instrument_control::word::{Clock, Heap, Owners, Record, Timing, Transform};
+use instrument_control::word::{Burst, Clock, Heap, Owners, Record, Timing, Transform};
 use instrument_names::types::ObjectPatterns;
 use instrument_names::word::Word;
 use instrument_rewriter::filter::Filter;
@@ -89,6 +89,18 @@ pub(crate) struct Opts {
     /// Write a heap dump (HPROF) when the program ends; %p is the process id
     #[arg(long, value_name = "FILE")]
     heap_dump: Option<PathBuf>,
+
+    /// Record in bursts: --burst 100ms/1s is on for 100 ms of every second, and paused otherwise
+    ///
+    /// Counts and times are of these bursts only; reports say so. A call that begins in a pause is not recorded.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "ON/PERIOD",
+        env = "INSTRUMENT_BURST",
+        hide_env_values = true
+    )]
+    burst: Option<Burst>,
 
     /// Largest size of the profile: bytes, or a number with k, m or g; off [default for traces: 4g]
     ///
@@ -200,6 +212,7 @@ impl Opts {
             let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
             options.push((key, text.to_owned()));
         }
+        options.extend(self.burst.iter().map(|burst| (keys::BURST, burst.to_string())));
         options.extend(self.limit.iter().map(|size| (keys::LIMIT, size.clone())));
         options.extend(self.keep_threads.map(|threads| (keys::KEEP_THREADS, threads.to_string())));
         options.extend(self.clock.iter().map(|clock| (keys::CLOCK, clock.word().to_owned())));

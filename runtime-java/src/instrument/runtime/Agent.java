@@ -119,7 +119,7 @@ final class Agent {
             Host.line(text, "file", profile.path());
             Host.line(text, "threads", Integer.toString(Threads.attached()));
         }
-        Host.line(text, "recording", Pauses.isOn() ? "paused" : "on");
+        Host.line(text, "recording", Pauses.isAsked() ? "paused" : "on");
         Host.line(text, "pauses", Integer.toString(Pauses.count()));
         Host.line(text, "paused.ns", Long.toString(Pauses.ns(Clock.now())));
         return text.toString().getBytes("UTF-8");

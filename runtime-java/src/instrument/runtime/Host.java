@@ -61,6 +61,7 @@ final class Host {
         line(text, "start-class", startClass());
         line(text, "host", hostName());
         line(text, "record", settings.recorded());
+        line(text, "burst", settings.bursts());
         if (settings.record == Settings.TREE) {
             line(text, "timing", settings.timing());
             line(text, "limit.depth", Integer.toString(settings.depth));

@@ -17,15 +17,22 @@ final class Lifetime implements Runnable {
     private final ProfileFile file;
     private final Settings settings;
     private final int task;
+    /** Number of the recording. */
+    private final int session = Session.number;
 
     // Tasks, each on a thread of its own.
     private static final int HOOK = 0;
     private static final int BEAT = 1;
     private static final int CALIBRATE = 2;
+    private static final int BURSTS = 3;
     /** ms after the start: most of what starts a program is over, and what was killed before has hardly a time worth correcting. */
     private static final int LATER = 2000;
     /** ms of the longest pause before another try. */
     private static final int LATEST = 32000;
+    /** ns. */
+    private static final long MS = 1000000;
+    /** A pause between bursts is at most so many times as long as it should be: a process may have been stopped for hours. */
+    private static final int LONGEST_REST = 4;
 
     private Lifetime(ProfileFile file, Settings settings, int task) {
         this.file = file;
@@ -45,6 +52,9 @@ final class Lifetime implements Runnable {
                     Runtime.getRuntime().addShutdownHook(hook);
                     if (settings.snapshot > 0) {
                         daemon(new Lifetime(file, settings, BEAT));
+                    }
+                    if (settings.burst > 0) {
+                        daemon(new Lifetime(file, settings, BURSTS));
                     }
                     if (Agent.present && settings.calibrate > 0) {
                         daemon(new Lifetime(file, settings, CALIBRATE));
@@ -158,6 +168,10 @@ final class Lifetime implements Runnable {
                 }
                 return;
             }
+            if (task == BURSTS) {
+                bursts();
+                return;
+            }
             while (true) {
                 file.clock(Format.BEAT);
                 Threads.markEnded();
@@ -165,6 +179,28 @@ final class Lifetime implements Runnable {
             }
         } catch (InterruptedException e) {
             // Somebody wants this thread to end.
+        }
+    }
+
+    /** Recording is on in the first part of every period, and paused in the rest. */
+    private void bursts() throws InterruptedException {
+        ProfilerRuntime.leaveOut();
+        long rest = settings.period - settings.burst;
+        while (true) {
+            long begin = System.nanoTime();
+            sleepUntil(begin + settings.burst * MS);
+            Pauses.between(session, true);
+            long end = System.nanoTime();
+            // A burst that ended late is followed by a longer pause: recording stays on for its part of the time.
+            long even = (end - begin) / settings.burst * rest;
+            sleepUntil(end + Math.min(even, LONGEST_REST * rest * MS));
+            Pauses.between(session, false);
+        }
+    }
+
+    private static void sleepUntil(long time) throws InterruptedException {
+        for (long left; (left = time - System.nanoTime()) > 0;) {
+            Thread.sleep(left / MS, (int) (left % MS));
         }
     }
 }

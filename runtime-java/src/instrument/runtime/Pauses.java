@@ -27,6 +27,12 @@ final class Pauses {
     static final Object LOCK = new Object();
     private static volatile Pauses known = new Pauses(0, 0, 0);
 
+    // Why recording is to be paused; guarded by the lock. Any reason is enough.
+    /** Somebody has asked for it. */
+    private static boolean isAsked;
+    /** No burst goes on. */
+    private static boolean isBetween;
+
     // Of the pause that was written last, if one was.
     private static Region chunk;
     private static int at;
@@ -48,6 +54,13 @@ final class Pauses {
         return (ThreadState.recording & 1) != 0;
     }
 
+    /** Whether somebody has asked for a pause that goes on. */
+    static boolean isAsked() {
+        synchronized (LOCK) {
+            return isAsked;
+        }
+    }
+
     /** ns of all pauses up to now. */
     static long ns(long now) {
         Pauses pauses = known;
@@ -64,9 +77,28 @@ final class Pauses {
         return known.count;
     }
 
-    /** Pauses or resumes; nothing happens if that was done before. The caller's probes do nothing. */
+    /** Somebody asks to pause or to resume; nothing happens if that was done before. The caller's probes do nothing. */
     static void set(boolean on) {
         synchronized (LOCK) {
+            isAsked = on;
+            apply();
+        }
+    }
+
+    /** A burst of the recording with this number ends, or begins. The caller's probes do nothing. */
+    static void between(int session, boolean bursts) {
+        synchronized (LOCK) {
+            if (session == Session.number) {
+                isBetween = bursts;
+                apply();
+            }
+        }
+    }
+
+    /** Pauses if there is a reason for it, else resumes. */
+    private static void apply() {
+        synchronized (LOCK) {
+            boolean on = isAsked || isBetween;
             if (on == isOn() || ThreadState.recording == ThreadState.NEVER) {
                 return;
             }
@@ -91,6 +123,8 @@ final class Pauses {
     static void renew() {
         synchronized (LOCK) {
             known = new Pauses(0, 0, 0);
+            isAsked = false;
+            isBetween = false;
             chunk = null;
             at = 0;
         }

@@ -21,6 +21,9 @@ final class Settings {
     /** Value of {@link #sampled}: as many calls are timed as their length allows, see {@link TreeState}. */
     static final int AUTO = 0;
 
+    /** ms of the longest period of bursts. */
+    private static final long LONGEST_PERIOD = 3600000;
+
     static final String RESOURCE = "META-INF/instrument/runtime.properties";
 
     /** First part of the default file name. */
@@ -61,6 +64,11 @@ final class Settings {
     final boolean launcher;
     /** Seconds between two beats of the clock in the file; 0: there are none. */
     final int snapshot;
+
+    /** Recording is on for this many ms of every {@link #period}, and paused otherwise; 0: always. */
+    final long burst;
+    /** ms. */
+    final long period;
 
     private final Properties defaults = new Properties();
 
@@ -105,6 +113,9 @@ final class Settings {
         launcher = "true".equals(defaults.getProperty("launcher"));
         ring = readNumber("ring", 1020, 1, 1 << 20);
         snapshot = readNumber("snapshot", 0, 0, 1 << 20);
+        long[] bursts = readBurst(find("burst"));
+        burst = bursts[0];
+        period = bursts[1];
     }
 
     private String find(String key) {
@@ -180,6 +191,37 @@ final class Settings {
         }
         Log.say("unknown instrument.timing=" + value + " (auto, all, or sampled:N with N up to " + MAX_SAMPLED + "); timing automatically");
         return cpu ? 1 : AUTO;
+    }
+
+    /** ON/PERIOD, both in ms; zeros: there are no bursts. */
+    private static long[] readBurst(String value) {
+        if (value == null || value.isEmpty() || value.equals("off")) {
+            return new long[2];
+        }
+        int slash = value.indexOf('/');
+        long on = slash < 0 ? 0 : readMs(value.substring(0, slash));
+        long period = slash < 0 ? 0 : readMs(value.substring(slash + 1));
+        if (on > 0 && on < period && period <= LONGEST_PERIOD) {
+            return new long[] {on, period};
+        }
+        Log.say("unknown instrument.burst=" + value + " (such as 100ms/1s: on for 100 ms of every second); recording all the time");
+        return new long[2];
+    }
+
+    /** {@code 100ms} or {@code 2s} in ms; 0: it is neither. */
+    private static long readMs(String value) {
+        int unit = value.endsWith("ms") ? 1 : value.endsWith("s") ? 1000 : 0;
+        try {
+            String number = value.substring(0, Math.max(0, value.length() - (unit == 1 ? 2 : 1)));
+            return unit == 0 ? 0 : Math.max(0, unit * (long) Integer.parseInt(number));
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    /** The bursts as they are given; null: there are none. */
+    String bursts() {
+        return burst == 0 ? null : burst + "ms/" + period + "ms";
     }
 
     private int readNumber(String key, int usual, int least, int most) {
