@@ -10,14 +10,15 @@ impl Asked<'_> {
     /// Methods that fit lose their probes, or get them back: one retransformation of their classes.
     pub(super) fn select(self, excluded: bool, methods: &[String]) -> Result<Selected, String> {
         self.profile()?;
-        let live = self.agent.live.get().ok_or("nothing is recorded")?;
+        let agent = self.agent.ok_or("nothing is recorded")?;
+        let live = agent.live.get().ok_or("nothing is recorded")?;
         let mut patterns = Vec::new();
         for list in methods {
             patterns.extend(Pattern::list(list).map_err(|error| error.to_string())?);
         }
         let texts: Vec<String> = patterns.iter().map(|pattern| pattern.text().to_owned()).collect();
         let start = Instant::now();
-        let changed = self.agent.hook.change(excluded, patterns)?;
+        let changed = agent.hook.change(excluded, patterns)?;
         let write = || live.recorder.selection_change(self.jni, excluded, &changed.ids, &texts);
         // Calls that are missing are missing from then on at the earliest, and all are there from then on at the latest.
         if excluded {
@@ -25,7 +26,7 @@ impl Asked<'_> {
         }
         if !changed.classes.is_empty() {
             let wanted = |name: &str| changed.classes.contains(name.as_bytes());
-            retransform_all(self.jvmti, self.jni, loaded(self.agent, live, self.jvmti, self.jni, wanted));
+            retransform_all(self.jvmti, self.jni, loaded(agent, live, self.jvmti, self.jni, wanted));
         }
         if !excluded {
             write();

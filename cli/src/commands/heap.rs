@@ -125,7 +125,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let print = Print { top, width: opts.width, json: opts.json, csv: opts.csv, ..Print::default() };
     let view = View { sections: &sections, by, filter: Filter::default() };
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let found = print.with(None, &Methods::default(), talk, |options| {
+    let found = print.with(None, &Methods::default(), talk.colours_results(), |options| {
         selection.report(&files, &view, options, &mut out)
     })?;
     out.flush()?;

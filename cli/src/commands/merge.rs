@@ -167,7 +167,7 @@ fn remote(
         return Err(usage("--view is about the tree, which this report does not show"));
     }
     let mut out = BufWriter::new(std::io::stdout().lock());
-    opts.print.with(None, &Methods::default(), talk, |options| -> Result<()> {
+    opts.print.with(None, &Methods::default(), talk.colours_results(), |options| -> Result<()> {
         let calls = processes.calls().remote(clock, opts.internals, remote::bounds(options))?;
         match report {
             Report::Services => remote::write_services(&mut out, &calls, options)?,

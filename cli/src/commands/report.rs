@@ -88,7 +88,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         counts.balance.print(&mut out)?;
     } else {
         let print = Print { width: opts.width, ..Print::default() };
-        print.with(None, &Methods::default(), talk, |options| summary.write(&mut out, top, options))?;
+        print.with(None, &Methods::default(), talk.colours_results(), |options| {
+            summary.write(&mut out, top, options)
+        })?;
     }
     out.flush()?;
     view::say(&summary.checked, talk);

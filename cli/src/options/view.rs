@@ -96,7 +96,7 @@ impl Print {
         }
     }
 
-    /// Hands the options to `write`. `methods`: those that are meant.
+    /// Hands the options to `write`. `methods`: those that are meant. `colour`: whether text is for a terminal with colours.
     ///
     /// # Errors
     /// A share that makes no sense; what `write` says.
@@ -104,7 +104,7 @@ impl Print {
         &self,
         depth: Option<usize>,
         methods: &Methods,
-        talk: &Talk,
+        colour: bool,
         write: impl FnOnce(&Options<'_>) -> Result<T, E>,
     ) -> Result<T>
     where
@@ -135,7 +135,7 @@ impl Print {
             arcs: None,
             prune: prune / 100.0,
             width: width(self.width),
-            colour: talk.colours_results(),
+            colour,
             lines: self.lines,
             fold: Fold { recursion: format == Format::Text, chains: format == Format::Text },
             focus: None,
@@ -191,7 +191,8 @@ pub(crate) fn print(
         _ => {}
     }
     let methods = methods(print, session)?;
-    print.with(depth, &methods, talk, |options| write(&mut out, session, &arcs, options))?;
+    print
+        .with(depth, &methods, talk.colours_results(), |options| write(&mut out, session, &arcs, options))?;
     out.flush()?;
     let exit = say(&checked, talk);
     Ok(with_warnings(&[&session.warnings[..], &methods.warnings].concat(), strict, exit, talk))

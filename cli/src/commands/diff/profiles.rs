@@ -129,8 +129,9 @@ pub(crate) fn run(
             _ => talk.caution(format_args!("{line}")),
         }
     }
-    let differs = print
-        .with(None, &methods, talk, |options| report::diff::write(&mut out, &before, &after, options))?;
+    let differs = print.with(None, &methods, talk.colours_results(), |options| {
+        report::diff::write(&mut out, &before, &after, options)
+    })?;
     out.flush()?;
     let exit = if differs { Exit::Negative } else { Exit::Done };
     Ok(with_warnings(&methods.warnings, opts.strict, exit, talk))

@@ -71,7 +71,7 @@ pub(super) fn difference(question: &Question<'_>) -> Result<Value> {
             lines.iter().for_each(|line| out.extend(format!("{line}\n\n").into_bytes()));
         }
         let print = Print { top: Some(form.rows), json: form.json, ..print.clone() };
-        print.with(None, &methods, |options| diff::write(out, &before, &after, options).map(drop))
+        print.with(None, &methods, false, |options| diff::write(out, &before, &after, options).map(drop))
     })
 }
 
@@ -123,7 +123,7 @@ pub(super) fn remote_calls(question: &Question<'_>) -> Result<Value> {
     let print = Print { width: Some(WIDTH), ..Print::default() };
     question.room.answer(&asked, &|out, form| {
         let print = Print { top: Some(form.rows), json: form.json, ..print.clone() };
-        print.with(None, &Methods::default(), |options| -> Result<()> {
+        print.with(None, &Methods::default(), false, |options| -> Result<()> {
             let calls = processes.calls().remote(clock, false, remote::bounds(options))?;
             if is_single {
                 remote::write_calls(out, &calls, options)?;

@@ -208,7 +208,7 @@ impl<'a, 'q> OfSession<'a, 'q> {
                 out.extend(format!("{line}\n\n").into_bytes());
             }
             let print = Print { top: Some(form.rows), json: form.json, ..self.print.clone() };
-            print.with(self.depth, &self.methods, |options| write(out, options, form))
+            print.with(self.depth, &self.methods, false, |options| write(out, options, form))
         })
     }
 }
@@ -282,7 +282,7 @@ pub(super) fn callers_callees(question: &Question<'_>) -> Result<Value> {
             out.extend(format!("{line}\n\n").into_bytes());
         }
         let print = Print { top: Some(form.rows), json: form.json, ..asked.print.clone() };
-        print.with(None, &asked.methods, |options| {
+        print.with(None, &asked.methods, false, |options| {
             let options = Options { arcs: Some(form.rows), ..*options };
             xarc::write(out, &asked.session.model, &asked.arcs, &options)
         })
