@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
@@ -13,6 +13,9 @@ use instrument_tests::resident::{Program, text};
 use instrument_tests::subject::{self, entries_of};
 use instrument_trace::Profile;
 use serde_json::Value;
+
+/// Longer than anything takes on a busy machine.
+const LONG: Duration = Duration::from_secs(300);
 
 fn status(program: &Program) -> Result<Value> {
     let output = program.call(&["ctl", &program.pid(), "--json", "status"])?.run_quietly()?;
@@ -78,6 +81,26 @@ fn recording_is_on_for_its_part_of_the_time_and_reports_say_so() -> Result<()> {
         assert_eq!(program.stderr().matches("instrument: ").count(), 0, "{}", program.stderr());
     }
     Ok(())
+}
+
+/// Nothing can be measured in a pause.
+#[test]
+fn the_cost_of_probes_is_measured_within_a_burst() -> Result<()> {
+    let mut program = Program::start(&jre::newest()?, &[], &["Attached", "1"], None)?;
+    program.attached(&["--burst", "50ms/500ms", "-o", "tree.iprof"])?;
+    let is_known = || -> Result<bool> {
+        let profile = Profile::open(&File::open(program.at("tree.iprof"))?)?;
+        Ok(profile.calibration().is_some_and(|calibration| calibration.is_sufficient()))
+    };
+    let end = Instant::now() + LONG;
+    while !is_known()? {
+        ensure!(Instant::now() < end, "the profile has no calibration");
+        sleep(Duration::from_millis(100));
+    }
+    program.stop()?;
+    let report = program.call(&["report", "tree.iprof"])?.run_quietly()?;
+    ensure!(!text(&report.stdout).contains("NOT CORRECTED"), "{report:?}");
+    program.end()
 }
 
 /// A pause that somebody asks for ends when he says so, and not with the next burst.

@@ -73,9 +73,11 @@ final class Calibration {
     }
 
     private static void run(ProfileFile file, Settings settings, String phase, long budget) {
-        // A pause would make the probes cheap.
+        // Nothing is charged in a pause, and none begins meanwhile.
         synchronized (Pauses.LOCK) {
-            runAlone(file, settings, phase, budget);
+            if (!Pauses.isOn()) {
+                runAlone(file, settings, phase, budget);
+            }
         }
     }
 

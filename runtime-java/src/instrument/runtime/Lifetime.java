@@ -29,6 +29,8 @@ final class Lifetime implements Runnable {
     private static final int LATER = 2000;
     /** ms of the longest pause before another try. */
     private static final int LATEST = 32000;
+    /** ms after which the end of a pause is noticed. */
+    private static final int SOON = 10;
     /** ns. */
     private static final long MS = 1000000;
     /** A pause between bursts is at most so many times as long as it should be: a process may have been stopped for hours. */
@@ -162,6 +164,10 @@ final class Lifetime implements Runnable {
                 // Where the compilers are late, the next time finds what they have made meanwhile.
                 for (int pause = LATER; pause <= LATEST; pause *= 2) {
                     Thread.sleep(pause);
+                    // Between bursts there is nothing to measure.
+                    for (int ms = 0; Pauses.isOn() && ms < LATEST; ms += SOON) {
+                        Thread.sleep(SOON);
+                    }
                     if (Calibration.late(file, settings)) {
                         return;
                     }
