@@ -1,8 +1,8 @@
 //! What the virtual machine calls (JVMTI, Event Index). Nothing of it may unwind into the virtual machine.
 
+use crate::beginning::Beginning;
 #[cfg(target_os = "linux")]
 use crate::ctl;
-use crate::door::Door;
 use crate::early::Rewritten;
 use crate::in_hook::InHook;
 use crate::jvmti::{Callbacks, Jni, Jvmti, Object};
@@ -38,7 +38,7 @@ unsafe extern "system" fn vm_init(
         // SAFETY: the environments are valid during this call.
         let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
         if let Some(agent) = AGENT.get() {
-            if let Err(reason) = go_live(agent, jvmti, jni, Door::Start) {
+            if let Err(reason) = go_live(agent, jvmti, jni, Beginning::Start) {
                 say(format_args!("{reason}; the program runs as it is"));
             }
             return;

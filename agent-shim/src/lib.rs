@@ -7,7 +7,7 @@
 //! 1. [`Agent_OnLoad`] reads the [options], puts the Java runtime on the boot path (class data sharing stays on), and waits.
 //! 2. When the virtual machine is initialised, the load hook is turned on, and classes of the JDK that are loaded already are sent
 //!    through it again, if the user asked for them.
-//! 3. Every class that the rules and the filter let through is numbered and rewritten as the static door does it: same
+//! 3. Every class that the rules and the filter let through is numbered and rewritten as `instrument rewrite` does it: same
 //!    class, same options, same ids, same bytes. The part of the id map that is new goes to the recorder before the class can run.
 //!
 //! With `early=on` classes are rewritten from the first one on: [`early`]. With `armed` none is before somebody asks for it: [`armed`].
@@ -20,6 +20,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod armed;
+mod beginning;
 mod boot_probes;
 mod callbacks;
 mod children;
@@ -28,7 +29,6 @@ mod class_rules;
 mod clock;
 #[cfg(target_os = "linux")]
 mod ctl;
-mod door;
 mod early;
 mod heap;
 mod heap_dump;
@@ -49,9 +49,9 @@ mod subgraph;
 mod talk;
 mod unrewritten;
 
+use beginning::Beginning;
 use class_loaders::ClassLoaders;
 use clock::Pair;
-use door::Door;
 use early::Early;
 use heap_dump::AtEnd;
 use instrument_control::answer::{Answer, Attached, answer_line};
@@ -126,7 +126,7 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
             std::process::exit(0);
         }
         if let Err(reason) =
-            sessions::environment(vm).and_then(|jvmti| start::start(jvmti, &options, Door::Start))
+            sessions::environment(vm).and_then(|jvmti| start::start(jvmti, &options, Beginning::Start))
         {
             say(format_args!("{reason}; the program runs as it is"));
         }
@@ -151,7 +151,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
         let (jni, text) = unsafe { (Jni::of(vm), text(options)) };
         let attach = |options: &str| {
             let (jvmti, jni) = (sessions::environment(vm)?, jni.ok_or("no JNI")?);
-            record(jvmti, jni, options, Door::Attach).map(Answer::Attached)
+            record(jvmti, jni, options, Beginning::Attach).map(Answer::Attached)
         };
         match instrument_control::attach::file_of(&text) {
             Some(file) => handed_over(file, attach),
@@ -171,11 +171,16 @@ pub unsafe extern "system" fn Agent_OnAttach(
 ///
 /// # Errors
 /// Why there is none. The program is as it was before.
-fn record(jvmti: Jvmti<'static>, jni: Jni<'_>, options: &str, door: Door) -> Result<Attached, String> {
+fn record(
+    jvmti: Jvmti<'static>,
+    jni: Jni<'_>,
+    options: &str,
+    beginning: Beginning,
+) -> Result<Attached, String> {
     let _one_at_a_time = sessions::changing();
-    start::start(jvmti, options, door)?;
+    start::start(jvmti, options, beginning)?;
     let agent = AGENT.get().ok_or("the recording is switched off: record=off")?;
-    let profile = live::go_live(agent, jvmti, jni, door).map(|()| profile(agent, jni));
+    let profile = live::go_live(agent, jvmti, jni, beginning).map(|()| profile(agent, jni));
     if profile.is_err() {
         sessions::stop(jvmti, jni, &AGENT);
     }

@@ -1,10 +1,10 @@
 //! The virtual machine is initialised: recording begins.
 
+use crate::beginning::Beginning;
 use crate::class_loaders::{ClassLoaders, Unreachable};
 use crate::class_rules::Origin;
 #[cfg(target_os = "linux")]
 use crate::ctl;
-use crate::door::Door;
 use crate::jvmti::{Event, Jni, Jvmti, Object};
 use crate::recorder::Recorder;
 use crate::retransform::{retransform, send_again};
@@ -21,9 +21,9 @@ pub(crate) fn go_live(
     agent: &'static Agent,
     jvmti: Jvmti<'_>,
     jni: Jni<'_>,
-    door: Door,
+    beginning: Beginning,
 ) -> Result<(), String> {
-    let attached = door.is_late();
+    let attached = beginning.is_late();
     if let Some(dump) = &agent.heap_dump {
         dump.begin();
     }
@@ -44,7 +44,7 @@ pub(crate) fn go_live(
             }
         };
         // The thread that answers requests is there already.
-        live.recorder.begin(jni, &agent.settings, at_once, door == Door::Request).then_some(live)
+        live.recorder.begin(jni, &agent.settings, at_once, beginning == Beginning::Request).then_some(live)
     };
     let Some(live) = live() else {
         if agent.early.is_some() {

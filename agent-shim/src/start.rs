@@ -2,11 +2,11 @@
 //! armed, for recordings that begin later.
 
 use crate::armed::{self, Armed};
+use crate::beginning::Beginning;
 use crate::callbacks::CALLBACKS;
 use crate::clock::{self, Pair};
 #[cfg(target_os = "linux")]
 use crate::ctl;
-use crate::door::Door;
 use crate::early::{self, Early};
 use crate::heap_dump::AtEnd;
 use crate::jvmti::{Capability, Event, Jvmti, JvmtiError};
@@ -22,16 +22,16 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Everything that can be done, and refused, before the virtual machine is initialised. Of an option string that says `armed`, [`arm`].
-pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, door: Door) -> Result<(), String> {
-    let attached = door.is_late();
+pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) -> Result<(), String> {
+    let attached = beginning.is_late();
     if AGENT.get().is_some() {
         return Err("the agent is loaded already, and records".to_owned());
     }
     let told = options.to_owned();
     let mut options = Options::parse(options)?;
-    if options.armed && door != Door::Request {
-        return match door {
-            Door::Attach => {
+    if options.armed && beginning != Beginning::Request {
+        return match beginning {
+            Beginning::Attach => {
                 Err("armed is about the start of a program, and this one runs already".to_owned())
             }
             _ => arm(jvmti, told, &options),

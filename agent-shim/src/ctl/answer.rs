@@ -1,7 +1,7 @@
 //! Which request is answered by what; and how threads, objects and classes are named in answers.
 
 use super::methods::Methods;
-use crate::door::Door;
+use crate::beginning::Beginning;
 use crate::jvmti::{Jni, Jvmti, JvmtiError, Object};
 use crate::{AGENT, Agent, armed, sessions};
 use instrument_control::answer::{self, Answer, Attached, Collected, Paused, Status, Stopped, ThreadName};
@@ -133,7 +133,7 @@ impl<'a> Asked<'a> {
             format!("the program is not armed: `instrument attach {pid}` begins a recording when this one has ended")
         })?;
         let jvmti = sessions::known_environment().ok_or("there is no environment for it")?;
-        crate::record(jvmti, self.jni, options.unwrap_or(&armed.options), Door::Request)
+        crate::record(jvmti, self.jni, options.unwrap_or(&armed.options), Beginning::Request)
     }
 
     /// Ends the recording: nothing of it stays in the program.

@@ -2,7 +2,7 @@
 
 /// How a recording begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum Beginning {
     /// With the program.
     Start,
     /// The library is loaded into a program that runs.
@@ -12,9 +12,9 @@ pub(crate) enum Door {
     Request,
 }
 
-impl Door {
+impl Beginning {
     /// Whether the program runs already.
     pub(crate) fn is_late(self) -> bool {
-        self != Door::Start
+        self != Beginning::Start
     }
 }
