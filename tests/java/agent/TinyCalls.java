@@ -3,7 +3,9 @@ public class TinyCalls {
     private int state = 1;
 
     private int next() {
-        state = state * 31 + 7;
+        for (int i = 0; i < 8; i++) {
+            state = state * 31 + i;
+        }
         return state;
     }
 

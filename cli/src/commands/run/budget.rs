@@ -12,6 +12,7 @@ use anyhow::Result;
 use instrument_analysis::advice::{Advice, Spent};
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::session::{Request, Session};
+use instrument_names::printable::printable;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -63,6 +64,8 @@ struct Program {
     now: Option<f64>,
     /// Nothing more can be excluded.
     at_its_end: bool,
+    /// Why nothing is known of what recording takes.
+    unknown: Option<String>,
 }
 
 impl Program {
@@ -77,6 +80,7 @@ impl Program {
             before: None,
             now: None,
             at_its_end: false,
+            unknown: None,
         }
     }
 
@@ -91,7 +95,13 @@ impl Program {
         };
         let session = Session::read(&Request { files: vec![profile], ..Request::default() })?;
         let arcs = Arcs::new(&session.model);
-        let spent = Spent::of(&session, &arcs)?;
+        let spent = match Spent::of(&session, &arcs) {
+            Ok(spent) => spent,
+            Err(error) => {
+                self.unknown = Some(error.to_string());
+                return Ok(());
+            }
+        };
         let Some(earlier) = self.spent.replace(spent) else { return Ok(()) };
         let advice = Advice::since(&session, &arcs, AIM * percent, &earlier)?;
         if advice.running_ns <= 0.0 {
@@ -116,7 +126,10 @@ impl Program {
 
     /// What became of the budget, in a sentence; nothing if it was never looked at.
     fn said(&self, target: &str, percent: f64) -> Option<String> {
-        let now = self.now?;
+        let Some(now) = self.now else {
+            let reason = self.unknown.as_ref()?;
+            return Some(format!("process {target}: nothing was excluded: {}", printable(reason)));
+        };
         let Some(before) = self.before else {
             return Some(format!(
                 "process {target}: recording took {now:.1} % of the running time; nothing was excluded"
@@ -188,6 +201,11 @@ mod tests {
     fn what_became_of_it_is_said() {
         let mut program = Program::new();
         assert_eq!(program.said("7", 3.0), None);
+        program.unknown = Some("it is not known".to_owned());
+        assert_eq!(
+            program.said("7", 3.0).as_deref(),
+            Some("process 7: nothing was excluded: it is not known")
+        );
         program.now = Some(2.04);
         assert_eq!(
             program.said("7", 3.0).as_deref(),

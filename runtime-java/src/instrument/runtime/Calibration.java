@@ -62,10 +62,14 @@ final class Calibration {
         return best != null && best.rounds >= LEAST_ROUNDS;
     }
 
-    /** Calibrates once more when the program ends. */
+    /**
+     * Calibrates once more when the program ends. Where there are remote objects it is over soon: while a program ends it goes on to tell others
+     * that it no longer needs theirs, and they may have ended.
+     */
     static void end(ProfileFile file, Settings settings) {
         long budget = budget(settings);
-        run(file, settings, "end", Math.max(budget, Math.min(LONGER * budget, file.age() / PART_OF_LIFE)));
+        long most = Threads.hasRemoteCalls ? budget : LONGER * budget;
+        run(file, settings, "end", Math.max(budget, Math.min(most, file.age() / PART_OF_LIFE)));
     }
 
     private static long budget(Settings settings) {

@@ -21,6 +21,7 @@ final class RemoteLog {
                 return;
             }
             fresh.publish(Format.REMOTE_CALLS, 0);
+            Threads.hasRemoteCalls = true;
             chunk = fresh;
             next = Format.HEADER_WORDS;
             end = fresh.length >> 3;

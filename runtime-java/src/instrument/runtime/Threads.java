@@ -21,6 +21,8 @@ final class Threads {
     /** Set in a thread that reads the settings. */
     private static final ThreadLocal<Thread> CONFIGURING = new ThreadLocal<Thread>();
     private static boolean started;
+    /** Remote calls are recorded. */
+    static volatile boolean hasRemoteCalls;
     private static boolean complained;
 
     private static ThreadState[] states = new ThreadState[64];
@@ -41,6 +43,7 @@ final class Threads {
             settings = null;
             file = null;
             started = false;
+            hasRemoteCalls = false;
             complained = false;
             states = new ThreadState[64];
             table = new ThreadTable();
