@@ -20,6 +20,12 @@ final class Calibration {
     /** The part of a program's life that the measurement at its end may take, if that is more than the settings say. */
     private static final int PART_OF_LIFE = 8;
 
+    /**
+     * ns for which nothing became cheaper, if there is the time: the last compiler (C2) takes its time, and what the one before it (C1) made is
+     * steady until then, and two to five times as dear.
+     */
+    private static final long STABLE = 150000000L;
+
     /** The figures that the file has; null: none. */
     private static Calibration best;
     /** Of a call that is not timed, in ns, from rounds enough; below 0: there were none. */
@@ -114,8 +120,11 @@ final class Calibration {
         CalibrationRounds all = CalibrationRounds.ofShort();
         CalibrationRounds rare = some ? CalibrationRounds.ofShort() : null;
         CalibrationRounds rareLong = some ? CalibrationRounds.ofLong() : null;
+        long time = budget * 7 / 10;
+        // Where somebody waits, the best that there is soon.
+        long stable = budget > budget(settings) ? Math.max(time / 4, Math.min(STABLE, time / 2)) : time / 4;
         CalibrationRounds.run(
-            scratch, all, rare, rareLong, LEAST_ROUNDS, budget * 7 / 10, Clock.now() + PATIENCE * budget);
+            scratch, all, rare, rareLong, LEAST_ROUNDS, time, stable, Clock.now() + PATIENCE * budget);
         Calibration found = new Calibration(all, rare, rareLong);
         if (found.rounds == 0) {
             return null;

@@ -18,11 +18,6 @@ final class CalibrationRounds {
     private static final double COMPILED = 1.03;
     /** A round that takes longer than so many times the one before has been interrupted: no more than that was this thread's. */
     private static final int INTERRUPTED = 2;
-    /**
-     * ns for which nothing became cheaper, if there is the time: the last compiler (C2) takes its time, and what the one before it (C1) made is
-     * steady until then, and two to five times as dear.
-     */
-    private static final long STABLE = 150000000L;
     /** Rounds between two looks whether there are enough. */
     private static final int CHECK = 16;
 
@@ -58,7 +53,7 @@ final class CalibrationRounds {
     }
 
     /**
-     * Goes on until so many rounds are steady and nothing has become cheaper for a while, or the time is up: ns of this thread, not
+     * Goes on until so many rounds are steady and nothing has become cheaper for so long, or the time is up: ns of this thread, not
      * counting those of others in between, and at the latest when the clock says so. With {@code rare} and {@code rareLong}, two thirds of the
      * rounds time few calls, in turn with the others: what is compiled has seen both.
      */
@@ -69,8 +64,8 @@ final class CalibrationRounds {
             CalibrationRounds rareLong,
             int enough,
             long budget,
+            long stable,
             long latest) {
-        long stable = Math.max(budget / 4, Math.min(STABLE, budget / 2));
         long spent = 0;
         long improved = 0;
         long last = budget / CHECK;
