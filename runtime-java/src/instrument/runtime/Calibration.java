@@ -39,14 +39,14 @@ final class Calibration {
     private final CalibrationRounds all;
     /** Those in which few calls were timed; null: there were none. */
     private final CalibrationRounds rare;
-    /** The same of calls that do more. */
+    /** The same of calls that do more; null: there was no time for them. */
     private final CalibrationRounds rareLong;
 
     private Calibration(CalibrationRounds all, CalibrationRounds rare, CalibrationRounds rareLong) {
         this.all = all;
         this.rare = rare;
         this.rareLong = rareLong;
-        rounds = rare == null ? all.steady() : Math.min(all.steady(), Math.min(rare.steady(), rareLong.steady()));
+        rounds = rare == null ? all.steady() : Math.min(all.steady(), rare.steady());
         cost = Math.max(0, all.cost());
         inner = within(rare == null ? all.inner() : rare.innerOfRare());
     }
@@ -119,7 +119,8 @@ final class Calibration {
         boolean some = settings.sampled != 1;
         CalibrationRounds all = CalibrationRounds.ofShort();
         CalibrationRounds rare = some ? CalibrationRounds.ofShort() : null;
-        CalibrationRounds rareLong = some ? CalibrationRounds.ofLong() : null;
+        // A third kind of rounds needs its time.
+        CalibrationRounds rareLong = some && budget > budget(settings) ? CalibrationRounds.ofLong() : null;
         long time = budget * 7 / 10;
         // Where somebody waits, the best that there is soon.
         long stable = budget > budget(settings) ? Math.max(time / 4, Math.min(STABLE, time / 2)) : time / 4;
@@ -170,9 +171,11 @@ final class Calibration {
             leastUntimed = counts ? untimed : leastUntimed;
             Host.line(text, "calibration.inner.untimed", "0");
             Host.line(text, "calibration.outer.untimed", decimal(untimed));
-            Host.line(text, "calibration.outer.untimed.long", decimal(untimed(rareLong)));
             Host.line(text, "calibration.call", decimal(rare.plain()));
-            Host.line(text, "calibration.call.long", decimal(rareLong.plain()));
+            if (rareLong != null && rareLong.steady() >= LEAST_ROUNDS) {
+                Host.line(text, "calibration.outer.untimed.long", decimal(untimed(rareLong)));
+                Host.line(text, "calibration.call.long", decimal(rareLong.plain()));
+            }
         }
     }
 

@@ -54,7 +54,7 @@ final class CalibrationRounds {
 
     /**
      * Goes on until so many rounds are steady and nothing has become cheaper for so long, or the time is up: ns of this thread, not
-     * counting those of others in between, and at the latest when the clock says so. With {@code rare} and {@code rareLong}, two thirds of the
+     * counting those of others in between, and at the latest when the clock says so. With {@code rare} and {@code rareLong}, some
      * rounds time few calls, in turn with the others: what is compiled has seen both.
      */
     static void run(
@@ -80,7 +80,7 @@ final class CalibrationRounds {
             if (rare != null) {
                 state.timeAll(false);
                 cheaper |= rare.round(state);
-                cheaper |= rareLong.round(state);
+                cheaper |= rareLong != null && rareLong.round(state);
             }
             last = Math.min(Clock.now() - began, INTERRUPTED * last);
             spent += last;
@@ -88,7 +88,8 @@ final class CalibrationRounds {
                 improved = spent;
             }
             if (i % CHECK == 0 && spent - improved > stable && all.steady() >= enough
-                    && (rare == null || rare.steady() >= enough && rareLong.steady() >= enough)) {
+                    && (rare == null || rare.steady() >= enough)
+                    && (rareLong == null || rareLong.steady() >= enough)) {
                 return;
             }
         }
