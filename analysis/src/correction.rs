@@ -12,6 +12,7 @@
 //! | `implausible` | calls took less time, probes included, than their probes should have cost |
 
 use crate::calibration::{Calls, overhead};
+use crate::in_place;
 use instrument_names::printable::printable;
 use instrument_trace::{Calibration, Profile, Thread, Tree, TreeConsumer, TreeNode};
 use serde_json::{Value, json};
@@ -181,6 +182,8 @@ fn too_much(profile: &Profile, most: f64) -> Option<(&'static str, String)> {
     let (mut recording, mut measured) = (0.0, 0.0);
     for thread in &profile.threads {
         let (Some(tree), Some(cost)) = (&thread.tree, cost(profile, thread)) else { continue };
+        // What is taken out, which depends on the program's calls where some are not timed.
+        let cost = if tree.sampled { in_place::bounded(cost, tree) } else { cost };
         for node in &tree.nodes {
             let calls = timed(node);
             let read = if tree.sampled { calls.min(node.timed as f64) } else { calls };

@@ -51,7 +51,8 @@ pub fn partial(profile: &Profile, names: &Names) -> Vec<Partial> {
 /// The same in a sentence; nothing if every method was recorded for the whole time, as far as the profile knows.
 pub fn remark(profile: &Profile, names: &Names) -> Option<String> {
     let found = partial(profile, names);
-    let first = found.first()?;
+    let later = later(profile, &found);
+    let Some(first) = found.first() else { return Some(later).filter(|text| !text.is_empty()) };
     let since = quantity(first.gaps[0].from_ns as f64, "ns");
     let named: Vec<String> = found.iter().take(NAMED).map(said).collect();
     let more = match found.len().saturating_sub(NAMED) {
@@ -61,9 +62,35 @@ pub fn remark(profile: &Profile, names: &Names) -> Option<String> {
     let count = found.len();
     let (methods, were) = if count == 1 { ("method", "was") } else { ("methods", "were") };
     Some(format!(
-        "{count} {methods} {were} excluded while the program ran, from {since} after its start on: calls are missing of {}{more}; their time is charged to their callers",
-        named.join(", ")
+        "{count} {methods} {were} excluded while the program ran, from {since} after its start on: calls are missing of {}{more}; their time is charged to their callers{}{later}",
+        named.join(", "),
+        if later.is_empty() { "" } else { "; " }
     ))
+}
+
+/// Patterns hold for classes that were loaded later, too, and nobody knows what they kept from being recorded. Nothing if each names one
+/// method that is known.
+fn later(profile: &Profile, found: &[Partial]) -> String {
+    let mut excluded: Vec<&str> = Vec::new();
+    for change in &profile.selection_changes {
+        // An inclusion may take back a part of an exclusion: then it is named all the same.
+        for pattern in change.patterns.iter().filter(|_| change.excluded) {
+            let is_known = |one: &Partial| {
+                brief(&one.method).is_some_and(|name| name == *pattern) || one.method == *pattern
+            };
+            if !found.iter().any(is_known) && !excluded.contains(&pattern.as_str()) {
+                excluded.push(pattern);
+            }
+        }
+    }
+    match excluded[..] {
+        [] => String::new(),
+        [first] => format!("methods that fit {first} and were loaded later are not recorded"),
+        [first, ..] => format!(
+            "methods that fit {first}, or {} more patterns, and were loaded later are not recorded",
+            excluded.len() - 1
+        ),
+    }
 }
 
 /// A method, and until when it was recorded.
@@ -128,5 +155,28 @@ mod tests {
         let remark = remark(&profile, &Names::new(&profile, 0, false)).unwrap();
         assert!(remark.starts_with("5 methods were excluded"), "{remark}");
         assert!(remark.contains("#1 (from 2.000 ms), #2") && remark.contains("and 2 more"), "{remark}");
+        assert!(!remark.contains("later"), "{remark}");
+    }
+
+    #[test]
+    fn what_a_pattern_keeps_from_being_recorded_later_is_said() {
+        let remark_of = |ids: &[u32], patterns: &[&str]| {
+            let mut profile = profile(&[(3_000, true, ids)]);
+            profile.selection_changes[0].patterns = patterns.iter().map(|&text| text.to_owned()).collect();
+            remark(&profile, &Names::new(&profile, 0, false))
+        };
+        assert_eq!(remark_of(&[], &[]), None);
+        assert_eq!(
+            remark_of(&[], &["a.**"]).as_deref(),
+            Some("methods that fit a.** and were loaded later are not recorded")
+        );
+        let both = remark_of(&[5], &["a.**", "b.C"]).unwrap();
+        assert!(
+            both.ends_with(
+                "; methods that fit a.**, or 1 more patterns, and were loaded later are not recorded"
+            ),
+            "{both}"
+        );
+        assert!(!remark_of(&[5], &["#5"]).unwrap().contains("later"), "the only method that it names");
     }
 }

@@ -205,12 +205,13 @@ mod tests {
     #[test]
     fn a_batch_has_a_batch_of_answers() {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let told = r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#;
+        let notification = r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#;
         let handle = |_: &Request<'_>| Ok(json!({}));
-        let Some(Value::Array(answers)) = answer(format!("[{ping},{told},7]").as_bytes(), &handle) else {
+        let Some(Value::Array(answers)) = answer(format!("[{ping},{notification},7]").as_bytes(), &handle)
+        else {
             panic!("no batch");
         };
         assert_eq!(answers.len(), 2);
-        assert!(answer(format!("[{told}]").as_bytes(), &handle).is_none());
+        assert!(answer(format!("[{notification}]").as_bytes(), &handle).is_none());
     }
 }
