@@ -98,6 +98,22 @@ fn finished_profiles_are_copied_once_and_others_are_named() {
     assert_eq!(dir.read("in/a.iprof"), whole[0], "what is shipped stays as it is");
 }
 
+#[cfg(unix)]
+#[test]
+fn who_may_not_read_a_profile_may_not_read_its_copy() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::new();
+    fs::create_dir(dir.path("out")).unwrap();
+    for (pid, mode) in [(1, 0o600), (2, 0o440), (3, 0o644)] {
+        let whole = profile(pid, 0);
+        let path = dir.write(&format!("in/{pid}.iprof"), &whole);
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        dir.line("ship in --to out").expect(0);
+        let copy = fs::metadata(dir.path(&format!("out/{DAY}/{}.iprof", hex(&whole)))).unwrap();
+        assert_eq!(copy.permissions().mode() & 0o777, mode, "{mode:o}");
+    }
+}
+
 #[test]
 fn wrong_usage_is_refused() {
     let dir = Dir::new();

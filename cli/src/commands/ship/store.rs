@@ -155,8 +155,8 @@ impl Store {
         let prefix = format!(".{}.{}.{}.", &content.hex()[..16], self.host, std::process::id());
         let mut builder = Builder::new();
         let builder = builder.prefix(&prefix).suffix(PART);
-        #[cfg(unix)]
-        let builder = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        // Names of threads and command lines are in it: who may not read the profile may not read its copy.
+        let builder = builder.permissions(source.metadata().map_err(failed)?.permissions());
         let mut part = builder.tempfile_in(target.parent().unwrap_or(&self.root)).map_err(failed)?;
         if copy(source, part.as_file_mut()).map_err(failed)? != *content {
             return Err(Failure::Changed);
