@@ -121,13 +121,14 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let view = View { root, is_server: opts.view == Whose::Server, internals };
     // What was called once, on behalf of one process, is not known of single calls.
     let keeps_calls = !matches!(tree_of, TreeOf::One(_));
-    let (session, stages) = processes.tree(&request, &view, keeps_calls)?;
+    let (mut session, stages) = processes.tree(&request, &view, keeps_calls)?;
     talk.messages(&session.messages);
     if let Some(export) = &export {
         let (model, files, calls) = (&session.model, &processes.files[..], processes.calls());
         return export.write(&Merged { model, files, calls, clock, threads, internals }, talk);
     }
     if let Some(path) = &opts.html {
+        session.messages.extend(processes.messages.iter().cloned());
         let sections = Sections::of_processes(&session, &request, &mut processes, clock, opts.internals)?;
         super::view::write(path, &session, &sections, &request.files, super::view::CONTEXTS, talk)?;
         return Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk));

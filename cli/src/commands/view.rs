@@ -87,17 +87,23 @@ pub(crate) fn write(
     save(path, &text, talk)
 }
 
-/// Writes the page of a comparison of runs before and after.
+/// Writes the page of a comparison of runs before and after. `warnings`: of those of all runs.
 ///
 /// # Errors
 /// The output failed.
-pub(crate) fn write_sides(path: &Path, sides: &Sides, files: [&[String]; 2], talk: &Talk) -> Result<()> {
+pub(crate) fn write_sides(
+    path: &Path,
+    sides: &Sides,
+    files: [&[String]; 2],
+    warnings: Vec<String>,
+    talk: &Talk,
+) -> Result<()> {
     let names = files.map(|files| files.join(" "));
     let about = About {
         title: names.join(" \u{2192} "),
         files: files.concat(),
         facts: ["before", "after"].map(str::to_owned).into_iter().zip(names).collect(),
-        warnings: Vec::new(),
+        warnings,
         generator: generator(),
         is_live: false,
     };
@@ -141,7 +147,7 @@ fn page_of(
         title: title(session),
         files,
         facts: Summary::new(session, &counts::Request::default(), &[])?.facts()?,
-        warnings: session.warnings.clone(),
+        warnings: warnings(session),
         generator: generator(),
         is_live: is_served && session.profiles.iter().any(|profile| profile.is_live),
     };
@@ -156,6 +162,12 @@ fn page_of(
     page::html(&about.title, &document, is_served)
 }
 
+/// What a report says beside its figures, for whoever has the page and not the terminal.
+pub(crate) fn warnings(session: &Session) -> Vec<String> {
+    let of_files = session.messages.iter().filter(|message| message.is_warning);
+    session.warnings.iter().cloned().chain(of_files.map(|message| message.text.clone())).collect()
+}
+
 /// The programs, or the files if these are not known.
 fn title(session: &Session) -> String {
     let processes = session.model.nodes().iter().filter(|node| node.kind == Kind::Process);
@@ -165,5 +177,31 @@ fn title(session: &Session) -> String {
         ([], []) => "profile".to_owned(),
         ([], commands) => commands.join(", "),
         (names, _) => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use instrument_analysis::session::Request;
+    use instrument_analysis::session::message::Message;
+
+    #[test]
+    fn the_page_warns_of_what_the_terminal_was_warned_of() {
+        let mut writer = instrument_trace::testing::Writer::new();
+        // Excluded: one pattern, no method.
+        writer.selection_change(&[&[0; 8][..], &1u32.to_le_bytes(), &[0; 4], b"a.**"].concat());
+        let file = tempfile::NamedTempFile::with_suffix(".iprof").unwrap();
+        std::fs::write(file.path(), writer.finish()).unwrap();
+        let request = Request { files: vec![file.path().to_owned()], ..Request::default() };
+        let mut session = Session::read(&request).unwrap();
+        session.messages.push(Message::note("an explanation".to_owned()));
+        let warnings = warnings(&session);
+        assert!(
+            warnings.iter().any(|text| text.contains("methods that fit a.** and were loaded later")),
+            "{warnings:?}"
+        );
+        assert!(warnings.contains(&session.warnings[0]), "{warnings:?}");
+        assert!(!warnings.contains(&"an explanation".to_owned()));
     }
 }

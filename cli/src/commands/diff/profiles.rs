@@ -1,5 +1,6 @@
 //! `instrument diff` of profiles: see `instrument_analysis::report::diff`.
 
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -97,13 +98,18 @@ pub(crate) fn run(
     opts: &Opts,
     talk: &Talk,
 ) -> Result<Exit> {
-    let read = |path: &String| Ok(session::read(&run_of(path.into()), talk)?.model);
+    let warnings = RefCell::new(Vec::new());
+    let read = |path: &String| {
+        let session = session::read(&run_of(path.into()), talk)?;
+        warnings.borrow_mut().extend(view::warnings(&session));
+        Ok(session.model)
+    };
     let [before, after] = sides.map(|paths| paths.iter().map(read).collect::<Result<Vec<Arcflow>>>());
     let (before, after) = (before?, after?);
     check_comparable(before.iter().chain(&after))?;
     if let Some(path) = &opts.html {
         let sides_of = Sides::new(&before, &after)?;
-        view::write_sides(path, &sides_of, sides, talk)?;
+        view::write_sides(path, &sides_of, sides, warnings.into_inner(), talk)?;
         return Ok(if sides_of.differs { Exit::Negative } else { Exit::Done });
     }
     let print = Print {
