@@ -1,6 +1,6 @@
 //! The compiled runtime that the binary carries: made from its sources, and with every method that injected code calls.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,8 +8,10 @@ use std::process::{Command, Stdio};
 use instrument_names::pattern::Pattern;
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::transform::hooks::Hook;
-use instrument_tests::jvm::jdks;
+use instrument_tests::jvm::{Jdk, jdks};
 use instrument_tests::machine::root;
+use instrument_trace::Profile;
+use tempfile::TempDir;
 use walkdir::WalkDir;
 
 const ACC_PUBLIC_STATIC: u16 = 0x0009;
@@ -131,30 +133,12 @@ fn the_recorder_reads_patterns_of_methods_as_the_tool_does() {
         ["Shop", "price", "(IJ)V"],
         ["price", "run", "()V"],
     ];
-    let jdks = jdks().unwrap();
-    let classes = tempfile::tempdir().unwrap();
-    let runtime = root().join("runtime-java/classes");
-    let done = Command::new(jdks[0].tool("javac"))
-        .args(["-nowarn", "-d"])
-        .arg(classes.path())
-        .arg("-cp")
-        .arg(&runtime)
-        .arg(root().join("runtime-java/test/Patterns.java"))
-        .status()
-        .unwrap();
-    assert!(done.success());
+    let program = OwnProgram::compile("Patterns");
     let cases: Vec<_> =
         PATTERNS.iter().flat_map(|pattern| METHODS.iter().map(move |method| (*pattern, method))).collect();
     let input: String =
         cases.iter().map(|(pattern, method)| format!("{pattern}\t{}\n", method.join("\t"))).collect();
-    let mut java = Command::new(jdks[0].tool("java"))
-        .arg("-cp")
-        .arg(std::env::join_paths([classes.path(), &runtime]).unwrap())
-        .arg("instrument.runtime.Patterns")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut java = program.java().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     java.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = java.wait_with_output().unwrap();
     assert!(output.status.success());
@@ -168,4 +152,50 @@ fn the_recorder_reads_patterns_of_methods_as_the_tool_does() {
         fitting += usize::from(expected);
     }
     assert!((60..cases.len() - 60).contains(&fitting), "{fitting}");
+}
+
+#[test]
+fn of_a_property_that_is_written_again_the_last_value_is_read() {
+    let program = OwnProgram::compile("PropertyOrder");
+    let path = program.classes.path().join("order.iprof");
+    let output = program.java().arg(&path).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let profile = Profile::open(&File::open(&path).unwrap()).unwrap();
+    assert_eq!(profile.copies[&1].properties["order"].as_bytes(), output.stdout);
+}
+
+/// A program in the package of the runtime, from `runtime-java/test`.
+struct OwnProgram {
+    name: &'static str,
+    jdk: Jdk,
+    classes: TempDir,
+}
+
+impl OwnProgram {
+    fn compile(name: &'static str) -> Self {
+        let jdk = jdks().unwrap().swap_remove(0);
+        let classes = tempfile::tempdir().unwrap();
+        let done = Command::new(jdk.tool("javac"))
+            .args(["-nowarn", "-d"])
+            .arg(classes.path())
+            .arg("-cp")
+            .arg(runtime())
+            .arg(root().join("runtime-java/test").join(name).with_extension("java"))
+            .status()
+            .unwrap();
+        assert!(done.success());
+        Self { name, jdk, classes }
+    }
+
+    fn java(&self) -> Command {
+        let mut java = Command::new(self.jdk.tool("java"));
+        java.arg("-cp")
+            .arg(std::env::join_paths([self.classes.path(), &runtime()]).unwrap())
+            .arg(format!("instrument.runtime.{}", self.name));
+        java
+    }
+}
+
+fn runtime() -> PathBuf {
+    root().join("runtime-java/classes")
 }

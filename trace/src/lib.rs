@@ -147,7 +147,8 @@
 //! Offset 16: length of the data, which is at 64. An id map is a gzip file as the rewriter put it into the jar; there may
 //! be several, and the same one twice. An id whose flags have bit 16 (10000 in hexadecimal) is not of a method that tells when it is entered, but of calls of a
 //! method that are recorded where they are made: *library calls*. They are frames and contexts as those of methods are; what an exception
-//! leaves is an unwind. Properties are lines `KEY=VALUE`, with `\n`, `\r` and `\\` escaped.
+//! leaves is an unwind. Properties are lines `KEY=VALUE`, with `\n`, `\r` and `\\` escaped. Of a key that occurs again, the value nearest to the end
+//! of the file holds.
 //!
 //! ## 8: tree
 //! A thread's calling context tree.

@@ -122,16 +122,19 @@ final class ProfileFile {
      * can be given back.
      */
     synchronized Region allocate(int length) {
-        int rounded = length + 63 & -64;
+        int rounded = rounded(length);
         int log = 31 - Integer.numberOfLeadingZeros(rounded);
         Region region = rounded == 1 << log ? reuse(log) : null;
-        if (region == null) {
-            if (rounded > blockEnd - used && !nextBlock(rounded)) {
-                return null;
-            }
-            region = take(rounded);
-        }
-        return region;
+        return region == null ? append(rounded) : region;
+    }
+
+    /** A new region behind all others, or null. */
+    private synchronized Region append(int rounded) {
+        return rounded > blockEnd - used && !nextBlock(rounded) ? null : take(rounded);
+    }
+
+    private static int rounded(int length) {
+        return length + 63 & -64;
     }
 
     /** The next bytes of the block. */
@@ -290,9 +293,9 @@ final class ProfileFile {
         return write(kind, data, data.length);
     }
 
-    /** Writes a region of bytes: an id map, or properties. */
+    /** Writes a region of bytes, an id map or properties, behind all others: of a property that is written again, readers take the last value. */
     boolean write(int kind, byte[] data, int length) {
-        Region region = length > Integer.MAX_VALUE - (1 << 20) ? null : allocate(Format.HEADER + length);
+        Region region = length > Integer.MAX_VALUE - (1 << 20) ? null : append(rounded(Format.HEADER + length));
         if (region == null) {
             return false;
         }
