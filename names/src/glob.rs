@@ -35,9 +35,6 @@ enum Token {
     Nesting,
 }
 
-/// Where a failed match goes on: the token after the star and the position that the star has reached.
-type Resume = Option<(usize, usize)>;
-
 impl Glob {
     /// Compiles a pattern of class names, in which `.` and `/` are separators that `*` and `?` stay between.
     pub fn of_classes(pattern: &str) -> Glob {
@@ -110,74 +107,68 @@ impl Glob {
 
     /// Whether the whole of `text` matches.
     ///
-    /// 1. Follow the tokens; a star first matches nothing and notes where it stands.
-    /// 2. On a mismatch the innermost star takes one more character; a `*` before a `/` is left for the last `**` before it.
-    /// 3. Only the last `*` since the last `**`, and the last `**`, need be kept: an earlier one could only arrive later in the text
-    ///    at the same token, where less is left to match. So the work is at most tokens * text.
+    /// 1. Follow the tokens. A star matches nothing at first; what it could match instead is noted.
+    /// 2. On a mismatch, go on where the latest star has a choice left.
+    /// 3. A star that comes to the same place again is done with: what follows has failed there. So the work is at most tokens * text.
     pub fn matches(&self, text: &[u8]) -> bool {
+        let mut tried = Tried::default();
+        let mut choices = Vec::new();
         let (mut token, mut at) = (0, 0);
-        let mut star: Resume = None;
-        let mut wide: Resume = None;
         loop {
-            let advanced = match self.tokens.get(token) {
+            let step = match self.tokens.get(token) {
                 None if at == text.len() => return true,
-                None => false,
-                Some(Token::Literal(bytes)) => {
-                    let found = text[at..].starts_with(bytes);
-                    at += if found { bytes.len() } else { 0 };
-                    found
-                }
+                None => None,
+                Some(Token::Literal(bytes)) => text[at..].starts_with(bytes).then_some(bytes.len()),
                 Some(Token::AnyChar) => match text.get(at) {
-                    None => false,
-                    Some(b'/') if self.segments => false,
-                    Some(_) => {
-                        at += char_len(&text[at..]);
-                        true
-                    }
+                    None => None,
+                    Some(b'/') if self.segments => None,
+                    Some(_) => Some(char_len(&text[at..])),
                 },
-                Some(Token::Nesting) => {
-                    let found = matches!(text.get(at), Some(b'/' | b'$'));
-                    at += usize::from(found);
-                    found
-                }
-                Some(Token::Star) => {
-                    star = Some((token + 1, at));
-                    true
-                }
-                Some(Token::DoubleStar | Token::AnySegments) => {
-                    wide = Some((token + 1, at));
-                    star = None;
-                    true
+                Some(Token::Nesting) => matches!(text.get(at), Some(b'/' | b'$')).then_some(1),
+                Some(star) => {
+                    let first = tried.first_time(token, at, self.tokens.len());
+                    if first && let Some(length) = star.takes(&text[at..]) {
+                        choices.push((token, at + length));
+                    }
+                    first.then_some(0)
                 }
             };
-            if advanced {
-                token += 1;
-                continue;
-            }
-            if let Some((next, reached)) = star
-                && reached < text.len()
-                && text[reached] != b'/'
-            {
-                at = reached + char_len(&text[reached..]);
-                star = Some((next, at));
-                token = next;
-                continue;
-            }
-            star = None;
-            let Some((next, reached)) = wide else { return false };
-            if reached >= text.len() {
-                return false;
-            }
-            at = match self.tokens[next - 1] {
-                Token::AnySegments => match text[reached..].iter().position(|&b| b == b'/') {
-                    Some(slash) => reached + slash + 1,
+            (token, at) = match step {
+                Some(length) => (token + 1, at + length),
+                None => match choices.pop() {
+                    Some(choice) => choice,
                     None => return false,
                 },
-                _ => reached + char_len(&text[reached..]),
             };
-            wide = Some((next, at));
-            token = next;
         }
+    }
+}
+
+impl Token {
+    /// How much of what follows a star takes at least, if not nothing; none: it can take no more.
+    fn takes(&self, text: &[u8]) -> Option<usize> {
+        match (self, text.first()?) {
+            (Token::Star, b'/') => None,
+            (Token::AnySegments, _) => Some(text.iter().position(|&b| b == b'/')? + 1),
+            _ => Some(char_len(text)),
+        }
+    }
+}
+
+/// At which places of a text which tokens have been tried.
+#[derive(Default)]
+struct Tried(Vec<u64>);
+
+impl Tried {
+    fn first_time(&mut self, token: usize, at: usize, tokens: usize) -> bool {
+        let bit = at * tokens + token;
+        let (word, mask) = (bit / 64, 1 << (bit % 64));
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        let before = self.0[word];
+        self.0[word] |= mask;
+        before & mask == 0
     }
 }
 
@@ -253,6 +244,9 @@ mod tests {
             ("java/util/Map/Entry", "java/util/Map$Entry", false),
             ("*.Map.E*", "util/Map$Entry", true),
             ("A.B.C", "A$B$C", true),
+            ("A*.*", "A$/", true),
+            ("A*.B", "A$C/B", true),
+            ("Map.E*.*", "Map$E$/F", true),
             ("com.\u{2026}.Foo", "com/acme/shop/Foo", true),
             ("com.ac\u{2026}hop.Foo", "com/acme/shop/Foo", true),
         ] {

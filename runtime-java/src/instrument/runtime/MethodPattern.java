@@ -41,7 +41,7 @@ final class MethodPattern {
             name = Pattern.compile(words(head.substring(cut + 1).trim()), Pattern.DOTALL);
         } else {
             type = Pattern.compile(glob(head), Pattern.DOTALL);
-            if (dot > 0 && head.charAt(dot) == '.' && head.charAt(dot - 1) != '*') {
+            if (dot > 0 && head.charAt(dot) == '.' && isNamed(head.substring(0, dot))) {
                 shorterType = Pattern.compile(glob(head.substring(0, dot)), Pattern.DOTALL);
                 lastPart = Pattern.compile(words(head.substring(dot + 1)), Pattern.DOTALL);
             }
@@ -49,6 +49,12 @@ final class MethodPattern {
         if (open >= 0) {
             parameters(text.substring(open + 1));
         }
+    }
+
+    /** Whether the last part of a type's name is more than stars. */
+    private static boolean isNamed(String type) {
+        String last = type.substring(Math.max(type.lastIndexOf('.'), type.lastIndexOf('/')) + 1);
+        return !last.replace("*", "").isEmpty();
     }
 
     /** Reports print {@code [bridge]} and {@code (Shop.java:17)} behind a method. */
