@@ -1,5 +1,7 @@
 //! Which program a Java process runs, from its command (`sun.java.command`).
 
+use std::fmt::Display;
+
 /// Whether a main class is that of `java Shop.java`, which compiles a source file in memory and runs it (JEP 330, JEP 458).
 fn is_source_launcher(class: &str) -> bool {
     class.rsplit('/').next().is_some_and(|class| class.starts_with("com.sun.tools.javac.launcher."))
@@ -13,6 +15,20 @@ pub fn command(command: &str) -> &str {
     }
 }
 
+/// The program and its process in one line, for people: of a long command only the first [`MOST`] characters.
+pub fn line(command: &str, pid: impl Display) -> String {
+    let command = self::command(command);
+    let count = command.chars().count();
+    if count <= MOST {
+        return format!("{command} (pid {pid})");
+    }
+    let first: String = command.chars().take(MOST).collect();
+    format!("{first}… (pid {pid}; the first {MOST} of {count} characters)")
+}
+
+/// Characters of a command that are printed.
+pub const MOST: usize = 200;
+
 /// The word that names the program: its jar, its main class, or the source file that the JDK's source launcher runs.
 pub fn word(command: &str) -> Option<&str> {
     self::command(command).split_whitespace().next()
@@ -20,7 +36,7 @@ pub fn word(command: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{command, word};
+    use super::{MOST, command, line, word};
 
     #[test]
     fn the_source_launcher_is_not_the_program() {
@@ -40,5 +56,14 @@ mod tests {
         let launched = "jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java 3";
         assert_eq!(command(launched), "src/Shop.java 3");
         assert_eq!(command("com.acme.Main Shop.java"), "com.acme.Main Shop.java");
+    }
+
+    #[test]
+    fn a_long_command_is_one_line() {
+        assert_eq!(line("app.jar 3", 7), "app.jar 3 (pid 7)");
+        let arguments = "é ".repeat(300);
+        assert_eq!(line(&"é".repeat(MOST), 7), format!("{} (pid 7)", "é".repeat(MOST)));
+        let expected = format!("app.jar {}… (pid 7; the first 200 of 608 characters)", "é ".repeat(96));
+        assert_eq!(line(&format!("app.jar {arguments}"), 7), expected);
     }
 }

@@ -224,8 +224,8 @@ pub(crate) fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<(), E
 }
 
 fn program(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
-    let command = file.property("command").map_or("unknown", instrument_names::program::command);
-    fact(out, "program", &format!("{command} (pid {})", file.profile.pid))
+    let command = file.property("command").unwrap_or("unknown");
+    fact(out, "program", &instrument_names::program::line(command, file.profile.pid))
 }
 
 /// The time of all processors while the programs ran, in ns; none: a profile does not say.
