@@ -8,7 +8,7 @@ package instrument.runtime;
  *
  * <p>What both found is written as properties. The figures to use are those of the one that had {@link #LEAST_ROUNDS}; if both had, of the cheaper one. If
  * neither had, they are written all the same: the number of rounds lets readers know that they are not to be used. Of calls that are not timed
- * the cheaper figure is used, whichever measurement it is from.
+ * the cheaper figure is used, whichever measurement it is from; one that has also measured calls that do more comes before one that has not.
  */
 final class Calibration {
     /** Steady rounds that figures need: the median of so many is known to a seventh of their spread. */
@@ -30,6 +30,8 @@ final class Calibration {
     private static Calibration best;
     /** Of a call that is not timed, in ns, from rounds enough; below 0: there were none. */
     private static double leastUntimed = -1;
+    /** That is from a measurement of calls that do more, too. */
+    private static boolean hasBoth;
 
     /** Steady rounds; if not all calls are timed, of the kind of round that has fewer of them. */
     private final int rounds;
@@ -55,6 +57,7 @@ final class Calibration {
     static void renew() {
         best = null;
         leastUntimed = -1;
+        hasBoth = false;
     }
 
     /** Calibrates in the time that the settings allow; the thread's own state is put back afterwards. */
@@ -160,19 +163,21 @@ final class Calibration {
         Host.line(text, key + "rounds", Integer.toString(rounds));
     }
 
-    /** The cost of a call that is not timed, if it is less than what was found before. */
+    /** The cost of a call that is not timed, if it is better known than before, or less than what was found before. */
     private void untimed(StringBuilder text) {
         if (rare == null) {
             return;
         }
         double untimed = untimed(rare);
         boolean counts = rounds >= LEAST_ROUNDS;
-        if (counts ? leastUntimed < 0 || untimed < leastUntimed : best == this) {
+        boolean both = counts && rareLong != null && rareLong.steady() >= LEAST_ROUNDS;
+        if (counts ? leastUntimed < 0 || (both == hasBoth ? untimed < leastUntimed : both) : best == this) {
             leastUntimed = counts ? untimed : leastUntimed;
+            hasBoth = both;
             Host.line(text, "calibration.inner.untimed", "0");
             Host.line(text, "calibration.outer.untimed", decimal(untimed));
             Host.line(text, "calibration.call", decimal(rare.plain()));
-            if (rareLong != null && rareLong.steady() >= LEAST_ROUNDS) {
+            if (both) {
                 Host.line(text, "calibration.outer.untimed.long", decimal(untimed(rareLong)));
                 Host.line(text, "calibration.call.long", decimal(rareLong.plain()));
             }
