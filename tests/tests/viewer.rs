@@ -229,7 +229,19 @@ fn the_server_shows_what_a_program_has_done_since() -> Result<()> {
         is_done.store(true, std::sync::atomic::Ordering::SeqCst);
         found
     })?;
-    ensure!(found["paused"].as_u64() > found["first"].as_u64(), "{found}");
+    let figure = |key: &str| found[key].as_u64();
+    ensure!(figure("paused") > figure("first"), "{found}");
+    ensure!(figure("cut") < figure("grown") && figure("grown") < figure("whole"), "{found}");
+    ensure!(figure("cut") < figure("first") && figure("whole") > figure("paused"), "{found}");
+    ensure!(found["shown"] == "methods", "{found}");
+    // The command that the page shows has the copy of that moment, and works as long as the server does.
+    let command = found["command"].as_str().context("command")?;
+    let words: Vec<_> = command.split_whitespace().skip(1).collect();
+    ensure!(words.contains(&"--since"), "{command}");
+    let mut call = subject::call()?;
+    call.args(words);
+    let outcome = finish(call)?;
+    ensure!(outcome.code == Some(0) && outcome.stdout.contains("Asked.call"), "{command}: {}", outcome.stderr);
     drop(input);
     program.wait()?;
     Ok(())

@@ -15,7 +15,7 @@ async function open(browser, address, size = { width: 1280, height: 720 }) {
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
   page.on("request", (request) => {
     const url = request.url();
-    if (url !== address && !url.startsWith(`${address}#`) && !/^http:.*\/\?timeline=[0-9./-]+$/.test(url) && !/^(data|blob):/.test(url)) page.problems.push(`asked for ${url}`);
+    if (url !== address && !url.startsWith(`${address}#`) && !/^http:.*\/\?(moment|since=\d+|(since=\d+&)?timeline=[0-9./-]+)(#.*)?$/.test(url) && !/^(data|blob):/.test(url)) page.problems.push(`asked for ${url}`);
   });
   page.on("dialog", (dialog) => (page.problems.push(`dialog ${dialog.message()}`), dialog.dismiss()));
   await page.goto(address);

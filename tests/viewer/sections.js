@@ -227,8 +227,22 @@ module.exports = ({ open, file, tab }) => {
     const paused = await calls();
     await page.waitForTimeout(3000);
     assert.strictEqual(await calls(), paused);
+    // From now on, and from the start again.
+    const toMoment = (name, isCut) => Promise.all([page.waitForURL((url) => url.search.startsWith("?since=") === isCut), page.getByRole("button", { name }).click()]);
+    await page.waitForFunction(() => window.instrument);
+    await toMoment("Since now", true);
+    await page.waitForFunction(() => window.instrument);
+    const [cut, shown, command] = [await calls(), await page.evaluate(() => instrument.shown), await page.evaluate(() => instrument.command())];
+    await page.waitForTimeout(1000);
+    await page.reload();
+    await page.waitForFunction(() => window.instrument);
+    const grown = await calls();
+    await page.keyboard.press("t");
+    await page.waitForURL((url) => url.search === "");
+    await page.waitForFunction(() => window.instrument);
+    const whole = await calls();
     assert.deepStrictEqual(page.problems, []);
-    return { first, paused };
+    return { first, paused, cut, shown, command, grown, whole };
   }
 
   return { live, threads, heap, monitors, remote, absent };

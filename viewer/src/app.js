@@ -34,6 +34,7 @@ const KEYS = [
   ["e", "Timeline: what is seen becomes the window"],
   ["m", "mapper"],
   ["p", "refresh every 5 s, pause: of a program that still runs"],
+  ["t", "from now on, or since the start: of a program that still runs"],
   ["c", "copy the command that prints the same"],
   ["x", "save what is seen"],
   ["Alt \u2190", "back: every step is in the history of the browser"],
@@ -83,6 +84,7 @@ class App {
     document.getElementById("save").onclick = () => this.save();
     document.addEventListener("keydown", (event) => this.key(event));
     if (about.is_live) this.watch();
+    if (about.is_live || sinceMoment() !== null) this.since();
     this.update();
   }
 
@@ -99,6 +101,26 @@ class App {
       const isBusy = () => document.querySelector("dialog[open]") || document.activeElement?.tagName === "INPUT";
       const again = () => (isBusy() ? (this.timer = setTimeout(again, 1000)) : location.reload());
       if (seconds > 0) this.timer = setTimeout(again, 1000 * seconds);
+    };
+  }
+
+  /** The figures can begin anew: the server keeps what happened until then, and the address says from which moment on. */
+  since() {
+    const button = document.getElementById("since");
+    const { since } = this.profile.header.about;
+    const isCut = sinceMoment() !== null;
+    // That of the command line stays.
+    button.hidden = since.length > 0 && !isCut;
+    button.textContent = isCut ? "Since the start" : "Since now";
+    button.title = isCut ? "show everything since the program was started" : "show only what happens from now on (t)";
+    button.onclick = async () => {
+      try {
+        if (isCut) return location.assign(location.pathname + location.hash);
+        const { moment } = await asked("moment");
+        location.assign(`${location.pathname}?since=${moment}${location.hash}`);
+      } catch (error) {
+        this.status(error.message);
+      }
     };
   }
 
@@ -262,7 +284,8 @@ class App {
   /** The command line that prints what is seen. */
   command() {
     const { profile, state } = this;
-    const files = profile.header.about.files.map(quoted).join(" ");
+    const { about } = profile.header;
+    const files = [...about.since.map((path) => `--since ${quoted(path)}`), ...about.files.map(quoted)].join(" ");
     if (profile.sides) return this.comparison();
     if (this.view.command) return this.view.command(files);
     const resource = ` --resource ${quoted(profile.resources[state.resource].name)}`;
@@ -401,6 +424,7 @@ class App {
       c: () => this.copy(),
       x: () => this.save(),
       p: () => this.refresh && this.state.go({ refresh: this.state.at.refresh ? "" : "5" }, true),
+      t: () => document.getElementById("since").click(),
       "?": () => this.help(),
       e: () => this.view.enclose?.(),
       Enter: () => (this.view.enter ? this.view.enter() : this.rootHere()),

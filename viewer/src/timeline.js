@@ -152,7 +152,7 @@ class TimelineView extends LanesView {
     try {
       let [answer, at] = [undefined, { from, to }];
       if (served) {
-        answer = await asked(`${from}-${to}/${row.row}`);
+        answer = await asked(`timeline=${from}-${to}/${row.row}`);
       } else {
         at = slicedWindow(slices, from, to);
         answer = windowOfSlices(slices, row, processes.length > 1 ? processes[row.process].label : undefined, at);
@@ -177,7 +177,7 @@ class TimelineView extends LanesView {
     if (!rows.length || known) return;
     const key = (this.refining = `${from}-${to}/${rows.join(".")}/${Math.max(1, Math.round(this.width - GUTTER))}`);
     try {
-      const picture = await asked(key);
+      const picture = await asked(`timeline=${key}`);
       if (this.refining !== key) return;
       for (const row of picture.rows) this.fine.set(row.row, { ...row, names: picture.names, from, to });
       this.draw();
@@ -291,9 +291,15 @@ function range(text, end) {
   return to > from ? [from, to] : undefined;
 }
 
+/** The number of the moment since which the page shows what happened; null: it is not cut by the server. */
+function sinceMoment() {
+  return new URLSearchParams(location.search).get("since");
+}
+
 /** What the server that the page came from says. */
 async function asked(question) {
-  const response = await fetch(`${location.pathname}?timeline=${question}`);
+  const moment = sinceMoment();
+  const response = await fetch(`${location.pathname}?${moment === null ? "" : `since=${encodeURIComponent(moment)}&`}${question}`);
   if (!response.ok) throw new Error((await response.text()).slice(0, 200));
   return response.json();
 }

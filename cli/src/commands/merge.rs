@@ -130,7 +130,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if let Some(path) = &opts.html {
         session.messages.extend(processes.messages.iter().cloned());
         let sections = Sections::of_processes(&session, &request, &mut processes, clock, opts.internals)?;
-        super::view::write(path, &session, &sections, &request.files, super::view::CONTEXTS, talk)?;
+        super::view::write(path, &session, &sections, &request, super::view::CONTEXTS, talk)?;
         return Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk));
     }
     let offsets = &processes.calls().offsets(clock)?;

@@ -1,5 +1,6 @@
 //! `instrument view`: profiles in a browser, as one file that can be mailed, or from a server that only this machine reaches.
 
+mod moments;
 mod page;
 mod server;
 
@@ -17,7 +18,7 @@ use instrument_analysis::report::counts;
 use instrument_analysis::report::diff::Sides;
 use instrument_analysis::report::summary::Summary;
 use instrument_analysis::report::text::quantity;
-use instrument_analysis::session::Session;
+use instrument_analysis::session::{Request, Session};
 use instrument_analysis::timeline::{Room, Timeline};
 
 /// Contexts that a page shows: a million of them is a file of about 8 MiB.
@@ -67,11 +68,11 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let request = opts.session.request();
     let timeline = Timeline::of_session(&session, &request)?;
     let sections = Sections::of_session(&session, &request, &timeline, Room::FILE)?;
-    write(path, &session, &sections, &opts.session.files, opts.contexts, talk)?;
+    write(path, &session, &sections, &request, opts.contexts, talk)?;
     Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk))
 }
 
-/// Writes the page of a session that was read from these files.
+/// Writes the page of a session that was read for this request.
 ///
 /// # Errors
 /// There is nothing to show; the output failed.
@@ -79,11 +80,11 @@ pub(crate) fn write(
     path: &Path,
     session: &Session,
     sections: &Sections,
-    files: &[PathBuf],
+    request: &Request,
     contexts: usize,
     talk: &Talk,
 ) -> Result<()> {
-    let text = page_of(session, sections, files, contexts, false, talk)?;
+    let text = page_of(session, sections, request, contexts, false, talk)?;
     save(path, &text, talk)
 }
 
@@ -106,6 +107,7 @@ pub(crate) fn write_sides(
         warnings,
         generator: generator(),
         is_live: false,
+        since: Vec::new(),
     };
     let text = page::html(&about.title, &Page::of_sides(&about, sides)?, false)?;
     save(path, &text, talk)
@@ -125,20 +127,22 @@ fn generator() -> String {
 
 impl Opts {
     fn page(&self, session: &Session, timeline: &Timeline, talk: &Talk) -> Result<String> {
-        let sections = Sections::of_session(session, &self.session.request(), timeline, Room::SERVED)?;
-        page_of(session, &sections, &self.session.files, self.contexts, true, talk)
+        let request = self.session.request();
+        let sections = Sections::of_session(session, &request, timeline, Room::SERVED)?;
+        page_of(session, &sections, &request, self.contexts, true, talk)
     }
 }
 
 fn page_of(
     session: &Session,
     sections: &Sections,
-    files: &[PathBuf],
+    request: &Request,
     contexts: usize,
     is_served: bool,
     talk: &Talk,
 ) -> Result<String> {
-    let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+    let names = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    let files = names(&request.files);
     if !session.model.nodes().iter().any(|node| node.kind == Kind::Method) {
         let why = session.warnings.join("; ");
         return Err(usage(format!("{}: there is no context to show: {why}", files.join(" "))));
@@ -150,6 +154,7 @@ fn page_of(
         warnings: warnings(session),
         generator: generator(),
         is_live: is_served && session.profiles.iter().any(|profile| profile.is_live),
+        since: names(&request.since),
     };
     let document = Page::new(&about, &session.model, &session.calls, contexts)?.with(sections);
     let left_out = sections.left_out();

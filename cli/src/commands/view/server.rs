@@ -7,10 +7,11 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use super::Opts;
+use super::moments::Moments;
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
@@ -31,10 +32,13 @@ struct Page {
     host: String,
     path: String,
     made: Mutex<Made>,
+    moments: Mutex<Moments>,
 }
 
 /// A page, and of what it was made.
 pub(super) struct Made {
+    /// The moment from which on it shows what happened; none: from the start.
+    since: Option<u32>,
     stamps: Vec<Stamp>,
     text: String,
     /// A profile grows in place while its program runs: neither its length nor its time tells.
@@ -45,18 +49,23 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Of the files as they are now.
+    /// Of the files as they are now, the copies of a moment taken away.
     ///
     /// # Errors
     /// A file that cannot be read, or nothing to show.
-    fn new(opts: &Opts, talk: &Talk) -> Result<Made> {
+    fn new(opts: &Opts, since: Option<(u32, Vec<PathBuf>)>, talk: &Talk) -> Result<Made> {
+        let mut opts = opts.clone();
+        let since = since.map(|(number, copies)| {
+            opts.session.since = copies;
+            number
+        });
         // First: what changes while it is read is read again.
         let stamps = stamps(&opts.session.files);
         let session = opts.session.read(talk)?;
         let is_live = session.profiles.iter().any(|profile| profile.is_live);
         let timeline = Timeline::of_session(&session, &opts.session.request())?;
         let text = opts.page(&session, &timeline, talk)?;
-        Ok(Made { stamps, text, is_live, session, timeline })
+        Ok(Made { since, stamps, text, is_live, session, timeline })
     }
 }
 
@@ -68,7 +77,7 @@ type Stamp = Option<(u64, SystemTime)>;
 /// # Errors
 /// A file that cannot be read, or nothing to show; the port cannot be had; the address cannot be printed.
 pub(super) fn serve(opts: &Opts, talk: &Talk) -> Result<()> {
-    let made = Made::new(opts, talk)?;
+    let made = Made::new(opts, None, talk)?;
     with_warnings(&made.session.warnings, false, Exit::Done, talk);
     let mut secret = [0; SECRET];
     getrandom::fill(&mut secret).map_err(|error| anyhow!("no random numbers: {error}"))?;
@@ -87,7 +96,8 @@ pub(super) fn serve(opts: &Opts, talk: &Talk) -> Result<()> {
         if !opts.no_open && open::that_detached(&url).is_err() {
             talk.warn(format_args!("no browser could be started: open the address above"));
         }
-        let page = Page { opts: opts.clone(), talk: *talk, host, path, made: Mutex::new(made) };
+        let (made, moments) = (Mutex::new(made), Mutex::default());
+        let page = Page { opts: opts.clone(), talk: *talk, host, path, made, moments };
         let router = Router::new().fallback(answer).with_state(Arc::new(page));
         let interrupted = async {
             // Without a handler the signal ends the process as usual.
@@ -102,15 +112,21 @@ async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {
     if let Err(refusal) = admitted(&page.host, &page.path, &request) {
         return refusal.into_response();
     }
-    let question = request.uri().query().map(str::to_owned);
-    let is_page = question.is_none();
-    let text = tokio::task::spawn_blocking(move || match question {
-        None => page.now().map(Some),
-        Some(question) => page.answer(&question),
+    let asks = Asks::parse(request.uri().query().unwrap_or_default());
+    let is_page = matches!(asks, Some(Asks::Page(_)));
+    let text = tokio::task::spawn_blocking(move || match asks {
+        None => Ok(None),
+        Some(Asks::Page(since)) => page.now(since),
+        Some(Asks::Moment) => page.moment(),
+        Some(Asks::Timeline(since, question)) => page.timeline(since, &question),
     });
     match text.await {
         Ok(Ok(Some(text))) => (headers(is_page), text).into_response(),
-        Ok(Ok(None)) => (StatusCode::BAD_REQUEST, "no page asks this\n").into_response(),
+        Ok(Ok(None)) => (
+            StatusCode::BAD_REQUEST,
+            "no page asks this, or the moment is not kept any more: open the address without ?since\n",
+        )
+            .into_response(),
         Ok(Err(error)) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}\n")).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
@@ -146,22 +162,80 @@ fn headers(is_page: bool) -> HeaderMap {
     fields.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value))).collect()
 }
 
-impl Page {
-    /// The page of the files as they are now.
-    fn now(&self) -> Result<String> {
-        let mut made = self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if made.is_live || made.stamps != stamps(&self.opts.session.files) {
-            *made = Made::new(&self.opts, &self.talk)?;
+/// What a page asks for, by the query of its address.
+#[derive(Debug, PartialEq, Eq)]
+enum Asks {
+    /// `since=N`, or nothing: itself, since a moment.
+    Page(Option<u32>),
+    /// `moment`: from now on.
+    Moment,
+    /// `timeline=..`, and `since=N` in front: a part of the timeline.
+    Timeline(Option<u32>, String),
+}
+
+impl Asks {
+    /// None: no page asks that.
+    fn parse(query: &str) -> Option<Asks> {
+        let (mut since, mut timeline) = (None, None);
+        for part in query.split('&').filter(|part| !part.is_empty()) {
+            match part.split_once('=') {
+                None if query == "moment" => return Some(Asks::Moment),
+                Some(("since", number)) if since.is_none() => since = Some(number.parse().ok()?),
+                Some(("timeline", question)) if timeline.is_none() => timeline = Some(question.to_owned()),
+                _ => return None,
+            }
         }
-        Ok(made.text.clone())
+        Some(timeline.map_or(Asks::Page(since), |question| Asks::Timeline(since, question)))
+    }
+}
+
+/// A panic in one request is none of another's.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Page {
+    /// The page of the files as they are now; none: the moment is not kept.
+    fn now(&self, since: Option<u32>) -> Result<Option<String>> {
+        let mut made = locked(&self.made);
+        let is_old = made.is_live || made.since != since || made.stamps != stamps(&self.opts.session.files);
+        if is_old && !self.make(&mut made, since)? {
+            return Ok(None);
+        }
+        Ok(Some(made.text.clone()))
+    }
+
+    /// Makes the page anew; false: the moment is not kept.
+    fn make(&self, made: &mut Made, since: Option<u32>) -> Result<bool> {
+        let copies = match since {
+            None => None,
+            Some(number) => match locked(&self.moments).files(number) {
+                Some(copies) => Some((number, copies)),
+                None => return Ok(false),
+            },
+        };
+        *made = Made::new(&self.opts, copies, &self.talk)?;
+        Ok(true)
+    }
+
+    /// Keeps what happened up to now, and answers with the number by which a page asks for what happens from now on.
+    fn moment(&self) -> Result<Option<String>> {
+        // What was asked for on the command line is not undone.
+        if !self.opts.session.since.is_empty() {
+            return Ok(None);
+        }
+        let made = locked(&self.made);
+        let number = locked(&self.moments).add(&made.session)?;
+        Ok(Some(serde_json::json!({ "moment": number }).to_string()))
     }
 
     /// What the page that was handed out last asks for; none: no page asks that.
-    fn answer(&self, question: &str) -> Result<Option<String>> {
-        let Some(question) = question.strip_prefix("timeline=").and_then(Question::parse) else {
+    fn timeline(&self, since: Option<u32>, question: &str) -> Result<Option<String>> {
+        let Some(question) = Question::parse(question) else { return Ok(None) };
+        let mut made = locked(&self.made);
+        if made.since != since && !self.make(&mut made, since)? {
             return Ok(None);
-        };
-        let made = self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
         Ok(Some(question.answer(&made.timeline, &made.session.profiles)?))
     }
 }
@@ -178,6 +252,25 @@ fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
 mod tests {
     use super::*;
     use axum::body::Body;
+
+    #[test]
+    fn a_page_asks_for_itself_for_moments_and_for_the_timeline() {
+        let timeline = |since| Some(Asks::Timeline(since, "1-2".to_owned()));
+        for (query, expected) in [
+            ("", Some(Asks::Page(None))),
+            ("since=3", Some(Asks::Page(Some(3)))),
+            ("moment", Some(Asks::Moment)),
+            ("timeline=1-2", timeline(None)),
+            ("since=3&timeline=1-2", timeline(Some(3))),
+            ("since=-1", None),
+            ("since=1&since=2", None),
+            ("moment&since=1", None),
+            ("moment=", None),
+            ("other", None),
+        ] {
+            assert_eq!(Asks::parse(query), expected, "{query}");
+        }
+    }
 
     #[test]
     fn strangers_are_refused() {
