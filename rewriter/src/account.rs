@@ -33,13 +33,15 @@ pub enum Outcome {
 }
 
 /// How a reason of the rewriter or the agent counts: what a filter asked for is no failure, and a module descriptor or an abstract method has
-/// no code. Everything else should have been rewritten: also a `hidden` class, whose bytes no agent can have, and one that another agent
-/// loaded first (`before-agent`).
+/// no code. Calls of a native method may be recorded elsewhere. Everything else should have been rewritten: also a `hidden` class, whose
+/// bytes no agent can have, and one that another agent loaded first (`before-agent`).
 pub(crate) fn outcome_of(reason: &str) -> Outcome {
     match reason {
         "own-runtime" | "not-included" | "excluded" | "not-a-subclass" | "generated" | "needed-by-probes"
-        | "archive-launcher" => Outcome::Excluded,
-        "not-code" | "no-code" | "nothing-to-insert" => Outcome::Unchanged,
+        | "archive-launcher" | "native-of-jdk" => Outcome::Excluded,
+        "not-code" | "no-code" | "nothing-to-insert" | "native-at-calls" | "native-wrapped" => {
+            Outcome::Unchanged
+        }
         _ => Outcome::Skipped,
     }
 }
@@ -326,6 +328,10 @@ mod tests {
             // The agent's reasons: nobody asked for these classes to be left out.
             ("hidden", Outcome::Skipped),
             ("before-agent", Outcome::Skipped),
+            ("native-at-calls", Outcome::Unchanged),
+            ("native-wrapped", Outcome::Unchanged),
+            ("native-of-jdk", Outcome::Excluded),
+            ("native-loaded", Outcome::Skipped),
         ] {
             assert_eq!(outcome_of(reason), outcome, "{reason}");
         }

@@ -10,11 +10,12 @@ use crate::filter::{self, ClassVerdict, Filter};
 use crate::library::{self, Boundary, Callee, Own};
 use crate::region::{Region, RegionFault};
 use crate::remote_methods::RemoteMethods;
+use crate::rewrite::natives::{self, Natives};
 use crate::rewrite::{
     Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, MethodReport, Outcome, RegionReport,
     SkipReason, Transforms, module_info,
 };
-use crate::survey::{Survey, SurveyBuffers};
+use crate::survey::{MethodSurvey, Survey, SurveyBuffers};
 use crate::transform::hooks::Reach;
 use instrument_names::id_map::{self, IdMap, MethodInfo};
 use instrument_names::pattern::MethodQuery;
@@ -143,6 +144,9 @@ pub struct Instrumenter<'a> {
     observer: Option<Mutex<Observer<'a>>>,
     /// What is not a library, if calls into those are recorded.
     own: Option<Arc<dyn Own>>,
+    natives: Natives,
+    /// The native methods that are there to be rewritten, if calls of them are recorded.
+    own_natives: Option<Arc<dyn Own>>,
     /// See [`record_arrays_everywhere`](Self::record_arrays_everywhere).
     arrays_everywhere: bool,
     large_methods: LargeMethods,
@@ -178,6 +182,8 @@ pub struct Plan {
     survey: Result<Survey, ClassError>,
     verdict: Verdict,
     reach: Reach,
+    /// Why a native method has no [wrapper](natives::wrap), if it has none.
+    without_wrapper: SkipReason,
     /// Whether each surveyed method is wanted; none: as the filter says.
     chosen: Option<Vec<bool>>,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
@@ -223,6 +229,8 @@ impl<'a> Instrumenter<'a> {
             runtime,
             observer: None,
             own: None,
+            natives: Natives::Leave,
+            own_natives: None,
             arrays_everywhere: false,
             large_methods: LargeMethods::Leave,
             regions: Arc::default(),
@@ -264,6 +272,17 @@ impl<'a> Instrumenter<'a> {
     /// Records calls into libraries where they are made: of what is not among these classes, or left out by the filter.
     pub fn record_library_calls(&mut self, own: Arc<dyn Own>) {
         self.own = Some(own);
+    }
+
+    /// Records calls of native methods of these classes where they are made, by the classes that declare them.
+    pub fn record_native_calls(&mut self, own: Arc<dyn Own>) {
+        self.natives = Natives::AtCalls;
+        self.own_natives = Some(own);
+    }
+
+    /// Classes come with [wrappers](natives::wrap) of their native methods: says of those that have none why.
+    pub fn expect_wrappers(&mut self) {
+        self.natives = Natives::Wrapped;
     }
 
     /// Lets `rmi` know which methods can be called from other processes.
@@ -396,11 +415,42 @@ impl<'a> Instrumenter<'a> {
             let name = file.name()?;
             let wanted =
                 |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
-            library::recorded_callees(&file, boundary.as_ref(), self.transforms.waits, wanted)
+            let mut callees =
+                library::recorded_callees(&file, boundary.as_ref(), self.transforms.waits, wanted)?;
+            if let Some(natives) = self.native_methods() {
+                callees.extend(natives.native_callees(&file, wanted)?);
+                callees.sort_by_key(|callee| callee.index);
+                callees.dedup_by_key(|callee| callee.index);
+            }
+            Ok(callees)
         });
         let recorded =
             |callee: &Callee<'_>| RecordedCall { index: callee.index, blocks: callee.blocks, id: LEFT };
         callees.unwrap_or_default().iter().map(recorded).collect()
+    }
+
+    /// Tells which calls are of native methods whose calls are recorded.
+    fn native_methods(&self) -> Option<Boundary<'_>> {
+        self.own_natives.as_deref().map(|own| Boundary { own, filter: self.filter })
+    }
+
+    /// Why a method without code stays as it is.
+    fn without_code(&self, plan: &Plan, class: &[u8], index: u16) -> SkipReason {
+        let Ok(survey) = &plan.survey else { return SkipReason::NoCode };
+        let native = survey.methods.get(usize::from(index)).filter(|method| method.is_native());
+        let (Some(method), true) = (native, self.natives != Natives::Leave) else {
+            return SkipReason::NoCode;
+        };
+        let (name, descriptor) = (method.name(class), method.descriptor(class));
+        if self.natives == Natives::Wrapped && natives::is_wrapped(name) {
+            SkipReason::NativeWrapped
+        } else if self.filter.method(survey.name(class), name, descriptor).is_err() {
+            SkipReason::Excluded
+        } else if self.natives == Natives::Wrapped {
+            plan.without_wrapper
+        } else {
+            SkipReason::NativeAtCalls
+        }
     }
 
     /// Whether a class that the filter leaves out for this reason is rewritten for the arrays that it makes.
@@ -488,7 +538,12 @@ impl<'a> Instrumenter<'a> {
             Some(id) => Choice::Rewrite(*id),
         };
         let outcome = rewriter.rewrite(class, choose, out);
-        let reports = rewriter.reports().to_vec();
+        let mut reports = rewriter.reports().to_vec();
+        for report in &mut reports {
+            if report.event == MethodEvent::Skipped(SkipReason::NoCode) {
+                report.event = MethodEvent::Skipped(self.without_code(plan, class, report.index));
+            }
+        }
         if !rewriter.region_reports().is_empty() {
             let _ = plan.regions.set(rewriter.region_reports().to_vec());
         }
@@ -506,11 +561,28 @@ impl Plan {
         self.reach = reach;
     }
 
+    /// Says why native methods of the class that `wanted` (name and descriptor) lets through have no [wrapper](natives::wrap). `reason` is
+    /// asked if there are such methods.
+    pub fn explain_natives(
+        &mut self,
+        class: &[u8],
+        wanted: impl Fn(&[u8], &[u8]) -> bool,
+        reason: impl FnOnce() -> SkipReason,
+    ) {
+        let Ok(survey) = &self.survey else { return };
+        let is_bare = |method: &MethodSurvey| {
+            let name = method.name(class);
+            method.is_native() && !natives::is_wrapped(name) && wanted(name, method.descriptor(class))
+        };
+        if survey.methods.iter().any(is_bare) {
+            self.without_wrapper = reason();
+        }
+    }
+
     /// Rewrites only methods that `wanted` (name and descriptor) lets through, as far as the filter does.
     pub fn choose(&mut self, class: &[u8], wanted: impl Fn(&[u8], &[u8]) -> bool) {
         let Ok(survey) = &self.survey else { return };
-        let wanted =
-            |method: &crate::survey::MethodSurvey| wanted(method.name(class), method.descriptor(class));
+        let wanted = |method: &MethodSurvey| wanted(method.name(class), method.descriptor(class));
         self.chosen = Some(survey.methods.iter().map(wanted).collect());
     }
 
@@ -615,7 +687,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 _ => Verdict::Rewrite,
             },
         };
-        let records_calls = self.own.is_some() || self.transforms.waits;
+        let records_calls = self.own.is_some() || self.own_natives.is_some() || self.transforms.waits;
         let library_calls = match verdict {
             Verdict::Rewrite if records_calls => self.library_calls(class),
             _ => Vec::new(),
@@ -625,6 +697,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             verdict,
             library_calls,
             reach: Reach::Direct,
+            without_wrapper: SkipReason::NoCode,
             chosen: None,
             ids: Vec::new(),
             result: OnceLock::new(),
@@ -672,7 +745,9 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         let Ok(file) = ClassFile::parse(class) else { return };
         for RecordedCall { index, blocks, id } in &mut plan.library_calls {
             let Ok(callee) = Callee::at(&file.pool, *index) else { continue };
+            let declaring = self.native_methods().and_then(|natives| natives.declares_native(&callee));
             let Callee { class, name, descriptor, .. } = callee;
+            let class = declaring.as_deref().unwrap_or(class);
             *id = self.ids.assign_library_call(class, name, descriptor, *blocks).unwrap_or(LEFT);
             self.use_id(*id, class, name, descriptor);
         }

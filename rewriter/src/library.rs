@@ -22,7 +22,7 @@ use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ClassFile, ConstantPool, opcode};
 use crate::error::ClassError;
 use crate::filter::{self, Filter};
-use crate::rewrite::may_have_code;
+use crate::rewrite::{may_have_code, natives};
 use crate::transform::hooks;
 
 const OBJECT: &[u8] = b"java/lang/Object";
@@ -80,6 +80,7 @@ impl<'a> Callee<'a> {
         (self.class == OBJECT && self.name == b"<init>")
             || hooks::is_owner(self.class)
             || filter::is_own(self.class)
+            || natives::is_wrapped(self.name)
     }
 }
 
@@ -151,6 +152,34 @@ impl Boundary<'_> {
         let indices = (0..=u16::MAX).zip(&called).filter(|(_, called)| **called).map(|(index, _)| index);
         let callees = indices.filter_map(|index| Callee::at(&class.pool, index).ok());
         Ok(callees.filter(|callee| !callee.is_noise() && self.is_library(class, callee)).collect())
+    }
+
+    /// The native methods of classes that are rewritten which the methods of a class call, as far as the filter lets them through, by
+    /// ascending pool index. Methods that `wanted` (name and descriptor) refuses are not looked at.
+    ///
+    /// # Errors
+    /// As [`callees`](Self::callees).
+    pub fn native_callees<'a>(
+        &self,
+        class: &ClassFile<'a>,
+        wanted: impl Fn(&[u8], &[u8]) -> bool,
+    ) -> Result<Vec<Callee<'a>>, ClassError> {
+        let called = called(class, wanted)?;
+        let indices = (0..=u16::MAX).zip(&called).filter(|(_, called)| **called).map(|(index, _)| index);
+        let callees = indices.filter_map(|index| Callee::at(&class.pool, index).ok());
+        Ok(callees.filter(|callee| self.declares_native(callee).is_some()).collect())
+    }
+
+    /// The class that declares the method, if that is native and the filter lets it through.
+    pub fn declares_native(&self, callee: &Callee<'_>) -> Option<Box<[u8]>> {
+        match self.own.resolve(callee.class, callee.name, callee.descriptor) {
+            Resolved::Declared { class, native: true }
+                if self.filter.method(&class, callee.name, callee.descriptor).is_ok() =>
+            {
+                Some(class)
+            }
+            _ => None,
+        }
     }
 
     fn is_library(&self, caller: &ClassFile<'_>, callee: &Callee<'_>) -> bool {

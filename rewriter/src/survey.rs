@@ -115,6 +115,12 @@ impl MethodSurvey {
         self.name.of(class)
     }
 
+    /// Whether it is native.
+    pub fn is_native(&self) -> bool {
+        const ACC_NATIVE: u16 = 0x0100;
+        self.access_flags & ACC_NATIVE != 0
+    }
+
     /// Descriptor.
     pub fn descriptor<'a>(&self, class: &'a [u8]) -> &'a [u8] {
         self.descriptor.of(class)

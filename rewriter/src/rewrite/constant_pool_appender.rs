@@ -162,6 +162,14 @@ impl ConstantPoolAppender {
         self.entry(Tag::String, &utf8.to_be_bytes())
     }
 
+    /// The Utf8 entry of a text: an existing one if the pool has it.
+    pub(crate) fn text_named(&mut self, pool: &ConstantPool<'_>, text: &[u8]) -> Result<u16, SkipReason> {
+        match pool.indices().find(|&index| pool.utf8(index) == Ok(text)) {
+            Some(index) => Ok(index),
+            None => self.own_text(text),
+        }
+    }
+
     /// A new method of the class itself: the entry of its name, and a new Methodref or InterfaceMethodref (`tag`).
     pub(crate) fn own_method(
         &mut self,

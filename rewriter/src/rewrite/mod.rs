@@ -8,6 +8,7 @@
 //! | `debug_tables`, `type_annotations` | line numbers, local variables, type annotations |
 //! | `constant_pool_appender` | nothing: it only appends |
 //! | `wrapper` | the code of methods without room for probes, into a method of its own |
+//! | [`natives`] | native methods, behind a wrapper; before a class is rewritten |
 //!
 //! The output is assembled from slices of the input and what changed: see [`ClassRewriter::rewrite`].
 
@@ -18,6 +19,7 @@ pub(crate) mod edits;
 mod exception_table;
 mod method;
 pub mod module_info;
+pub mod natives;
 mod relocation;
 mod skip;
 mod stack_map_table;

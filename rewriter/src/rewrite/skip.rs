@@ -38,6 +38,16 @@ pub enum SkipReason {
     MaxStack,
     /// The code array would exceed 65,535 bytes.
     MethodTooLarge,
+    /// Native; its calls are recorded where they are made.
+    NativeAtCalls,
+    /// Native; its code is found by reflection, under the name that it has.
+    NativeByReflection,
+    /// Native, and its class was loaded before wrappers were made: a loaded class gets no other methods.
+    NativeLoaded,
+    /// A native method of the JDK, which knows some of them by name.
+    NativeOfJdk,
+    /// The native method behind a wrapper, which stands for it.
+    NativeWrapped,
     /// Abstract or native.
     NoCode,
     /// The entry is no class file.
@@ -73,6 +83,11 @@ impl SkipReason {
             Self::MaxLocals => "max-locals",
             Self::MaxStack => "max-stack",
             Self::MethodTooLarge => "method-too-large",
+            Self::NativeAtCalls => "native-at-calls",
+            Self::NativeByReflection => "native-by-reflection",
+            Self::NativeLoaded => "native-loaded",
+            Self::NativeOfJdk => "native-of-jdk",
+            Self::NativeWrapped => "native-wrapped",
             Self::NoCode => "no-code",
             Self::NotAClass => "not-a-class",
             Self::NotCode => "not-code",
@@ -109,6 +124,13 @@ impl SkipReason {
             Self::MaxLocals => "there are as many local variables as the format allows",
             Self::MaxStack => "the operand stack is as deep as the format allows",
             Self::MethodTooLarge => "the code would exceed 65,535 bytes",
+            Self::NativeAtCalls => "native: its calls are recorded where they are made",
+            Self::NativeByReflection => {
+                "native: its code is found by reflection, so that it cannot be renamed"
+            }
+            Self::NativeLoaded => "native, and its class was loaded before: a loaded class gets no wrapper",
+            Self::NativeOfJdk => "a native method of the JDK: the virtual machine knows some of them by name",
+            Self::NativeWrapped => "native, behind a wrapper that stands for it",
             Self::NoCode => "abstract or native",
             Self::NotAClass => "not a class file",
             Self::NotCode => "a module descriptor",

@@ -113,7 +113,7 @@ impl ClassRewriter {
         let (name_index, reference) =
             self.appender.own_method(tag, class.this_class, &name, *descriptor_index)?;
         let code = CodeAttribute::parse(attribute).map_err(|_| SkipReason::BadCode)?;
-        let info = wrapper_code(class, method, &code, reference)?;
+        let info = wrapper_code(method, first_line(&code, &class.pool), reference)?;
         let wrapper = Attribute { name_index: attribute.name_index, offset: attribute.offset, info: &info };
         let transforms = Transforms { method_events: true, rmi: request.is_remote, ..Transforms::NONE };
         let outer = Request { transforms, regions: &[], own_calls: None, ..*request };
@@ -206,11 +206,11 @@ fn number_behind_suffix(text: &[u8]) -> Option<u32> {
     }
 }
 
-/// The `info` of a Code attribute that does nothing but to call the method with the code.
-fn wrapper_code(
-    class: &ClassFile<'_>,
+/// The `info` of a Code attribute that does nothing but to call another method of the class with the method's own arguments: the one that
+/// `reference` names. `line`: the name index of the LineNumberTable, and the line of all of it; none: without lines.
+pub(super) fn wrapper_code(
     method: &MethodRef<'_>,
-    code: &CodeAttribute<'_>,
+    line: Option<(u16, u16)>,
     reference: u16,
 ) -> Result<Vec<u8>, SkipReason> {
     let (parameters, result) = method_slots(method.descriptor).ok_or(SkipReason::BadCode)?;
@@ -243,7 +243,6 @@ fn wrapper_code(
     info.extend_from_slice(&bytes);
     let no_exception_table = [0, 0];
     info.extend_from_slice(&no_exception_table);
-    let line = first_line(code, &class.pool);
     info.extend_from_slice(&u16::from(line.is_some()).to_be_bytes());
     if let Some((name_index, line)) = line {
         // LineNumberTable: 6 bytes, one entry, from pc 0 on.
