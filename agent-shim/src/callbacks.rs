@@ -7,10 +7,11 @@ use crate::early::Rewritten;
 use crate::in_hook::InHook;
 use crate::jvmti::{Callbacks, Jni, Jvmti, Object};
 use crate::live::go_live;
+use crate::load_event::Loading;
 use crate::sessions::finish;
 use crate::talk::{contained, say};
-use crate::{AGENT, INSIDE, armed, children, heap, load_hook, runtime_jar, unrewritten};
-use std::ffi::{CStr, c_char, c_int, c_void};
+use crate::{AGENT, armed, children, heap, runtime_jar, unrewritten};
+use std::ffi::{c_char, c_int, c_void};
 use std::time::Instant;
 
 pub(crate) static CALLBACKS: Callbacks = Callbacks {
@@ -106,7 +107,7 @@ unsafe extern "system" fn class_prepare(
 unsafe extern "system" fn class_file_load_hook(
     jvmti: *mut *const *const c_void,
     jni: *mut *const *const c_void,
-    _redefined: *mut c_void,
+    redefined: *mut c_void,
     loader: *mut c_void,
     name: *const c_char,
     _domain: *mut c_void,
@@ -118,61 +119,37 @@ unsafe extern "system" fn class_file_load_hook(
     let _inside = InHook::enter();
     let Some(agent) = AGENT.get() else { return };
     let is_early = agent.live.get().is_none();
-    if is_early && agent.early.is_none() {
-        return;
-    }
     // Before it runs code the virtual machine has no JNI.
-    if data.is_null() || length <= 0 || (jni.is_null() && !is_early) || INSIDE.replace(true) {
+    if is_early && agent.early.is_none() || jni.is_null() && !is_early {
         return;
     }
-    // SAFETY:
-    // - `data` points to `length` bytes, which nobody changes during this call.
-    // - `jvmti` and `jni` are the environments of this call and this thread; JNI is used only once the virtual machine has it.
-    // - `loader` is a local reference of this call, or null.
-    let (jvmti, env, loader, class) = unsafe {
-        let class = std::slice::from_raw_parts(data, length as usize);
-        (Jvmti::new(jvmti), Jni::new(jni), Object::new(loader), class)
-    };
-    let name = if name.is_null() {
-        // Whoever defines the class did not say: it is in the class itself.
-        contained("a class", || load_hook::name_of(class)).flatten().unwrap_or_default()
-    } else {
-        // SAFETY: a C string.
-        unsafe { CStr::from_ptr(name) }.to_bytes()
-    };
-    let rewrite = || {
+    let rewrite = |jvmti: Jvmti<'_>, env: Jni<'_>, loader: &Object<'_>, name: &[u8], class: &[u8]| {
         if let (true, Some(early)) = (is_early, &agent.early) {
-            match early.rewrite(&agent.hook, jvmti, env, &loader, name, class) {
+            match early.rewrite(&agent.hook, jvmti, env, loader, name, class) {
                 Rewritten::Live => {}
                 Rewritten::Left => return None,
                 Rewritten::Early(out) => {
-                    return Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?));
+                    agent.hook.note(name);
+                    return Some(out);
                 }
             }
         }
         let live = agent.live.get()?;
-        let origin = live.origin(env, &loader, name);
+        let origin = live.origin(env, loader, name);
         if !agent.hook.wants(origin, name) {
             return None;
         }
         let start = Instant::now();
-        let reach = live.reach(agent, env, &loader, name)?;
-        let out = agent.hook.rewrite(origin, name, class, reach, |news| live.recorder.tell(env, news));
+        let reach = live.reach(agent, env, loader, name)?;
+        let is_loaded = !redefined.is_null();
+        let tell = |news| live.recorder.tell(env, news);
+        let out = agent.hook.rewrite(origin, name, class, reach, is_loaded, tell);
         agent.hook.spent(start.elapsed());
         let out = out?;
-        Some((jvmti.allocate(&out).ok()?, c_int::try_from(out.len()).ok()?))
-    };
-    let contained = || contained(&String::from_utf8_lossy(name), rewrite);
-    let rewritten = if jni.is_null() { contained() } else { env.setting_thrown_aside(contained) };
-    if let Some((bytes, length)) = rewritten.flatten() {
         agent.hook.note(name);
-        // SAFETY:
-        // - Both point to places that the virtual machine lets be written to during this call.
-        // - `bytes` came from Allocate, so that the virtual machine can free it.
-        unsafe {
-            *new_data = bytes;
-            *new_length = length;
-        }
-    }
-    INSIDE.set(false);
+        Some(out)
+    };
+    let loading = Loading { jvmti, jni, loader, name, length, data, new_length, new_data };
+    // SAFETY: these are what the virtual machine passed in.
+    unsafe { loading.offer(rewrite) };
 }

@@ -122,7 +122,7 @@ impl Early {
         if !hook.wants_early(origin, name) {
             return Rewritten::Left;
         }
-        match hook.rewrite(origin, name, class, Reach::Boot, |news| waiting.push(news)) {
+        match hook.rewrite(origin, name, class, Reach::Boot, false, |news| waiting.push(news)) {
             None => Rewritten::Left,
             Some(out) => {
                 rewritten.insert(name.to_vec());

@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::retransform::{retransform, send_again};
 use crate::sessions::LIVE;
 use crate::talk::{say, say_once};
-use crate::{Agent, INSIDE, Live, heap, load_hook, monitors, subgraph};
+use crate::{Agent, INSIDE, Live, heap, load_hook, monitors, native_methods, subgraph};
 use instrument_rewriter::transform::hooks::Reach;
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
@@ -58,6 +58,9 @@ pub(crate) fn go_live(
     }
     if agent.live.set(live).is_err() {
         return Ok(());
+    }
+    if agent.hook.wants_natives() {
+        native_methods::begin().map_err(|error| format!("native methods cannot be recorded: {error}"))?;
     }
     (jvmti.enable(Event::ClassFileLoadHook))
         .map_err(|error| format!("classes cannot be seen as they load: {error}"))?;

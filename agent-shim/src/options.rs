@@ -43,6 +43,8 @@ pub(crate) struct Options {
     pub(crate) jdk_filter: Option<Filter>,
     pub(crate) transforms: Transforms,
     pub(crate) library_calls: LibraryCalls,
+    /// Native methods of the program get wrappers.
+    pub(crate) native: bool,
     /// Patterns, one each.
     pub(crate) roots: Vec<String>,
     /// Only what the roots can call is rewritten.
@@ -98,6 +100,7 @@ impl Options {
         let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let (mut armed, mut early, mut heap_all, mut subgraph) = (false, false, false, false);
+        let mut native = false;
         let mut heap_holders = None;
         let (mut library_calls, mut record) = (LibraryCalls::None, Record::Tree);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -127,6 +130,7 @@ impl Options {
                     regions.push(region);
                 }
                 keys::LIBRARY_CALLS => library_calls = word(key, value)?,
+                keys::NATIVE => native = switch(key, value)?,
                 keys::IDS => ids = path(),
                 // What it was called once.
                 keys::ACCOUNT | "report" => report = path(),
@@ -209,6 +213,18 @@ impl Options {
         if library_calls != LibraryCalls::None && !transforms.method_events {
             return Err("library-calls is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }
+        if native && !transforms.method_events {
+            return Err(
+                "native=on is about calls which method-events records, and it is not among the transforms"
+                    .to_owned(),
+            );
+        }
+        if native && transforms.bytecodes {
+            return Err(
+                "native=on and transform=bytecodes exclude each other: the wrappers' own instructions would count"
+                    .to_owned(),
+            );
+        }
         if transforms.bytecodes && !transforms.method_events {
             return Err("transform=bytecodes is about calls which method-events records, and it is not among the transforms".to_owned());
         }
@@ -226,10 +242,11 @@ impl Options {
                 || transforms.rmi
                 || !regions.is_empty()
                 || early
+                || native
                 || library_calls != LibraryCalls::None
             {
                 return Err(
-                    "subgraph=on rewrites only what the roots can call: it does not go with heap, transform=rmi, region, early and library-calls"
+                    "subgraph=on rewrites only what the roots can call: it does not go with heap, transform=rmi, region, early, native and library-calls"
                         .to_owned(),
                 );
             }
@@ -241,6 +258,7 @@ impl Options {
         let selection = selection::selection(transforms, library_calls, &filter, &regions)
             .with(keys::NO_REWRITE, &untouched)
             .with(keys::SUBGRAPH, subgraph.then_some("on"))
+            .with(keys::NATIVE, native.then_some(selection::NATIVE_WRAPPED))
             .with(keys::EARLY, early.then_some("on"))
             .with(keys::HEAP_ALL, heap_all.then_some("on"))
             .with(Selection::HEAP, of_heap)
@@ -253,6 +271,7 @@ impl Options {
             jdk_filter,
             transforms,
             library_calls,
+            native,
             armed,
             early,
             heap,

@@ -65,6 +65,8 @@ pub(crate) fn changing() -> MutexGuard<'static, ()> {
 }
 
 static ENVIRONMENT: OnceLock<Jvmti<'static>> = OnceLock::new();
+/// What [`environment`] was called with.
+static MACHINE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
 /// The environment of all recordings, once there was one, or the program is armed.
 #[cfg(target_os = "linux")]
@@ -79,7 +81,18 @@ pub(crate) fn environment(vm: *mut c_void) -> Result<Jvmti<'static>, String> {
     }
     // SAFETY: the virtual machine has passed this to a function of the agent.
     let environment = unsafe { Jvmti::of(vm) }.map_err(|error| error.to_string())?;
+    MACHINE.store(vm, SeqCst);
     Ok(*ENVIRONMENT.get_or_init(|| environment))
+}
+
+/// One more environment, with capabilities and events of its own. It lasts as long as the process.
+pub(crate) fn another_environment() -> Result<Jvmti<'static>, String> {
+    let vm = MACHINE.load(SeqCst);
+    if vm.is_null() {
+        return Err("there is no virtual machine".to_owned());
+    }
+    // SAFETY: as in `environment`; there is one virtual machine, and it lasts as long as the agent's functions are called.
+    unsafe { Jvmti::of(vm) }.map_err(|error| error.to_string())
 }
 
 /// What can be had only of a virtual machine that is initialised, from the first recording on.

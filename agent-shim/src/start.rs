@@ -13,7 +13,7 @@ use crate::jvmti::{Capability, Event, Jvmti, JvmtiError};
 use crate::load_hook::LoadHook;
 use crate::options::{self, Options, Requests};
 use crate::talk::say;
-use crate::{AGENT, Agent, heap, runtime_jar, sessions, unrewritten};
+use crate::{AGENT, Agent, heap, native_methods, runtime_jar, sessions, unrewritten};
 use instrument_control::selection;
 use instrument_control::word::Clock;
 use instrument_names::program;
@@ -80,6 +80,9 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) 
         (false, Some(first)) if options.clock != Some(Clock::Monotonic) => Some(first),
         (false, _) => clock(options.clock),
     };
+    if options.native {
+        native_methods::prepare()?;
+    }
     let (threads, ctl) = (options.threads, options.ctl.clone());
     let mut capabilities = Vec::new();
     if let Some(heap) = options.heap.take() {

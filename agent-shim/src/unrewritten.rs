@@ -2,12 +2,16 @@
 //! reason:
 //!
 //! - `hidden`: hidden classes (JEP 371) and the anonymous classes of `Unsafe` before them: the virtual machine shows their bytes to no agent;
+//! - `native-loaded`: native methods, with `native=on`, of classes that were loaded before: those get no wrappers any more. The rest of the
+//!   class is rewritten;
 //! - `before-agent`: those that agents of `java.lang.instrument` brought before this one was called: they run while classes load, those of the recorder among
 //!   them, and with probes they would need a class that is just being loaded.
 
 use crate::class_rules::Origin;
 use crate::jvmti::{Jni, Jvmti, Object};
 use crate::{AGENT, Agent, is_loading};
+use instrument_rewriter::class_file::mutf8;
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// Those that would have been rewritten.
@@ -20,6 +24,9 @@ struct Seen {
 
 static HIDDEN: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
 static OF_AGENTS: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
+static OF_LOADED: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
+/// The classes that [`OF_LOADED`] counts.
+static NATIVES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// A class was prepared: it counts if it is a hidden one.
 pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
@@ -38,11 +45,22 @@ pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
     }
 }
 
+/// A class has native methods that are not recorded, because it was loaded before; its name as in the class file.
+pub(crate) fn natives_of_loaded(class: &[u8]) {
+    let name = mutf8::escape(class).replace('/', ".");
+    let mut names = NATIVES.lock().unwrap_or_else(PoisonError::into_inner);
+    // Sent through the hook again, it is the same class.
+    if names.insert(name.clone()) {
+        count(&OF_LOADED, name);
+    }
+}
+
 /// Another recording begins.
 pub(crate) fn renew() {
-    for seen in [&HIDDEN, &OF_AGENTS] {
+    for seen in [&HIDDEN, &OF_AGENTS, &OF_LOADED] {
         *seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
     }
+    NATIVES.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
 /// A class of the program was loaded before this agent was called, by another one.
@@ -67,7 +85,7 @@ pub(crate) fn properties() -> String {
             classes => format!("{key}.classes={classes}\n{key}.first={}\n", seen.first),
         }
     };
-    lines("hidden", &HIDDEN) + &lines("before-agent", &OF_AGENTS)
+    lines("hidden", &HIDDEN) + &lines("before-agent", &OF_AGENTS) + &lines("native-loaded", &OF_LOADED)
 }
 
 /// The name in the class file of a hidden class: `p/Foo` of `Lp/Foo.0x1234;`, and of `Lp/Foo/1234;` as Java 11 has it. None: it is not

@@ -42,6 +42,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
             ["\"all\"", "top-level", "none"],
             [json!("all"), json!("top-level"), json!("none")],
         ),
+        ("native", json!(false), ["true", "no", "yes"], [json!(true), json!(false), json!(true)]),
         (
             "large-methods",
             json!("leave"),
@@ -224,6 +225,7 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
             vec![],
             "wrap and --transform bytecodes exclude each other",
         ),
+        (vec!["--native", "--transform=allocation"], vec![], "--native is about calls which method-events"),
         (vec!["--root=a.B#"], vec![], "--root: bad pattern `a.B#`"),
         (vec!["--region=B"], vec![], "neither a method nor a line"),
         (vec!["--region=a.B#m,a.B#m"], vec![], "cannot be told apart"),

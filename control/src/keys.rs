@@ -53,6 +53,7 @@ keys! {
     NO_REWRITE = "no-rewrite", Agent: "classes that are not rewritten at all, patterns as for exclude; include and exclude choose methods whose calls are recorded";
     TRANSFORM = "transform", Agent: "what to insert: method-events, thread-links, waits, hand-over, allocation, rmi, bytecodes, joined with `:`; default: the first three";
     LIBRARY_CALLS = "library-calls", Agent: "top-level: calls of what is not rewritten are recorded where they are made; all: everything is rewritten but for exclude, the JDK's classes, too, and the rest recorded so; none (default)";
+    NATIVE = "native", Agent: "on: the program's native methods are recorded; classes get wrappers as they load, which call the native methods under other names (JVMTI SetNativeMethodPrefix)";
     ROOT = "root", Agent: "records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated";
     SUBGRAPH = "subgraph", Agent: "on: only what the roots can call is rewritten, in a program that runs already; needs root";
     REGION = "region", Agent: "times a code region, as --region does; may be repeated. Without transform nothing else is inserted";

@@ -10,6 +10,11 @@ use instrument_rewriter::rewrite::Transforms;
 use crate::keys;
 use crate::word::{LibraryCalls, Transform};
 
+/// Of [`keys::NATIVE`]: native methods have wrappers, and every call is recorded.
+pub const NATIVE_WRAPPED: &str = "wrapped";
+/// Of [`keys::NATIVE`]: calls are recorded where rewritten code makes them, which are not all.
+pub const NATIVE_AT_CALLS: &str = "at-calls";
+
 /// What these options insert.
 pub fn selection(
     transforms: Transforms,

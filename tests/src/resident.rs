@@ -47,13 +47,24 @@ pub struct Program {
 impl Program {
     /// Starts a main class; it is ready when this returns. As another user, if there is one.
     pub fn start(jre: &Jre, flags: &[&str], main: &[&str], user: Option<u32>) -> Result<Program> {
+        Program::start_of(classes(), jre, flags, main, user)
+    }
+
+    /// As [`start`](Self::start), with classes that are not those of [`classes`].
+    pub fn start_of(
+        classes: &Path,
+        jre: &Jre,
+        flags: &[&str],
+        main: &[&str],
+        user: Option<u32>,
+    ) -> Result<Program> {
         let folder = tempfile::tempdir()?;
         let mut java = jre.java();
         if let Some(user) = user {
             chown(folder.path(), Some(user), Some(user))?;
             java.uid(user).gid(user);
         }
-        java.args(flags).arg("-cp").arg(classes()).args(main);
+        java.args(flags).arg("-cp").arg(classes).args(main);
         let mut child = java
             .current_dir(folder.path())
             .env("XDG_RUNTIME_DIR", folder.path())

@@ -104,6 +104,7 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     64 GetMethodDeclaringClass raw_get_method_declaring_class(method: *mut c_void, class: *mut *mut c_void) -> c_int;
     65 GetMethodModifiers raw_get_method_modifiers(method: *mut c_void, modifiers: *mut c_int) -> c_int;
     69 GetLineNumberTable raw_get_line_number_table(method: *mut c_void, count: *mut c_int, table: *mut *mut inquiry::RawLine) -> c_int;
+    72 SetNativeMethodPrefix raw_set_native_method_prefix(prefix: *const c_char) -> c_int;
     74 GetBytecodes raw_get_bytecodes(method: *mut c_void, count: *mut c_int, code: *mut *mut u8) -> c_int;
     77 GetLoadedClasses raw_get_loaded_classes(count: *mut c_int, classes: *mut *mut *mut c_void) -> c_int;
     87 GetVersionNumber raw_get_version_number(version: *mut c_int) -> c_int;

@@ -1,6 +1,6 @@
-//! Native methods: classes get ours.
+//! Native methods: classes get ours; and the prefix of the names of theirs.
 
-use super::{Environment, Jni, StaticMethod, c_string};
+use super::{Environment, Jni, Jvmti, JvmtiError, StaticMethod, c_string, checked};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// `JNINativeMethod`: name, descriptor and function.
@@ -20,6 +20,16 @@ impl NativeMethod {
         function: *const c_void,
     ) -> Self {
         NativeMethod { name: name.as_ptr(), descriptor: descriptor.as_ptr(), function }
+    }
+}
+
+impl Jvmti<'_> {
+    /// A native method whose name begins so is looked up by what follows, if the class has a method of that name which is not native. It
+    /// holds as long as the environment lasts.
+    pub(crate) fn set_native_method_prefix(&self, prefix: &str) -> Result<(), JvmtiError> {
+        let prefix = c_string(prefix.as_bytes());
+        // SAFETY: the prefix is copied.
+        checked(unsafe { self.raw_set_native_method_prefix(prefix.as_ptr()) })
     }
 }
 

@@ -52,6 +52,11 @@ impl LoadHook {
         self.jdk_filter.is_some()
     }
 
+    /// Whether native methods of the program get wrappers.
+    pub(crate) fn wants_natives(&self) -> bool {
+        self.native
+    }
+
     /// Whether what the virtual machine does for a method is to be told apart from the method.
     pub(crate) fn wants_machine_work(&self) -> bool {
         !self.machine_work.is_empty()

@@ -13,6 +13,7 @@ use crate::recorder::News;
 use crate::report::Report;
 use crate::subgraph::Subgraph;
 use crate::talk::say;
+use crate::unrewritten;
 use changes::Changes;
 use choice::OwnByName;
 pub(crate) use fixed::MACHINE_CLASSES;
@@ -25,6 +26,7 @@ use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::instrumenter::{Instrumenter, Plan, Runtime};
 use instrument_rewriter::region::Region;
+use instrument_rewriter::rewrite::natives;
 use instrument_rewriter::rewrite::{SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
 use std::collections::HashSet;
@@ -50,6 +52,8 @@ pub(crate) struct LoadHook {
     object_init: bool,
     /// Classes of the program are rewritten for the arrays and copies that they make, whatever the filter says of their methods.
     arrays_everywhere: bool,
+    /// Native methods of the program have wrappers.
+    native: bool,
     /// `LockSupport` tells who waits for what.
     parks: bool,
     /// Excludes the classes that are not rewritten at all.
@@ -154,6 +158,9 @@ impl LoadHook {
         if options.library_calls != LibraryCalls::None {
             instrumenter.record_library_calls(Arc::new(OwnByName { filter, jdk_filter: jdk_filter.clone() }));
         }
+        if options.native {
+            instrumenter.expect_wrappers();
+        }
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {
                 write(&report, |report| report.record(record));
@@ -168,6 +175,7 @@ impl LoadHook {
             rmi_differs: AtomicBool::new(false),
             object_init: arrays_everywhere,
             arrays_everywhere,
+            native: options.native,
             parks: options.threads.is_some(),
             untouched: options.untouched,
             ids,
@@ -240,13 +248,37 @@ impl LoadHook {
         instrumenter.as_mut()?.ids().lookup(id).map(tell)
     }
 
-    /// The new bytes of a class, if it is to have new ones. `tell` tells the recorder, before the class can run; it may call anything.
+    /// The class with wrappers of those native methods that are to be recorded, if there are any and it can have them. For a class that is
+    /// being loaded.
+    pub(crate) fn wrap_natives(&self, origin: Origin, name: &[u8], class: &[u8]) -> Option<Vec<u8>> {
+        if !self.native || origin != Origin::Program || !self.may_want(origin, name) {
+            return None;
+        }
+        let mut out = Vec::new();
+        let wanted = |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
+        natives::wrap(class, wanted, &mut out).is_ok_and(|wrapped| wrapped > 0).then_some(out)
+    }
+
+    /// Why native methods of a class have no wrapper, which those of others have.
+    fn without_wrapper(&self, origin: Origin, name: &[u8], class: &[u8], is_loaded: bool) -> SkipReason {
+        if origin == Origin::Jdk {
+            return SkipReason::NativeOfJdk;
+        }
+        if is_loaded {
+            unrewritten::natives_of_loaded(name);
+            return SkipReason::NativeLoaded;
+        }
+        natives::wrap(class, |_, _| true, &mut Vec::new()).err().unwrap_or(SkipReason::NativeLoaded)
+    }
+
+    /// The new bytes of a class, if it is to have new ones. `is_loaded`: it has others already. `tell` tells the recorder, before the class can run; it may call anything.
     pub(crate) fn rewrite(
         &self,
         origin: Origin,
         name: &[u8],
         class: &[u8],
         reach: Reach,
+        is_loaded: bool,
         tell: impl FnOnce(News),
     ) -> Option<Vec<u8>> {
         if self.object_init && name == heap::OBJECT {
@@ -277,6 +309,11 @@ impl LoadHook {
         }
         let mut plan = self.instrumenter.read().ok()?.as_ref()?.plan(&at, class);
         plan.call(reach);
+        if self.native {
+            let wanted =
+                |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
+            plan.explain_natives(class, wanted, || self.without_wrapper(origin, name, class, is_loaded));
+        }
         if self.subgraph.is_some() || self.changes.concern(name) {
             let selects = |method: &[u8], descriptor: &[u8]| {
                 self.subgraph.as_ref().is_none_or(|subgraph| subgraph.selects(name, method, descriptor))

@@ -28,7 +28,7 @@ fn little_stack_is_enough() {
     let run = move || {
         let hook = hook("transform=method-events:allocation");
         let rewrite = |(name, class): &(String, Vec<u8>)| {
-            hook.rewrite(Origin::Program, name.as_bytes(), class, Reach::Direct, |news| {
+            hook.rewrite(Origin::Program, name.as_bytes(), class, Reach::Direct, false, |news| {
                 assert!(news.map.is_none_or(|map| !map.is_empty()))
             })
             .is_some()
@@ -99,7 +99,7 @@ fn a_class_of_remote_calls_that_is_not_as_expected_stays_as_it_is() {
         let name = format!("sun/rmi/transport/{name}");
         let class = fs::read(golden.join(format!("{name}.class"))).unwrap();
         let rewritten =
-            hook.rewrite(Origin::Jdk, name.as_bytes(), &class, Reach::Direct, |_| panic!("no ids"));
+            hook.rewrite(Origin::Jdk, name.as_bytes(), &class, Reach::Direct, true, |_| panic!("no ids"));
         assert_eq!(rewritten.is_some(), expected, "{name}");
     }
     assert!(hook.rmi_differs.load(Relaxed));

@@ -6,6 +6,7 @@
 //! subclasses-of = ["com.acme.Service"]
 //! transform = ["method-events", "allocation"]
 //! library-calls = "top-level"
+//! native = true
 //! large-methods = "wrap"
 //! ids = "instrument.ids"
 //! runtime = "embed"
@@ -109,6 +110,7 @@ pub(crate) struct Config {
     pub(crate) subclasses_of: Option<Vec<String>>,
     pub(crate) transform: Option<Vec<Transform>>,
     pub(crate) library_calls: Option<LibraryCalls>,
+    pub(crate) native: Option<bool>,
     pub(crate) large_methods: Option<LargeMethods>,
     ids: Option<Spanned<PathBuf>>,
     pub(crate) runtime: Option<Runtime>,
@@ -272,6 +274,7 @@ mod tests {
         assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
         assert_eq!(config.transform.unwrap(), [Transform::MethodEvents, Transform::Allocation]);
         assert_eq!(config.library_calls, Some(LibraryCalls::TopLevel));
+        assert_eq!(config.native, Some(true));
         assert_eq!(config.large_methods, Some(LargeMethods::Wrap));
         assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Tree)));
         assert_eq!(config.timing, Some(Timing::Sampled(64)));

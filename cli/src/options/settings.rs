@@ -9,6 +9,7 @@ pub(crate) use crate::options::config::{LargeMethods, Level, Runtime};
 use crate::rewriting::launcher::Launcher;
 use anyhow::Result;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use instrument_control::keys;
 use instrument_control::selection;
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform};
 use instrument_names::pattern::{MethodQuery, split_list};
@@ -69,6 +70,15 @@ pub(crate) struct Opts {
     /// With all, classes that --include leaves out are instrumented as well, as far as that is possible.
     #[arg(hide_short_help = true, long, value_name = "WHICH", value_parser = words::<LibraryCalls>(), env = "INSTRUMENT_LIBRARY_CALLS", hide_env_values = true)]
     library_calls: Option<LibraryCalls>,
+
+    /// Record calls of the program's native methods
+    ///
+    /// Under run and attach classes get wrappers as they load, which call the native methods under other names: every call is recorded, of
+    /// classes that are loaded from then on. Stack traces have one more line. In rewritten archives calls are recorded where rewritten code
+    /// makes them: not those by reflection, by method references, through a supertype that declares the method too, or from native code.
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+          value_parser = BoolishValueParser::new(), env = "INSTRUMENT_NATIVE", hide_env_values = true)]
+    native: Option<bool>,
 
     /// What becomes of methods that have no room for what is inserted (at most 65,535 bytes) [default: leave]
     ///
@@ -196,6 +206,7 @@ pub(crate) struct Settings {
     #[serde(rename = "transform")]
     pub(crate) transforms: Vec<Transform>,
     pub(crate) library_calls: LibraryCalls,
+    pub(crate) native: bool,
     pub(crate) large_methods: LargeMethods,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) runtime: Runtime,
@@ -241,6 +252,7 @@ impl Settings {
             subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
             transforms: opts.transform.or(config.transform).unwrap_or(usual),
             library_calls,
+            native: opts.native.or(config.native).unwrap_or(false),
             large_methods: opts.large_methods.or(config.large_methods).unwrap_or(LargeMethods::Leave),
             ids: opts.ids.or(ids),
             runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
@@ -285,6 +297,7 @@ impl Settings {
         selection::below(inserted, &self.roots)
             .with("subclasses-of", &self.subclasses_of)
             .with("large-methods", wrap)
+            .with(keys::NATIVE, self.native.then_some(selection::NATIVE_AT_CALLS))
     }
 
     fn check(&self) -> Result<()> {
@@ -298,6 +311,11 @@ impl Settings {
             ));
         }
         let has = |transform| self.transforms.contains(&transform);
+        if self.native && !has(Transform::MethodEvents) {
+            return Err(usage(
+                "--native is about calls which method-events records, and it is not among the transforms",
+            ));
+        }
         if has(Transform::Waits) && !has(Transform::MethodEvents) {
             return Err(usage(
                 "--transform waits is about calls that methods make which method-events records, and it is not among the transforms",

@@ -123,7 +123,8 @@ pub(crate) fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) ->
 /// Finds what can only be known of all inputs together: the methods that other processes can call, and what is no library.
 fn survey(units: &[Unit], settings: &Settings, instrumenter: &mut Instrumenter<'_>) -> Result<()> {
     let mut remote = settings.transforms.contains(&Transform::Rmi).then(RemoteIndex::default);
-    let mut inputs = (settings.library_calls != LibraryCalls::None).then(Inputs::new);
+    let calls = settings.library_calls != LibraryCalls::None;
+    let mut inputs = (calls || settings.native).then(Inputs::new);
     if remote.is_none() && inputs.is_none() {
         return Ok(());
     }
@@ -139,8 +140,13 @@ fn survey(units: &[Unit], settings: &Settings, instrumenter: &mut Instrumenter<'
     if let Some(methods) = remote.and_then(RemoteIndex::resolve) {
         instrumenter.set_remote_methods(methods);
     }
-    if let Some(inputs) = inputs {
-        instrumenter.record_library_calls(Arc::new(inputs));
+    if let Some(inputs) = inputs.map(Arc::new) {
+        if settings.native {
+            instrumenter.record_native_calls(inputs.clone());
+        }
+        if calls {
+            instrumenter.record_library_calls(inputs);
+        }
     }
     Ok(())
 }

@@ -38,6 +38,12 @@ pub(crate) struct Recording {
     agent_classes: Option<u64>,
     /// One of them.
     agent_class: Option<String>,
+    /// Classes that were loaded before `native=on` could give their native methods wrappers; none: there are none, or it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native_classes: Option<u64>,
+    /// One of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native_class: Option<String>,
     /// With `subgraph=on`; none: everything that the patterns fit was rewritten.
     subgraph: Option<Subgraph>,
     /// What is not in these.
@@ -146,6 +152,8 @@ impl Recording {
             hidden_class: first("hidden.first"),
             agent_classes: sum("before-agent.classes"),
             agent_class: first("before-agent.first"),
+            native_classes: sum("native-loaded.classes"),
+            native_class: first("native-loaded.first"),
             subgraph: Subgraph::of(session),
             left_out: LEFT_OUT,
             too_short: session
@@ -175,6 +183,13 @@ impl Recording {
             let classes = if classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") };
             let text = format!(
                 "{classes} that another agent loaded before this one was called, the first is {first}: give java this agent's -agentpath before the -javaagent of the other, also in JAVA_TOOL_OPTIONS"
+            );
+            fact(out, "left out", &text)?;
+        }
+        if let (Some(classes), Some(first)) = (self.native_classes, &self.native_class) {
+            let classes = if classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") };
+            let text = format!(
+                "{classes} loaded before the recording began whose native methods are not recorded, the first is {first}: start the program with --native"
             );
             fact(out, "left out", &text)?;
         }

@@ -8,7 +8,7 @@ use crate::options::labels::{self, Label};
 use crate::options::settings::{self, LargeMethods, Settings};
 use anyhow::Result;
 use instrument_control::keys;
-use instrument_control::word::{LibraryCalls, Record};
+use instrument_control::word::{LibraryCalls, Record, Transform};
 use instrument_names::word::Word;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +71,12 @@ impl Opts {
             return Err(usage(
                 "--large-methods wrap adds methods to classes, and the JVM does not allow that once they are loaded (JVMTI \
                  RetransformClasses): instrument the archive with it, then start the result with java",
+            ));
+        }
+        if settings.native && settings.transforms.contains(&Transform::Bytecodes) {
+            return Err(usage(
+                "--native and --transform bytecodes exclude each other under the agent: the wrappers' own instructions would count; rewritten \
+                 archives can have both",
             ));
         }
         self.recording.check(&settings)?;
@@ -150,6 +156,7 @@ impl Agent {
         if settings.library_calls != LibraryCalls::None {
             options.push((keys::LIBRARY_CALLS, settings.library_calls.word().to_owned()));
         }
+        options.extend(settings.native.then(|| (keys::NATIVE, "on".to_owned())));
         options.extend(settings.roots.iter().map(|root| (keys::ROOT, root.clone())));
         options.extend(self.subgraph.then(|| (keys::SUBGRAPH, "on".to_owned())));
         options.extend(settings.regions.iter().map(|region| (keys::REGION, region.name.clone())));

@@ -26,6 +26,7 @@ public class InstrumentExtension {
     private List<String> root = new ArrayList<>();
     private List<String> region = new ArrayList<>();
     private String libraryCalls;
+    private boolean nativeMethods;
     private String largeMethods;
     private String runtime;
     private String record;
@@ -58,6 +59,9 @@ public class InstrumentExtension {
             add(arguments, "--transform", String.join(",", transform));
         }
         add(arguments, "--library-calls", libraryCalls);
+        if (nativeMethods) {
+            arguments.add("--native");
+        }
         add(arguments, "--large-methods", largeMethods);
         add(arguments, "--runtime", runtime);
         add(arguments, "--record", record);
@@ -85,6 +89,9 @@ public class InstrumentExtension {
         }
         if (libraryCalls != null) {
             arguments.add("library-calls=" + libraryCalls);
+        }
+        if (nativeMethods) {
+            arguments.add("native=on");
         }
         if (record != null) {
             arguments.add("record=" + record);
@@ -198,6 +205,15 @@ public class InstrumentExtension {
 
     public void setLibraryCalls(String libraryCalls) {
         this.libraryCalls = libraryCalls;
+    }
+
+    /** Calls of native methods are recorded; {@code native} is a word of Java. */
+    public boolean isNativeMethods() {
+        return nativeMethods;
+    }
+
+    public void setNativeMethods(boolean nativeMethods) {
+        this.nativeMethods = nativeMethods;
     }
 
     public String getLargeMethods() {
