@@ -8,11 +8,18 @@
 //! {"kind":"method","class":"com/acme/Foo","method":"big","descriptor":"()V","outcome":"skipped","reason":"method-too-large"}
 //! ```
 //!
+//! With `--probes` there is a line for each rule: how many calls were inserted into how many methods, and how many places were left, by reason:
+//!
+//! ```json
+//! {"kind":"probe","file":"probes.toml","rule":"prices","places":12,"methods":9,"left":{"static":2}}
+//! ```
+//!
 //! `outcome` is `rewritten`; `unchanged` (nothing to do: no code, nothing to insert); `excluded` (by a filter, or our own runtime); or `skipped` (it should
 //! have been rewritten but cannot be; `reason` is from a closed list). Entries that are no classes are named only if skipped.
 
 use crate::instrumenter::{self, Note, Totals};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// How every account begins: the first key of its first line.
@@ -80,6 +87,36 @@ pub struct MethodRecord<'a> {
     pub detail: Option<&'a str>,
     /// Of a rewritten method.
     pub id: Option<u32>,
+}
+
+/// What became of a rule for calls of one's own.
+#[derive(Debug, Serialize)]
+pub struct ProbeRecord<'a> {
+    /// The file of the rule, as it was named.
+    pub file: &'a str,
+    /// The name of the rule.
+    pub rule: &'a str,
+    /// Calls that were inserted.
+    pub places: u64,
+    /// Methods that got one.
+    pub methods: u64,
+    /// Places that were left, by reason; from a closed list.
+    pub left: &'a BTreeMap<&'static str, u64>,
+}
+
+/// Writes the line of a rule.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_probe(record: &ProbeRecord<'_>, out: &mut impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        kind: &'static str,
+        #[serde(flatten)]
+        record: &'a ProbeRecord<'a>,
+    }
+    serde_json::to_writer(&mut *out, &Line { kind: "probe", record })?;
+    out.write_all(b"\n")
 }
 
 /// How many of each outcome.
@@ -308,6 +345,9 @@ mod tests {
         };
         let mut out = Vec::new();
         write_lines(&record, &mut out).unwrap();
+        let left = BTreeMap::from([("static", 2)]);
+        let probe = ProbeRecord { file: "probes.toml", rule: "prices", places: 12, methods: 9, left: &left };
+        write_probe(&probe, &mut out).unwrap();
         let documented: String = include_str!("account.rs")
             .lines()
             .filter_map(|line| line.strip_prefix("//! {"))

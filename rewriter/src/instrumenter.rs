@@ -17,6 +17,7 @@ use crate::rewrite::{
 };
 use crate::survey::{MethodSurvey, Survey, SurveyBuffers};
 use crate::transform::hooks::Reach;
+use crate::transform::own_calls::InsertCalls;
 use instrument_names::id_map::{self, IdMap, MethodInfo};
 use instrument_names::pattern::MethodQuery;
 use rayon::prelude::*;
@@ -152,6 +153,7 @@ pub struct Instrumenter<'a> {
     large_methods: LargeMethods,
     regions: Arc<[Region]>,
     remote_methods: Option<Arc<RemoteMethods>>,
+    own_calls: Option<Arc<dyn InsertCalls>>,
     region_records: Vec<RegionRecord>,
     /// Patterns, and whether a method has matched.
     watched: Vec<(MethodQuery, bool)>,
@@ -235,6 +237,7 @@ impl<'a> Instrumenter<'a> {
             large_methods: LargeMethods::Leave,
             regions: Arc::default(),
             remote_methods: None,
+            own_calls: None,
             region_records: Vec::new(),
             watched: Vec::new(),
             found: Vec::new(),
@@ -288,6 +291,11 @@ impl<'a> Instrumenter<'a> {
     /// Lets `rmi` know which methods can be called from other processes.
     pub fn set_remote_methods(&mut self, remote_methods: RemoteMethods) {
         self.remote_methods = Some(Arc::new(remote_methods));
+    }
+
+    /// Inserts calls of one's own as well.
+    pub fn insert_calls(&mut self, inserter: Arc<dyn InsertCalls>) {
+        self.own_calls = Some(inserter);
     }
 
     /// What became of the code regions since this was called.
@@ -531,6 +539,7 @@ impl<'a> Instrumenter<'a> {
             plan.library_calls.iter().filter(|call| call.id != LEFT).map(|call| (call.index, call.id)),
         );
         rewriter.set_remote_methods(self.remote_methods.clone());
+        rewriter.insert_calls(self.own_calls.clone());
         let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
         let left = if self.arrays_everywhere { Choice::Arrays } else { Choice::Leave };
         let choose = |_: &MethodRef<'_>| match ids.next() {

@@ -87,7 +87,8 @@
 //!
 //! impl InsertCalls for Entries {
 //!     fn insert(&self, _: &Method<'_>, calls: &mut Calls<'_>) {
-//!         calls.at_entry(self.0.clone());
+//!         // Nothing is passed, so nothing can be missing.
+//!         let _ = calls.at_entry(self.0.clone());
 //!     }
 //! }
 //!

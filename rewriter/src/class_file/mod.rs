@@ -4,6 +4,7 @@
 //! bytes that they are. [`ClassFile::parse`] walks the whole file once, so whoever holds a
 //! `ClassFile` knows that its structure is complete.
 
+pub mod annotation;
 pub mod attribute;
 pub mod constant_pool;
 pub mod descriptor;

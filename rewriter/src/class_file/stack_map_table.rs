@@ -6,6 +6,8 @@ pub mod verification_type {
     pub const TOP: u8 = 0;
     /// `ITEM_Integer`.
     pub const INTEGER: u8 = 1;
+    /// `ITEM_Float`.
+    pub const FLOAT: u8 = 2;
     /// `ITEM_Object`: a Class index follows.
     pub const OBJECT: u8 = 7;
     /// `ITEM_Uninitialized`: the offset of the `new` instruction follows.

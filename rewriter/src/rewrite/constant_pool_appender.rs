@@ -201,9 +201,8 @@ impl ConstantPoolAppender {
         &mut self,
         owner: &[u8],
         name: &[u8],
-        descriptor: &str,
+        descriptor: &[u8],
     ) -> Result<u16, SkipReason> {
-        let descriptor = descriptor.as_bytes();
         self.own(Tag::Methodref, &[owner, name, descriptor], |this| {
             let class = this.own(Tag::Class, &[owner], |this| {
                 let text = this.own_text(owner)?;
@@ -220,6 +219,22 @@ impl ConstantPoolAppender {
         self.own(Tag::String, &[text], |this| {
             let text = this.own_text(text)?;
             this.entry(Tag::String, &text.to_be_bytes())
+        })
+    }
+
+    /// The Long or Double (`tag`) with these bits of a user of this crate.
+    pub(crate) fn own_wide(&mut self, tag: Tag, bits: u64) -> Result<u16, SkipReason> {
+        // It takes two indices (JVMS 4.4.5).
+        if self.next + 2 > MAX_COUNT {
+            return Err(SkipReason::ConstantPoolFull);
+        }
+        // No byte is 0.
+        let name: Vec<u8> =
+            bits.to_be_bytes().iter().flat_map(|byte| [1 + (byte >> 4), 1 + (byte & 15)]).collect();
+        self.own(tag, &[&name], |this| {
+            let index = this.entry(tag, &bits.to_be_bytes())?;
+            this.next += 1;
+            Ok(index)
         })
     }
 

@@ -21,6 +21,11 @@ impl Snippet {
         self
     }
 
+    /// Whether so many bytes more fit in.
+    pub(crate) fn has_room(&self, length: usize) -> bool {
+        usize::from(self.length) + length <= self.bytes.len()
+    }
+
     /// A load or store of a local variable.
     pub(crate) fn with_local(self, opcode: u8, index: u16) -> Self {
         match index.to_be_bytes() {
@@ -135,11 +140,13 @@ pub(crate) enum Way {
 /// A handler to append behind the code for exceptions that nothing else in the method handles.
 #[derive(Debug, Clone)]
 pub(crate) struct RegionHandler {
-    pub(crate) snippet: Snippet,
+    pub(crate) snippets: Vec<Snippet>,
     /// First pc of the region: what is inserted in front of its instruction is not covered. None: it is for the whole method.
     pub(crate) start: Option<u32>,
     /// Half-open ranges of old pcs, ascending, that lead to it.
     pub(crate) ranges: Vec<(u32, u32)>,
+    /// Verification types of the local variables that it needs, which have these types in all of the ranges.
+    pub(crate) locals: Vec<u8>,
 }
 
 /// How many call and allocation sites of one method were found.

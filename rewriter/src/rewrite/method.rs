@@ -17,7 +17,7 @@ use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
 use crate::transform::library_calls::{LibraryEntries, LibraryExits};
 use crate::transform::method_events::MethodEvents;
-use crate::transform::own_calls::{self, InsertCalls};
+use crate::transform::own_calls::{self, InsertCalls, Inserting, Placed};
 use crate::transform::parks::{self, Parks};
 use crate::transform::regions::{self, Located};
 use crate::transform::rmi::{self, Rmi};
@@ -51,6 +51,8 @@ pub(crate) struct MethodRewriter {
     moved_rows: Vec<u16>,
     /// What is wrong with the regions of the last method, if something is.
     pub(crate) region_faults: Vec<Option<RegionFault>>,
+    /// What became of the calls of a user of this crate in the last method.
+    pub(crate) own_placed: Vec<Placed>,
     unknown_attributes: u16,
     crossed_huge_limit: bool,
 }
@@ -77,12 +79,15 @@ impl MethodRewriter {
         self.scan.decode(code.code)?;
         self.edits.clear();
         self.region_faults.clear();
+        self.own_placed.clear();
         let &Request { id, transforms, is_remote, regions, own_calls } = request;
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
         let library_calls = if transforms == Transforms::ARRAYS { &[][..] } else { &calls.library_calls };
         let class_name = class.name().map_err(|_| SkipReason::BadCode)?;
+        let own_calls =
+            own_calls.filter(|inserter| inserter.concerns(class_name, method.name, method.descriptor));
         // The one constructor that calls no other.
         let is_object_init = transforms.object_init && class.super_class == 0 && method.name == b"<init>";
         let wanted = transforms.method_events
@@ -168,7 +173,13 @@ impl MethodRewriter {
         // What precedes a call precedes its beginning.
         LibraryEntries.plan(&mut site, &mut self.edits)?;
         if let Some(inserter) = own_calls {
-            own_calls::plan(inserter, method.access_flags, &mut site, &mut self.edits)?;
+            let inserting = Inserting {
+                inserter,
+                access_flags: method.access_flags,
+                file: class.bytes,
+                index: method.index,
+            };
+            own_calls::plan(&inserting, &mut site, &mut self.edits, &mut self.own_placed)?;
         }
         if self.edits.is_empty() {
             out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
@@ -196,7 +207,7 @@ impl MethodRewriter {
         self.appended.clear();
         for handler in &self.edits.region_handlers {
             self.appended.push((out.len() - code_at) as u32);
-            out.extend_from_slice(handler.snippet.as_slice());
+            handler.snippets.iter().for_each(|snippet| out.extend_from_slice(snippet.as_slice()));
         }
         let regions = self.appended.len();
         let unwind_pc = (out.len() - code_at) as u32;
@@ -251,7 +262,12 @@ impl MethodRewriter {
     ) -> Result<(), SkipReason> {
         let pool = &class.pool;
         let relocation = &self.relocation;
-        let appended = throwable.map(|throwable| AppendedFrames { pcs: &self.appended, throwable, extra });
+        let appended = throwable.map(|throwable| AppendedFrames {
+            pcs: &self.appended,
+            handlers: &self.edits.region_handlers,
+            throwable,
+            extra,
+        });
         let added = frames.is_none() && appended.is_some();
         let count = code.attributes.len() + usize::from(added);
         out.extend_from_slice(&u16::try_from(count).map_err(|_| SkipReason::BadCode)?.to_be_bytes());
@@ -354,9 +370,8 @@ fn initial_locals(
 ) -> Result<Vec<u8>, SkipReason> {
     use crate::class_file::descriptor::field_slots;
     use crate::class_file::stack_map_table::verification_type::{
-        DOUBLE, INTEGER, LONG, OBJECT, UNINITIALIZED_THIS,
+        DOUBLE, FLOAT, INTEGER, LONG, OBJECT, UNINITIALIZED_THIS,
     };
-    const FLOAT: u8 = 2;
     let mut locals = Vec::new();
     if method.access_flags & ACC_STATIC == 0 {
         if method.name == b"<init>" && class.super_class != 0 {

@@ -34,7 +34,7 @@ use crate::region::{Region, RegionFault};
 use crate::remote_methods::{MethodSet, RemoteMethods};
 use crate::transform::call_sites::CallSites;
 use crate::transform::hooks::Reach;
-use crate::transform::own_calls::InsertCalls;
+use crate::transform::own_calls::{InsertCalls, Placed};
 use crate::transform::regions::Located;
 use crate::transform::rmi;
 use crate::validity::Validity;
@@ -221,6 +221,8 @@ pub struct ClassRewriter {
     remote_methods: Option<Arc<RemoteMethods>>,
     validity: Option<Validity>,
     own_calls: Option<Arc<dyn InsertCalls>>,
+    /// What became of them in the class in work.
+    own_placed: Vec<Placed>,
 }
 
 impl ClassRewriter {
@@ -333,7 +335,8 @@ impl ClassRewriter {
         self.bodies.clear();
         self.bodies_count = 0;
         self.names = None;
-        let own_calls = self.own_calls.clone();
+        let inserter = self.own_calls.clone();
+        self.own_placed.clear();
         let mut copied = class.methods_start();
         let mut rewritten = 0;
         let mut walk = class.methods();
@@ -369,7 +372,7 @@ impl ClassRewriter {
                     && method.access_flags & (ACC_PUBLIC | ACC_STATIC) == ACC_PUBLIC
                     && served.contains(&(method.name.into(), method.descriptor.into()));
                 // What is left is not told of, but for its arrays.
-                let own_calls = own_calls.as_deref().filter(|_| chosen != Some(Choice::Arrays));
+                let own_calls = inserter.as_deref().filter(|_| chosen != Some(Choice::Arrays));
                 let request = Request { id, transforms, is_remote, regions: &located, own_calls };
                 let (length, mark) = (self.methods.len(), self.appender.mark());
                 self.methods.extend_from_slice(&bytes[copied..attribute.offset]);
@@ -386,6 +389,7 @@ impl ClassRewriter {
                     Ok(changed) => {
                         copied = attribute.end();
                         rewritten += u32::from(changed);
+                        self.own_placed.append(&mut self.method.own_placed);
                         if !changed && chosen != Some(Choice::Arrays) {
                             self.reports.push(MethodReport { index, event: MethodEvent::Unchanged });
                         }
@@ -419,6 +423,7 @@ impl ClassRewriter {
         // The class attributes are walked for the check alone.
         class.finish_check(end)?;
         if rewritten == 0 {
+            self.tell(inserter.as_deref());
             return Ok(Outcome::Unchanged);
         }
         if let Some(validity) = &mut self.validity
@@ -430,6 +435,7 @@ impl ClassRewriter {
             }
             return Ok(Outcome::Skipped(reason));
         }
+        self.tell(inserter.as_deref());
         let new = self.appender.bytes();
         out.reserve(bytes.len() + new.len() + self.methods.len() + self.bodies.len());
         out.extend_from_slice(&bytes[..pool.start()]);
@@ -443,6 +449,15 @@ impl ClassRewriter {
         out.extend_from_slice(&self.bodies);
         out.extend_from_slice(&bytes[end..]);
         Ok(Outcome::Rewritten)
+    }
+}
+
+impl ClassRewriter {
+    /// Tells what became of the calls of a user of this crate.
+    fn tell(&self, inserter: Option<&dyn InsertCalls>) {
+        if let Some(inserter) = inserter.filter(|_| !self.own_placed.is_empty()) {
+            inserter.inserted(&self.own_placed);
+        }
     }
 }
 

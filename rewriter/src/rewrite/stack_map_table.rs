@@ -2,7 +2,8 @@
 //!
 //! - a frame moves to where branches to its pc arrive;
 //! - a pad, a landing and a detour get a copy of the frame of what they lead to, and that the short form that repeats it;
-//! - the handlers behind the code get empty locals, but for the local variable of ours, and a Throwable, which fits every state (JVMS 4.10.1.2);
+//! - the handlers behind the code get empty locals, but for the local variable of ours and those that they name, and a Throwable, which
+//!   fits every state (JVMS 4.10.1.2);
 //! - a trampoline gets a copy of its target's frame. Copies from elsewhere break the chain of deltas, so
 //!   then every frame is written in full;
 //! - a local variable of ours that lives in the whole method is added to every frame, which is written in full, too, unless it has the
@@ -10,6 +11,7 @@
 
 use super::SkipReason;
 use super::code_scan::CodeScan;
+use super::edits::RegionHandler;
 use super::relocation::Relocation;
 use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verification_type};
 
@@ -18,9 +20,11 @@ use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verifi
 pub(crate) struct AppendedFrames<'a> {
     /// New pcs, ascending.
     pub(crate) pcs: &'a [u32],
+    /// The first of them, which may need local variables.
+    pub(crate) handlers: &'a [RegionHandler],
     /// The Class entry of `java/lang/Throwable`.
     pub(crate) throwable: u16,
-    /// Their one local variable, if there is one.
+    /// The local variable that all have, if there is one.
     pub(crate) extra: Option<ExtraLocal>,
 }
 
@@ -258,26 +262,27 @@ impl Writer<'_> {
     }
 
     fn appended(&mut self, out: &mut Vec<u8>, frames: Option<AppendedFrames<'_>>) -> Result<(), SkipReason> {
-        let Some(AppendedFrames { pcs, throwable, extra }) = frames else { return Ok(()) };
-        let mut locals = Vec::new();
-        if let Some(extra) = extra {
-            extra.add_to(&mut locals)?;
-        }
+        let Some(AppendedFrames { pcs, handlers, throwable, extra }) = frames else { return Ok(()) };
         let [a, b] = throwable.to_be_bytes();
         let stack = [verification_type::OBJECT, a, b];
-        let frame = Frame {
-            pc: 0,
-            kind: FrameKind::Full,
-            extended: false,
-            locals_count: types(&locals).count() as u16,
-            locals: &locals,
-            stack_count: 1,
-            stack: &stack,
-        };
-        let mut next = frame;
-        for &pc in pcs {
-            self.frame(out, pc, &next)?;
-            next = repeated(frame);
+        let mut before: Option<Vec<u8>> = None;
+        for (position, &pc) in pcs.iter().enumerate() {
+            let mut locals = handlers.get(position).map_or_else(Vec::new, |handler| handler.locals.clone());
+            if let Some(extra) = extra {
+                extra.add_to(&mut locals)?;
+            }
+            let frame = Frame {
+                pc: 0,
+                kind: FrameKind::Full,
+                extended: false,
+                locals_count: types(&locals).count() as u16,
+                locals: &locals,
+                stack_count: 1,
+                stack: &stack,
+            };
+            let is_same = before.as_ref() == Some(&locals);
+            self.frame(out, pc, &if is_same { repeated(frame) } else { frame })?;
+            before = Some(locals);
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ pub(crate) struct Flow {
 }
 
 /// A method as the walk needs it.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Method<'a> {
     pub(crate) pool: &'a ConstantPool<'a>,
     pub(crate) code: &'a [u8],

@@ -148,6 +148,7 @@ impl ClassRewriter {
         if has_others {
             self.reports.push(MethodReport { index, event: MethodEvent::Wrapped });
             self.method.report(index, &mut self.reports);
+            self.own_placed.append(&mut self.method.own_placed);
             let faults = std::mem::take(&mut self.method.region_faults);
             let fault = |position: usize| faults.get(position).cloned().flatten();
             self.report_regions(regions, |position| fault(position).map_or(Ok(index), Err));

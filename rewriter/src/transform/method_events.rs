@@ -59,10 +59,10 @@ impl Transform for MethodEvents {
                 }
             }
             for (start, end) in initialized {
-                cover(&site.scan.returns, start, end, edits);
+                cover(&site.scan.returns, start, end, &mut edits.covered);
             }
         } else {
-            cover(&site.scan.returns, 0, end, edits);
+            cover(&site.scan.returns, 0, end, &mut edits.covered);
         }
         if !edits.covered.is_empty() {
             edits.least_stack = edits.least_stack.max(2);
@@ -97,18 +97,18 @@ fn handlers(table: &ExceptionTable<'_>) -> impl Iterator<Item = (u32, bool)> {
     handlers.into_iter().map(|(pc, is_typed)| (u32::from(pc), !is_typed))
 }
 
-/// Adds `start..end` without the returns to the covered ranges.
-fn cover(returns: &[u32], start: u32, end: u32, edits: &mut Edits) {
+/// Adds `start..end` without the returns to `ranges`.
+pub(super) fn cover(returns: &[u32], start: u32, end: u32, ranges: &mut Vec<PcRange>) {
     let mut from = start;
     let first = returns.partition_point(|&pc| pc < start);
     for &pc in returns[first..].iter().take_while(|&&pc| pc < end) {
         if from < pc {
-            edits.covered.push((from, pc));
+            ranges.push((from, pc));
         }
         from = pc + 1;
     }
     if from < end {
-        edits.covered.push((from, end));
+        ranges.push((from, end));
     }
 }
 

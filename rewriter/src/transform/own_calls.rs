@@ -1,53 +1,103 @@
-//! Calls of one's own: static methods that a user of this crate names, at the places that it names.
+//! Calls of one's own: static methods that a user of this crate names, at the places that it names, with the values that it names.
 //!
 //! | where | code |
 //! |---|---|
-//! | entry: in front of everything, also of what other transforms insert | push the constant; `invokestatic` |
-//! | in front of an instruction, behind what other transforms insert there | push the constant; `invokestatic` |
+//! | entry: in front of everything, also of what other transforms insert | push the arguments; `invokestatic` |
+//! | in front of an instruction, behind what other transforms insert there | the same |
+//! | behind an instruction | the same |
+//! | where an exception leaves the method: catch-any handler behind the code | store the exception; the same; `athrow` it |
 //!
-//! Branches to an instruction pass through the calls in front of it, branches to the first instruction do not pass through the entry. The
-//! call of an entry is made before `super()` in a constructor. What the called method throws leaves the method, unless the code has
-//! a handler there. With `method_events` the calls at entry and in front of returns lie outside of the events of the method.
+//! What is passed are constants and the [`Value`]s that the program has there. Values on the stack are copied over local variables behind
+//! the method's own; the stack is as it was when the call is made.
+//!
+//! Branches to an instruction pass through the calls in front of it, branches to the first instruction do not pass through the entry, and
+//! branches to what follows an instruction do not pass through the calls behind it. The call of an entry is made before `super()` in a
+//! constructor. What the called method throws leaves the method, unless the code has a handler there. With `method_events` the calls at entry
+//! and in front of returns lie outside of the events of the method, and the one where an exception leaves it in front of its end.
+//!
+//! [`rules`] chooses places and values by rules that a user writes down.
 //!
 //! ```
 //! use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, Transforms};
-//! use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method};
+//! use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method, Value};
 //! use std::sync::Arc;
 //!
-//! /// `com.acme.Hooks.entered("name of the method")` at every entry.
+//! /// `com.acme.Hooks.entered("name of the method")` at every entry, `com.acme.Hooks.left(Throwable)` where an exception leaves.
 //! #[derive(Debug)]
-//! struct Entries(Call);
+//! struct Ends {
+//!     entered: Call,
+//!     left: Call,
+//! }
 //!
-//! impl InsertCalls for Entries {
+//! impl InsertCalls for Ends {
 //!     fn insert(&self, method: &Method<'_>, calls: &mut Calls<'_>) {
-//!         if let Ok(call) = self.0.clone().with_name(method.name) {
-//!             calls.at_entry(call);
+//!         if let Ok(call) = self.entered.clone().with_name(method.name) {
+//!             // A constant can be passed everywhere.
+//!             let _ = calls.at_entry(call);
 //!         }
+//!         // No exception leaves a method that only returns: that is an error, too.
+//!         let _ = calls.at_throw(self.left.clone());
 //!     }
 //! }
 //!
 //! let class = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/Greeter.class"));
 //! let mut rewriter = ClassRewriter::new(Transforms::NONE);
-//! rewriter.insert_calls(Some(Arc::new(Entries(Call::new("com/acme/Hooks", "entered")?))));
+//! let entered = Call::new("com/acme/Hooks", "entered")?;
+//! let left = Call::new("com/acme/Hooks", "left")?.with_value(Value::Exception, b"Ljava/lang/Throwable;")?;
+//! rewriter.insert_calls(Some(Arc::new(Ends { entered, left })));
 //! let mut rewritten = Vec::new();
 //! let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(1), &mut rewritten)?;
 //! assert_eq!(outcome, Outcome::Rewritten);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod absent;
+mod call;
+mod emit;
+mod places;
+pub mod rules;
+
 use super::MethodSite;
-use crate::class_file::{CodeAttribute, ConstantPool, mutf8, opcode};
+use crate::class_file::annotation::annotation_types;
+use crate::class_file::{Attributes, ClassFile, CodeAttribute, ConstantPool};
 use crate::rewrite::SkipReason;
 use crate::rewrite::code_scan::CodeScan;
-use crate::rewrite::edits::{Edits, Place, Snippet};
-use instrument_names::glob::push_modified_utf8_str;
-use instrument_names::printable::printable;
+use crate::rewrite::edits::Edits;
+use crate::rewrite::uninitialized;
+pub use absent::Absent;
+pub use call::{BadCall, Call, Value};
+use emit::Emission;
+pub use places::Operation;
+use places::{At, Places};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Says which calls methods get. One object serves all threads.
 pub trait InsertCalls: fmt::Debug + Send + Sync {
     /// Called for each method with code that is rewritten, in the order of the class; adds to `calls` what this method gets.
     fn insert(&self, method: &Method<'_>, calls: &mut Calls<'_>);
+
+    /// Whether a method (internal name of its class, its name and descriptor, in modified UTF-8) may get calls. Others are left as they are
+    /// unless something else is inserted.
+    fn concerns(&self, _class: &[u8], _name: &[u8], _descriptor: &[u8]) -> bool {
+        true
+    }
+
+    /// Called for each class that was rewritten or left unchanged: what became of the calls that [`insert`](Self::insert) has added to it
+    /// under a number.
+    fn inserted(&self, _placed: &[Placed]) {}
+}
+
+/// A call that was added under a number; see [`Calls::under`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Placed {
+    /// The number.
+    pub number: u32,
+    /// The method, by its position in the class.
+    pub method: u16,
+    /// Why there is none, if there is none.
+    pub absent: Option<Absent>,
 }
 
 /// A method as it was before anything was inserted.
@@ -62,210 +112,227 @@ pub struct Method<'a> {
     pub descriptor: &'a [u8],
     /// `access_flags` (JVMS table 4.6-A).
     pub access_flags: u16,
+    /// What it was given by [`Choice::Rewrite`](crate::rewrite::Choice::Rewrite).
+    pub id: u32,
     /// The constant pool that the code names.
     pub pool: &'a ConstantPool<'a>,
     /// Its code: the instructions are those of `Instructions::new(method.code.code)`.
     pub code: &'a CodeAttribute<'a>,
+    /// The class file.
+    file: &'a [u8],
+    /// Position in the class.
+    index: u16,
 }
 
-/// A call of a static method that returns nothing, with at most one constant as its argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    owner: Vec<u8>,
-    name: Vec<u8>,
-    argument: Argument,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Argument {
-    None,
-    Int(i32),
-    Text(Vec<u8>),
-}
-
-/// A call that no class file can hold, or a place where none can stand.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadCall {
-    /// The name of the class.
-    #[error("`{}` is no class name as class files have it, such as com/acme/Hooks", printable(.0))]
-    Owner(String),
-    /// The name of the method.
-    #[error("`{}` is no name of a static method", printable(.0))]
-    Name(String),
-    /// The length of a text in bytes of modified UTF-8.
-    #[error("a text of {0} bytes; a constant holds 65,535")]
-    Text(usize),
-    /// The place.
-    #[error("no instruction begins at pc {0}")]
-    Pc(u32),
-}
-
-/// Most bytes of a `CONSTANT_Utf8` (JVMS 4.4.7).
-const MAX_UTF8: usize = 65_535;
-
-impl Call {
-    /// A call of `owner.name()`: a static method without result of a class (not of an interface). `owner` is an internal name:
-    /// `com/acme/Hooks`.
-    ///
-    /// # Errors
-    /// Names that JVMS 4.2 does not allow.
-    pub fn new(owner: &str, name: &str) -> Result<Self, BadCall> {
-        let is_name = |text: &str, never: &[char]| {
-            !text.is_empty() && text.len() <= MAX_UTF8 / 2 && !text.contains(never)
-        };
-        if !owner.split('/').all(|part| is_name(part, &['.', ';', '['])) || owner.len() > MAX_UTF8 / 2 {
-            return Err(BadCall::Owner(owner.to_owned()));
-        }
-        if !is_name(name, &['.', ';', '[', '/', '<', '>']) {
-            return Err(BadCall::Name(name.to_owned()));
-        }
-        Ok(Self { owner: modified_utf8(owner), name: modified_utf8(name), argument: Argument::None })
-    }
-
-    /// The same method with an `int`: `(I)V`.
-    #[must_use]
-    pub fn with_int(self, argument: i32) -> Self {
-        Self { argument: Argument::Int(argument), ..self }
-    }
-
-    /// The same method with a String: `(Ljava/lang/String;)V`.
-    ///
-    /// # Errors
-    /// The text is longer than a constant can be.
-    pub fn with_text(self, argument: &str) -> Result<Self, BadCall> {
-        self.with_encoded(modified_utf8(argument))
-    }
-
-    /// As [`with_text`](Self::with_text), of a name as the class file has it, in modified UTF-8.
-    ///
-    /// # Errors
-    /// The text is longer than a constant can be.
-    pub fn with_name(self, argument: &[u8]) -> Result<Self, BadCall> {
-        let mut text = Vec::with_capacity(argument.len());
-        // Bytes that are no modified UTF-8 would make a class that the JVM refuses.
-        mutf8::code_units(argument).for_each(|unit| mutf8::push_unit(unit, &mut text));
-        self.with_encoded(text)
-    }
-
-    fn with_encoded(self, text: Vec<u8>) -> Result<Self, BadCall> {
-        match text.len() {
-            0..=MAX_UTF8 => Ok(Self { argument: Argument::Text(text), ..self }),
-            length => Err(BadCall::Text(length)),
-        }
-    }
-
-    /// The descriptor of the method that is called.
-    pub fn descriptor(&self) -> &'static str {
-        match self.argument {
-            Argument::None => "()V",
-            Argument::Int(_) => "(I)V",
-            Argument::Text(_) => "(Ljava/lang/String;)V",
-        }
-    }
-
-    fn snippet(&self, site: &mut MethodSite<'_>) -> Result<Snippet, SkipReason> {
-        let push = match &self.argument {
-            Argument::None => Snippet::default(),
-            Argument::Int(value) => site.push(*value as u32)?,
-            Argument::Text(text) => {
-                let index = site.appender.own_string(text)?;
-                site.push_constant(index)
+impl Method<'_> {
+    /// Descriptors of the types of the annotations that the method has in the class file, whether they are visible at run time or not.
+    pub fn annotations(&self) -> Vec<Vec<u8>> {
+        let of = |class: &ClassFile<'_>| {
+            let mut methods = class.methods();
+            for _ in 0..self.index {
+                methods.next().ok()?;
             }
+            Some(annotations(methods.next().ok()??.attributes(), &class.pool))
         };
-        let [a, b] = site.appender.named_method(&self.owner, &self.name, self.descriptor())?.to_be_bytes();
-        Ok(push.with(&[opcode::INVOKESTATIC, a, b]))
+        ClassFile::parse(self.file).ok().and_then(|class| of(&class)).unwrap_or_default()
+    }
+
+    /// The same of its class.
+    pub fn class_annotations(&self) -> Vec<Vec<u8>> {
+        let class = ClassFile::parse(self.file);
+        class.map(|class| annotations(class.attributes(), &class.pool)).unwrap_or_default()
+    }
+
+    /// Internal names of the direct superclass and superinterfaces of its class.
+    pub fn supers(&self) -> Vec<Vec<u8>> {
+        let Ok(class) = ClassFile::parse(self.file) else { return Vec::new() };
+        let interfaces = class.interfaces().filter_map(|index| class.pool.class_name(index).ok());
+        let above = class.super_name().ok().flatten();
+        above.into_iter().chain(interfaces).map(<[u8]>::to_vec).collect()
     }
 }
 
-fn modified_utf8(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    push_modified_utf8_str(text, &mut bytes);
-    bytes
+fn annotations(mut attributes: Attributes<'_>, pool: &ConstantPool<'_>) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    while let Ok(Some(attribute)) = attributes.next() {
+        let name = pool.utf8_or_empty(attribute.name_index);
+        if [&b"RuntimeVisibleAnnotations"[..], b"RuntimeInvisibleAnnotations"].contains(&name) {
+            let types = annotation_types(attribute.info).unwrap_or_default();
+            found.extend(types.into_iter().map(|index| pool.utf8_or_empty(index).to_vec()));
+        }
+    }
+    found
 }
 
 /// The calls that a method gets. Several at one place are made in the order in which they were added.
 #[derive(Debug)]
 pub struct Calls<'a> {
     scan: &'a CodeScan,
-    /// In front of the instruction at this pc; none: at the entry.
-    placed: Vec<(Option<u32>, Call)>,
+    places: Places<'a>,
+    placed: Vec<(At, Call)>,
+    number: Option<u32>,
+    method: u16,
+    reports: Vec<Placed>,
 }
 
 impl Calls<'_> {
     /// When the method is entered, once for each time.
-    pub fn at_entry(&mut self, call: Call) {
-        self.placed.push((None, call));
+    ///
+    /// # Errors
+    /// The call passes what is not there; nothing is added. So it is with the others.
+    pub fn at_entry(&mut self, call: Call) -> Result<(), BadCall> {
+        self.add(At::Entry, call)
     }
 
     /// In front of the instruction at `pc`, whichever way leads there.
     ///
     /// # Errors
-    /// No instruction begins there; nothing is added.
+    /// No instruction begins there, or the call passes what is not there.
     pub fn before(&mut self, pc: u32, call: Call) -> Result<(), BadCall> {
-        if !self.scan.is_instruction(pc as usize) {
-            return Err(BadCall::Pc(pc));
-        }
-        self.placed.push((Some(pc), call));
-        Ok(())
+        self.add(At::Before(pc), call)
+    }
+
+    /// Behind the instruction at `pc`, when control goes on from it to the next.
+    ///
+    /// # Errors
+    /// No instruction begins there, control never goes on from it, or the call passes what is not there.
+    pub fn after(&mut self, pc: u32, call: Call) -> Result<(), BadCall> {
+        self.add(At::After(pc), call)
     }
 
     /// In front of every return of the method; not where it ends by an exception.
-    pub fn before_returns(&mut self, call: &Call) {
-        self.placed.extend(self.scan.returns.iter().map(|&pc| (Some(pc), call.clone())));
+    ///
+    /// # Errors
+    /// The call passes what is not there. It is then in front of no return.
+    pub fn before_returns(&mut self, call: &Call) -> Result<(), BadCall> {
+        for &pc in &self.scan.returns {
+            self.places.check(At::Before(pc), call)?;
+        }
+        self.scan.returns.iter().try_for_each(|&pc| self.add(At::Before(pc), call.clone()))
     }
+
+    /// Where an exception leaves the method, which goes on then.
+    ///
+    /// # Errors
+    /// None can, or the call passes what is not there.
+    pub fn at_throw(&mut self, call: Call) -> Result<(), BadCall> {
+        self.add(At::Throw, call)
+    }
+
+    /// What is added from now on is reported to [`InsertCalls::inserted`] under this number.
+    pub fn under(&mut self, number: u32) {
+        self.number = Some(number);
+    }
+
+    /// Reports that a call was not added.
+    pub fn leave(&mut self, absent: Absent) {
+        self.report(Some(absent));
+    }
+
+    fn add(&mut self, at: At, call: Call) -> Result<(), BadCall> {
+        self.places.check(at, &call)?;
+        self.placed.push((at, call));
+        self.report(None);
+        Ok(())
+    }
+
+    fn report(&mut self, absent: Option<Absent>) {
+        let method = self.method;
+        self.reports.extend(self.number.map(|number| Placed { number, method, absent }));
+    }
+}
+
+/// What the planning of a method needs besides its site.
+pub(crate) struct Inserting<'a> {
+    pub(crate) inserter: &'a dyn InsertCalls,
+    pub(crate) access_flags: u16,
+    /// The class file.
+    pub(crate) file: &'a [u8],
+    /// Position of the method in the class.
+    pub(crate) index: u16,
 }
 
 /// Comes behind all other transforms: what is in front of a return is then behind the event of the exit, where no handler of ours leads
 /// an exception of the called method to a second one.
 pub(crate) fn plan(
-    inserter: &dyn InsertCalls,
-    access_flags: u16,
+    inserting: &Inserting<'_>,
     site: &mut MethodSite<'_>,
     edits: &mut Edits,
+    reports: &mut Vec<Placed>,
 ) -> Result<(), SkipReason> {
+    let &Inserting { inserter, access_flags, file, index } = inserting;
     let method = Method {
         class: site.class,
         name: site.name,
         descriptor: site.descriptor,
         access_flags,
+        id: site.id,
         pool: site.pool,
         code: site.code,
+        file,
+        index,
     };
-    let mut calls = Calls { scan: site.scan, placed: Vec::new() };
+    let flow = site.flow.take();
+    let walked = uninitialized::Method {
+        pool: site.pool,
+        code: site.code.code,
+        scan: site.scan,
+        exception_table: site.code.exception_table,
+        frames: site.frames,
+        is_constructor: site.is_constructor,
+        is_static: site.is_static,
+        descriptor: site.descriptor,
+    };
+    let places = Places::new(walked, site.class, flow);
+    let mut calls = Calls {
+        scan: site.scan,
+        places,
+        placed: Vec::new(),
+        number: None,
+        method: index,
+        reports: Vec::new(),
+    };
     inserter.insert(&method, &mut calls);
-    for (pc, call) in calls.placed {
-        let snippet = call.snippet(site)?;
-        edits.need_stack(u16::from(call.argument != Argument::None));
-        match pc {
-            None => edits.first.push(snippet),
-            Some(pc) => edits.insert(pc, Place::Before, snippet),
-        }
-    }
-    Ok(())
+    let Calls { mut places, placed, reports: new, .. } = calls;
+    reports.extend(new);
+    let emitted = emit(placed, &mut places, site, edits);
+    site.flow = places.into_flow();
+    emitted
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_no_class_file_has_are_refused() {
-        for owner in ["", "/", "a/", "a//b", "a.B", "La/B;", "[I"] {
-            assert_eq!(Call::new(owner, "f"), Err(BadCall::Owner(owner.to_owned())));
+fn emit(
+    placed: Vec<(At, Call)>,
+    places: &mut Places<'_>,
+    site: &mut MethodSite<'_>,
+    edits: &mut Edits,
+) -> Result<(), SkipReason> {
+    let (mut entry, mut throw) = (Vec::new(), Vec::new());
+    let mut around: BTreeMap<u32, [Vec<Call>; 2]> = BTreeMap::new();
+    let mut passes_locals = false;
+    for (at, call) in placed {
+        passes_locals |= call.passes_locals();
+        match at {
+            At::Entry => entry.push(call),
+            At::Before(pc) => around.entry(pc).or_default()[0].push(call),
+            At::After(pc) => around.entry(pc).or_default()[1].push(call),
+            At::Throw => throw.push(call),
         }
-        for name in ["", "<init>", "a.b", "a/b", "a;"] {
-            assert_eq!(Call::new("a/B", name), Err(BadCall::Name(name.to_owned())));
-        }
-        let call = Call::new("a/B", "f").unwrap();
-        assert_eq!(call.descriptor(), "()V");
-        assert_eq!(call.clone().with_int(-1).descriptor(), "(I)V");
-        assert_eq!(call.clone().with_text("x").unwrap().descriptor(), "(Ljava/lang/String;)V");
-        assert_eq!(call.clone().with_text(&"x".repeat(65_536)), Err(BadCall::Text(65_536)));
-        assert_eq!(call.clone().with_name(b"\0\xff").unwrap(), call.clone().with_text("\0\u{ff}").unwrap());
-        // NUL takes two bytes in modified UTF-8.
-        assert_eq!(call.with_text(&"\0".repeat(32_768)), Err(BadCall::Text(65_536)));
-        let message = Call::new("a\u{1b}.B", "f").unwrap_err().to_string();
-        assert_eq!(message, "`a\\u001b.B` is no class name as class files have it, such as com/acme/Hooks");
     }
+    let ranges =
+        if throw.is_empty() { Vec::new() } else { places.thrown_from().map_err(|_| SkipReason::BadCode)? };
+    let around: Vec<_> =
+        around.into_iter().map(|(pc, calls)| (pc, places.behind(pc), places.operation(pc), calls)).collect();
+    let locals = match passes_locals {
+        true => places.locals().map_err(|_| SkipReason::BadCode)?,
+        false => &[],
+    };
+    let mut emission = Emission { site, edits, locals };
+    emission.entry(&entry)?;
+    for (pc, behind, operation, [before, after]) in around {
+        emission.around(pc, behind, operation.as_ref(), &before, &after)?;
+    }
+    if !throw.is_empty() {
+        emission.throw(&throw, ranges)?;
+    }
+    Ok(())
 }

@@ -158,7 +158,12 @@ pub(crate) fn plan(
             continue;
         }
         let snippet = call(site, Snippet::default(), Hook::RegionLeft, number)?.with(&[opcode::ATHROW]);
-        edits.region_handlers.push(RegionHandler { snippet, start: Some(range.0), ranges });
+        edits.region_handlers.push(RegionHandler {
+            snippets: vec![snippet],
+            start: Some(range.0),
+            ranges,
+            locals: Vec::new(),
+        });
     }
     Ok(())
 }

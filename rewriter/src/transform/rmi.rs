@@ -360,5 +360,10 @@ fn exits(site: &MethodSite<'_>, edits: &mut Edits, returned: Snippet, thrown: Sn
 /// A handler for what nothing else in the method handles.
 fn handler(edits: &mut Edits, snippet: Snippet, ranges: Vec<(u32, u32)>) {
     edits.least_stack = edits.least_stack.max(2);
-    edits.region_handlers.push(RegionHandler { snippet, start: None, ranges });
+    edits.region_handlers.push(RegionHandler {
+        snippets: vec![snippet],
+        start: None,
+        ranges,
+        locals: Vec::new(),
+    });
 }

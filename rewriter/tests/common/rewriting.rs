@@ -154,7 +154,8 @@ impl InsertCalls for Everywhere {
     fn insert(&self, method: &Method<'_>, calls: &mut Calls<'_>) {
         let call = Call::new(OWN, "hook").expect("a name");
         let mut count = 1;
-        calls.at_entry(call.clone().with_name(method.name).expect("a short name"));
+        let named = call.clone().with_name(method.name).expect("a short name");
+        calls.at_entry(named).expect("a constant is everywhere");
         let instructions: Vec<_> = instruction::Instructions::new(method.code.code)
             .map(|one| one.expect("an instruction"))
             .collect();
@@ -162,7 +163,7 @@ impl InsertCalls for Everywhere {
             calls.before(one.pc as u32, call.clone().with_int(one.pc as i32)).expect("an instruction");
             count += 1;
         }
-        calls.before_returns(&call);
+        calls.before_returns(&call).expect("nothing is passed");
         count += instructions.iter().filter(|one| opcode::is_return(one.opcode)).count();
         assert!(calls.before(method.code.code.len() as u32, call).is_err(), "a call behind the code");
         self.0.lock().expect("no panic before").insert(method.code.code_offset, count);
