@@ -7,6 +7,8 @@
 //! | [`word`] | options whose value is one of a few words: transforms, what is recorded, .. |
 //! | [`keys`] | the keys of the agent's option string, what each takes, and how the string is written and split |
 //! | [`ctl`] | requests to a running program: the protocol, and where the socket is |
+//! | [`place`] | where in a file of options something stands |
+//! | [`probes`] | the file of rules that say which calls of one's own are inserted where |
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
 //! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
 
@@ -14,6 +16,8 @@ pub mod answer;
 pub mod attach;
 pub mod ctl;
 pub mod keys;
+pub mod place;
+pub mod probes;
 pub mod run;
 pub mod selection;
 pub mod word;

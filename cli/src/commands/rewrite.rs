@@ -18,11 +18,12 @@ use crate::rewriting::engine::{self, FileKind, InputFile, Sink, Unit, UnitKind};
 use crate::rewriting::id_file::IdFile;
 use crate::rewriting::input::{self, Job};
 use crate::rewriting::launcher::Launcher;
+use crate::rewriting::probes::{Outcome, Probes};
 use crate::rewriting::tree::Tree;
 use anyhow::{Context, Result};
 use instrument_control::word::{Record, Transform};
 use instrument_names::id_map::IdMap;
-use instrument_rewriter::account::Tally;
+use instrument_rewriter::account::{ProbeRecord, Tally};
 use serde::Serialize;
 use staging::Staging;
 use std::fs;
@@ -67,6 +68,18 @@ pub(crate) struct Opts {
     #[arg(long)]
     verify: bool,
 
+    /// Insert calls of static methods of your own, where the rules in this file say; nothing else, unless --transform asks for it
+    ///
+    /// A rule says in which methods (patterns, annotations, supertypes), where (entry, return, throw, calls, fields, new objects, lines) which
+    /// public static method is called with what. Its class is looked for in the inputs and on --class-path; the types of what is passed are
+    /// checked. The outputs are checked as with --verify. The program needs the class when it runs.
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
+    probes: Option<PathBuf>,
+
+    /// Archives and directories with more classes for --probes and --verify, separated as in a class path
+    #[arg(hide_short_help = true, long, value_name = "PATH")]
+    class_path: Option<std::ffi::OsString>,
+
     /// Print a summary as JSON
     #[arg(long)]
     json: bool,
@@ -109,7 +122,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
 }
 
 fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
-    let mut settings = Settings::resolve(opts.settings, talk)?;
+    let mut settings = Settings::resolve_with(opts.settings, opts.probes.is_some(), talk)?;
     if settings.record == Record::Off {
         // It is said to the program when it runs, and to this command only because both read the same environment.
         talk.note(format_args!("record=off is about a run: the program will record, unless it is started with INSTRUMENT_RECORD=off"));
@@ -135,18 +148,31 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         engine::restrict_to_subclasses(&units, &mut settings)?;
     }
 
+    // Before an input is replaced.
+    let verifies = (opts.verify || opts.probes.is_some()) && !jobs.is_empty();
+    let mut judge =
+        verifies.then(|| Judge::open(std::env::var_os("JAVA_HOME").map(PathBuf::from), talk)).transpose()?;
+    let class_path = opts.class_path.iter().flat_map(std::env::split_paths);
+    let class_path: Vec<String> = class_path.map(|path| path.display().to_string()).collect();
+    let probes = match (&opts.probes, &mut judge) {
+        (Some(file), Some(judge)) => Some(Probes::open(file, &units, &class_path, judge.jdk())?),
+        _ => None,
+    };
+    settings.own_calls = probes.as_ref().map(|probes| probes.rules() as _);
+    if let Some(judge) = &mut judge {
+        judge.class_path = class_path;
+    }
     let names = |path: fn(&Job) -> &PathBuf| {
         jobs.iter().map(|job| path(job).display().to_string()).collect::<Vec<_>>()
     };
-    // Before an input is replaced.
-    let verifies = opts.verify && !jobs.is_empty();
-    let judge =
-        verifies.then(|| Judge::open(std::env::var_os("JAVA_HOME").map(PathBuf::from), talk)).transpose()?;
     let originals = judge.as_ref().map(|judge| judge.all(&names(|job| &job.source))).transpose()?;
 
     let mut staging = Staging::new(&jobs, &units, &settings, talk)?;
     staging.record_what_is_not_followed(&trees)?;
-    let rewritten = engine(&units, &settings, &mut ids, &mut staging)?;
+    let mut rewritten = engine(&units, &settings, &mut ids, &mut staging)?;
+    if let Some(probes) = &probes {
+        rewritten.unmatched += account_for_probes(probes, &units, &mut staging, talk)?;
+    }
     let (mut outputs, mut tally) = staging.finish(&trees, &settings)?;
     tally.add(&rewritten);
     if let Some(file) = &mut id_file {
@@ -166,7 +192,9 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         say_what_was_done(&tally, &settings, talk);
     }
     let homeless = |job: &&Job| job.kind == UnitKind::ClassFile && settings.ids.is_none();
-    if tally.methods.rewritten > 0
+    let needs_ids = settings.records() || probes.as_ref().is_some_and(Probes::pass_ids);
+    if needs_ids
+        && tally.methods.rewritten > 0
         && let Some(job) = jobs.iter().find(homeless)
     {
         talk.warn(format_args!(
@@ -199,6 +227,31 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         return Ok(Exit::Negative);
     }
     Ok(if settings.strict && tally.skipped() + tally.unmatched > 0 { Exit::Partial } else { Exit::Done })
+}
+
+/// Says what became of each rule; returns how many fit nothing.
+fn account_for_probes(
+    probes: &Probes,
+    units: &[Unit],
+    staging: &mut Staging<'_>,
+    talk: &Talk,
+) -> Result<u64> {
+    let mut unmatched = 0;
+    for Outcome { rule, tally, why } in probes.outcomes(units)? {
+        let file = probes.file();
+        let (places, methods, left) = (tally.places, tally.methods, &tally.left);
+        staging.probe(&ProbeRecord { file, rule, places, methods, left })?;
+        if places == 0 {
+            unmatched += 1;
+            why.iter().for_each(|why| talk.warn(format_args!("{file}: rule '{rule}' fits nothing: {why}")));
+            continue;
+        }
+        let reasons: Vec<String> = left.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let left = if reasons.is_empty() { String::new() } else { format!("; left: {}", reasons.join(", ")) };
+        let (places, methods) = (number(places, "place"), number(methods, "method"));
+        talk.note(format_args!("probe '{rule}': {places} in {methods}{left}"));
+    }
+    Ok(unmatched)
 }
 
 /// Stages a copy of an input that needs nothing, if its output is to be another file.

@@ -132,15 +132,15 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
 
 /// A JVM whose judgement is asked for, and where it finds classes.
 pub(crate) struct Judge {
-    jdk: Option<Jdk>,
+    jdk: Option<Arc<Jdk>>,
     jvm: Jvm,
-    class_path: Vec<String>,
+    pub(crate) class_path: Vec<String>,
 }
 
 impl Judge {
     /// The JDK in this directory, or else the one of the `java` on the path.
     pub(crate) fn open(home: Option<PathBuf>, talk: &Talk) -> Result<Judge> {
-        let jdk = home.or_else(jdk_on_path).map(|home| open_jdk(&home)).transpose()?;
+        let jdk = home.or_else(jdk_on_path).map(|home| open_jdk(&home).map(Arc::new)).transpose()?;
         if jdk.is_none() {
             talk.caution(format_args!(
                 "no JDK was found: its classes are assumed; name one with --java-home or JAVA_HOME"
@@ -149,6 +149,11 @@ impl Judge {
         let mut jvm = Jvm::default();
         jvm.newest_major = jdk.as_ref().map_or(jvm.newest_major, |jdk| jdk.newest_major);
         Ok(Judge { jdk, jvm, class_path: Vec::new() })
+    }
+
+    /// Its JDK.
+    pub(crate) fn jdk(&self) -> Option<Arc<Jdk>> {
+        self.jdk.clone()
     }
 
     /// Reads and judges all classes of some inputs.
@@ -164,7 +169,7 @@ impl Judge {
                 Ok(())
             })?;
         }
-        let mut places = Places::new(self.jdk.as_ref());
+        let mut places = Places::new(self.jdk.clone());
         let summaries: Vec<_> = subjects.par_iter().map(|subject| Summary::parse(&subject.bytes)).collect();
         // Versions of a class for some JVMs do not stand in for the class.
         let (mut first, mut last) = (Vec::new(), Vec::new());

@@ -29,6 +29,7 @@
 use crate::io::exit::usage;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
+use instrument_control::place::place;
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
@@ -221,14 +222,6 @@ impl Config {
     pub(crate) fn exclude(&self) -> Option<Vec<String>> {
         self.exclude.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
-}
-
-/// `FILE:LINE:COLUMN` of a part of the text.
-fn place(text: &str, name: &str, span: Range<usize>) -> String {
-    let before = &text[..span.start.min(text.len())];
-    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    let column = before[line_start..].chars().count() + 1;
-    format!("{name}:{}:{column}", before.matches('\n').count() + 1)
 }
 
 /// Whether a path that is relative to the working directory stays in it, also when its links are followed.

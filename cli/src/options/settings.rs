@@ -18,10 +18,12 @@ use instrument_names::word::Word;
 use instrument_rewriter::account;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
+use instrument_rewriter::transform::own_calls::InsertCalls;
 use std::fs::File;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The options that the environment and the configuration file know as well.
 #[derive(Debug, Default, clap::Args)]
@@ -216,6 +218,9 @@ pub(crate) struct Settings {
     pub(crate) roots: Vec<String>,
     #[serde(rename = "region", serialize_with = "names")]
     pub(crate) regions: Vec<Region>,
+    /// Of `rewrite`: calls of the user's own.
+    #[serde(skip)]
+    pub(crate) own_calls: Option<Arc<dyn InsertCalls>>,
     /// Of `rewrite`; it is not among the options that can be in a file.
     #[serde(rename = "launcher-agent", skip_serializing_if = "Option::is_none")]
     pub(crate) launcher: Option<Launcher>,
@@ -233,6 +238,11 @@ impl Settings {
     /// # Errors
     /// A file that cannot be read, a bad pattern, or something that is not available: all wrong usage.
     pub(crate) fn resolve(opts: Opts, talk: &Talk) -> Result<Settings> {
+        Self::resolve_with(opts, false, talk)
+    }
+
+    /// The same, with probes of the user's own or without: with them, nothing else is inserted unless it is asked for.
+    pub(crate) fn resolve_with(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Settings> {
         let config = Config::read(opts.config.as_deref(), talk)?;
         let include = opts.include.or_else(|| config.include()).unwrap_or_default();
         let exclude = opts.exclude.or_else(|| config.exclude()).unwrap_or_default();
@@ -242,7 +252,7 @@ impl Settings {
         let (ids, report) = (config.ids(), config.report());
         let strip_signatures = opts.strip_signatures.or(config.strip_signatures()).unwrap_or(false);
         let record = opts.record.or(config.record).unwrap_or(Record::Tree);
-        let usual = Transform::defaults(!regions.is_empty(), record).to_vec();
+        let usual = Transform::defaults(!regions.is_empty() || has_probes, record).to_vec();
         let library_calls = opts.library_calls.or(config.library_calls).unwrap_or(LibraryCalls::None);
         let of_filter = if library_calls == LibraryCalls::All { &[][..] } else { &include[..] };
         let settings = Settings {
@@ -260,6 +270,7 @@ impl Settings {
             timing: opts.timing.or(config.timing).unwrap_or(Timing::Auto),
             roots,
             regions,
+            own_calls: None,
             launcher: None,
             report: opts.report.or(report),
             strict: opts.strict.or(config.strict).unwrap_or(false),
@@ -267,7 +278,7 @@ impl Settings {
             jobs: opts.jobs.or(config.jobs).map_or_else(processors, NonZeroUsize::get),
             level: opts.level.or(config.level).unwrap_or_default(),
         };
-        settings.check()?;
+        settings.check(has_probes)?;
         Ok(settings)
     }
 
@@ -300,8 +311,13 @@ impl Settings {
             .with(keys::NATIVE, self.native.then_some(selection::NATIVE_AT_CALLS))
     }
 
-    fn check(&self) -> Result<()> {
-        if self.transforms.is_empty() && self.regions.is_empty() {
+    /// Whether the program will record: else only calls of the user's own are inserted, and no recorder is needed.
+    pub(crate) fn records(&self) -> bool {
+        !self.transforms.is_empty() || !self.regions.is_empty()
+    }
+
+    fn check(&self, has_probes: bool) -> Result<()> {
+        if !self.records() && !has_probes {
             let words: Vec<&str> = Transform::WORDS.iter().map(|(word, ..)| *word).collect();
             return Err(usage(format!("the list of transforms is empty; there are {}", words.join(", "))));
         }

@@ -152,7 +152,7 @@ fn survey(units: &[Unit], settings: &Settings, instrumenter: &mut Instrumenter<'
 }
 
 /// Reads all classes of all inputs that are to be rewritten. What is no class is dealt with then.
-fn visit_classes(units: &[Unit], mut visit: impl FnMut(&ClassFile<'_>)) -> Result<()> {
+pub(super) fn visit_classes(units: &[Unit], mut visit: impl FnMut(&ClassFile<'_>)) -> Result<()> {
     let mut add = |bytes: &[u8]| {
         if let Ok(class) = ClassFile::parse(bytes) {
             visit(&class);
@@ -194,6 +194,9 @@ pub(crate) fn run(
     instrumenter.time(settings.regions.iter().cloned().collect());
     survey(units, settings, &mut instrumenter)?;
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
+    if let Some(inserter) = &settings.own_calls {
+        instrumenter.insert_calls(inserter.clone());
+    }
     if sink.wants_records() {
         let records = records.clone();
         instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
@@ -209,7 +212,7 @@ pub(crate) fn run(
              for other programs use instrument jdk-patch",
         ));
     }
-    if settings.runtime == RuntimeOption::Classpath && !units.is_empty() {
+    if settings.runtime == RuntimeOption::Classpath && !units.is_empty() && settings.records() {
         engine.sink.beside(0, runtime::JAR_NAME, &runtime::jar()?)?;
     }
     let links = transforms.thread_links || transforms.hand_over;
@@ -246,7 +249,7 @@ pub(crate) fn run(
 }
 
 /// The names of a class and of its methods, as reports have them.
-fn add_names(class: &ClassFile<'_>, names: &mut Vec<String>) {
+pub(super) fn add_names(class: &ClassFile<'_>, names: &mut Vec<String>) {
     let Ok(name) = class.name() else { return };
     let name = mutf8::escape(name).replace('/', ".");
     let mut methods = class.methods();
@@ -288,11 +291,14 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn unit(&mut self, index: usize) -> Result<()> {
         let unit = &self.units[index];
-        let embed = self.settings.runtime == RuntimeOption::Embed;
+        let records = self.settings.records();
+        let embed = self.settings.runtime == RuntimeOption::Embed && records;
         let launcher = self.launcher(unit)?;
         self.launched += usize::from(launcher.is_some());
-        let mut entries =
-            vec![properties::properties(&unit.profile_name(), self.settings, launcher.is_some())];
+        let mut entries = Vec::new();
+        if records {
+            entries.push(properties::properties(&unit.profile_name(), self.settings, launcher.is_some()));
+        }
         if embed {
             entries.extend(runtime::classes());
         }
@@ -301,6 +307,7 @@ impl<'a> Engine<'a> {
             RuntimeOption::Classpath => ModuleChange::AddRequires,
             RuntimeOption::None => ModuleChange::None,
         };
+        let module = if records { module } else { ModuleChange::None };
         self.instrumenter.set_runtime(Runtime { entries, module });
         let mut loose = Vec::new();
         for (position, file) in unit.files.iter().enumerate() {
@@ -347,6 +354,7 @@ impl<'a> Engine<'a> {
         })?;
         if self.instrumenter.modules() > modules
             && self.settings.runtime == RuntimeOption::Embed
+            && self.settings.records()
             && let Some(first) = self.modular.replace(name.clone())
         {
             return Err(usage(format!(
@@ -419,7 +427,8 @@ impl<'a> Engine<'a> {
         }
         let extras = self.instrumenter.output_entries();
         if unit.kind == UnitKind::ClassFile {
-            if !extras.is_empty() && self.settings.runtime == RuntimeOption::Embed {
+            let embeds = self.settings.runtime == RuntimeOption::Embed && self.settings.records();
+            if !extras.is_empty() && embeds {
                 self.sink.note(format_args!(
                     "{}: a class file cannot contain the runtime; --runtime classpath writes it as {}",
                     unit.label,

@@ -5,6 +5,7 @@ pub(crate) mod id_file;
 pub(crate) mod input;
 pub(crate) mod jdk;
 pub(crate) mod launcher;
+pub(crate) mod probes;
 pub(crate) mod properties;
 mod remarks;
 pub(crate) mod runtime;

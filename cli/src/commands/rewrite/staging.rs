@@ -9,7 +9,7 @@ use crate::rewriting::input::Job;
 use crate::rewriting::tree::{self, Tree};
 use anyhow::{Context, Result};
 use instrument_names::id_map::{ENTRY_NAME, IdMap, gz};
-use instrument_rewriter::account::{self, ClassRecord, Outcome, Tally};
+use instrument_rewriter::account::{self, ClassRecord, Outcome, ProbeRecord, Tally};
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -78,6 +78,14 @@ impl<'a> Staging<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Accounts for a rule of `--probes`.
+    pub(super) fn probe(&mut self, record: &ProbeRecord<'_>) -> Result<()> {
+        match &mut self.report {
+            Some(report) => account::write_probe(record, report).context("writing the report"),
+            None => Ok(()),
+        }
     }
 
     /// Copies what the engine did not see, and closes the account.

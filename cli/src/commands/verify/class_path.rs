@@ -13,13 +13,13 @@ type Classes = HashMap<Box<[u8]>, Arc<Summary>>;
 
 /// Inputs and class path first, then the JDK, from which classes are read when they are asked for.
 #[derive(Default)]
-pub(crate) struct Places<'j> {
+pub(crate) struct Places {
     classes: Classes,
-    jdk: Option<&'j Jdk>,
+    jdk: Option<Arc<Jdk>>,
 }
 
-impl<'j> Places<'j> {
-    pub(crate) fn new(jdk: Option<&'j Jdk>) -> Places<'j> {
+impl Places {
+    pub(crate) fn new(jdk: Option<Arc<Jdk>>) -> Places {
         Places { classes: Classes::new(), jdk }
     }
 
@@ -39,11 +39,11 @@ impl<'j> Places<'j> {
     }
 }
 
-impl ClassPath for Places<'_> {
+impl ClassPath for Places {
     fn find(&self, name: &[u8]) -> Option<Arc<Summary>> {
         match self.classes.get(name) {
             Some(class) => Some(class.clone()),
-            None => self.jdk.and_then(|jdk| jdk.find(name)),
+            None => self.jdk.as_ref().and_then(|jdk| jdk.find(name)),
         }
     }
 }

@@ -1,0 +1,380 @@
+//! `--probes`: the rules of a file, the methods that they call, and what became of them.
+
+use crate::commands::verify::class_path::Places;
+use crate::io::exit::usage;
+use crate::io::source;
+use crate::io::words::number;
+use crate::rewriting::engine::{Unit, add_names, visit_classes};
+use anyhow::{Context, Result};
+use instrument_analysis::session::lookup::{Given as Pattern, nothing_fits};
+use instrument_control::probes::{self, Probe};
+use instrument_names::mutf8;
+use instrument_names::nearest::did_you_mean;
+use instrument_names::signature;
+use instrument_rewriter::class_file::annotation::annotation_types;
+use instrument_rewriter::class_file::{Attributes, ClassFile, ConstantPool, Tag};
+use instrument_rewriter::transform::own_calls::rules::{
+    Given, Hierarchy, Kind, Rule, Rules, Signature, Tally,
+};
+use instrument_verifier::hierarchy::{ClassPath, Summary, flags};
+use instrument_verifier::jdk::Jdk;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Mismatches that are printed.
+const PRINTED: usize = 20;
+
+/// The rules of a file.
+pub(crate) struct Probes {
+    rules: Arc<Rules>,
+    /// The file, as it was named.
+    file: String,
+}
+
+impl Probes {
+    /// Reads the file and finds the methods that it names in the inputs and on the class path.
+    ///
+    /// # Errors
+    /// A file that cannot be read, something wrong in it, or a method that is not there or cannot be called.
+    pub(crate) fn open(
+        path: &Path,
+        units: &[Unit],
+        class_path: &[String],
+        jdk: Option<Arc<Jdk>>,
+    ) -> Result<Probes> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| usage(format!("{file}: {error}")))?;
+        let probes = probes::parse(&text, &file).map_err(usage)?;
+        let owners: HashSet<&str> = probes.iter().map(|probe| probe.rule.owner.as_str()).collect();
+        let mut places = Places::new(jdk);
+        let mut found: BTreeMap<String, Owner> = BTreeMap::new();
+        let mut add = |class: &ClassFile<'_>| {
+            if let Some(summary) = Summary::of(class) {
+                places.add(Arc::new(summary));
+            }
+            let name = class.name().map(mutf8::escape).unwrap_or_default();
+            if owners.contains(name.as_str()) {
+                // The first of a name counts, as in a class path.
+                found.entry(name).or_insert_with(|| Owner::of(class));
+            }
+        };
+        visit_classes(units, &mut add)?;
+        for address in class_path {
+            source::classes_of(address, &|_| true, &mut |class| {
+                if let Ok(class) = ClassFile::parse(class.bytes) {
+                    add(&class);
+                }
+                Ok(())
+            })
+            .with_context(|| "--class-path".to_owned())?;
+        }
+        let signatures = probes.iter().map(|probe| signatures(probe, found.get(&probe.rule.owner)));
+        let signatures = signatures.collect::<Result<Vec<_>, String>>().map_err(usage)?;
+        let rules = probes.into_iter().map(|probe| probe.rule).collect();
+        Ok(Probes { rules: Arc::new(Rules::new(rules, signatures, Arc::new(Known(places)))), file })
+    }
+
+    /// For the rewriter.
+    pub(crate) fn rules(&self) -> Arc<Rules> {
+        self.rules.clone()
+    }
+
+    /// Whether some rule passes the ids of methods.
+    pub(crate) fn pass_ids(&self) -> bool {
+        self.rules.rules().iter().any(|rule| rule.with.contains(&Given::Id))
+    }
+
+    /// The file, as it was named.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// What became of each rule, and why it fits nothing, if so.
+    ///
+    /// # Errors
+    /// Something that is passed does not fit what takes it.
+    pub(crate) fn outcomes(&self, units: &[Unit]) -> Result<Vec<Outcome<'_>>> {
+        let mismatches = self.rules.mismatches();
+        if !mismatches.is_empty() {
+            let lines: Vec<String> = mismatches
+                .iter()
+                .take(PRINTED)
+                .map(|mismatch| format!("{}: {mismatch}", self.file))
+                .collect();
+            let more = match mismatches.len() - lines.len() {
+                0 => String::new(),
+                more => format!("\nand {more} more"),
+            };
+            return Err(usage(lines.join("\n") + &more));
+        }
+        let tallies = self.rules.tallies();
+        let names = match tallies.iter().any(|tally| tally.places == 0) {
+            true => Names::of(units)?,
+            false => Names::default(),
+        };
+        let outcome = |(rule, tally): (&'_ Rule, Tally)| {
+            let why = if tally.places == 0 { names.why(rule, &tally) } else { Vec::new() };
+            (tally, why)
+        };
+        let rules = self.rules.rules();
+        let outcomes = rules.iter().zip(tallies).map(outcome);
+        Ok(rules
+            .iter()
+            .zip(outcomes)
+            .map(|(rule, (tally, why))| Outcome { rule: &rule.name, tally, why })
+            .collect())
+    }
+}
+
+/// What became of a rule.
+pub(crate) struct Outcome<'r> {
+    pub(crate) rule: &'r str,
+    pub(crate) tally: Tally,
+    /// Why it fits nothing: sentences. None: it has a place.
+    pub(crate) why: Vec<String>,
+}
+
+/// A class whose methods are called.
+struct Owner {
+    flags: u16,
+    /// Name, descriptor (modified UTF-8) and flags.
+    methods: Vec<(String, Vec<u8>, u16)>,
+}
+
+impl Owner {
+    fn of(class: &ClassFile<'_>) -> Owner {
+        let mut found = Vec::new();
+        let mut methods = class.methods();
+        while let Ok(Some(method)) = methods.next() {
+            if let (Ok(name), Ok(descriptor)) = (method.name(&class.pool), method.descriptor(&class.pool)) {
+                found.push((mutf8::escape(name), descriptor.to_vec(), method.access_flags));
+            }
+        }
+        Owner { flags: class.access_flags, methods: found }
+    }
+}
+
+/// The methods that a rule may call.
+fn signatures(probe: &Probe, owner: Option<&Owner>) -> Result<Vec<Signature>, String> {
+    let Probe { rule, descriptor, place } = probe;
+    let class = rule.owner.replace('/', ".");
+    let name = format!("{class}.{}", rule.method);
+    let wrong = |reason: String| Err(format!("{place}: rule '{}': {reason}", rule.name));
+    let count = rule.with.len();
+    let Some(owner) = owner else {
+        return match descriptor {
+            Some(descriptor) => Ok(vec![Signature { descriptor: descriptor.as_bytes().to_vec() }]),
+            None => wrong(format!(
+                "class {class} is not among the inputs; name where it lies with --class-path, or write the descriptor of the method: \
+                 calls = \"{name}(..)V\""
+            )),
+        };
+    };
+    if owner.flags & flags::INTERFACE != 0 || owner.flags & flags::PUBLIC == 0 {
+        return wrong(format!(
+            "{class} is no public class; other classes cannot call its methods, or not in every version"
+        ));
+    }
+    let named: Vec<_> = owner.methods.iter().filter(|method| method.0 == rule.method).collect();
+    if named.is_empty() {
+        let others = owner.methods.iter().map(|method| format!("{class}.{}", method.0));
+        return wrong(format!("class {class} has no method {}{}", rule.method, did_you_mean(&name, others)));
+    }
+    let given = |method: &&(String, Vec<u8>, u16)| {
+        descriptor.as_ref().is_none_or(|descriptor| descriptor.as_bytes() == method.1)
+    };
+    let named: Vec<_> = named.into_iter().filter(given).collect();
+    let text = |method: &(String, Vec<u8>, u16)| {
+        let text = format!("{}{}", method.0, mutf8::escape(&method.1));
+        signature::readable(&text).unwrap_or(text)
+    };
+    let Some(first) = named.first() else {
+        let descriptor = descriptor.as_deref().unwrap_or_default();
+        return wrong(format!(
+            "class {class} has no method {}{descriptor}; leave the descriptor out to choose by the types",
+            rule.method
+        ));
+    };
+    let is_callable = |method: &&&(String, Vec<u8>, u16)| {
+        method.2 & flags::STATIC != 0 && method.2 & flags::PUBLIC != 0 && method.1.ends_with(b")V")
+    };
+    let callable: Vec<_> = named.iter().filter(is_callable).collect();
+    if callable.is_empty() {
+        let what = match first.2 {
+            flags if flags & flags::STATIC == 0 => "is not static",
+            flags if flags & flags::PUBLIC == 0 => "is not public",
+            _ => "returns something",
+        };
+        return wrong(format!(
+            "{class}.{} {what}; a rule calls a public static method that returns nothing",
+            text(first)
+        ));
+    }
+    let fits_count = |method: &&&&(String, Vec<u8>, u16)| {
+        let inside = &method.1[1..method.1.len() - 2];
+        count_types(inside) == count
+    };
+    if !callable.iter().any(|method| fits_count(&method)) {
+        let all: Vec<String> = callable.iter().map(|method| text(method)).collect();
+        let count = number(count as u64, "value");
+        return wrong(format!("`with` passes {count}, and {class} has {}", all.join(", ")));
+    }
+    Ok(callable.into_iter().map(|method| Signature { descriptor: method.1.clone() }).collect())
+}
+
+/// How many parameters there are between the parentheses of a descriptor.
+fn count_types(mut inside: &[u8]) -> usize {
+    use instrument_rewriter::class_file::descriptor::field_slots;
+    let mut count = 0;
+    while let Some((_, rest)) = field_slots(inside) {
+        (inside, count) = (rest, count + 1);
+    }
+    count
+}
+
+/// Classes and their supers.
+struct Known(Places);
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Known")
+    }
+}
+
+impl Hierarchy for Known {
+    fn is_subclass(&self, class: &[u8], above: &[u8]) -> Option<bool> {
+        let mut open: Vec<Box<[u8]>> = vec![class.into()];
+        let mut seen: HashSet<Box<[u8]>> = HashSet::new();
+        let mut is_known = true;
+        while let Some(name) = open.pop() {
+            if &*name == above {
+                return Some(true);
+            }
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            match self.0.find(&name) {
+                Some(class) => open.extend(class.super_class.iter().chain(&class.interfaces).cloned()),
+                None => is_known = false,
+            }
+        }
+        is_known.then_some(false)
+    }
+}
+
+/// What rules that fit nothing may have meant.
+#[derive(Default)]
+struct Names {
+    /// Classes and methods.
+    declared: Vec<String>,
+    /// Methods and fields that code names.
+    methods: BTreeSet<String>,
+    fields: BTreeSet<String>,
+    /// Classes that code names.
+    classes: BTreeSet<String>,
+    annotations: BTreeSet<String>,
+}
+
+impl Names {
+    fn of(units: &[Unit]) -> Result<Names> {
+        let mut names = Names::default();
+        visit_classes(units, &mut |class: &ClassFile<'_>| names.add(class))?;
+        Ok(names)
+    }
+
+    fn add(&mut self, class: &ClassFile<'_>) {
+        add_names(class, &mut self.declared);
+        let pool = &class.pool;
+        for index in pool.indices() {
+            if let Ok(name) = pool.class_name(index) {
+                self.classes
+                    .insert(signature::java_class(&mutf8::escape(name).replace('/', ".")).into_owned());
+            }
+            let Ok(member) = pool.member_ref(index) else { continue };
+            let class = mutf8::escape(member.class).replace('/', ".");
+            let name = format!("{class}.{}", mutf8::escape(member.name));
+            match member.tag {
+                Tag::Fieldref => self.fields.insert(name),
+                _ => self.methods.insert(name + &mutf8::escape(member.descriptor)),
+            };
+        }
+        self.add_annotations(class.attributes(), pool);
+        let mut methods = class.methods();
+        while let Ok(Some(method)) = methods.next() {
+            self.add_annotations(method.attributes(), pool);
+        }
+    }
+
+    fn add_annotations(&mut self, mut attributes: Attributes<'_>, pool: &ConstantPool<'_>) {
+        while let Ok(Some(attribute)) = attributes.next() {
+            if pool.utf8_or_empty(attribute.name_index).ends_with(b"visibleAnnotations") {
+                for index in annotation_types(attribute.info).unwrap_or_default() {
+                    let of = mutf8::escape(pool.utf8_or_empty(index)).replace('/', ".");
+                    self.annotations.insert(of.trim_start_matches('L').trim_end_matches(';').to_owned());
+                }
+            }
+        }
+    }
+
+    /// Why a rule fits nothing: a sentence for each of its parts that does.
+    fn why(&self, rule: &Rule, tally: &Tally) -> Vec<String> {
+        let mut reasons = Vec::new();
+        if !tally.left.is_empty() {
+            let left: Vec<String> =
+                tally.left.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+            return vec![format!("all places were left ({})", left.join(", "))];
+        }
+        if tally.chosen > 0 {
+            let (what, of, names) = match &rule.at {
+                Kind::BeforeCall(of) | Kind::AfterCall(of) => {
+                    ("call in these methods", of.text().to_owned(), &self.methods)
+                }
+                Kind::Get(of) | Kind::Put(of) => {
+                    ("such access of a field in these methods", of.text().to_owned(), &self.fields)
+                }
+                Kind::New(of) => {
+                    let texts: Vec<&str> = of.each().map(|(text, _)| text).collect();
+                    ("object that these methods make", texts.join(":"), &self.classes)
+                }
+                Kind::Line(line) => return vec![format!("the code of these methods has no line {line}")],
+                _ => return vec!["there is no such place in these methods".to_owned()],
+            };
+            return vec![nothing_fits(Pattern { name: "`of`", what }, &of, names)];
+        }
+        let declared = |text: &str| self.declared.iter().any(|name| name == text);
+        for pattern in
+            rule.methods.iter().filter(|pattern| !self.declared.iter().any(|name| pattern.matches_name(name)))
+        {
+            let given = Pattern { name: "`in`", what: "class and no method" };
+            reasons.push(nothing_fits(given, pattern.text(), &self.declared));
+        }
+        for (name, patterns) in
+            [("`annotated`", &rule.annotated), ("`class-annotated`", &rule.class_annotated)]
+        {
+            for pattern in
+                patterns.iter().filter(|pattern| !self.annotations.iter().any(|of| pattern.matches_name(of)))
+            {
+                reasons.push(nothing_fits(
+                    Pattern { name, what: "annotation" },
+                    pattern.text(),
+                    &self.annotations,
+                ));
+            }
+        }
+        for class in rule.subclasses_of.iter().map(|class| class.replace('/', ".")) {
+            if !declared(&class) && !self.classes.contains(&class) {
+                reasons.push(format!(
+                    "no input names the class {class} of `subclasses-of`{}",
+                    did_you_mean(&class, &self.classes)
+                ));
+            }
+        }
+        if reasons.is_empty() {
+            reasons
+                .push("no method with code has all that it asks for, or options leave them out".to_owned());
+        }
+        reasons
+    }
+}
