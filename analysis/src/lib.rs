@@ -45,6 +45,7 @@
 //! | [`heap`] | which objects were made where, how long they lived, what leaks |
 //! | [`waits`] | what threads waited for |
 //! | [`window`] | what happened since a snapshot |
+//! | [`fleet`] | the processes of a dataset as one profile |
 //! | [`merge`] | profiles of several processes: which remote call is which, and the execution tree over all of them |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
@@ -67,6 +68,7 @@ pub mod context_key;
 pub mod correction;
 mod disturbance;
 pub mod export;
+pub mod fleet;
 pub mod gate;
 pub mod heap;
 mod in_place;

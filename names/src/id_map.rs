@@ -9,7 +9,10 @@
 //! Fields are separated by one space, lines end in `\n`. Names are escaped to printable ASCII, without loss (`id_map/text.rs`).
 //! A method belongs to the last `class` line before it. One whose flags have bit 16 ([`LIBRARY_CALL`]) is not a method that was rewritten
 //! but one that is called: its id stands for calls of it, as far as they are recorded where they are made; with bit 17 ([`BLOCKING_CALL`])
-//! such a call may block its thread. The same method may be there as both. The file is append-only: a class may come again with further methods, and
+//! such a call may block its thread. The same method may be there as both. In a class
+//! without a name is what has figures and is no method: its name and its descriptor, which may be empty, are what it is called.
+//!
+//! The file is append-only: a class may come again with further methods, and
 //! a line whose class, name and descriptor are known already replaces what was said of them (line, flags, fingerprint; the source file
 //! likewise), never their id. New ids only ever grow, so the file is sorted by id but for such updates.
 //!

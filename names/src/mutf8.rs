@@ -54,6 +54,29 @@ pub fn escape(bytes: &[u8]) -> String {
     out
 }
 
+/// The bytes of a name that [`escape`] has printed so; what is no escape is the text itself.
+pub fn unescape(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let unit = rest.strip_prefix("\\u").and_then(|after| after.get(..4));
+        let unit = unit.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let unit = unit.and_then(|digits| u16::from_str_radix(digits, 16).ok());
+        rest = match unit {
+            Some(unit) => {
+                push_unit(unit, &mut out);
+                &rest["\\uXXXX".len()..]
+            }
+            None => {
+                c.encode_utf16(&mut [0; 2]).iter().for_each(|&unit| push_unit(unit, &mut out));
+                let is_pair = rest.starts_with("\\\\");
+                &rest[if is_pair { 2 } else { c.len_utf8() }..]
+            }
+        };
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +98,19 @@ mod tests {
         let mut written = Vec::new();
         code_units(&sound).for_each(|unit| push_unit(unit, &mut written));
         assert_eq!(written, sound);
+    }
+
+    #[test]
+    fn what_was_printed_is_printed_the_same_again() {
+        let names: [&[u8]; 6] =
+            [b"a\\b", b"a\\\\u0041", b"\\u00e9", &[b'x', 0xc0, 0x80], &[0xed, 0xa0, 0x80, b'y'], b"\\u00"];
+        for name in names {
+            assert_eq!(unescape(&escape(name)), name, "{name:?}");
+        }
+        for text in ["plain", "\u{1f600}", "\u{ff}", "lone \\", "\\uzzzz", "\\u+041"] {
+            let printed = escape(&unescape(text));
+            assert_eq!(escape(&unescape(&printed)), printed, "{text}");
+        }
+        assert_eq!(unescape("\\u0041\\\\é"), "A\\é".as_bytes());
     }
 }

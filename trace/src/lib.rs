@@ -1,5 +1,6 @@
-//! The profile file format (`.iprof`): its specification and a tolerant reader. The writer is the Java runtime
-//! (`runtime-java/`); this page is what both are held to. [`Profile::open`] reads a file in place.
+//! The profile file format (`.iprof`): its specification and a tolerant reader. What records is the Java runtime
+//! (`runtime-java/`); [`Writer`] writes sums of what was recorded. This page is what all are held to. [`Profile::open`] reads a file in
+//! place.
 //!
 //! A process writes one file, through memory mappings that its threads own. Nothing is flushed or closed at the end, so a
 //! file may stop at any event: the process may have been killed between any two stores. A reader accepts any truncation.
@@ -64,6 +65,9 @@
 //! | 72 | 8 | the clock at the last beat: written now and then while the process lives (see `instrument.snapshot`) |
 //! | 80 | 8 | the clock when the virtual machine began to shut down; 0: it did not, or was killed |
 //! | 88 | 8 | 1: a snapshot that was made while the process went on; 0: the profile |
+//!
+//! A sum over several processes ([`Writer`]) has no clock that all of them share: its words 64 and 72 are 0, and word 80 is 1 if all of them
+//! ended by themselves. All its figures are those of ended threads.
 //!
 //! # Blocks
 //! From offset 4096, one after another: the pieces by which the file grows. The zeros of a block are written before it is
@@ -465,7 +469,7 @@
 //! (ns that it was ahead of the monotonic clock in the end); under the agent `rewriting.classes` and `rewriting.ns` (classes that it looked
 //! at as they were loaded, and the time for which it held up the threads that loaded them), `rewriting.left` (a
 //! pattern of classes of the program that it left as they are unless an include pattern names them), `recording.ended` (before-program: it was
-//! stopped, and the program ran on); where objects are recorded `heap.allocated` (an estimate from samples of the bytes that
+//! stopped, and the program ran on); `merged.processes` (of a sum over several processes: how many); where objects are recorded `heap.allocated` (an estimate from samples of the bytes that
 //! the program allocated in all while they were recorded) and `heap.allocated.error` (its standard error, bytes); and what calibration found, in ns as decimal numbers:
 //!
 //! | key | |
@@ -524,6 +528,7 @@ mod balance;
 mod bytes;
 mod calibration;
 mod context;
+mod encode;
 mod error;
 mod event;
 mod facts;
@@ -547,6 +552,7 @@ mod tree;
 mod tree_region;
 mod untimed;
 mod wait;
+mod writer;
 
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -573,3 +579,4 @@ pub use source::Source;
 pub use thread::{Allocation, Frame, Piece, Thread, ThreadKind, TreeAllocation};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
 pub use wait::{Wait, WaitKind, WaitPiece};
+pub use writer::{About, Sum, Writer};

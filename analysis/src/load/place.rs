@@ -70,6 +70,38 @@ pub(crate) fn boundary_name(name: &str) -> String {
     format!("(boundary {name})")
 }
 
+/// What work on behalf of another context is called, by [`Placing::task`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LinkName<'a> {
+    /// By its kind alone.
+    Kind(LinkKind),
+    /// By its kind and the method that caused it.
+    Of(LinkKind, &'a str),
+    /// By the name that the program gave it.
+    Boundary(&'a str),
+}
+
+/// Reads such a name; none: it is another one.
+pub(crate) fn link_name(name: &str) -> Option<LinkName<'_>> {
+    let machine = [LinkKind::ClassLoading, LinkKind::DynamicLinking];
+    if let Some(kind) = machine.into_iter().find(|kind| kind.machine_work() == Some(name)) {
+        return Some(LinkName::Kind(kind));
+    }
+    let inner = name.strip_prefix('(')?.strip_suffix(')')?;
+    let words = [(TASK, LinkKind::HandOver), (STARTED, LinkKind::Start)];
+    let of = words.into_iter().find_map(|(word, kind)| Some((kind, inner.strip_prefix(word)?)));
+    match of {
+        Some((kind, "")) => Some(LinkName::Kind(kind)),
+        Some((kind, rest)) => Some(LinkName::Of(kind, rest.strip_prefix(" of ")?)),
+        None if name == SERVED => Some(LinkName::Kind(LinkKind::Served)),
+        None => Some(LinkName::Boundary(inner.strip_prefix("boundary ")?)),
+    }
+}
+
+const TASK: &str = "task";
+const STARTED: &str = "started thread";
+const SERVED: &str = "(remote calls)";
+
 pub(crate) fn place(mut placing: Placing<'_>) -> Places {
     let units = Units::new(&placing);
     let nodes = placing.profile.threads.iter().map(|t| t.tree.as_ref().map_or(0, |tree| tree.nodes.len()));
@@ -233,15 +265,33 @@ impl Placing<'_> {
             tree.node(link.node)?.consumer.method()
         });
         let word = match link.map(|link| link.kind) {
-            Some(LinkKind::Start) => "started thread",
+            Some(LinkKind::Start) => STARTED,
             Some(LinkKind::Served) if self.apart => return format!("(remote calls {copy}.{number})"),
-            Some(LinkKind::Served) => return "(remote calls)".into(),
+            Some(LinkKind::Served) => return SERVED.into(),
             Some(LinkKind::Boundary) => return boundary(self.profile, copy, number),
-            _ => "task",
+            _ => TASK,
         };
         match method {
             Some(id) => format!("({word} of {})", (self.method)(copy, id)),
             None => format!("({word})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_links_are_read_as_they_are_made() {
+        assert_eq!(link_name("(class loading)"), Some(LinkName::Kind(LinkKind::ClassLoading)));
+        assert_eq!(link_name("(task)"), Some(LinkName::Kind(LinkKind::HandOver)));
+        assert_eq!(link_name("(task of A.b(I)V)"), Some(LinkName::Of(LinkKind::HandOver, "A.b(I)V")));
+        assert_eq!(link_name("(started thread of A.b()V)"), Some(LinkName::Of(LinkKind::Start, "A.b()V")));
+        assert_eq!(link_name(SERVED), Some(LinkName::Kind(LinkKind::Served)));
+        assert_eq!(link_name(&boundary_name("test (1)")), Some(LinkName::Boundary("test (1)")));
+        for other in ["(tasks)", "(remote calls 1.2)", "task", "()", ""] {
+            assert_eq!(link_name(other), None, "{other}");
         }
     }
 }

@@ -46,7 +46,9 @@ fn parse_ids(data: &[u8]) -> Result<Ids, String> {
             is_synthetic: flag(ACC_SYNTHETIC),
         };
         let (is_call, blocks) = (entry.method.is_library_call(), entry.method.is_blocking_call());
-        (entry.id, Meaning { name: format!("{class}.{name}{descriptor}"), is_call, blocks, origin })
+        // What is in a class without a name has none: it is no method of a class, but something else that has figures.
+        let dot = if class.is_empty() { "" } else { "." };
+        (entry.id, Meaning { name: format!("{class}{dot}{name}{descriptor}"), is_call, blocks, origin })
     };
     Ok(map.iter().map(name).collect())
 }

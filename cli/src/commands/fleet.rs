@@ -1,14 +1,17 @@
-//! `instrument fleet`: questions to a dataset of many profiles, which DuckDB answers. The questions are the files of `fleet/sql`.
+//! `instrument fleet`: questions to a dataset of many profiles, which DuckDB answers. The questions are the files of `fleet/sql`. A profile of
+//! all processes together is written without it.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::io::exit::{Exit, usage};
+use crate::io::output::Outputs;
 use crate::io::talk::Talk;
 use crate::options::settings::words;
 use anyhow::{Context, Result, anyhow, bail};
+use instrument_analysis::fleet::{self, Chosen, Summed};
 use instrument_names::printable::printable;
 use instrument_names::word::words;
 
@@ -27,6 +30,7 @@ words! {
         Growth = "growth": "What one call of a caller calls more often than before (N+1)",
         Never = "never": "Methods that were there and never called",
         Remote = "remote": "Remote calls: who called what of whom",
+        Profile = "profile": "Write all processes that are chosen as one profile (--output), for every report, the viewer and the gate",
     }
 }
 
@@ -47,6 +51,7 @@ impl Question {
             Question::Growth => &[include_str!("../../../fleet/sql/n_plus_one.sql")],
             Question::Never => &[include_str!("../../../fleet/sql/never_called.sql")],
             Question::Remote => &[include_str!("../../../fleet/sql/remote_calls.sql")],
+            Question::Profile => &[],
         }
     }
 
@@ -66,8 +71,11 @@ const TOP: usize = 20;
 /// A dataset is what `instrument export --format parquet -o DIR FILE..` writes. The answer is computed by DuckDB, whose command must be
 /// installed (duckdb.org); --sql prints what it is asked, for any other program with DuckDB in it. Times are in ns.
 ///
+/// `profile` needs no DuckDB: it adds up the contexts of all processes that are chosen, and writes them as one profile that all other commands
+/// read. Times in it are without the cost of recording if that is known of every process.
+///
 /// For example: instrument fleet diff profiles/ --before 1.2 --after 1.3
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Opts {
     /// What to ask
     #[arg(value_parser = words::<Question>(), value_name = "QUESTION")]
@@ -111,6 +119,9 @@ pub(crate) struct Opts {
     /// Print the SQL, and do not run it
     #[arg(long)]
     sql: bool,
+    /// profile: the profile to write
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["method", "top", "prune", "json", "csv", "sql"])]
+    output: Option<PathBuf>,
     /// The command of DuckDB
     #[arg(long, value_name = "PATH", default_value = "duckdb")]
     duckdb: PathBuf,
@@ -121,6 +132,9 @@ pub(crate) struct Opts {
 /// # Errors
 /// There is no such dataset, no DuckDB, or it fails.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    if let Some(output) = output(opts)? {
+        return profile(opts, output, talk);
+    }
     let script = script(opts)?;
     if opts.sql {
         io::stdout().lock().write_all(script.as_bytes())?;
@@ -144,6 +158,39 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if opts.question == Question::Invariants {
         talk.note(format_args!("every row above is an equation that does not hold"));
     }
+    Ok(Exit::Done)
+}
+
+/// Where the profile goes, if one is asked for.
+fn output(opts: &Opts) -> Result<Option<&Path>> {
+    match (opts.question, opts.output.as_deref()) {
+        (Question::Profile, None) => Err(usage("profile: say where to write it with --output FILE.iprof")),
+        (Question::Profile, output) => Ok(output),
+        (_, Some(_)) => Err(usage("--output goes with profile; the other answers are printed")),
+        (_, None) => Ok(None),
+    }
+}
+
+/// Writes the chosen processes as one profile.
+fn profile(opts: &Opts, output: &Path, talk: &Talk) -> Result<Exit> {
+    if opts.before.is_some() || opts.after.is_some() {
+        return Err(usage("--before and --after go with diff, callers and growth; --build chooses a build"));
+    }
+    check(&opts.dataset)?;
+    let Opts { service, build, since, until, .. } = opts.clone();
+    let chosen = Chosen { service, build, since, until };
+    let mut file = Outputs::open(output)?;
+    let summed = fleet::write_profile(&opts.dataset, &chosen, BufWriter::new(file.as_file_mut()))?;
+    let mut outputs = Outputs::default();
+    outputs.stage(output, None, file)?;
+    talk.messages(&summed.messages);
+    outputs.commit()?;
+    let Summed { processes, contexts, calls, .. } = summed;
+    let plural = if processes == 1 { "process" } else { "processes" };
+    talk.note(format_args!(
+        "{}: {processes} {plural}, {contexts} contexts in threads, {calls} calls",
+        output.display()
+    ));
     Ok(Exit::Done)
 }
 
@@ -241,14 +288,21 @@ fn script(opts: &Opts) -> Result<String> {
     Ok(script)
 }
 
+/// Whether a folder is a dataset.
+fn check(path: &Path) -> Result<()> {
+    if path.join("processes").is_dir() {
+        return Ok(());
+    }
+    Err(usage(format!(
+        "{} is no dataset: there is no folder processes in it. `instrument export --format parquet -o DIR FILE..` writes one",
+        path.display()
+    )))
+}
+
 /// The folder of a dataset, as DuckDB takes it.
 fn dataset(path: &Path) -> Result<String> {
     let name = path.display();
-    if !path.join("processes").is_dir() {
-        return Err(usage(format!(
-            "{name} is no dataset: there is no folder processes in it. `instrument export --format parquet -o DIR FILE..` writes one"
-        )));
-    }
+    check(path)?;
     match path.to_str() {
         Some(text) if !text.contains(['*', '?', '[', ']', '{', '}']) => Ok(text.to_owned()),
         _ => Err(usage(format!(

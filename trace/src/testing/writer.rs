@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::script::{Recorded, Script};
+use crate::encode;
 use crate::format::*;
 use crate::{
-    Connection, Event, Frame, JavaThread, Link, NO_MIN, RegionTiming, RemoteCall, Tree, TreeAllocation,
-    TreeConsumer, TreeNode, Wait, WaitKind,
+    Connection, Event, Frame, JavaThread, Link, RegionTiming, RemoteCall, Tree, TreeAllocation, TreeNode,
+    Wait, WaitKind,
 };
 
 /// Id + 1 in the frame of a link.
@@ -130,14 +131,7 @@ impl Writer {
 
     /// Adds class names, by class number.
     pub fn class_names(&mut self, names: &[(u32, &str)]) -> &mut Writer {
-        let mut body = Vec::new();
-        for (number, name) in names {
-            body.extend_from_slice(&number.to_le_bytes());
-            body.extend_from_slice(&(name.len() as u32).to_le_bytes());
-            body.extend_from_slice(name.as_bytes());
-            body.resize(body.len().next_multiple_of(8), 0);
-        }
-        self.region(CLASS_NAMES, 0, &[], &body);
+        self.region(CLASS_NAMES, 0, &[], &encode::class_names(names));
         self
     }
 
@@ -235,14 +229,7 @@ impl Writer {
 
     /// Adds links.
     pub fn links(&mut self, links: &[Link]) -> &mut Writer {
-        let mut body = Vec::new();
-        for link in links {
-            for word in [link.number, link.kind.number(), self.number(link.node), link.thread] {
-                body.extend_from_slice(&word.to_le_bytes());
-            }
-            body.extend_from_slice(&link.clock.to_le_bytes());
-            body.extend_from_slice(&[0; 8]);
-        }
+        let body = encode::links(links.iter().map(|link| Link { node: self.number(link.node), ..*link }));
         self.region(LINKS, 0, &[], &body);
         self
     }
@@ -392,7 +379,7 @@ impl Writer {
         }
         let nodes = tree.nodes.iter().zip(&open[1..]).map(|(node, open)| {
             let parent = self.number(node.parent);
-            node_words(&TreeNode { parent, ..*node }, node.open.saturating_sub(*open))
+            encode::node(&TreeNode { parent, ..*node }, node.open.saturating_sub(*open))
         });
         let nodes = nodes.collect::<Vec<_>>();
         let flags = if tree.sampled { ESTIMATED } else { 0 } | if tree.cpu { CPU } else { 0 };
@@ -453,24 +440,14 @@ impl Writer {
         if allocations.is_empty() {
             return 0;
         }
-        let mut body = Vec::new();
-        for made in allocations {
-            for word in
-                [u64::from(self.number(made.node)) << 32 | u64::from(made.class), made.count, made.bytes, 0]
-            {
-                body.extend_from_slice(&word.to_le_bytes());
-            }
-        }
+        let made = allocations.iter().map(|made| TreeAllocation { node: self.number(made.node), ..*made });
+        let body = encode::tree_allocations(made);
         self.region(TREE_ALLOCATIONS, owner, &[], &body)
     }
 
     /// The file.
     pub fn finish(mut self) -> Vec<u8> {
-        let mut text = String::new();
-        for (key, value) in &self.properties {
-            let value = value.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
-            text += &format!("{key}={value}\n");
-        }
+        let text = encode::properties(&self.properties);
         if !text.is_empty() {
             self.region(PROPERTIES, 0, &[text.len() as u64], text.as_bytes());
         }
@@ -481,33 +458,4 @@ impl Writer {
         self.word(FILE_HEADER + 8, end - FILE_HEADER);
         self.data
     }
-}
-
-/// `open`: frames that are not on the shadow stack.
-fn node_words(node: &TreeNode, open: u64) -> [u64; 16] {
-    let consumer = match node.consumer {
-        TreeConsumer::Method(id) => id + 1,
-        TreeConsumer::Link(link) => LINK | link,
-        TreeConsumer::Deeper => DEEPER,
-    };
-    let min = node.min.min(NO_MIN);
-    [
-        u64::from(node.parent) << 32 | u64::from(consumer),
-        node.entries,
-        node.closes.exits,
-        node.ns,
-        min,
-        node.max,
-        node.sum_squares.to_bits(),
-        node.timed,
-        node.closes.unwinds,
-        node.closes.aborted,
-        node.closes.unclosed,
-        node.unmatched,
-        open,
-        // CPU time is not recorded where not all calls are timed.
-        if node.variance > 0.0 { node.variance.to_bits() } else { node.cpu_ns },
-        0,
-        node.open_ns,
-    ]
 }

@@ -291,7 +291,7 @@ pub static TABLES: [&Table; 8] =
 
 impl Table {
     /// Where a column is.
-    pub(super) fn position(&self, name: &str) -> Option<usize> {
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 

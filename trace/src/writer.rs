@@ -1,0 +1,311 @@
+//! Writes profiles of sums: of threads that ended, of whatever processes. What records while a program runs is `runtime-java`.
+
+use std::collections::BTreeMap;
+use std::io::{self, Seek, SeekFrom, Write};
+
+use crate::encode;
+use crate::format::*;
+use crate::{Allocation, Link, Method, Tree, TreeAllocation};
+
+/// What a profile says of itself in its header.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct About {
+    /// Tells the profile from those of other processes; not 0.
+    pub nonce: u64,
+    /// When recording began, in ms since 1970-01-01 UTC.
+    pub start_ms: u64,
+    /// Events that are in no figure.
+    pub dropped: u64,
+    /// The programs ended by themselves. Else readers take the profile for that of a program that was killed.
+    pub has_ended: bool,
+}
+
+/// The figures of threads that ended.
+#[derive(Debug, Clone, Copy)]
+pub enum Sum<'a> {
+    /// Contexts, callers before what they call, and what was made in them. Of nodes whose calls were not all timed
+    /// ([`Tree::sampled`]) times are estimates.
+    Tree(&'a Tree, &'a [TreeAllocation]),
+    /// Counts by method id, and what methods made.
+    Counts(&'a BTreeMap<u32, Method>, &'a [Allocation]),
+}
+
+/// Writes a profile, region by region: one copy of the runtime, one block. Nothing is kept in memory.
+///
+/// ```
+/// use instrument_trace::{About, Profile, Sum, Tree, TreeConsumer, TreeNode, Writer};
+///
+/// let main = TreeNode { entries: 3, ns: 500, ..TreeNode::new(TreeConsumer::Method(1), 0) };
+/// let tree = Tree { nodes: vec![main], ..Tree::default() };
+/// let mut writer = Writer::new(std::io::Cursor::new(Vec::new()))?;
+/// writer.sum("main", 3, Sum::Tree(&tree, &[]))?;
+/// let about = About { nonce: 77, has_ended: true, ..About::default() };
+/// let file = writer.finish(&about)?.into_inner();
+/// let profile = Profile::parse(&file)?;
+/// assert_eq!(profile.threads[0].tree.as_ref().map(|tree| tree.nodes[0].ns), Some(500));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    /// File offset of the next region.
+    at: u64,
+    sums: u32,
+}
+
+/// The first number of a tree's nodes in the file.
+const FIRST_NODE: u32 = NODE_UNITS;
+
+/// The number in the file of a node of a tree.
+fn number(node: u32) -> u32 {
+    node.checked_sub(1).map_or(0, |index| FIRST_NODE + NODE_UNITS * index)
+}
+
+impl<W: Write + Seek> Writer<W> {
+    /// The largest number of nodes that a tree can have in the file.
+    pub const MOST_NODES: usize = (u32::MAX / NODE_UNITS) as usize - 1;
+
+    /// Begins a profile.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn new(mut out: W) -> io::Result<Writer<W>> {
+        let at = FILE_HEADER + HEADER;
+        out.write_all(&vec![0; at as usize])?;
+        Ok(Writer { out, at, sums: 0 })
+    }
+
+    /// Adds properties: facts about the processes. Those of the same key replace earlier ones.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn properties(&mut self, properties: &BTreeMap<String, String>) -> io::Result<()> {
+        let text = encode::properties(properties);
+        self.region(PROPERTIES, 0, &[text.len() as u64], text.as_bytes()).map(drop)
+    }
+
+    /// Adds an id map: gzip data.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn id_map(&mut self, gzip: &[u8]) -> io::Result<()> {
+        self.region(ID_MAP, 0, &[gzip.len() as u64], gzip).map(drop)
+    }
+
+    /// Adds class names by class number, as `Class.getName()` gives them.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn class_names<S: AsRef<str>>(&mut self, names: &[(u32, S)]) -> io::Result<()> {
+        self.region(CLASS_NAMES, 0, &[], &encode::class_names(names)).map(drop)
+    }
+
+    /// Adds links. Their threads are ordinals that [`Writer::sum`] gave, their nodes those of the trees there.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn links(&mut self, links: &[Link]) -> io::Result<()> {
+        let body = encode::links(links.iter().map(|link| Link { node: number(link.node), ..*link }));
+        self.region(LINKS, 0, &[], &body).map(drop)
+    }
+
+    /// Adds the sum of `threads` threads, which readers show under one name. Gives its ordinal, from 1.
+    ///
+    /// # Errors
+    /// Those of the output; a name of more than 96 bytes, a tree of more than [`Writer::MOST_NODES`].
+    pub fn sum(&mut self, name: &str, threads: u64, sum: Sum<'_>) -> io::Result<u32> {
+        let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
+        if name.len() > ENDED_NAME_ROOM as usize {
+            return Err(invalid("the name of a thread has more than 96 bytes"));
+        }
+        let owner = self.sums + 1;
+        let (figures, allocations, bytecodes) = match sum {
+            Sum::Tree(tree, _) if tree.nodes.len() > Self::MOST_NODES => {
+                return Err(invalid("there are more contexts than a profile can have"));
+            }
+            Sum::Tree(tree, made) => self.tree(owner, tree, made)?,
+            Sum::Counts(methods, made) => self.counts(owner, methods, made)?,
+        };
+        let mut body = vec![0; (THREAD_REGION - HEADER) as usize];
+        let name_at = (ENDED_NAME - HEADER) as usize;
+        body[name_at..name_at + name.len()].copy_from_slice(name.as_bytes());
+        let length_at = (THREAD_NAME + THREAD_NAME_ROOM - HEADER) as usize;
+        body[length_at..length_at + 8].copy_from_slice(&(name.len() as u64).to_le_bytes());
+        self.region(ENDED, owner, &[figures, allocations, 0, 0, threads, bytecodes], &body)?;
+        self.sums = owner;
+        Ok(owner)
+    }
+
+    /// Ends the profile.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(mut self, about: &About) -> io::Result<W> {
+        let end = (self.at + HEADER).next_multiple_of(PAGE);
+        self.out.write_all(&vec![0; (end - self.at) as usize])?;
+        self.out.seek(SeekFrom::Start(FILE_HEADER))?;
+        self.words(&[u64::from(BLOCK) | 1 << 32, end - FILE_HEADER])?;
+        let mut header = [0; 12];
+        header[1] = u64::from(VERSION) | FILE_HEADER << 32;
+        (header[2], header[4], header[5]) = (about.nonce, about.start_ms, end);
+        (header[6], header[7]) = (about.dropped, 1);
+        // There is no clock that all processes share: only that it was read tells that they ended.
+        header[10] = about.has_ended.into();
+        header[0] = u64::from_le_bytes(MAGIC);
+        self.out.seek(SeekFrom::Start(0))?;
+        self.words(&header)?;
+        self.out.seek(SeekFrom::Start(end))?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// Offsets of the regions of figures, allocations and executed instructions.
+    fn tree(&mut self, owner: u32, tree: &Tree, made: &[TreeAllocation]) -> io::Result<(u64, u64, u64)> {
+        let mut piece = 0;
+        if !tree.nodes.is_empty() {
+            let length = NODE * tree.nodes.len() as u64;
+            piece = self.begin(TREE_NODES, owner, &[FIRST_NODE.into()], length)?;
+            for node in &tree.nodes {
+                let parent = number(node.parent);
+                self.words(&encode::node(&crate::TreeNode { parent, ..*node }, node.open))?;
+            }
+            self.end(length)?;
+        }
+        let flags = IN_PIECES | if tree.sampled { ESTIMATED } else { 0 } | if tree.cpu { CPU } else { 0 };
+        let figures = self.region(TREE, owner, &[0, flags, piece], &[])?;
+        let made = made.iter().map(|made| TreeAllocation { node: number(made.node), ..*made });
+        let made = encode::tree_allocations(made);
+        let allocations = if made.is_empty() { 0 } else { self.region(TREE_ALLOCATIONS, owner, &[], &made)? };
+        let executed = tree.nodes.iter().zip(1..).filter(|(node, _)| node.bytecodes > 0);
+        let executed = executed.map(|(node, index)| (number(index), node.bytecodes));
+        Ok((figures, allocations, self.bytecodes(owner, executed)?))
+    }
+
+    fn counts(
+        &mut self,
+        owner: u32,
+        methods: &BTreeMap<u32, Method>,
+        made: &[Allocation],
+    ) -> io::Result<(u64, u64, u64)> {
+        let records = methods.iter().flat_map(|(&id, of)| {
+            let closes = of.closes;
+            let ends = [closes.exits, closes.unwinds, closes.aborted, closes.unclosed];
+            [u64::from(id) + 1, of.entries].into_iter().chain(ends).chain([of.unmatched, of.open])
+        });
+        let figures = self.region(COUNTS, owner, &[0], &encode::words(records))?;
+        let made = made.iter().flat_map(|made| {
+            [made.method.map_or(0, |id| u64::from(id) + 1) << 32 | u64::from(made.class), made.count]
+        });
+        let made = encode::words(made);
+        let allocations = if made.is_empty() { 0 } else { self.region(ALLOCATIONS, owner, &[], &made)? };
+        let executed =
+            methods.iter().filter(|(_, of)| of.bytecodes > 0).map(|(id, of)| (id + 1, of.bytecodes));
+        Ok((figures, allocations, self.bytecodes(owner, executed)?))
+    }
+
+    fn bytecodes(&mut self, owner: u32, executed: impl Iterator<Item = (u32, u64)>) -> io::Result<u64> {
+        let body = encode::words(executed.flat_map(|(key, count)| [key.into(), count]));
+        if body.is_empty() { Ok(0) } else { self.region(BYTECODES, owner, &[], &body) }
+    }
+
+    /// Writes a region. Gives its file offset.
+    fn region(&mut self, kind: u32, owner: u32, header: &[u64], body: &[u8]) -> io::Result<u64> {
+        let offset = self.begin(kind, owner, header, body.len() as u64)?;
+        self.out.write_all(body)?;
+        self.end(body.len() as u64)?;
+        Ok(offset)
+    }
+
+    /// Begins a region: words 16 to 64 of its header. Its body follows, of so many bytes.
+    fn begin(&mut self, kind: u32, owner: u32, header: &[u64], length: u64) -> io::Result<u64> {
+        let offset = self.at;
+        let whole = (HEADER + length).next_multiple_of(HEADER);
+        self.words(&[u64::from(owner) << 32 | u64::from(kind), whole])?;
+        let mut words = [0; 6];
+        words[..header.len()].copy_from_slice(header);
+        self.words(&words)?;
+        self.at += whole;
+        Ok(offset)
+    }
+
+    /// Ends a region whose body has so many bytes.
+    fn end(&mut self, length: u64) -> io::Result<()> {
+        let rest = length.next_multiple_of(HEADER) - length;
+        self.out.write_all(&[0; HEADER as usize][..rest as usize])
+    }
+
+    fn words(&mut self, words: &[u64]) -> io::Result<()> {
+        words.iter().try_for_each(|word| self.out.write_all(&word.to_le_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Closes, LinkKind, Profile, ThreadKind, TreeConsumer, TreeNode};
+    use std::io::Cursor;
+
+    #[test]
+    fn sums_are_read_as_they_were_written() {
+        let node = |consumer, parent, n: u64| TreeNode {
+            entries: n + 6,
+            closes: Closes { exits: n, unwinds: 1, aborted: 2, unclosed: 3 },
+            unmatched: 4,
+            open: 0,
+            ns: 10 * n,
+            min: n,
+            max: 9 * n,
+            sum_squares: n as f64 * 0.5,
+            cpu_ns: 7 * n,
+            open_ns: 5,
+            bytecodes: n % 3,
+            ..TreeNode::new(consumer, parent)
+        };
+        let tree = Tree {
+            sampled: false,
+            cpu: true,
+            nodes: vec![
+                node(TreeConsumer::Method(4), 0, 100),
+                node(TreeConsumer::Link(1), 0, 50),
+                node(TreeConsumer::Method(4), 1, 90),
+                node(TreeConsumer::Deeper, 0, 0),
+                node(TreeConsumer::Method(9), 4, 8),
+            ],
+        };
+        let made = [(3, 11, 800), (0, 1, 16)];
+        let made = made.map(|(node, count, bytes)| TreeAllocation { node, class: 1, count, bytes });
+        let sampled = TreeNode { timed: 3, variance: 2.5, cpu_ns: 0, ..node(TreeConsumer::Method(4), 0, 7) };
+        let estimated = Tree { sampled: true, cpu: false, nodes: vec![sampled] };
+        let methods = BTreeMap::from([(4, tree.nodes[0].counts()), (9, tree.nodes[4].counts())]);
+        let of_methods = [Allocation { method: Some(9), class: 1, count: 5 }];
+        let link = Link { copy: 1, number: 1, kind: LinkKind::HandOver, thread: 1, node: 3, clock: 0 };
+        let properties = BTreeMap::from([("name".to_owned(), "a\\b\nc".to_owned())]);
+
+        let mut writer = Writer::new(Cursor::new(Vec::new())).unwrap();
+        writer.properties(&properties).unwrap();
+        writer.class_names(&[(1, "A"), (2, "[Ljava.lang.String;")]).unwrap();
+        let name = "pool-*";
+        assert_eq!(writer.sum(name, 12, Sum::Tree(&tree, &made)).unwrap(), 1);
+        assert_eq!(writer.sum(&"x".repeat(96), 1, Sum::Tree(&estimated, &[])).unwrap(), 2);
+        assert_eq!(writer.sum("", 2, Sum::Counts(&methods, &of_methods)).unwrap(), 3);
+        assert!(writer.sum(&"x".repeat(97), 1, Sum::Counts(&methods, &[])).is_err());
+        writer.links(&[link]).unwrap();
+        let about = About { nonce: 5, start_ms: 6, dropped: 7, has_ended: true };
+        let file = writer.finish(&about).unwrap().into_inner();
+
+        let profile = Profile::parse(&file).unwrap();
+        assert!(profile.damage.is_empty() && !profile.is_cut, "{:?}", profile.damage);
+        assert_eq!((profile.nonce, profile.start_ms, profile.dropped, profile.pid), (5, 6, 7, 0));
+        assert!(profile.shutdown_clock != 0);
+        assert_eq!(profile.copies[&1].properties, properties);
+        assert_eq!(profile.copies[&1].class_names[&2], "[Ljava.lang.String;");
+        assert_eq!(profile.links, [link]);
+        let [first, second, third] = &profile.threads[..] else { panic!("{:?}", profile.threads) };
+        assert_eq!((&*first.name, first.kind), (name, ThreadKind::Ended(12)));
+        assert_eq!((first.tree.as_ref(), &first.tree_allocations[..]), (Some(&tree), &made[..]));
+        assert_eq!((second.name.len(), second.tree.as_ref()), (96, Some(&estimated)));
+        assert_eq!((&third.methods, &third.allocations[..]), (&methods, &of_methods[..]));
+        assert!(third.tree.is_none());
+        assert!(Profile::parse(&file[..file.len() / 2]).is_ok_and(|profile| profile.is_cut));
+    }
+}
