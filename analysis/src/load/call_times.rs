@@ -42,6 +42,58 @@ pub struct ContextCalls {
     pub times: CallTimes,
 }
 
+impl ContextCalls {
+    /// Adds those of another context.
+    pub(crate) fn add(&mut self, of: &ContextCalls) {
+        self.counts.add(&of.counts);
+        let (to, of) = (&mut self.times, &of.times);
+        to.calls = to.calls.saturating_add(of.calls);
+        to.ended = to.ended.saturating_add(of.ended);
+        to.timed = to.timed.saturating_add(of.timed);
+        to.ended_ns += of.ended_ns;
+        to.open_ns += of.open_ns;
+        to.closed_ns += of.closed_ns;
+        to.min = to.min.min(of.min);
+        to.max = to.max.max(of.max);
+        to.sum_squares += of.sum_squares;
+        to.exact_ns += of.exact_ns;
+        to.variance += of.variance;
+        to.recording_ns += of.recording_ns;
+    }
+
+    /// A part of them, whose counts balance as theirs do: of counts as `calls` says, of times as `figures` does.
+    #[must_use]
+    pub(crate) fn part(&self, calls: impl Fn(u64) -> u64, figures: impl Fn(f64) -> f64) -> ContextCalls {
+        let (mut counts, mut times) = (self.counts, self.times);
+        counts.entries = calls(counts.entries);
+        let mut rest = counts.entries;
+        let closes = &mut counts.closes;
+        for count in [&mut counts.open, &mut closes.unclosed, &mut closes.aborted, &mut closes.unwinds] {
+            *count = calls(*count).min(rest);
+            rest -= *count;
+        }
+        // As long as the whole balances, this is what is left.
+        closes.exits = rest;
+        counts.unmatched = calls(counts.unmatched);
+        counts.bytecodes = figures(counts.bytecodes as f64) as u64;
+        times.calls = calls(times.calls);
+        times.ended = calls(times.ended);
+        times.timed = calls(times.timed);
+        for ns in [
+            &mut times.ended_ns,
+            &mut times.open_ns,
+            &mut times.closed_ns,
+            &mut times.sum_squares,
+            &mut times.exact_ns,
+            &mut times.variance,
+            &mut times.recording_ns,
+        ] {
+            *ns = figures(*ns);
+        }
+        ContextCalls { counts, times }
+    }
+}
+
 impl Default for CallTimes {
     fn default() -> Self {
         CallTimes {

@@ -21,6 +21,7 @@ pub mod matching;
 pub mod nesting;
 pub mod numbers;
 pub mod offsets;
+mod parts;
 mod paths;
 pub mod processes;
 pub mod services;
@@ -155,5 +156,5 @@ pub fn tree<S: Source>(
         node.kind == Kind::Process && node.parent == Arcflow::ROOT
     };
     let processes: Vec<NodeId> = model.ids().filter(is_process).collect();
-    Ok(tree::emit(model, &processes, &paths, labels, view))
+    Ok(tree::emit(model, &loaded.contexts, &processes, &paths, labels, view))
 }

@@ -162,7 +162,7 @@ impl Processes {
         let merged = tree(&parties, &self.matching, &loaded, &self.labels, view).map_err(Error::Calls)?;
         let remarks = loaded.remarks.iter().chain(&merged.remarks);
         let messages = remarks.map(|remark| Message::note(format!("note: {remark}"))).collect();
-        loaded.model = merged.model;
+        (loaded.model, loaded.contexts) = (merged.model, merged.contexts);
         if !keeps_calls {
             loaded.calls.clear();
         }

@@ -13,8 +13,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::calls::NONE;
+use super::parts::{Part, parts};
 use super::paths::{Path, Paths, Stages, Way};
 use super::view::View;
+use crate::load::ContextCalls;
 use crate::model::{Arcflow, Children, HashMap, Kind, NodeId, Resource};
 use crate::thread_time::ThreadTime;
 
@@ -30,38 +32,12 @@ const REMAINING: &str = "(remote calls)";
 pub struct Merged {
     /// The model.
     pub model: Arcflow,
+    /// The calls of each context by index of the node, if those of the processes are known. Calls of remote methods returned.
+    pub contexts: Vec<ContextCalls>,
     /// The times of the calls, by client and server.
     pub stages: BTreeMap<(usize, usize), Stages>,
     /// What does not fit, in words.
     pub remarks: Vec<String>,
-}
-
-/// A part of what a node has: of its figures and of its calls, each from one share to another.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    figures: (f64, f64),
-    calls: (f64, f64),
-}
-
-impl Part {
-    const ALL: Part = Part { figures: (0.0, 1.0), calls: (0.0, 1.0) };
-
-    fn of(self, value: f64) -> f64 {
-        share(value, self.figures)
-    }
-
-    fn of_calls(self, calls: u64) -> u64 {
-        share(calls as f64, self.calls) as u64
-    }
-
-    fn is_all(self) -> bool {
-        self.figures.0 <= 0.0 && self.figures.1 >= 1.0
-    }
-}
-
-/// In whole numbers, so that all parts add up to the value.
-fn share(value: f64, (from, to): (f64, f64)) -> f64 {
-    if from == 0.0 && to == 1.0 { value } else { (value * to).round() - (value * from).round() }
 }
 
 /// Whether a path is in the tree.
@@ -103,6 +79,9 @@ pub(crate) struct Emitter<'a> {
     /// Part of each frame that is of no path.
     left: Vec<Part>,
     tree: Arcflow,
+    /// The calls of the contexts of the model and of the tree.
+    calls_of_model: &'a [ContextCalls],
+    contexts: Vec<ContextCalls>,
     stack: Vec<Work>,
     /// What callers have less: node and resource.
     waited: HashMap<(NodeId, usize), f64>,
@@ -117,6 +96,7 @@ pub(crate) struct Emitter<'a> {
 
 pub(crate) fn emit(
     model: &Arcflow,
+    contexts: &[ContextCalls],
     processes: &[NodeId],
     paths: &Paths,
     labels: &[String],
@@ -151,6 +131,8 @@ pub(crate) fn emit(
         parts,
         left,
         tree,
+        calls_of_model: contexts,
+        contexts: Vec::new(),
         stack: Vec::new(),
         waited: HashMap::default(),
         remote: Vec::new(),
@@ -187,48 +169,6 @@ fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
         NONE => (within, Arcflow::ROOT),
         _ => (within, site),
     })
-}
-
-/// The part of its frame that each path has, and the part of each frame that none has.
-fn parts(paths: &Paths, view: &View) -> (Vec<Part>, Vec<Part>) {
-    let weight = |path: &Path| path.server_ns as f64 + path.calls as f64;
-    let whole: Vec<f64> = paths
-        .frames
-        .all
-        .iter()
-        .zip(&paths.served)
-        .map(|(frame, served)| {
-            let known = served.ns as f64 + served.calls as f64;
-            // Calls of the tree that have no record are as those that have.
-            let missing = frame.entries.saturating_sub(served.calls) as f64;
-            known + if served.calls == 0 { missing } else { known / served.calls as f64 * missing }
-        })
-        .collect();
-    let mut used = vec![0.0; whole.len()];
-    let mut calls = vec![0u64; whole.len()];
-    let entries = |frame: usize| paths.frames.all[frame].entries.max(paths.served[frame].calls);
-    let parts = paths.all.iter().map(|path| {
-        let frame = path.way.frame as usize;
-        let is_left_out = path.way.site == Arcflow::ROOT && !view.is_server;
-        if path.way.frame == NONE || is_left_out {
-            return Part::ALL;
-        }
-        let of_calls = |calls: u64| calls as f64 / entries(frame).max(1) as f64;
-        let (from, first) = (used[frame] / whole[frame].max(1.0), of_calls(calls[frame]));
-        used[frame] += weight(path);
-        calls[frame] += path.calls;
-        let is_last = calls[frame] >= entries(frame);
-        let to = if is_last { 1.0 } else { (used[frame] / whole[frame].max(1.0)).min(1.0) };
-        Part { figures: (from, to), calls: (first, of_calls(calls[frame]).min(1.0)) }
-    });
-    let parts: Vec<Part> = parts.collect();
-    let left = (0..whole.len()).map(|frame| {
-        let is_over = calls[frame] >= entries(frame);
-        let from = if is_over { 1.0 } else { (used[frame] / whole[frame].max(1.0)).min(1.0) };
-        let first = if is_over { 1.0 } else { calls[frame] as f64 / entries(frame) as f64 };
-        Part { figures: (from, 1.0), calls: (first, 1.0) }
-    });
-    (parts, left.collect())
 }
 
 impl Emitter<'_> {
@@ -273,9 +213,26 @@ impl Emitter<'_> {
         for &from in &paths.frames.all[frame as usize].nodes {
             if path == NONE {
                 self.tree.meet(below, part.of_calls(self.model.node(from).n));
+                self.count(from, below, part);
             }
             self.run(Work { from, below, part, path, is_there: true });
         }
+    }
+
+    /// Adds the calls of a context of the model to one of the tree.
+    fn count(&mut self, from: NodeId, at: NodeId, part: Part) {
+        if let Some(of) = self.calls_of_model.get(from.0 as usize) {
+            let of = part.of_context(of);
+            self.context(at).add(&of);
+        }
+    }
+
+    fn context(&mut self, at: NodeId) -> &mut ContextCalls {
+        let index = at.0 as usize;
+        if self.contexts.len() <= index {
+            self.contexts.resize(index + 1, ContextCalls::default());
+        }
+        &mut self.contexts[index]
     }
 
     fn child(&mut self, below: NodeId, kind: Kind, name: &str) -> NodeId {
@@ -306,6 +263,7 @@ impl Emitter<'_> {
             let name = self.model.name(node.consumer);
             let at = self.child(work.below, node.kind, name);
             self.tree.meet(at, work.part.of_calls(node.n));
+            self.count(work.from, at, work.part);
             at
         };
         for (sum, value) in self.tree.base_mut(at).iter_mut().zip(self.model.base(work.from)) {
@@ -353,6 +311,11 @@ impl Emitter<'_> {
             self.child(site, Kind::Method, &name)
         };
         self.tree.meet(at, path.calls);
+        if !self.calls_of_model.is_empty() {
+            let counts = &mut self.context(at).counts;
+            counts.entries = counts.entries.saturating_add(path.calls);
+            counts.closes.exits = counts.closes.exits.saturating_add(path.calls);
+        }
         let [calls, remote, network] = self.columns;
         let is_grafted = path.way.server != NONE && !is_folded && !self.view.is_server;
         let is_full = is_grafted && self.tree.nodes().len() > MOST_NODES;
@@ -492,6 +455,6 @@ impl Emitter<'_> {
             let name = format!("{} (estimated)", self.tree.name(self.tree.node(process).consumer));
             self.tree.rename(process, &name);
         }
-        Merged { model: self.tree, stages: self.paths.stages.clone(), remarks }
+        Merged { model: self.tree, contexts: self.contexts, stages: self.paths.stages.clone(), remarks }
     }
 }

@@ -10,8 +10,9 @@ use crate::options::settings::words;
 use anyhow::Result;
 use clap::Args;
 use instrument_analysis::export::format::{Format, Recorded};
-use instrument_analysis::export::parquet;
-use instrument_analysis::session::Request;
+use instrument_analysis::export::parquet::labels::Sources;
+use instrument_analysis::export::parquet::{self, Written};
+use instrument_analysis::session::{Error, Request};
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -89,12 +90,22 @@ fn dataset(opts: &Opts, target: &Path, talk: &Talk) -> Result<Exit> {
             "--format parquet has all threads, pool by pool, since the start: leave out --thread, --collapse, --since, --split and --links",
         ));
     }
+    add(target, &opts.label, talk, |labels, folder| parquet::write(&of.files, labels, folder))
+}
+
+/// Adds to a dataset what `write` writes.
+pub(crate) fn add(
+    target: &Path,
+    labels: &[Label],
+    talk: &Talk,
+    write: impl FnOnce(&Sources, &mut Folder<'_>) -> Result<Written, Error>,
+) -> Result<Exit> {
     if target.exists() && !target.is_dir() {
         return Err(usage(format!("{} is no directory", target.display())));
     }
-    let labels = labels::sources(&opts.label, |name| std::env::var(name).ok());
+    let labels = labels::sources(labels, |name| std::env::var(name).ok());
     let mut folder = Folder { target, outputs: Outputs::default() };
-    let written = parquet::write(&of.files, &labels, &mut folder)?;
+    let written = write(&labels, &mut folder)?;
     talk.messages(&written.messages);
     folder.outputs.commit()?;
     let (processes, values) = (written.processes, written.values);
@@ -104,7 +115,7 @@ fn dataset(opts: &Opts, target: &Path, talk: &Talk) -> Result<Exit> {
 }
 
 /// The directory of a dataset. Files appear when all are written, in the order in which they were.
-struct Folder<'a> {
+pub(crate) struct Folder<'a> {
     target: &'a Path,
     outputs: Outputs,
 }

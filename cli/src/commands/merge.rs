@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::io::exit::{Exit, usage, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::formats::Export;
+use crate::options::labels::{self, Label};
 use crate::options::session;
 use crate::options::settings::{words, words_but};
 use crate::options::view::{self, Print};
@@ -13,13 +14,14 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::TypedValueParser;
 use instrument_analysis::Arcflow;
-use instrument_analysis::export::format::{self, Merged};
+use instrument_analysis::export::format::{self, Format, Merged};
+use instrument_analysis::export::parquet::write_together;
 use instrument_analysis::merge::view::client;
 use instrument_analysis::merge::{Processes, View};
 use instrument_analysis::origin::Origins;
 use instrument_analysis::page::Sections;
 use instrument_analysis::report::merged::{MatchedCalls, Report};
-use instrument_analysis::report::{Format, remote};
+use instrument_analysis::report::{self, remote};
 use instrument_analysis::session::{Error, Methods, Request};
 use instrument_analysis::thread_time::ThreadTime;
 
@@ -40,11 +42,12 @@ pub(crate) struct Opts {
     ///
     /// chrome and perfetto show every call at its time on the thread that made it and on the one that served it, with arrows between them
     /// and, where profiles are traces, everything else that happened; otlp is spans for OpenTelemetry; speedscope of traces is a timeline.
-    /// All others, and --resource, are of the tree. Times are those of the root's clock; by how much others differ from it is told by the
+    /// parquet adds all processes to a dataset as one (--process all), for `instrument fleet` and Spark. All others, and --resource, are of
+    /// the tree. Times are those of the root's clock; by how much others differ from it is told by the
     /// report `matching`.
     #[arg(short, long, visible_alias = "to", value_parser = formats(), value_name = "FORMAT", conflicts_with_all = PRINTED)]
     format: Option<format::Format>,
-    /// Where to write it: a file, or for tau a directory; standard output if it is not given
+    /// Where to write it: a file, or for tau and parquet a directory; standard output if it is not given
     #[arg(short, long, value_name = "OUT", requires = "format")]
     output: Option<PathBuf>,
     /// Write one HTML file that shows the tree over all processes in a browser, as `instrument view` does
@@ -53,6 +56,11 @@ pub(crate) struct Opts {
     /// --format tau: leave out the rows of contexts
     #[arg(hide_short_help = true, long, requires = "format")]
     flat: bool,
+    /// --format parquet: a label of the process; `service` and `build` are what the tables are kept apart by
+    ///
+    /// What is not given is taken from the profiles where all have the same, then from the environment, as `instrument export` does.
+    #[arg(hide_short_help = true, long, value_name = "KEY=VALUE", value_parser = labels::parse)]
+    label: Vec<Label>,
     /// What to print [default: matching and xtree]
     #[arg(long, value_parser = words::<Report>())]
     report: Option<Report>,
@@ -88,6 +96,12 @@ enum Whose {
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let export = export(opts)?;
     let request = opts.session.request();
+    if let Some((Format::Parquet, target)) = opts.format.zip(opts.output.as_deref()) {
+        return dataset(opts, target, talk);
+    }
+    if !opts.label.is_empty() {
+        return Err(usage("--label goes with --format parquet"));
+    }
     let mut processes = Processes::open(&request).inspect_err(|error| {
         if let Error::NoneReadable(messages) = error {
             talk.messages(messages);
@@ -145,7 +159,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if let Some(time) = ThreadTime::of(&session.model)
-        && format == Format::Text
+        && format == report::Format::Text
         && print.resource.is_empty()
     {
         // Who waits for a call waits for the other process: it is the whole time that matters here.
@@ -180,9 +194,26 @@ fn remote(
     Ok(with_warnings(&[], opts.session.strict, Exit::Done, talk))
 }
 
-/// All formats but those that have processes each for itself.
+/// Adds the processes to a dataset as one.
+fn dataset(opts: &Opts, target: &Path, talk: &Talk) -> Result<Exit> {
+    let of = &opts.session;
+    let is_cut = !of.thread.is_empty() || !of.collapse.is_empty() || !of.since.is_empty();
+    if is_cut || !of.split.is_empty() || of.links {
+        return Err(usage(
+            "--format parquet has all threads, pool by pool, since the start: leave out --thread, --collapse, --since, --split and --links",
+        ));
+    }
+    if opts.view == Whose::Server || opts.process.as_deref().is_some_and(|process| process != "all") {
+        return Err(usage("--format parquet has all processes: leave out --view and --process"));
+    }
+    super::export::add(target, &opts.label, talk, |labels, folder| {
+        write_together(&of.files, labels, opts.internals, folder)
+    })
+}
+
+/// All formats but that of events, which has processes each for itself.
 fn formats() -> impl TypedValueParser<Value = format::Format> {
-    words_but(&[format::Format::Xml, format::Format::Parquet])
+    words_but(&[format::Format::Xml])
 }
 
 /// What is to be written for other tools.

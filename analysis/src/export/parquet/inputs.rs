@@ -28,7 +28,7 @@ pub(super) struct Input {
     /// It made or served some.
     pub(super) has_remote_calls: bool,
     /// SHA-256 of its bytes.
-    content: [u8; 32],
+    pub(super) content: [u8; 32],
 }
 
 /// All profiles.

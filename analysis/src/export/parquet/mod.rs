@@ -9,6 +9,7 @@
 //! | [`inputs`] | which profiles there are, each process once, and in which order |
 //! | [`process`] | the rows of one process |
 //! | [`remote`] | the rows of remote calls |
+//! | [`together`] | processes that call each other, as one |
 //!
 //! Every figure is one of the model, which reports print; nothing is computed here. A context is the hash of its path
 //! ([`crate::context_key`]), so what is known of it in any number of processes is one `GROUP BY`. A total has its callees in it, and rows of
@@ -28,6 +29,7 @@ mod place;
 mod process;
 mod remote;
 pub mod schema;
+mod together;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -42,6 +44,7 @@ use labels::Sources;
 use place::Partition;
 use process::Known;
 use schema::Table;
+pub use together::write_together;
 
 /// Where the files of a dataset go.
 pub trait Folder {

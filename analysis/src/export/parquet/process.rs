@@ -109,7 +109,7 @@ impl Known {
     }
 }
 
-/// Adds what a session of one profile has to all tables but that of the processes.
+/// Adds what a session of the profiles of a process has to all tables but that of the processes.
 pub(super) fn rows<F: Folder>(
     session: &Session,
     input: &Input,
@@ -118,19 +118,20 @@ pub(super) fn rows<F: Folder>(
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
     let Session { model, profiles, .. } = session;
-    let file = &profiles[0];
-    let origins = Origins::new(file.names.origins());
-    let names: HashSet<&str> = file.names.methods().collect();
-    for name in names {
-        known.method(Kind::Method, name, &origins).known += 1;
+    let origins = Origins::new(profiles.iter().flat_map(|file| file.names.origins()));
+    for file in profiles {
+        let names: HashSet<&str> = file.names.methods().collect();
+        for name in names {
+            known.method(Kind::Method, name, &origins).known += 1;
+        }
     }
     let keys = ContextKey::exact_of_model(model);
     let through = through(model);
     contexts(model, &keys, &through, known, &origins, &mut tables.contexts, files)?;
     let values = Values { session, input, keys: &keys, through: &through };
     values.rows(known, &origins, &mut tables.values, files)?;
-    allocations(file, input, known, &origins, &mut tables.allocations, files)?;
-    monitors(file, input, &mut tables.monitors, files)
+    allocations(profiles, input, known, &origins, &mut tables.allocations, files)?;
+    profiles.iter().try_for_each(|file| monitors(file, input, &mut tables.monitors, files))
 }
 
 /// By node: of a context within one of the same consumer, the context that the innermost such one called on the way to it.
@@ -314,21 +315,27 @@ impl Values<'_> {
 }
 
 fn allocations<F: Folder>(
-    file: &ProfileFile,
+    profiles: &[ProfileFile],
     input: &Input,
     known: &mut Known,
     origins: &Origins,
     rows: &mut Rows<F::File>,
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
-    let process = heap::Process {
-        profile: &file.profile,
-        biographies: file.lifetimes()?,
-        methods: &|copy, id| file.names.method(copy, id),
-        classes: &|copy, number| file.names.class(copy, number),
-        threads: &|_, _| true,
-    };
-    let table = table(&[process], By::Site, &Filter::default());
+    type Named<'a> = Box<dyn Fn(u32, u32) -> String + 'a>;
+    let named: Vec<[Named<'_>; 2]> = profiles
+        .iter()
+        .map(|file| -> [Named<'_>; 2] {
+            let names = &file.names;
+            [Box::new(|copy, id| names.method(copy, id)), Box::new(|copy, number| names.class(copy, number))]
+        })
+        .collect();
+    let mut processes = Vec::with_capacity(profiles.len());
+    for (file, [methods, classes]) in profiles.iter().zip(&named) {
+        let (profile, biographies) = (&file.profile, file.lifetimes()?);
+        processes.push(heap::Process { profile, biographies, methods, classes, threads: &|_, _| true });
+    }
+    let table = table(&processes, By::Site, &Filter::default());
     for (of, figures) in &table.rows {
         let method = of.methods.first().map(|name| known.method(Kind::Method, name, origins).key);
         let row = [
@@ -376,29 +383,44 @@ fn monitors<F: Folder>(
     Ok(())
 }
 
-/// Adds the row of the process itself.
+/// What all are, if they are the same.
+fn same<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
+
+/// Adds the row of the process itself; of several that are one, what all of them have in common.
 pub(super) fn process_row<F: Folder>(
     session: &Session,
     input: &Input,
     rows: &mut Rows<F::File>,
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
-    let file = &session.profiles[0];
-    let profile = &file.profile;
+    let profiles = &session.profiles;
     let counts = counts::gather(session, &counts::Request::default());
     let sum = counts.sum();
-    let program = file.program();
-    let properties: BTreeMap<_, _> =
-        profile.copies.values().rev().flat_map(|copy| &copy.properties).collect();
+    let program = same(profiles.iter().map(ProfileFile::program));
+    let program = program.or_else(|| input.labels.get(SERVICE).cloned()).unwrap_or_default();
+    let copies = profiles.iter().rev().flat_map(|file| file.profile.copies.values().rev());
+    let properties: BTreeMap<_, _> = copies.flat_map(|copy| &copy.properties).collect();
     let (labels_json, properties_json) = (json!(input.labels).to_string(), json!(properties).to_string());
     let (correction, reason) = match &session.model.correction {
         Correction::Applied => ("applied", None),
         Correction::None => ("none", None),
         Correction::Refused(refusal) => (refusal.cause, Some(&refusal.reason)),
     };
-    let threads = profile.threads.iter().filter(|thread| thread.kind == ThreadKind::Thread).count() as u64;
-    let party = Party { profile, source: file.source() };
-    let calibration = profile.calibration();
+    let all = |of: &dyn Fn(&ProfileFile) -> u64| profiles.iter().map(of).fold(0, u64::saturating_add);
+    let threads = all(&|file| {
+        let single = file.profile.threads.iter().filter(|thread| thread.kind == ThreadKind::Thread);
+        (single.count() as u64).saturating_add(file.ended_threads())
+    });
+    let property = |key: &str| same(profiles.iter().map(|file| file.property(key)));
+    let of_properties = ["command", "host", "java.version", "record", "timing", "clock"].map(property);
+    let [command, host, java_version, record, timing, clock] = of_properties.map(Option::flatten);
+    let is_live = profiles.iter().any(|file| file.is_live);
+    let is_whole =
+        profiles.iter().all(|file| !Party { profile: &file.profile, source: file.source() }.is_incomplete());
+    let calibration = same(profiles.iter().map(|file| file.profile.calibration())).flatten();
     let probes = (*correction == *"applied").then_some(session.overhead.round() as u64);
     let row = [
         Cell::Key(input.key),
@@ -406,19 +428,19 @@ pub(super) fn process_row<F: Folder>(
         input.labels.get(BUILD).into(),
         (&labels_json).into(),
         (&program).into(),
-        file.property("command").into(),
-        file.property("host").into(),
-        profile.pid.into(),
-        profile.start_ms.into(),
-        file.property("java.version").into(),
-        file.property("record").into(),
-        file.property("timing").into(),
-        file.property("clock").into(),
-        file.is_live.into(),
-        (!party.is_incomplete()).into(),
-        threads.saturating_add(file.ended_threads()).into(),
-        file.dropped().into(),
-        (profile.in_flight() as u64).into(),
+        command.into(),
+        host.into(),
+        same(profiles.iter().map(|file| file.profile.pid)).unwrap_or(0).into(),
+        profiles.iter().map(|file| file.profile.start_ms).min().unwrap_or(0).into(),
+        java_version.into(),
+        record.into(),
+        timing.into(),
+        clock.into(),
+        is_live.into(),
+        is_whole.into(),
+        threads.into(),
+        all(&ProfileFile::dropped).into(),
+        all(&|file| file.profile.in_flight() as u64).into(),
         sum.entries.into(),
         sum.closes.exits.into(),
         sum.closes.unwinds.into(),
@@ -426,7 +448,7 @@ pub(super) fn process_row<F: Folder>(
         sum.closes.unclosed.into(),
         sum.unmatched.into(),
         sum.open.into(),
-        (!file.is_live).then_some(counts.balance.holds).into(),
+        (!is_live).then_some(counts.balance.holds).into(),
         correction.into(),
         reason.into(),
         probes.into(),
