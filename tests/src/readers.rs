@@ -23,6 +23,8 @@ const NODE: [&str; 4] =
     ["@tracerbench/trace-model@8.0.0", "playwright-core@1.65.1", "pprof-format@2.3.2", "speedscope@1.25.0"];
 /// What reads datasets.
 const DATASETS: [&str; 2] = ["duckdb==2.0.0", "pyarrow==26.0.1"];
+/// What `fleet/spark` needs.
+const SPARK: [&str; 2] = ["pyspark==4.3.0", "pyarrow==26.0.1"];
 /// The client of the Model Context Protocol.
 const MCP: [&str; 1] = ["mcp==2.3.0"];
 const ATTEMPTS: u32 = 3;
@@ -60,6 +62,15 @@ pub fn speedscope_schema() -> Result<PathBuf> {
 /// What it says on standard error.
 pub fn of_dataset(script: &str, dataset: &Path, input: &[u8]) -> Result<Value> {
     answer(script, &python_with("datasets", &DATASETS)?, [dataset.as_os_str()], input)
+}
+
+/// What `spark_answers.py` prints of a dataset; `input` is what it is asked.
+///
+/// # Errors
+/// Spark cannot be fetched, or what it says on standard error.
+pub fn ask_spark(dataset: &Path, input: &Value) -> Result<Value> {
+    let environment = python_with("spark", &SPARK)?;
+    answer("spark_answers.py", &environment, [dataset.as_os_str()], input.to_string().as_bytes())
 }
 
 /// What `instrument mcp FILES` said of itself and answered to these calls, each `[tool, arguments]`, to the client that the makers of the

@@ -1,0 +1,162 @@
+"""The tables of a dataset. The columns are documented in the book, in the chapter "Fleets"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+NO_CONTEXT = bytes(16)
+"""The key of no context: of who called the outermost method, and of the rows of threads and processes."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which processes are meant; what is None chooses nothing. Days are UTC: `2026-11-24`."""
+
+    service: str | None = None
+    build: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+def session(master: str | None = None, partitions: int | None = None) -> SparkSession:
+    """A session with the settings that datasets need; `partitions` is how many parts sums are cut into."""
+    builder = (
+        SparkSession.builder.appName("instrument-fleet")
+        # Services and builds are texts, also those that look like numbers.
+        .config("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS")
+        # A sum that is too large is an error, and no other number.
+        .config("spark.sql.ansi.enabled", "true")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+    )
+    if master is not None:
+        builder = builder.master(master)
+    if partitions is not None:
+        builder = builder.config("spark.sql.shuffle.partitions", str(partitions))
+        builder = builder.config("spark.sql.adaptive.coalescePartitions.enabled", "false")
+    return builder.getOrCreate()
+
+
+class Dataset:
+    """A dataset, or the chosen processes of one."""
+
+    def __init__(self, spark: SparkSession, path: str, chosen: Chosen = Chosen()) -> None:
+        """`path`: a folder, or the address of one that Spark can read, such as `s3a://bucket/fleet`."""
+        self.spark = spark
+        self.path = path.rstrip("/")
+        self.chosen = chosen
+
+    def table(self, name: str) -> DataFrame:
+        """All rows of a table, with the columns of its partitions."""
+        # Later files may have more columns.
+        return self.spark.read.option("mergeSchema", "true").parquet(f"{self.path}/{name}")
+
+    def _is_chosen(self, has_day: bool = True) -> Column:
+        """Whether a partition is chosen; a day that is not known is."""
+        chosen, fits = self.chosen, F.lit(True)
+        if chosen.service is not None:
+            fits = fits & (F.col("service") == chosen.service)
+        if chosen.build is not None:
+            fits = fits & F.coalesce(F.col("build") == chosen.build, F.lit(False))
+        if has_day and chosen.since is not None:
+            fits = fits & (F.col("day").isNull() | (F.col("day") >= chosen.since))
+        if has_day and chosen.until is not None:
+            fits = fits & (F.col("day").isNull() | (F.col("day") <= chosen.until))
+        return fits
+
+    @cached_property
+    def processes(self) -> DataFrame:
+        """Each process once: of several exports of it, as of a live one, the fullest."""
+        order = Window.partitionBy("process").orderBy(F.desc("calls"), F.asc("batch"))
+        rows = self.table("processes").where(self._is_chosen())
+        return rows.withColumn("place", F.row_number().over(order)).where("place = 1").drop("place").cache()
+
+    def check(self, *builds: str) -> None:
+        """An answer about no process at all would look like good news."""
+        if self.processes.isEmpty():
+            raise ValueError(
+                "no process of the dataset fits service, build, since and until together: leave one of them out"
+            )
+        for build in builds:
+            if self.processes.where(F.col("build") == build).isEmpty():
+                raise ValueError(f"no process of the dataset is of the build {build}")
+
+    def _of_processes(self, rows: DataFrame, key: str = "process") -> DataFrame:
+        chosen = self.processes.select(F.col("process").alias(key), "batch")
+        return rows.join(F.broadcast(chosen), [key, "batch"], "left_semi")
+
+    @cached_property
+    def figures(self) -> DataFrame:
+        """The rows of `values`."""
+        return self._of_processes(self.table("values").where(self._is_chosen()))
+
+    @cached_property
+    def methods(self) -> DataFrame:
+        """The methods of the exports that have the processes."""
+        batches = self.processes.select("batch").distinct()
+        rows = self.table("methods").where(self._is_chosen())
+        return rows.join(F.broadcast(batches), "batch", "left_semi")
+
+    @cached_property
+    def contexts(self) -> DataFrame:
+        """Each context once. Whoever writes a context writes the same of it, so it does not matter whose row is taken."""
+        columns = ["stable", "parent", "through", "method", "depth"]
+        rows = self.table("contexts").where(self._is_chosen(has_day=False))
+        return rows.groupBy("context").agg(*(F.min(column).alias(column) for column in columns))
+
+    @cached_property
+    def names(self) -> DataFrame:
+        """A name for each key of a method."""
+        columns = ["name", "stable_name", "kind", "class", "file", "line"]
+        return self.methods.groupBy("method").agg(*(F.min(column).alias(column) for column in columns))
+
+    def of_processes(self, name: str) -> DataFrame:
+        """The rows of `allocations`, `monitors` or `unmatched`."""
+        return self._of_processes(self.table(name))
+
+    @cached_property
+    def remote_calls(self) -> DataFrame:
+        """A remote call belongs to the process that made it, or to the one that served it if only that is known."""
+        rows = self.table("remote_calls").withColumn("home", F.coalesce("client", "server"))
+        return self._of_processes(rows, "home").drop("home")
+
+    @cached_property
+    def named(self) -> DataFrame:
+        """All rows of `values` with the names that reports print, and those of the callers."""
+        names = self.names.select("method", F.col("name").alias("n_name"), F.col("kind").alias("n_kind"))
+        callers = names.toDF("p_method", "p_name", "p_kind")
+        parents = self.contexts.select("context", "parent")
+        above = self.contexts.select(F.col("context").alias("parent"), F.col("method").alias("p_method"))
+        process = F.concat("program", F.lit(" (pid "), "pid", F.lit(")"))
+        processes = self.processes.select("process", "batch", process.alias("process_name"))
+        rows = (
+            self.figures.join(F.broadcast(processes), ["process", "batch"])
+            .join(names, "method", "left")
+            .join(parents, "context", "left")
+            .join(above, "parent", "left")
+            .join(callers, "p_method", "left")
+        )
+        of_thread = F.when(F.col("thread").isNull(), "process").otherwise("thread")
+        has_caller, is_method = F.col("p_name").isNotNull(), F.col("method").isNotNull()
+        is_thread = F.col("thread").isNotNull()
+        return rows.select(
+            "*",
+            F.coalesce("n_name", "thread", "process_name").alias("function"),
+            F.coalesce("n_kind", of_thread).alias("kind"),
+            F.when(has_caller, F.col("p_name"))
+            .when(is_method, F.coalesce("thread", "process_name"))
+            .when(is_thread, F.col("process_name"))
+            .otherwise("(root)")
+            .alias("caller"),
+            F.when(has_caller, F.col("p_kind"))
+            .when(is_method, of_thread)
+            .when(is_thread, "process")
+            .otherwise("root")
+            .alias("caller_kind"),
+        )

@@ -1,0 +1,341 @@
+//! Datasets in Spark, with the package of `fleet/spark`: its answers are those of DuckDB, which are those of the reports, and its merge is
+//! the same, byte for byte, for any number of partitions and workers, also if a worker is killed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, ensure};
+use instrument_tests::jvm::{compile, jdks};
+use instrument_tests::machine::{Run, java_source, root};
+use instrument_tests::readers;
+use instrument_tests::rmi::{Running, TRANSFORMS, free_port, java, jre, profile};
+use instrument_tests::subject;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+/// A dataset of several programs, of one of them two builds, three runs each.
+struct Recorded {
+    folder: TempDir,
+    profiles: Vec<PathBuf>,
+}
+
+impl Recorded {
+    fn dataset(&self) -> PathBuf {
+        self.folder.path().join("dataset")
+    }
+}
+
+fn recorded() -> &'static Recorded {
+    static RECORDED: OnceLock<Recorded> = OnceLock::new();
+    RECORDED.get_or_init(|| record().unwrap())
+}
+
+fn record() -> Result<Recorded> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path();
+    let jdk = jdks()?.pop().context("a JDK")?;
+    fs::create_dir(path.join("plain"))?;
+    compile(&jdk, &[java_source("fleet/Fleet.java")], &path.join("plain"))?;
+    subject::call()?
+        .args(["rewrite", "plain", "-o", "rewritten", "--transform", "method-events,allocation"])
+        .current_dir(path)
+        .run_quietly()?;
+    let mut recorded = Recorded { folder, profiles: Vec::new() };
+    let path = recorded.folder.path();
+    for (build, size) in [("1", "8"), ("2", "16")] {
+        let runs = path.join(build);
+        fs::create_dir(&runs)?;
+        for _ in 0..3 {
+            let mut java = Command::new(jdk.tool("java"));
+            java.args(["-Dinstrument.record=tree", "-Dinstrument.timing=all", "-cp"])
+                .arg(path.join("rewritten"));
+            java.args(["Fleet", size]).current_dir(&runs).run_quietly()?;
+        }
+        let profiles: Vec<_> = fs::read_dir(&runs)?.flatten().map(|entry| entry.path()).collect();
+        ensure!(profiles.len() == 3, "{profiles:?}");
+        export(&profiles, &path.join("dataset"), &["service=it's", &format!("build={build}")])?;
+        recorded.profiles.extend(profiles);
+    }
+    // Recursion, exceptions, constructors, waits, objects and events that do not fit, of programs of the past.
+    let kept: Vec<_> =
+        fs::read_dir(root().join("trace/tests/profiles"))?.flatten().map(|of| of.path()).collect();
+    ensure!(kept.len() >= 9, "{kept:?}");
+    export(&kept, &path.join("dataset"), &["service=kept"])?;
+    // Once more, and one of them by itself: no process counts twice.
+    export(&kept[..1], &path.join("dataset"), &["service=kept"])?;
+    Ok(recorded)
+}
+
+fn export(profiles: &[PathBuf], dataset: &Path, labels: &[&str]) -> Result<()> {
+    let labels = labels.iter().flat_map(|label| ["--label", label]);
+    let mut export = subject::call()?;
+    export.args(["export", "--format", "parquet", "-o"]).arg(dataset).args(labels).args(profiles);
+    for name in ["GITHUB_SHA", "GIT_COMMIT", "CI_COMMIT_SHA", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"]
+    {
+        export.env_remove(name);
+    }
+    export.run_quietly().map(drop)
+}
+
+/// The answers of DuckDB.
+fn duckdb(dataset: &Path, questions: &[(&str, &[&str])]) -> Result<BTreeMap<String, Vec<Value>>> {
+    let mut scripts = Map::new();
+    for (question, options) in questions {
+        let mut command = subject::call()?;
+        let output =
+            command.args(["fleet", question]).arg(dataset).arg("--sql").args(*options).run_quietly()?;
+        scripts.insert((*question).to_owned(), json!(String::from_utf8(output.stdout)?));
+    }
+    let answers =
+        readers::of_dataset("duckdb_questions.py", dataset, Value::Object(scripts).to_string().as_bytes())?;
+    Ok(serde_json::from_value(answers)?)
+}
+
+/// Whole numbers and texts are equal; others to 1e-12, and what figures may be off by, of which datasets have 24 bits, to 1e-6.
+fn is_equal(name: &str, a: &Value, b: &Value) -> bool {
+    let tolerance = if name.ends_with("_error") { 1e-6 } else { 1e-12 };
+    match (a.as_i64(), b.as_i64(), a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b), ..) => a == b,
+        (_, _, Some(a), Some(b)) => (a - b).abs() <= tolerance * a.abs().max(b.abs()),
+        _ => a == b,
+    }
+}
+
+/// Rows by what tells them apart.
+fn by_key<'a>(rows: &'a [Value], keys: &[&str]) -> BTreeMap<Vec<String>, &'a Value> {
+    let found: BTreeMap<_, _> =
+        rows.iter().map(|row| (keys.iter().map(|key| row[*key].to_string()).collect(), row)).collect();
+    assert_eq!(found.len(), rows.len(), "{keys:?} tell rows apart");
+    found
+}
+
+fn compare(what: &str, spark: &[Value], duckdb: &[Value], keys: &[&str]) {
+    let [found, expected] = [spark, duckdb].map(|rows| by_key(rows, keys));
+    assert!(expected.len() > 1, "{what}: {expected:?}");
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{what}");
+    for (key, expected) in expected {
+        for (name, value) in expected.as_object().unwrap() {
+            let of = &found[&key][name];
+            assert!(is_equal(name, of, value), "{what} {key:?} {name}: {of}, and {value} in DuckDB");
+        }
+    }
+}
+
+#[test]
+fn spark_answers_as_duckdb_does_and_merges_alike_in_any_number_of_parts() -> Result<()> {
+    let recorded = recorded();
+    let (dataset, merges) = (recorded.dataset(), recorded.folder.path().join("merges"));
+    fs::create_dir(&merges)?;
+    let both = json!({"before": "1", "after": "2"});
+    let asked = json!({
+        "master": "local[2]", "partitions": [1, 2, 4], "merge": merges,
+        "ask": {"xprof": {}, "xtree": {}, "xarc": {}, "balance": {}, "top_methods": {"top": 5}, "diff": both},
+    });
+    let found = readers::ask_spark(&dataset, &asked)?;
+    let expected = duckdb(
+        &dataset,
+        &[
+            ("xprof", &[]),
+            ("xtree", &[]),
+            ("xarc", &[]),
+            ("balance", &[]),
+            ("top", &["--top", "5"]),
+            ("diff", &["--before", "1", "--after", "2"]),
+            ("invariants", &[]),
+        ],
+    )?;
+    let questions: [(&str, &str, &[&str]); 6] = [
+        ("xprof", "xprof", &["function", "kind"]),
+        ("xtree", "xtree", &["context"]),
+        ("xarc", "xarc", &["of", "of_kind", "role", "other", "other_kind"]),
+        ("balance", "balance", &["function"]),
+        ("top", "top_methods", &["build", "function"]),
+        ("diff", "diff", &["function"]),
+    ];
+    for partitions in ["1", "2", "4"] {
+        for (of_duckdb, of_spark, keys) in questions {
+            let rows = found["answers"][partitions][of_spark].as_array().context("rows")?;
+            compare(&format!("{of_spark} in {partitions}"), rows, &expected[of_duckdb], keys);
+        }
+        // A tree comes in the order in which it is printed.
+        let order = |rows: &[Value]| rows.iter().map(|row| row["context"].clone()).collect::<Vec<_>>();
+        let rows = found["answers"][partitions]["xtree"].as_array().context("rows")?;
+        assert_eq!(order(rows), order(&expected["xtree"]), "{partitions}");
+        for (_, of_spark, keys) in questions {
+            let of = |partitions: &str| found["answers"][partitions][of_spark].as_array().unwrap().clone();
+            let [rows, alone] = [of(partitions), of("1")];
+            assert_eq!(by_key(&rows, keys), by_key(&alone, keys), "{of_spark} in {partitions}");
+        }
+        assert_eq!(found["merges"][partitions], found["merges"]["1"], "{partitions}");
+    }
+    assert_eq!(found["merges"]["1"]["files"].as_object().context("files")?.len(), 8, "a file of each table");
+
+    // The merge is a dataset, of which the answers are the same where they are of no single process.
+    let merged = duckdb(&merges.join("2"), &[("xtree", &[]), ("balance", &[]), ("invariants", &[])])?;
+    assert_eq!(merged["balance"], expected["balance"]);
+    // Profiles that have nothing in common but names without a meaning do not keep all equations.
+    assert_eq!(merged["invariants"], expected["invariants"]);
+    let [of_merge, of_all] = [&merged["xtree"], &expected["xtree"]].map(|rows| by_key(rows, &["context"]));
+    for (key, expected) in of_all {
+        for name in ["calls", "wall", "wall_total", "wall_raw", "wall_raw_total", "allocations", "bytes"] {
+            assert_eq!(of_merge[&key][name], expected[name], "{name} of {expected}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_merge_of_spark_is_a_profile_like_any_other() -> Result<()> {
+    let recorded = recorded();
+    let (trees, out) = (recorded.folder.path().join("trees"), recorded.folder.path().join("one"));
+    fs::create_dir(&out)?;
+    export(&recorded.profiles, &trees, &["service=shop"])?;
+    readers::ask_spark(&trees, &json!({"master": "local[1]", "partitions": [3], "merge": out}))?;
+    let mut profiles = Vec::new();
+    // Of the dataset that Spark has merged, and of the one that was written.
+    for (name, dataset) in [("spark.iprof", &out.join("3")), ("all.iprof", &trees)] {
+        let profile = recorded.folder.path().join(name);
+        subject::call()?.args(["fleet", "profile"]).arg(dataset).arg("-o").arg(&profile).run_quietly()?;
+        profiles.push(profile);
+    }
+    let report = |words: &[&str], files: &[PathBuf]| -> Result<Value> {
+        let output = subject::call()?.args(words).arg("--json").args(files).run_quietly()?;
+        Ok(serde_json::from_slice(&output.stdout)?)
+    };
+    let rows = |xprof: &Value| -> Vec<Value> {
+        let rows = xprof["rows"].as_array().unwrap().iter();
+        rows.filter(|row| row["kind"] == "method" || row["kind"] == "link").cloned().collect()
+    };
+    let [of_spark, of_all] = [0, 1].map(|at| report(&["xprof"], &profiles[at..=at]).unwrap());
+    assert_eq!(rows(&of_spark), rows(&of_all));
+    assert!(rows(&of_spark).len() > 5);
+    let counts = report(&["report", "--counts"], &profiles[..1])?;
+    assert_eq!(counts["methods"], report(&["report", "--counts"], &recorded.profiles)?["methods"]);
+    Ok(())
+}
+
+#[test]
+fn a_cluster_merges_as_one_process_does_also_if_a_worker_is_killed() -> Result<()> {
+    let recorded = recorded();
+    let (dataset, folder) = (recorded.dataset(), recorded.folder.path());
+    let merge = |name: &str, mut asked: Value| -> Result<Value> {
+        let merges = folder.join(name);
+        fs::create_dir(&merges)?;
+        asked["merge"] = json!(merges);
+        let found = readers::ask_spark(&dataset, &asked)?;
+        Ok(found["merges"]["8"].clone())
+    };
+    let alone = merge("alone", json!({"master": "local[1]", "partitions": [8]}))?;
+    let together = merge("together", json!({"workers": 2, "partitions": [8]}))?;
+    let killed = merge("killed", json!({"workers": 2, "partitions": [8], "kill": true}))?;
+    assert_eq!(together["files"], alone["files"]);
+    assert_eq!(killed["is_killed"], true);
+    assert_eq!(killed["files"], alone["files"]);
+    assert!(alone["files"].as_object().context("files")?.len() == 8);
+    Ok(())
+}
+
+/// A client and its chain of servers, once. Their profiles.
+fn calling(folder: &Path) -> Result<Vec<PathBuf>> {
+    fs::create_dir(folder)?;
+    let port = free_port().to_string();
+    let options = format!("{TRANSFORMS},clock=monotonic,record=tree");
+    let mut servers = Vec::new();
+    for (index, (name, next)) in [("s2", "end"), ("s1", "s2")].into_iter().enumerate() {
+        let mut java = java(&jre(index), Some(&options), name, folder)?;
+        java.args(["BeaconServer", &port, name, next]);
+        servers.push(Running::start(java, name, folder)?);
+    }
+    let mut client = java(&jre(2), Some(&options), "client", folder)?;
+    client.args(["BeaconClient", &port, "s1", "20"]).run_quietly()?;
+    for server in servers {
+        server.stop()?;
+    }
+    ["client", "s1", "s2"].iter().map(|name| profile(folder, name)).collect()
+}
+
+/// Adds calls and times by the way of methods, without the processes and threads in between.
+fn add_ways(node: &Value, above: &str, wall: usize, all: &mut BTreeMap<String, [u64; 2]>) {
+    let is_context = ["method", "link", "deeper"].contains(&node["kind"].as_str().unwrap());
+    let way =
+        if is_context { format!("{above} / {}", node["name"].as_str().unwrap()) } else { above.to_owned() };
+    let sums = all.entry(way.clone()).or_default();
+    if is_context {
+        sums[0] += node["n"].as_u64().unwrap();
+    }
+    sums[1] += node["base"][wall].as_u64().unwrap();
+    for child in node["children"].as_array().unwrap() {
+        add_ways(child, &way, wall, all);
+    }
+}
+
+/// The same of the rows of a tree.
+fn ways_of_rows(rows: &[Value]) -> BTreeMap<String, [u64; 2]> {
+    let (mut path, mut all) = (Vec::new(), BTreeMap::new());
+    for row in rows {
+        path.truncate(row["depth"].as_u64().unwrap() as usize - 1);
+        path.push(format!(" / {}", row["function"].as_str().unwrap()));
+        all.insert(path.concat(), [&row["calls"], &row["wall_raw"]].map(|figure| figure.as_u64().unwrap()));
+    }
+    all
+}
+
+/// What servers did stands below the calls of their clients, in a dataset and in Spark as in `merge`.
+#[test]
+fn programs_that_call_each_other_are_one_tree() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (both, merges) = (folder.path().join("both"), folder.path().join("merges"));
+    fs::create_dir(&merges)?;
+    let mut sum: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    for run in ["first", "second"] {
+        let profiles = calling(&folder.path().join(run))?;
+        let report = ["merge", "--process", "all", "--report", "xtree", "--json"];
+        let output = subject::call()?.args(report).args(&profiles).run_quietly()?;
+        let document: Value = serde_json::from_slice(&output.stdout)?;
+        let resources = document["resources"].as_array().context("resources")?;
+        let wall = resources.iter().position(|of| of["name"] == "wall-raw").context("wall-raw")?;
+        let mut expected = BTreeMap::new();
+        add_ways(&document["tree"], "", wall, &mut expected);
+        expected.remove("");
+        // Of a remote method there is what the server did.
+        let served =
+            |way: &&String| way.contains("remote ") && way.split(" / ").last().unwrap().contains('.');
+        assert!(expected.keys().filter(served).count() > 1, "{expected:?}");
+
+        let one = folder.path().join(format!("{run} dataset"));
+        for dataset in [&one, &both] {
+            let mut merge = subject::call()?;
+            merge.args(["merge", "--format", "parquet", "--label", "service=beacon", "-o"]).arg(dataset);
+            merge.args(&profiles).run_quietly()?;
+        }
+        let answers = duckdb(&one, &[("xtree", &[]), ("invariants", &[])])?;
+        assert_eq!(answers["invariants"], Vec::<Value>::new());
+        assert_eq!(ways_of_rows(&answers["xtree"]), expected);
+        for (way, figures) in expected {
+            let all = sum.entry(way).or_default();
+            (0..2).for_each(|figure| all[figure] += figures[figure]);
+        }
+    }
+    readers::ask_spark(&both, &json!({"master": "local[1]", "partitions": [2], "merge": merges}))?;
+    let answers = duckdb(&merges.join("2"), &[("xtree", &[]), ("invariants", &[])])?;
+    assert_eq!(answers["invariants"], Vec::<Value>::new());
+    assert_eq!(ways_of_rows(&answers["xtree"]), sum);
+
+    // The profile of it has the same calls.
+    let all = folder.path().join("all.iprof");
+    subject::call()?.args(["fleet", "profile"]).arg(merges.join("2")).arg("-o").arg(&all).run_quietly()?;
+    let report = ["xtree", "--collapse", "threads,processes", "--json"];
+    let output = subject::call()?.args(report).arg(&all).run_quietly()?;
+    let document: Value = serde_json::from_slice(&output.stdout)?;
+    let mut found = BTreeMap::new();
+    add_ways(&document["tree"], "", 0, &mut found);
+    found.remove("");
+    let calls = |ways: &BTreeMap<String, [u64; 2]>| -> BTreeMap<String, u64> {
+        ways.iter().map(|(way, figures)| (way.clone(), figures[0])).collect()
+    };
+    assert_eq!(calls(&found), calls(&sum));
+    Ok(())
+}
