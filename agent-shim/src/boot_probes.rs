@@ -78,6 +78,9 @@ pub(crate) fn early_class(keep: bool) -> Vec<u8> {
     file(Form::Early { keep })
 }
 
+/// The operand of `newarray` for `long` (JVMS 6.5).
+const T_LONG: u8 = 11;
+
 /// `static void pass(byte[])`: calls reach the runtime from here on.
 pub(crate) const PASS: &str = "pass";
 /// `static Object take()`: the array of the objects that were kept.
@@ -145,7 +148,10 @@ fn probe(hook: Hook, form: Form, pool: &mut Pool) -> (Vec<u8>, Option<Vec<u8>>) 
     let otherwise = code.len() + 2 + call.len();
     words(&mut code, &[(3 + call.len()) as u16]);
     code.extend(call);
-    if leave == opcode::ARETURN {
+    if hook == Hook::LineCounters {
+        // Nobody reads what is counted so early.
+        code.extend([opcode::ILOAD_1, opcode::NEWARRAY, T_LONG]);
+    } else if leave == opcode::ARETURN {
         // A task is the last argument.
         code.extend([opcode::ALOAD, loads(hook.descriptor()).1 - 1]);
     }

@@ -432,7 +432,7 @@ mod tests {
             ("owners=1", "owners=1: there are on, all, off"),
             ("library-calls=some", "library-calls=some: there are none, top-level, all"),
             ("library-calls=all,transform=rmi", "method-events"),
-            ("transform=rim", "transform=rim: there are method-events, bytecodes, allocation, "),
+            ("transform=rim", "transform=rim: there are method-events, bytecodes, lines, allocation, "),
             ("transform=object-init", "heap=counts records every object"),
             ("heap=all", "heap=all: there are counts, objects"),
             ("heap=counts,heap-holders=5", "heap-holders goes with heap=objects"),

@@ -9,11 +9,13 @@
 //! | `too-few-rounds` | fewer undisturbed rounds than the recorder needs |
 //! | `scattered-rounds` | the rounds differ by more than [`MOST_SPREAD`] of the cost |
 //! | `bytecodes` | executed instructions were counted, in the middle of calls: no calibration knows how often |
+//! | `lines` | so were executions of lines |
 //! | `implausible` | calls took less time, probes included, than their probes should have cost |
 
 use crate::calibration::{Calls, overhead};
 use crate::in_place;
 use instrument_names::printable::printable;
+use instrument_names::selection::Selection;
 use instrument_trace::{Calibration, Profile, Thread, Tree, TreeConsumer, TreeNode};
 use serde_json::{Value, json};
 
@@ -80,6 +82,12 @@ impl Correction {
     }
 }
 
+fn counts_lines(profile: &Profile) -> bool {
+    let selections = profile.copies.values().filter_map(|copy| copy.properties.get("selection"));
+    let counts = |text: &String| Selection::parse(text).values(Selection::TRANSFORM).any(|of| of == "lines");
+    selections.into_iter().any(counts)
+}
+
 /// Why the times of a profile cannot be corrected; nothing if they can.
 pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
     // Where only some calls are timed, the time of one context is an estimate, and no evidence.
@@ -90,6 +98,10 @@ pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
         if tree.nodes.iter().any(|node| node.bytecodes > 0) {
             let reason = "executed instructions were counted, and how long that took is not known";
             return Some(("bytecodes", reason.into()));
+        }
+        if counts_lines(profile) {
+            let reason = "executions of lines were counted, and how long that took is not known";
+            return Some(("lines", reason.into()));
         }
         match cost(profile, thread) {
             None => Some((

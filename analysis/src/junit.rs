@@ -73,7 +73,7 @@ pub fn write(out: &mut dyn Write, suite: &Suite) -> io::Result<()> {
 }
 
 /// The text without what XML 1.0 cannot hold.
-fn allowed(text: &str) -> Cow<'_, str> {
+pub(crate) fn allowed(text: &str) -> Cow<'_, str> {
     let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     if text.chars().all(is_allowed) {
         return Cow::Borrowed(text);

@@ -66,6 +66,7 @@ pub mod arcs;
 pub mod calibration;
 pub mod context_key;
 pub mod correction;
+pub mod coverage;
 mod disturbance;
 pub mod export;
 pub mod fleet;

@@ -51,7 +51,7 @@ keys! {
     INCLUDE = "include", Agent: "only what matches is recorded: patterns as the command line takes them, joined with `:`; may be repeated. The classes of the JDK are left alone unless a pattern begins with their name, as java.util.** does and ** does not";
     EXCLUDE = "exclude", Agent: "what matches is not recorded, even if it is included; patterns joined with `:`; may be repeated";
     NO_REWRITE = "no-rewrite", Agent: "classes that are not rewritten at all, patterns as for exclude; include and exclude choose methods whose calls are recorded";
-    TRANSFORM = "transform", Agent: "what to insert: method-events, thread-links, waits, hand-over, allocation, rmi, bytecodes, joined with `:`; default: the first three";
+    TRANSFORM = "transform", Agent: "what to insert: method-events, thread-links, waits, hand-over, allocation, rmi, bytecodes, lines, joined with `:`; default: the first three";
     LIBRARY_CALLS = "library-calls", Agent: "top-level: calls of what is not rewritten are recorded where they are made; all: everything is rewritten but for exclude, the JDK's classes, too, and the rest recorded so; none (default)";
     NATIVE = "native", Agent: "on: the program's native methods are recorded; classes get wrappers as they load, which call the native methods under other names (JVMTI SetNativeMethodPrefix)";
     ROOT = "root", Agent: "records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated";

@@ -11,6 +11,7 @@ words! {
     Transform {
         MethodEvents = "method-events": "Entry and exit of every method",
         Bytecodes = "bytecodes": "How many bytecode instructions each call executes, exactly (with method-events, and --record counts or tree)",
+        Lines = "lines": "How often every line and branch is executed, exactly, for export --format lcov and jacoco",
         Allocation = "allocation": "Every allocation: each object that a rewritten class makes with `new`, arrays and copies",
         ArrayAllocation = "array-allocation": "Arrays and copies only",
         ObjectInit = "object-init": "Every object, by the constructor of java.lang.Object (for that class only)",
@@ -28,6 +29,7 @@ impl Transform {
         Transforms {
             method_events: has(Transform::MethodEvents),
             bytecodes: has(Transform::Bytecodes),
+            lines: has(Transform::Lines),
             allocation: has(Transform::Allocation),
             array_allocation: has(Transform::ArrayAllocation),
             object_init: has(Transform::ObjectInit),
@@ -45,6 +47,7 @@ impl Transform {
         let all = [
             (Transform::MethodEvents, of.method_events),
             (Transform::Bytecodes, of.bytecodes),
+            (Transform::Lines, of.lines),
             (Transform::Allocation, of.allocation),
             (Transform::ArrayAllocation, of.array_allocation),
             (Transform::ObjectInit, of.object_init),

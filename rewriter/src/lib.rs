@@ -157,6 +157,7 @@
 //! | | [`transform`], [`region`] | what is injected: one file per transform |
 //! | | [`filter`] | which methods |
 //! | | [`call_graph`] | what root methods can call |
+//! | | [`executions`] | where executions of lines and branches are counted |
 //! | | [`library`] | which calls lead out of what is rewritten |
 //! | | [`remote_methods`] | which methods can be called from other processes |
 //! | | [`survey`] | what a class is, before it is touched |
@@ -170,6 +171,7 @@ pub mod archive;
 pub mod call_graph;
 pub mod class_file;
 pub mod error;
+pub mod executions;
 pub mod filter;
 pub mod instrumenter;
 pub mod library;

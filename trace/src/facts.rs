@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
 
 use crate::context::Contexts;
+use crate::line::LineKey;
 
 /// What one copy of the runtime wrote for itself. Method ids and class numbers have a meaning only within a copy.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +15,8 @@ pub struct Copy {
     pub class_names: HashMap<u32, String>,
     /// Chains of callers that objects and waits refer to.
     pub contexts: Contexts,
+    /// What the methods have counted whose lines were counted.
+    pub lines: BTreeMap<LineKey, Vec<u64>>,
     /// Facts about the process, such as `java.version`.
     pub properties: BTreeMap<String, String>,
 }

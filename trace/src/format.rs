@@ -39,6 +39,7 @@ pub(crate) const TREE_NODES: u32 = 21;
 pub(crate) const HOLDERS: u32 = 22;
 pub(crate) const BYTECODES: u32 = 23;
 pub(crate) const SELECTION_CHANGES: u32 = 24;
+pub(crate) const LINES: u32 = 25;
 
 /// Flags of a holder.
 pub(crate) const HOLDER_NOT_MET: u32 = 1;

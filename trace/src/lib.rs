@@ -460,6 +460,17 @@
 //!
 //! Calls of an excluded method are nowhere in the file, but those that were open then, which are closed when they end.
 //!
+//! ## 25: counts of lines
+//! What the methods of a process have counted with the transform `lines`, written when the recording ends: of a process that was killed there is
+//! none. Offset 16: length of the data, which is at 64: one record after the other. Those of the same method and check are added up.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | id of the method |
+//! | 4 | 4 | check: says which code was counted (`instrument_rewriter::executions`, which knows from a class file where its counters stand) |
+//! | 8 | 4 | n: how many counters follow |
+//! | 16 | 8 n | how often control has passed each |
+//!
 //! # Properties
 //! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots`; `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
@@ -537,6 +548,7 @@ mod head;
 mod heap;
 mod holder;
 mod java_thread;
+mod line;
 mod link;
 mod method;
 mod pause;
@@ -568,6 +580,7 @@ pub use head::{Head, is_profile};
 pub use heap::{Collection, Object, ObjectPiece};
 pub use holder::{Holder, HolderPath, HolderSearch, SearchEnd};
 pub use java_thread::JavaThread;
+pub use line::LineKey;
 pub use link::{Link, LinkKind};
 pub use method::{Closes, Method};
 pub use pause::Pause;

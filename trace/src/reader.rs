@@ -16,6 +16,7 @@ use crate::facts::Copy;
 use crate::format::*;
 use crate::heap::{ObjectPiece, read_collections};
 use crate::holder::{Holder, HolderPath, HolderSearch, SearchEnd};
+use crate::line;
 use crate::link::{Link, LinkKind};
 use crate::method::{Closes, Method};
 use crate::pause::Pause;
@@ -175,6 +176,7 @@ impl Reader<'_, '_> {
             PAUSES => self.pauses(region),
             HOLDERS => self.holders(region),
             SELECTION_CHANGES => self.selection_change(region),
+            LINES => self.lines(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -326,6 +328,14 @@ impl Reader<'_, '_> {
         let ns = u64::from(high) << 32 | u64::from(low);
         let search = HolderSearch { copy: region.copy, end, objects, ns, holders };
         self.profile.holder_searches.push(search);
+    }
+
+    fn lines(&mut self, region: &Region) {
+        let structure = "counts of lines";
+        let Some(data) = self.data(region, structure) else { return };
+        if let Err(reason) = line::read(&data, &mut self.copy(region.copy).lines) {
+            self.damage(region.offset, structure, reason);
+        }
     }
 
     fn selection_change(&mut self, region: &Region) {

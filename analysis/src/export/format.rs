@@ -31,6 +31,8 @@ words! {
         CallTree = "call-tree": "JSON that this program reads again",
         Xml = "xml": "XML trace of objects, collections, threads and monitors, in the vocabulary of TPTP",
         Otlp = "otlp": "OpenTelemetry spans of remote calls, as JSON: one request a line",
+        Lcov = "lcov": "Executions of lines and branches, as lcov and genhtml read them",
+        Jacoco = "jacoco": "Lines and branches that were missed and covered, as JaCoCo's XML report",
         Parquet = "parquet": "Directory of tables for DuckDB, Spark and others, of any number of profiles",
     }
 }
@@ -45,8 +47,20 @@ impl Format {
     pub fn takes_no_figure(self) -> bool {
         matches!(
             self,
-            Format::Pprof | Format::Tau | Format::CallTree | Format::Xml | Format::Otlp | Format::Parquet
+            Format::Pprof
+                | Format::Tau
+                | Format::CallTree
+                | Format::Xml
+                | Format::Otlp
+                | Format::Lcov
+                | Format::Jacoco
+                | Format::Parquet
         )
+    }
+
+    /// Whether it shows which lines were executed, which takes the class files as well.
+    pub fn is_coverage(self) -> bool {
+        matches!(self, Format::Lcov | Format::Jacoco)
     }
 
     fn is_timeline(self) -> bool {
@@ -100,7 +114,7 @@ impl ExportRequest<'_> {
     /// Whether a model is needed; `is_timed`: it is known when everything happened that the format shows.
     pub fn takes_model(&self, is_timed: bool) -> bool {
         match self.format {
-            Format::Xml | Format::Otlp => false,
+            Format::Xml | Format::Otlp | Format::Lcov | Format::Jacoco => false,
             format => !(format.is_timeline() && self.resource.is_none() && is_timed),
         }
     }
@@ -113,6 +127,11 @@ impl ExportRequest<'_> {
         match self.format {
             Format::Xml => return what.xml(out).map(|()| Vec::new()),
             Format::Otlp => return what.otlp(out),
+            Format::Lcov | Format::Jacoco => {
+                return Err(Error::Request(
+                    "lines are exported by instrument export, which knows class files".into(),
+                ));
+            }
             format if !self.takes_model(what.is_timed(format)) => {
                 return what.write_events(&mut *self.timeline(Axis::Time, &what.model().origins, out));
             }

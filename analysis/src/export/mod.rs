@@ -5,6 +5,8 @@
 //! | [`call_tree`] | all of it | | [`input`](crate::input) |
 //! | [`chrome`] | one figure, laid out | as it is | chrome://tracing, ui.perfetto.dev |
 //! | [`firefox`] | one figure, laid out | as it is | profiler.firefox.com |
+//! | [`jacoco`] | [coverage](crate::coverage), without counts | | SonarQube, Jenkins, GitLab and others |
+//! | [`lcov`] | coverage | | genhtml, editors, code hosts |
 //! | [`folded`] | one figure | | flamegraph.pl, inferno, speedscope, .. |
 //! | [`otlp`] | | remote calls as spans | OpenTelemetry collectors, Jaeger and others |
 //! | [`parquet`] | all figures, of each process | | DuckDB, Spark, ClickHouse, pandas and others |
@@ -24,6 +26,8 @@ pub mod error;
 pub mod firefox;
 pub mod folded;
 pub mod format;
+pub mod jacoco;
+pub mod lcov;
 pub mod otlp;
 pub mod parquet;
 pub mod perfetto;

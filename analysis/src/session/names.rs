@@ -31,13 +31,20 @@ const ACC_SYNTHETIC: u32 = 0x1000;
 /// The largest id map that is read from a profile, in bytes.
 const LARGEST_MAP: usize = 1 << 30;
 
-/// Reads an id map as it is in a profile: gzip data. Names are `pkg.Class.method(desc)`.
+/// The name of a method, `pkg.Class.method(desc)`, by those of a class file.
+pub fn method_name(class: &[u8], name: &[u8], descriptor: &[u8]) -> String {
+    let class = mutf8::escape(class).replace('/', ".");
+    // What is in a class without a name has none: it is no method of a class, but something else that has figures.
+    let dot = if class.is_empty() { "" } else { "." };
+    format!("{class}{dot}{}{}", mutf8::escape(name), mutf8::escape(descriptor))
+}
+
+/// Reads an id map as it is in a profile: gzip data. Names are those of [`method_name`].
 fn parse_ids(data: &[u8]) -> Result<Ids, String> {
     let text = gz::decompress(data, LARGEST_MAP).map_err(|error| error.to_string())?;
     let map = IdMap::parse(&text).map_err(|error| error.to_string())?;
     let name = |entry: Entry<'_>| {
-        let class = mutf8::escape(entry.class).replace('/', ".");
-        let (name, descriptor) = (mutf8::escape(entry.method.name), mutf8::escape(entry.method.descriptor));
+        let name = method_name(entry.class, entry.method.name, entry.method.descriptor);
         let flag = |bit: u32| entry.method.flags & bit != 0;
         let origin = Origin {
             file: entry.source.map(mutf8::escape).unwrap_or_default(),
@@ -46,9 +53,7 @@ fn parse_ids(data: &[u8]) -> Result<Ids, String> {
             is_synthetic: flag(ACC_SYNTHETIC),
         };
         let (is_call, blocks) = (entry.method.is_library_call(), entry.method.is_blocking_call());
-        // What is in a class without a name has none: it is no method of a class, but something else that has figures.
-        let dot = if class.is_empty() { "" } else { "." };
-        (entry.id, Meaning { name: format!("{class}{dot}{name}{descriptor}"), is_call, blocks, origin })
+        (entry.id, Meaning { name, is_call, blocks, origin })
     };
     Ok(map.iter().map(name).collect())
 }

@@ -1,5 +1,7 @@
 //! `instrument export`: profiles, events, folded stacks and call trees, as other tools read them.
 
+mod coverage;
+
 use crate::io::exit::{Exit, usage};
 use crate::io::output::Outputs;
 use crate::io::talk::Talk;
@@ -23,6 +25,9 @@ use tempfile::NamedTempFile;
 /// threads one by one (its schema is analysis/schema/trace.xsd), otlp remote calls. Traces are written to chrome,
 /// perfetto, firefox and speedscope with every call at its time; everything else, and --resource, is laid out there context by
 /// context, and marked as such. What several programs did for each other is written by `instrument merge --format`.
+///
+/// lcov and jacoco show which lines and branches were executed, of profiles that were recorded with --transform method-events,lines; they
+/// need the class files as they were before they were rewritten (--class-path). lcov has counts. Figures of several profiles are added up.
 ///
 /// parquet writes any number of profiles as one directory of tables, each process once: what is there already stays. It always has all
 /// threads, and everything since the start.
@@ -48,6 +53,14 @@ pub(crate) struct Opts {
     /// tau: leave out the rows of contexts
     #[arg(long)]
     flat: bool,
+
+    /// lcov, jacoco: archives, directories and class files of the program as they were before they were rewritten
+    #[arg(long, value_name = "PATH")]
+    class_path: Option<std::ffi::OsString>,
+
+    /// lcov: directories in which the source files are looked for, as com/acme/Shop.java below one of them
+    #[arg(long, value_name = "PATH")]
+    source_path: Option<std::ffi::OsString>,
 
     /// parquet: a label of all processes; `service` and `build` are what the tables are kept apart by
     ///
@@ -75,17 +88,52 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if !opts.label.is_empty() {
         return Err(usage("--label goes with --format parquet"));
     }
+    if opts.format.is_coverage() {
+        return lines(opts, talk);
+    }
+    if opts.class_path.is_some() {
+        return Err(usage("--class-path goes with --format lcov and jacoco"));
+    }
+    if opts.source_path.is_some() {
+        return Err(usage("--source-path goes with --format lcov"));
+    }
     // TAU's first routine is the thread: it has what the thread did in no recorded method.
     let request = Request { lifetimes: opts.format == Format::Tau, ..opts.session.request() };
     let session = session::read(&request, talk)?;
     export.write(&Recorded { session: &session, request: &request }, talk)
 }
 
+/// Writes which lines were executed.
+fn lines(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    if is_cut(&opts.session) || opts.session.links {
+        return Err(usage(
+            "this format has all threads, since the start: leave out --thread, --collapse, --since, --split and --links",
+        ));
+    }
+    if opts.source_path.is_some() && opts.format != Format::Lcov {
+        return Err(usage("--source-path goes with --format lcov"));
+    }
+    coverage::run(
+        &coverage::Request {
+            format: opts.format,
+            files: &opts.session.files,
+            class_path: opts.class_path.as_deref(),
+            source_path: opts.source_path.as_deref(),
+            output: opts.output.as_deref(),
+        },
+        talk,
+    )
+}
+
+/// Whether not everything is asked for.
+fn is_cut(of: &session::Opts) -> bool {
+    !of.thread.is_empty() || !of.collapse.is_empty() || !of.since.is_empty() || !of.split.is_empty()
+}
+
 /// Adds profiles to a dataset.
 fn dataset(opts: &Opts, target: &Path, talk: &Talk) -> Result<Exit> {
     let of = &opts.session;
-    let is_cut = !of.thread.is_empty() || !of.collapse.is_empty() || !of.since.is_empty();
-    if is_cut || !of.split.is_empty() || of.links {
+    if is_cut(of) || of.links {
         return Err(usage(
             "--format parquet has all threads, pool by pool, since the start: leave out --thread, --collapse, --since, --split and --links",
         ));

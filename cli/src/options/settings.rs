@@ -352,6 +352,11 @@ impl Settings {
                 "--large-methods wrap and --transform bytecodes exclude each other: the wrapper's own instructions would count",
             ));
         }
+        if self.large_methods == LargeMethods::Wrap && has(Transform::Lines) {
+            return Err(usage(
+                "--large-methods wrap and --transform lines exclude each other: a method with a wrapper has no room for the counters of its lines",
+            ));
+        }
         if has(Transform::Bytecodes) && self.record == Record::Trace {
             return Err(usage(
                 "--transform bytecodes is for --record counts and tree: a trace has no place for its counts",

@@ -1,5 +1,6 @@
 //! What the transforms ask to be inserted into one method.
 
+use super::SkipReason;
 use crate::class_file::opcode::WIDE;
 
 /// A short run of injected instructions: at most a call with five stack instructions on both sides.
@@ -85,11 +86,11 @@ pub(crate) struct Edits {
     pub(crate) extra_stack: u16,
     /// The least `max_stack` that the insertions need.
     pub(crate) least_stack: u16,
-    /// Local variables behind the method's own that the insertions need, the counter first; of the others, no insertion expects what
-    /// another one left there.
+    /// Local variables behind the method's own that the insertions need, those that are kept first; of the others, no insertion expects
+    /// what another one left there.
     pub(crate) extra_locals: u16,
-    /// Where the executed instructions are counted; every frame of the method has it.
-    pub(crate) counter: Option<Counter>,
+    /// Local variables of ours that have a value everywhere in the method, so that every frame has them, too.
+    pub(crate) kept: Vec<Counter>,
     /// What the ends of the method tell of the executed instructions; none: nothing.
     pub(crate) executed: Option<Executed>,
     /// For the account.
@@ -100,14 +101,26 @@ pub(crate) struct Edits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counter {
     pub(crate) index: u16,
-    /// A `long`; or else an `int`.
-    pub(crate) is_long: bool,
+    pub(crate) kept: Kept,
+}
+
+/// What is in such a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Int,
+    Long,
+    /// Index of the Class entry of the array's type.
+    Array(u16),
 }
 
 impl Counter {
+    pub(crate) fn is_long(self) -> bool {
+        self.kept == Kept::Long
+    }
+
     /// The local variables that it takes.
     pub(crate) fn slots(self) -> u16 {
-        1 + u16::from(self.is_long)
+        1 + u16::from(self.is_long())
     }
 }
 
@@ -176,7 +189,7 @@ impl Edits {
         self.extra_stack = 0;
         self.least_stack = 0;
         self.extra_locals = 0;
-        self.counter = None;
+        self.kept.clear();
         self.executed = None;
         self.sites = Sites::default();
     }
@@ -190,14 +203,26 @@ impl Edits {
         self.extra_stack = self.extra_stack.max(extra);
     }
 
-    /// Notes that an insertion uses `extra` local variables behind the method's own and the counter.
+    /// Notes that an insertion uses `extra` local variables behind the method's own and those that are kept.
     pub(crate) fn need_locals(&mut self, extra: u16) {
         self.extra_locals = self.extra_locals.max(self.counter_slots() + extra);
     }
 
     /// How many local variables behind the method's own are taken.
     pub(crate) fn counter_slots(&self) -> u16 {
-        self.counter.map_or(0, Counter::slots)
+        self.kept.iter().map(|counter| counter.slots()).sum()
+    }
+
+    /// A local variable of ours that every frame has, behind those that are there.
+    ///
+    /// # Errors
+    /// There are too many local variables.
+    pub(crate) fn keep(&mut self, max_locals: u16, kept: Kept) -> Result<Counter, SkipReason> {
+        let index = max_locals.checked_add(self.counter_slots()).ok_or(SkipReason::MaxLocals)?;
+        let counter = Counter { index, kept };
+        self.kept.push(counter);
+        self.need_locals(0);
+        Ok(counter)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -4,7 +4,7 @@ use super::code_scan::CodeScan;
 use super::constant_pool_appender::ConstantPoolAppender;
 use super::edits::Edits;
 use super::relocation::Relocation;
-use super::stack_map_table::{AppendedFrames, ExtraLocal};
+use super::stack_map_table::AppendedFrames;
 use super::{
     MethodEvent, MethodRef, MethodReport, SkipReason, Transforms, debug_tables, exception_table,
     stack_map_table, type_annotations,
@@ -16,6 +16,7 @@ use crate::transform::bytecodes::Bytecodes;
 use crate::transform::call_sites::CallSites;
 use crate::transform::hand_over::HandOvers;
 use crate::transform::library_calls::{LibraryEntries, LibraryExits};
+use crate::transform::lines::Lines;
 use crate::transform::method_events::MethodEvents;
 use crate::transform::own_calls::{self, InsertCalls, Inserting, Placed};
 use crate::transform::parks::{self, Parks};
@@ -91,6 +92,7 @@ impl MethodRewriter {
         // The one constructor that calls no other.
         let is_object_init = transforms.object_init && class.super_class == 0 && method.name == b"<init>";
         let wanted = transforms.method_events
+            || transforms.lines
             || (transforms.makes_arrays_tell() && !self.scan.array_creations.is_empty())
             || (transforms.allocation && !self.scan.news.is_empty())
             || is_object_init
@@ -148,6 +150,9 @@ impl MethodRewriter {
         if transforms.rmi {
             // So that what a method serves ends in front of its own end.
             Rmi.plan(&mut site, &mut self.edits)?;
+        }
+        if transforms.lines {
+            Lines.plan(&mut site, &mut self.edits)?;
         }
         if transforms.bytecodes && transforms.method_events {
             Bytecodes.plan(&mut site, &mut self.edits)?;
@@ -239,9 +244,7 @@ impl MethodRewriter {
             true => None,
             false => Some(site.appender.throwable(pool)?),
         };
-        let counter =
-            self.edits.counter.map(|counter| ExtraLocal { index: code.max_locals, is_long: counter.is_long });
-        self.write_attributes(class, method, &code, frames, throwable, counter, appender, out)?;
+        self.write_attributes(class, method, &code, frames, throwable, appender, out)?;
         let length = (out.len() - start - 6) as u32;
         out[start + 2..start + 6].copy_from_slice(&length.to_be_bytes());
         Ok(true)
@@ -256,12 +259,12 @@ impl MethodRewriter {
         code: &CodeAttribute<'_>,
         frames: Option<&[u8]>,
         throwable: Option<u16>,
-        extra: Option<ExtraLocal>,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
     ) -> Result<(), SkipReason> {
         let pool = &class.pool;
         let relocation = &self.relocation;
+        let extra = &self.edits.kept[..];
         let appended = throwable.map(|throwable| AppendedFrames {
             pcs: &self.appended,
             handlers: &self.edits.region_handlers,
@@ -285,7 +288,7 @@ impl MethodRewriter {
                     debug_tables::write_local_variables(attribute.info, length, count, relocation, out);
                 }
                 b"StackMapTable" if frames.is_some() => {
-                    if relocation.trampolines().is_empty() && extra.is_none() {
+                    if relocation.trampolines().is_empty() && extra.is_empty() {
                         stack_map_table::write(Some(attribute.info), &self.scan, relocation, appended, out)?;
                     } else {
                         let locals = initial_locals(class, method, appender)?;

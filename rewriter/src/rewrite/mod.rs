@@ -60,6 +60,8 @@ pub struct Transforms {
     pub method_events: bool,
     /// [`bytecodes`](crate::transform::bytecodes); [`method_events`](Self::method_events) belongs to it.
     pub bytecodes: bool,
+    /// [`lines`](crate::transform::lines).
+    pub lines: bool,
     /// [`allocation`](crate::transform::allocation).
     pub allocation: bool,
     /// Its part for arrays and copies.
@@ -84,6 +86,7 @@ impl Transforms {
     pub const NONE: Self = Self {
         method_events: false,
         bytecodes: false,
+        lines: false,
         allocation: false,
         array_allocation: false,
         object_init: false,
@@ -97,6 +100,7 @@ impl Transforms {
     pub const ALL: Self = Self {
         method_events: true,
         bytecodes: true,
+        lines: true,
         allocation: true,
         array_allocation: true,
         object_init: true,

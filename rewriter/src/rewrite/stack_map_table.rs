@@ -11,7 +11,7 @@
 
 use super::SkipReason;
 use super::code_scan::CodeScan;
-use super::edits::RegionHandler;
+use super::edits::{Counter, Kept, RegionHandler};
 use super::relocation::Relocation;
 use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verification_type};
 
@@ -24,29 +24,25 @@ pub(crate) struct AppendedFrames<'a> {
     pub(crate) handlers: &'a [RegionHandler],
     /// The Class entry of `java/lang/Throwable`.
     pub(crate) throwable: u16,
-    /// The local variable that all have, if there is one.
-    pub(crate) extra: Option<ExtraLocal>,
+    /// Their local variables.
+    pub(crate) extra: &'a [Counter],
 }
 
-/// A local variable of ours that has a value everywhere in the method.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ExtraLocal {
-    /// Behind all of the method's own.
-    pub(crate) index: u16,
-    /// A `long`, or else an `int`.
-    pub(crate) is_long: bool,
-}
-
-impl ExtraLocal {
-    /// Adds it to the locals of a frame.
-    fn add_to(self, locals: &mut Vec<u8>) -> Result<(), SkipReason> {
-        use verification_type::{DOUBLE, INTEGER, LONG, TOP};
-        let slots: usize = types(locals).map(|item| 1 + usize::from(matches!(item[0], LONG | DOUBLE))).sum();
-        let missing = usize::from(self.index).checked_sub(slots).ok_or(SkipReason::BadStackMap)?;
-        locals.resize(locals.len() + missing, TOP);
-        locals.push(if self.is_long { LONG } else { INTEGER });
-        Ok(())
+/// Adds a local variable of ours, which is behind all others, to the locals of a frame.
+fn add_to(locals: &mut Vec<u8>, extra: Counter) -> Result<(), SkipReason> {
+    use verification_type::{DOUBLE, INTEGER, LONG, OBJECT, TOP};
+    let slots: usize = types(locals).map(|item| 1 + usize::from(matches!(item[0], LONG | DOUBLE))).sum();
+    let missing = usize::from(extra.index).checked_sub(slots).ok_or(SkipReason::BadStackMap)?;
+    locals.resize(locals.len() + missing, TOP);
+    match extra.kept {
+        Kept::Int => locals.push(INTEGER),
+        Kept::Long => locals.push(LONG),
+        Kept::Array(class) => {
+            let [high, low] = class.to_be_bytes();
+            locals.extend_from_slice(&[OBJECT, high, low]);
+        }
     }
+    Ok(())
 }
 
 /// Appends the attribute's new `info`. `info` is the old one, `None` if there was none.
@@ -117,7 +113,7 @@ pub(crate) fn write_in_full(
     initial_locals: &[u8],
     scan: &CodeScan,
     relocation: &Relocation,
-    extra: Option<ExtraLocal>,
+    extra: &[Counter],
     appended: Option<AppendedFrames<'_>>,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
@@ -142,8 +138,8 @@ pub(crate) fn write_in_full(
             return Err(SkipReason::BadStackMap);
         }
         let mut all = locals.clone();
-        if let Some(extra) = extra {
-            extra.add_to(&mut all)?;
+        for &extra in extra {
+            add_to(&mut all, extra)?;
         }
         spelled_out += all.len();
         if spelled_out > MOST_BYTES {
@@ -176,8 +172,8 @@ pub(crate) fn write_in_full(
         let (_, locals, stack) = &absolute[index];
         let stacked = types(stack).count();
         let kind = match stacked {
-            0 if extra.is_some() && before == Some(locals) => FrameKind::Same,
-            1 if extra.is_some() && before == Some(locals) => FrameKind::SameLocals1StackItem,
+            0 if !extra.is_empty() && before == Some(locals) => FrameKind::Same,
+            1 if !extra.is_empty() && before == Some(locals) => FrameKind::SameLocals1StackItem,
             _ => FrameKind::Full,
         };
         before = Some(locals);
@@ -268,8 +264,8 @@ impl Writer<'_> {
         let mut before: Option<Vec<u8>> = None;
         for (position, &pc) in pcs.iter().enumerate() {
             let mut locals = handlers.get(position).map_or_else(Vec::new, |handler| handler.locals.clone());
-            if let Some(extra) = extra {
-                extra.add_to(&mut locals)?;
+            for &extra in extra {
+                add_to(&mut locals, extra)?;
             }
             let frame = Frame {
                 pc: 0,

@@ -10,7 +10,7 @@
 //!
 //! Left as they are: constructors and class initialisers (only they may set fields that are `final`, and call `super()`);
 //! methods of interfaces in class files before version 52, which can have no private method (JVMS 4.6); everything with
-//! `bytecodes`, because the wrapper's own instructions would count; classes that ask who called them (`getCallerClass`), because the
+//! `bytecodes`, because the wrapper's own instructions would count, and everything with `lines`; classes that ask who called them (`getCallerClass`), because the
 //! answer would be the wrapper.
 
 use super::method::Request;
@@ -92,6 +92,7 @@ impl ClassRewriter {
             && has_no_room(reason)
             && transforms.method_events
             && !transforms.bytecodes
+            && !transforms.lines
             && !large.method.name.starts_with(b"<")
             && (class.access_flags & ACC_INTERFACE == 0
                 || class.major_version >= FIRST_WITH_PRIVATE_INTERFACE_METHODS)

@@ -19,11 +19,11 @@
 use super::hooks::Hook;
 use super::method_events::{PcRange, constructor_calls};
 use super::{MethodSite, Transform};
-use crate::class_file::Tag;
-use crate::class_file::instruction::{Instructions, targets, u2};
+use crate::class_file::instruction::{Instructions, targets};
 use crate::class_file::opcode;
+use crate::executions::may_leave;
 use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Counter, Edits, Executed, Place, Snippet};
+use crate::rewrite::edits::{Counter, Edits, Executed, Kept, Place, Snippet};
 
 /// The transform; it has no options. It comes in front of `method-events`.
 #[derive(Debug, Clone, Copy)]
@@ -61,19 +61,18 @@ impl Transform for Bytecodes {
             [] => return Ok(()),
             [only] if !leaders.is_entered_again(only.pc) => Executed::Constant(only.length),
             _ => {
-                let counter = Counter { index: site.code.max_locals, is_long: leaders.goes_back };
-                edits.counter = Some(counter);
-                edits.need_locals(0);
+                let kept = if leaders.goes_back { Kept::Long } else { Kept::Int };
+                let counter = edits.keep(site.code.max_locals, kept)?;
                 Executed::Counter(counter)
             }
         };
         if let Executed::Counter(counter) = executed {
-            edits.need_stack(if counter.is_long { 4 } else { 2 });
+            edits.need_stack(if counter.is_long() { 4 } else { 2 });
             let first = segments[0];
             let sets = !leaders.is_entered_again(first.pc) && !is_early(&first);
             let start = site.push(if sets { first.length } else { 0 })?;
-            let wide: &[u8] = if counter.is_long { &[opcode::I2L] } else { &[] };
-            let store = if counter.is_long { opcode::LSTORE } else { opcode::ISTORE };
+            let wide: &[u8] = if counter.is_long() { &[opcode::I2L] } else { &[] };
+            let store = if counter.is_long() { opcode::LSTORE } else { opcode::ISTORE };
             edits.entry = Some(start.with(wide).with_local(store, counter.index));
             edits.least_stack = edits.least_stack.max(2);
             for segment in counted.iter().skip(usize::from(sets)) {
@@ -95,7 +94,7 @@ fn add(
     segment: &Segment,
 ) -> Result<(), SkipReason> {
     let index = counter.index;
-    if counter.is_long {
+    if counter.is_long() {
         let length = site.push(segment.length)?.with(&[opcode::I2L]);
         let load = Snippet::default().with_local(opcode::LLOAD, index);
         let sum = load.with(length.as_slice()).with(&[opcode::LADD]).with_local(opcode::LSTORE, index);
@@ -173,29 +172,7 @@ fn segments(site: &MethodSite<'_>, leaders: &Leaders) -> Result<Vec<Segment>, Sk
             }
             None => segments.push(Segment { pc, last: pc, length: 1 }),
         }
-        ended = ends_segment(site, instruction.bytes);
+        ended = may_leave(site.pool, instruction.bytes);
     }
     Ok(segments)
-}
-
-/// Whether the instruction can throw, or may continue elsewhere than behind it.
-fn ends_segment(site: &MethodSite<'_>, bytes: &[u8]) -> bool {
-    use opcode::*;
-    let is_number = |index: u16| {
-        matches!(site.pool.tag(index), Some(Tag::Integer | Tag::Float | Tag::Long | Tag::Double))
-    };
-    match bytes[0] {
-        LDC => !is_number(u16::from(bytes[1])),
-        LDC_W | LDC2_W => !is_number(u2(bytes, 1)),
-        WIDE => bytes[1] == RET,
-        // It does nothing.
-        INVOKESPECIAL => {
-            let method = site.pool.member_ref(u2(bytes, 1));
-            !method.is_ok_and(|method| method.class == b"java/lang/Object" && method.name == b"<init>")
-        }
-        NOP..=SIPUSH | ILOAD..=ALOAD_3 | ISTORE..=ASTORE_3 | POP..=SWAP => false,
-        IDIV | LDIV | IREM | LREM => true,
-        IADD..=DCMPG => false,
-        _ => true,
-    }
 }

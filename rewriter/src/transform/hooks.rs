@@ -30,6 +30,8 @@ pub enum Hook {
     CountedUnwindLong,
     /// In a constructor, in front of instructions that are executed before `super()` has returned.
     CountedPending,
+    /// First of all in a method: gives the array in which it counts.
+    LineCounters,
     /// In front of a call into a library.
     LibraryEnter,
     /// Behind it.
@@ -146,6 +148,8 @@ pub enum Hook {
 pub const PROFILER_RUNTIME: &str = "instrument/runtime/ProfilerRuntime";
 /// Internal name of the class that takes exits with counts of executed instructions.
 pub const BYTECODES: &str = "instrument/runtime/Bytecodes";
+/// Internal name of the class that has the counters of lines.
+pub const LINES: &str = "instrument/runtime/Lines";
 /// Internal name of the class that takes allocation events.
 pub const HEAP_PROXY: &str = "instrument/runtime/HeapProxy";
 /// Internal name of the class that is told of threads that start.
@@ -186,7 +190,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 66] = [
+    pub const ALL: [Self; 67] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -198,6 +202,7 @@ impl Hook {
         Self::CountedUnwind,
         Self::CountedUnwindLong,
         Self::CountedPending,
+        Self::LineCounters,
         Self::LibraryEnter,
         Self::LibraryExit,
         Self::ArrayAlloc,
@@ -274,6 +279,7 @@ impl Hook {
             Self::CountedUnwind => (BYTECODES, "methodUnwind", "(II)V"),
             Self::CountedUnwindLong => (BYTECODES, "methodUnwind", "(IJ)V"),
             Self::CountedPending => (BYTECODES, "pending", "(II)V"),
+            Self::LineCounters => (LINES, "counters", "(III)[J"),
             Self::LibraryEnter => (PROFILER_RUNTIME, "libraryEnter", METHOD_EVENT),
             Self::LibraryExit => (PROFILER_RUNTIME, "libraryExit", METHOD_EVENT),
             Self::ArrayAlloc => (HEAP_PROXY, "ArrayAlloc", OBJECT_EVENT),

@@ -80,7 +80,7 @@ fn ended(site: &mut MethodSite<'_>, edits: &Edits, hooks: [Hook; 3]) -> Result<S
     let (hook, snippet) = match edits.executed {
         None => (hooks[0], id),
         Some(Executed::Constant(count)) => (hooks[1], id.with(site.push(count)?.as_slice())),
-        Some(Executed::Counter(counter)) if counter.is_long => {
+        Some(Executed::Counter(counter)) if counter.is_long() => {
             (hooks[2], id.with_local(opcode::LLOAD, counter.index))
         }
         Some(Executed::Counter(counter)) => (hooks[1], id.with_local(opcode::ILOAD, counter.index)),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`method_events`] | every entry and exit of every method, normal or by exception |
 //! | [`bytecodes`] | how many instructions every call executes |
+//! | [`lines`] | how often every line and branch is executed |
 //! | [`allocation`] | every array and object that a method creates |
 //! | [`thread_links`] | which call started a thread |
 //! | [`hand_over`] | which call handed a task to another thread |
@@ -22,6 +23,7 @@ pub(crate) mod call_sites;
 pub mod hand_over;
 pub mod hooks;
 pub mod library_calls;
+pub mod lines;
 pub mod method_events;
 pub mod own_calls;
 pub mod parks;

@@ -28,6 +28,8 @@ pub struct Transforms {
 }
 
 const NONE: rewrite::Transforms = rewrite::Transforms::NONE;
+/// All but `lines`, which tells of no event: the suite `lines` is about it.
+const ALL: rewrite::Transforms = rewrite::Transforms { lines: false, ..rewrite::Transforms::ALL };
 const METHOD_EVENTS: rewrite::Transforms = rewrite::Transforms { method_events: true, ..NONE };
 
 /// The combinations that every case is tried with, by the name of their printed diff.
@@ -107,16 +109,13 @@ pub const COMBINATIONS: [(&str, Transforms); 15] = [
         },
     ),
     ("library-calls", Transforms { of: METHOD_EVENTS, regions: false, library: true, wraps: false }),
-    ("all", Transforms { of: rewrite::Transforms::ALL, regions: true, library: false, wraps: false }),
-    (
-        "all with library-calls",
-        Transforms { of: rewrite::Transforms::ALL, regions: true, library: true, wraps: false },
-    ),
+    ("all", Transforms { of: ALL, regions: true, library: false, wraps: false }),
+    ("all with library-calls", Transforms { of: ALL, regions: true, library: true, wraps: false }),
     ("wrap", Transforms { of: METHOD_EVENTS, regions: false, library: false, wraps: true }),
     (
         "wrap all",
         Transforms {
-            of: rewrite::Transforms { bytecodes: false, ..rewrite::Transforms::ALL },
+            of: rewrite::Transforms { bytecodes: false, ..ALL },
             regions: true,
             library: false,
             wraps: true,

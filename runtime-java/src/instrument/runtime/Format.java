@@ -55,6 +55,7 @@ final class Format {
     static final int HOLDERS = 22;
     static final int BYTECODES = 23;
     static final int SELECTION_CHANGES = 24;
+    static final int LINES = 25;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */

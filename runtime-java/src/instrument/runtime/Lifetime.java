@@ -157,6 +157,8 @@ final class Lifetime implements Runnable {
             file.clock(Format.SHUTDOWN);
             Threads.markEnded();
             measure(file, settings);
+            // Late, so that what other hooks execute is among it.
+            Lines.write(file);
             return;
         }
         try {

@@ -56,6 +56,7 @@ final class Session {
         }
         if (file != null) {
             Threads.markEnded();
+            Lines.write(file);
             file.clock(Format.SHUTDOWN);
             // The process lives on: it is not the one that says so.
             file.write(Format.PROPERTIES, "recording.ended=before-program\n");
@@ -76,6 +77,7 @@ final class Session {
         EndedThreads.renew();
         HeapEvents.here = false;
         HeapProxy.biographies = false;
+        Lines.renew();
         Links.renew();
         MachineWork.renew();
         Pauses.renew();

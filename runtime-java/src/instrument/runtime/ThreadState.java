@@ -78,6 +78,8 @@ abstract class ThreadState {
     Links links;
     /** What its calls have executed, where that is counted. */
     final BytecodeTable bytecodes = new BytecodeTable();
+    /** What its calls count, where lines are counted. */
+    final LineTable lines = new LineTable();
     /** Of code regions. */
     RegionTimer timers;
     /** Remote calls that it makes and serves; null: none so far. */

@@ -187,6 +187,7 @@ final class Threads {
         if (state.folds() && sum == null) {
             return;
         }
+        Lines.ended(state);
         virtual -= state.isVirtual ? 1 : 0;
         states[hand] = states[--count];
         states[count] = null;
@@ -207,6 +208,17 @@ final class Threads {
         }
         state.isInside(false);
         return true;
+    }
+
+    /** What all threads have counted of their lines. */
+    static LineTable lines() {
+        synchronized (LOCK) {
+            LineTable sum = Lines.sumOfEnded();
+            for (int i = 0; i < count; i++) {
+                states[i].lines.addTo(sum);
+            }
+            return sum;
+        }
     }
 
     /** How many threads have recorded something so far. */
@@ -295,6 +307,7 @@ final class Threads {
         Bytecodes.methodExit(0, 0);
         Bytecodes.methodUnwind(0, 0);
         Bytecodes.pending(0, 0);
+        Lines.counters(0, 0, 0);
         ProfilerRuntime.methodExit(0);
         ProfilerRuntime.methodUnwind(0);
         ProfilerRuntime.superReturned(0);
