@@ -78,6 +78,17 @@ fn single(builds: &Builds) -> Result<()> {
     let (success, said) = builds.build("single", &["-o", "verify", "instrument:gate"])?;
     ensure!(!success && said.contains("now calls `Shop#price` 70 times, was 7"), "{said}");
 
+    // Options that have parameters of their own.
+    let options = ["-o", "package", "-Dinstrument.level=1", "-Dinstrument.largeMethods=wrap"];
+    let packed = fs::metadata(jar("single-1-instrumented.jar"))?.len();
+    let said = builds.succeed("single", &options)?;
+    let loose = fs::metadata(jar("single-1-instrumented.jar"))?.len();
+    ensure!(loose > packed, "--level 1 compresses as hard: {packed}, then {loose} bytes: {said}");
+    let stated = fs::read_to_string(jar("instrument/single-1-instrumented.jar.state"))?;
+    ensure!(stated.contains("--large-methods\nwrap\n--level\n1\n"), "{stated}");
+    let (success, said) = builds.build("single", &["-o", "package", "-Dinstrument.largeMethods=no"])?;
+    ensure!(!success && said.contains("--large-methods"), "{said}");
+
     // What is missing is said, and what to do.
     let missing = "-Dinstrument.executable=/nowhere/instrument";
     let (success, said) = builds.build("single", &["-o", "instrument:instrument", missing])?;

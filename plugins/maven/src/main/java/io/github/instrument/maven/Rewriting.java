@@ -34,6 +34,14 @@ abstract class Rewriting extends Goal {
     @Parameter(property = "instrument.record")
     private String record;
 
+    /** What becomes of methods that have no room for probes, as {@code --large-methods}: {@code skip} or {@code wrap}. */
+    @Parameter(property = "instrument.largeMethods")
+    private String largeMethods;
+
+    /** How hard archives are compressed, as {@code --level}: from 1 to 12. */
+    @Parameter(property = "instrument.level")
+    private Integer level;
+
     /** The method ids of all modules; by default one file in the folder from which the build was started. */
     @Parameter(property = "instrument.ids", defaultValue = "${session.executionRootDirectory}/target/instrument.ids")
     private File ids;
@@ -56,6 +64,14 @@ abstract class Rewriting extends Goal {
         if (record != null) {
             arguments.add("--record");
             arguments.add(record);
+        }
+        if (largeMethods != null) {
+            arguments.add("--large-methods");
+            arguments.add(largeMethods);
+        }
+        if (level != null) {
+            arguments.add("--level");
+            arguments.add(level.toString());
         }
         arguments.addAll(options);
         made(ids.getAbsoluteFile().getParentFile());
