@@ -47,8 +47,11 @@ fn expected() -> Result<Lines> {
     Ok(lines)
 }
 
+/// How often functions were called, by name.
+type Calls = BTreeMap<String, u64>;
+
 /// A tracefile: per source file its lines, and how often functions were called. Sums are checked.
-fn lcov(text: &str) -> Result<BTreeMap<String, (Lines, BTreeMap<String, u64>)>> {
+fn lcov(text: &str) -> Result<BTreeMap<String, (Lines, Calls)>> {
     let mut files = BTreeMap::new();
     let (mut name, mut lines, mut calls) = (String::new(), Lines::new(), BTreeMap::new());
     let mut sums: BTreeMap<String, usize> = BTreeMap::new();

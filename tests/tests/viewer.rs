@@ -241,7 +241,11 @@ fn the_server_shows_what_a_program_has_done_since() -> Result<()> {
     let mut call = subject::call()?;
     call.args(words);
     let outcome = finish(call)?;
-    ensure!(outcome.code == Some(0) && outcome.stdout.contains("Asked.call"), "{command}: {}", outcome.stderr);
+    ensure!(
+        outcome.code == Some(0) && outcome.stdout.contains("Asked.call"),
+        "{command}: {}",
+        outcome.stderr
+    );
     drop(input);
     program.wait()?;
     Ok(())
