@@ -125,6 +125,7 @@ fn compare(what: &str, spark: &[Value], duckdb: &[Value], keys: &[&str]) {
 }
 
 #[test]
+#[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: it downloads 450 MB and takes four minutes"]
 fn spark_answers_as_duckdb_does_and_merges_alike_in_any_number_of_parts() -> Result<()> {
     let recorded = recorded();
     let (dataset, merges) = (recorded.dataset(), recorded.folder.path().join("merges"));
@@ -188,6 +189,7 @@ fn spark_answers_as_duckdb_does_and_merges_alike_in_any_number_of_parts() -> Res
 }
 
 #[test]
+#[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: it downloads 450 MB and takes four minutes"]
 fn a_merge_of_spark_is_a_profile_like_any_other() -> Result<()> {
     let recorded = recorded();
     let (trees, out) = (recorded.folder.path().join("trees"), recorded.folder.path().join("one"));
@@ -218,6 +220,7 @@ fn a_merge_of_spark_is_a_profile_like_any_other() -> Result<()> {
 }
 
 #[test]
+#[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: it downloads 450 MB and takes four minutes"]
 fn a_cluster_merges_as_one_process_does_also_if_a_worker_is_killed() -> Result<()> {
     let recorded = recorded();
     let (dataset, folder) = (recorded.dataset(), recorded.folder.path());
@@ -285,6 +288,7 @@ fn ways_of_rows(rows: &[Value]) -> BTreeMap<String, [u64; 2]> {
 
 /// What servers did stands below the calls of their clients, in a dataset and in Spark as in `merge`.
 #[test]
+#[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: it downloads 450 MB and takes four minutes"]
 fn programs_that_call_each_other_are_one_tree() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let (both, merges) = (folder.path().join("both"), folder.path().join("merges"));
