@@ -186,7 +186,7 @@ fn parquet_adds_to_a_directory() {
     dir.line("export a.iprof -f parquet -o a.iprof").says(2, &["a.iprof is no directory"]);
     dir.line("export a.iprof -f folded --label a=b").says(2, &["--label goes with --format parquet"]);
     dir.line("export a.iprof -f parquet -o x --label a").says(2, &["a label is written KEY=VALUE"]);
-    dir.line("merge a.iprof -f parquet -o x").says(2, &["invalid value 'parquet'"]);
+    dir.line("merge a.iprof -f parquet").says(2, &["writes a directory of tables: say which with -o"]);
     assert_eq!(dir.list(), ["a.iprof", "data", "data/mine.txt"]);
     dir.line("export a.iprof -f parquet -o new/data --label service=shop").expect(0);
     dir.line("export a.iprof -f parquet -o data --label service=shop").expect(0);
