@@ -7,8 +7,8 @@ package instrument.runtime;
 final class LineTable {
     private static final int FIRST_SLOTS = 64;
 
-    /** Half of it is empty, at least. */
-    private long[][] slots = {};
+    /** Half of it is empty, at least. Null where no lines are counted: each thread has a table. */
+    private long[][] slots;
     private int used;
 
     static long key(int id, int check) {
@@ -26,7 +26,7 @@ final class LineTable {
     /** The counters of a method; null: it has none yet. */
     long[] find(long key) {
         long[][] slots = this.slots;
-        if (slots.length == 0) {
+        if (slots == null) {
             return null;
         }
         int at = home(key, slots.length);
@@ -44,9 +44,9 @@ final class LineTable {
         if (found == null) {
             found = new long[count + 1];
             found[count] = key;
-            if (2 * (used + 1) > slots.length) {
-                long[][] larger = new long[Math.max(FIRST_SLOTS, 2 * slots.length)][];
-                for (long[] old : slots) {
+            if (slots == null || 2 * (used + 1) > slots.length) {
+                long[][] larger = new long[slots == null ? FIRST_SLOTS : 2 * slots.length][];
+                for (long[] old : all()) {
                     if (old != null) {
                         insert(larger, old);
                     }
@@ -69,7 +69,7 @@ final class LineTable {
 
     /** Adds everything to another table. The owner of this one may go on counting. */
     void addTo(LineTable sum) {
-        for (long[] counters : slots) {
+        for (long[] counters : all()) {
             if (counters != null) {
                 int count = counters.length - 1;
                 long[] target = sum.get(counters[count], count);
@@ -82,6 +82,6 @@ final class LineTable {
 
     /** All of it, in no order; some are null. */
     long[][] all() {
-        return slots;
+        return slots == null ? new long[0][] : slots;
     }
 }

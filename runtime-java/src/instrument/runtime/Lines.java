@@ -10,8 +10,8 @@ import java.util.Arrays;
  * file. A call counts if it is recorded when it begins.
  */
 public final class Lines {
-    /** What calls count in that are not recorded: as many as a method can have. Nobody reads it. */
-    private static final long[] NOWHERE = new long[1 << 16];
+    /** What calls count in that are not recorded. Nobody reads it. Grows to what the methods that were called need, which few programs do. */
+    private static long[] nowhere = {};
     /** Bytes of a region; more where one method alone has more. */
     private static final int PART = 1 << 20;
 
@@ -23,7 +23,7 @@ public final class Lines {
     /** A method with so many counters is called. {@code check}: which code it is. Lets StackOverflowError through. */
     public static long[] counters(int id, int count, int check) {
         if (!Gate.isOpen(id)) {
-            return NOWHERE;
+            return nowhere(count);
         }
         StackReserve.frame();
         ThreadState state = null;
@@ -41,13 +41,22 @@ public final class Lines {
         } catch (Throwable e) {
             ProfilerRuntime.failed(state, e);
         }
-        return NOWHERE;
+        return nowhere(count);
+    }
+
+    private static long[] nowhere(int count) {
+        long[] known = nowhere;
+        if (known.length < count) {
+            known = new long[Math.max(count, 2 * known.length)];
+            nowhere = known;
+        }
+        return known;
     }
 
     private static long[] slowly(ThreadState known, int id, int count, int check, NotInlined none) {
         ThreadState state = known.isOld() ? ProfilerRuntime.renewed(known) : known;
         if (state.isPaused()) {
-            return NOWHERE;
+            return nowhere(count);
         }
         if (state.mode == ThreadState.NEW) {
             state.arrive();
@@ -56,7 +65,7 @@ public final class Lines {
             state.goInside();
         }
         if (!state.begin(id)) {
-            return NOWHERE;
+            return nowhere(count);
         }
         try {
             // A table that grows must not be left half done.
