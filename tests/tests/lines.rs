@@ -291,6 +291,15 @@ fn what_cannot_be_told_is_said() -> Result<()> {
     let (code, text) = said(without)?;
     ensure!(code == Some(2) && text.contains("--class-path"), "{code:?} {text}");
 
+    let mut report = subject::call()?;
+    report.arg("report").arg(&profile);
+    let (code, text) = said(report)?;
+    ensure!(
+        code == Some(0)
+            && text.contains("only executions of lines were recorded; `instrument export --format lcov"),
+        "{code:?} {text}"
+    );
+
     // Another program of the same names.
     let source = fs::read_to_string(java_source("lines/Victim.java"))?;
     let other = bench.at("Victim.java");

@@ -211,7 +211,14 @@ impl Session {
         }
         let has_counts =
             self.profiles.iter().any(|file| file.profile.threads.iter().any(|t| !t.methods.is_empty()));
+        let has_lines = || {
+            let copies = self.profiles.iter().flat_map(|file| file.profile.copies.values());
+            copies.into_iter().any(|copy| !copy.lines.is_empty())
+        };
         self.warnings.push(match has_counts {
+            false if has_lines() => {
+                "only executions of lines were recorded; `instrument export --format lcov --class-path ORIGINAL` writes them".to_owned()
+            }
             true => {
                 "no contexts and times were recorded (record=counts); `instrument report` prints the counts"
                     .to_owned()
