@@ -96,10 +96,8 @@ pub fn parse(text: &str, name: &str) -> Result<Vec<Probe>, String> {
         let span = entry.name.span();
         let probe = read(entry, place).map_err(at)?;
         if probes.iter().any(|other| other.rule.name == probe.rule.name) {
-            let reason = format!(
-                "there is another rule '{}'; the account tells rules apart by their names",
-                probe.rule.name
-            );
+            let name = &probe.rule.name;
+            let reason = format!("two rules have the name '{name}'; give each rule a name of its own");
             return Err(at((span, reason)));
         }
         probes.push(probe);
@@ -433,7 +431,7 @@ mod tests {
             (rule("at = \"entry\"\ncalls = \"a.B.<init>\""), "p.toml:4:9: ", "no name of a static method"),
             (rule("at = \"entry\"\ncalls = \"a.B.f(int)\""), "p.toml:4:9: ", "no descriptor of a method"),
             (rule("at = \"entry\"\ncalls = \"a.B.f()I\""), "p.toml:4:9: ", "returns something"),
-            (entry("") + &entry(""), "p.toml:7:8: ", "there is another rule 'x'"),
+            (entry("") + &entry(""), "p.toml:7:8: ", "two rules have the name 'x'"),
         ] {
             let error = parse(&text, "p.toml").expect_err(&text);
             assert!(error.starts_with(start) && error.contains(reason), "{text}\n{error}");

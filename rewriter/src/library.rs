@@ -84,8 +84,12 @@ impl<'a> Callee<'a> {
     }
 }
 
-/// By pool index: whether an instruction calls this method. Methods that `wanted` (name and descriptor) refuses are not looked at.
-fn called(class: &ClassFile<'_>, wanted: impl Fn(&[u8], &[u8]) -> bool) -> Result<Vec<bool>, ClassError> {
+/// The methods that instructions of a class call, by ascending pool index. Methods that `wanted` (name and descriptor) refuses are not
+/// looked at.
+fn called<'a>(
+    class: &ClassFile<'a>,
+    wanted: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<impl Iterator<Item = Callee<'a>>, ClassError> {
     let mut called = vec![false; usize::from(class.pool.count())];
     let mut methods = class.methods();
     while let Some(method) = methods.next()? {
@@ -103,7 +107,8 @@ fn called(class: &ClassFile<'_>, wanted: impl Fn(&[u8], &[u8]) -> bool) -> Resul
             }
         }
     }
-    Ok(called)
+    let indices = (0..=u16::MAX).zip(called).filter(|(_, called)| *called).map(|(index, _)| index);
+    Ok(indices.filter_map(|index| Callee::at(&class.pool, index).ok()))
 }
 
 /// The methods whose calls a class records where it makes them, by ascending pool index: those of libraries, if `boundary` tells them, and
@@ -148,10 +153,9 @@ impl Boundary<'_> {
         class: &ClassFile<'a>,
         wanted: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Result<Vec<Callee<'a>>, ClassError> {
-        let called = called(class, wanted)?;
-        let indices = (0..=u16::MAX).zip(&called).filter(|(_, called)| **called).map(|(index, _)| index);
-        let callees = indices.filter_map(|index| Callee::at(&class.pool, index).ok());
-        Ok(callees.filter(|callee| !callee.is_noise() && self.is_library(class, callee)).collect())
+        Ok(called(class, wanted)?
+            .filter(|callee| !callee.is_noise() && self.is_library(class, callee))
+            .collect())
     }
 
     /// The native methods of classes that are rewritten which the methods of a class call, as far as the filter lets them through, by
@@ -164,10 +168,7 @@ impl Boundary<'_> {
         class: &ClassFile<'a>,
         wanted: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Result<Vec<Callee<'a>>, ClassError> {
-        let called = called(class, wanted)?;
-        let indices = (0..=u16::MAX).zip(&called).filter(|(_, called)| **called).map(|(index, _)| index);
-        let callees = indices.filter_map(|index| Callee::at(&class.pool, index).ok());
-        Ok(callees.filter(|callee| self.declares_native(callee).is_some()).collect())
+        Ok(called(class, wanted)?.filter(|callee| self.declares_native(callee).is_some()).collect())
     }
 
     /// The class that declares the method, if that is native and the filter lets it through.

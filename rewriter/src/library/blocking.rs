@@ -180,13 +180,11 @@ pub(super) fn callees<'a>(
         matches!(pool.tag(*index), Some(Tag::Methodref | Tag::InterfaceMethodref))
             && pool.referenced_name_and_type(*index).is_ok_and(|(name, _)| BY_NAME.contains_key(name))
     };
-    let found = pool.indices().filter(blocks).filter_map(|index| Callee::at(pool, index).ok());
-    let mut found: Vec<Callee<'a>> = found.filter(|callee| is_wait(class, callee)).collect();
-    if !found.is_empty() {
-        let called = called(class, wanted)?;
-        found.retain(|callee| called[usize::from(callee.index)]);
+    let mut named = pool.indices().filter(blocks).filter_map(|index| Callee::at(pool, index).ok());
+    if !named.any(|callee| is_wait(class, &callee)) {
+        return Ok(Vec::new());
     }
-    Ok(found)
+    Ok(called(class, wanted)?.filter(|callee| is_wait(class, callee)).collect())
 }
 
 /// Whether a class that calls this method waits.
