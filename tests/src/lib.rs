@@ -6,6 +6,7 @@ pub mod assembler;
 pub mod browser;
 pub mod changed_classes;
 pub mod corpus;
+pub mod fleet;
 pub mod golden;
 pub mod hprof;
 pub mod jre;

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_analysis::export::parquet::schema::TABLES;
-use instrument_tests::jvm::{compile, jdks};
-use instrument_tests::machine::{Run, java_source, root};
+use instrument_tests::fleet::{compiled, export, profiles, rewritten, without_labels};
+use instrument_tests::machine::{Run, root};
 use instrument_tests::readers;
 use instrument_tests::rmi::{Running, TRANSFORMS, free_port, java, jre, profile};
 use instrument_tests::subject;
@@ -34,13 +34,7 @@ fn recorded() -> &'static Recorded {
 fn record() -> Result<Recorded> {
     let folder = tempfile::tempdir()?;
     let path = folder.path();
-    let jdk = jdks()?.pop().context("a JDK")?;
-    fs::create_dir(path.join("plain"))?;
-    compile(&jdk, &[java_source("fleet/Fleet.java")], &path.join("plain"))?;
-    subject::call()?
-        .args(["rewrite", "plain", "-o", "rewritten", "--transform", "method-events,allocation"])
-        .current_dir(path)
-        .run_quietly()?;
+    let jdk = rewritten(path)?;
     let mut builds = [Vec::new(), Vec::new()];
     let ways: [&[&str]; 3] = [&["record=tree"], &["record=counts"], &["record=trace"]];
     for (build, size) in [(0, "8"), (1, "20")] {
@@ -55,19 +49,11 @@ fn record() -> Result<Recorded> {
                 .args(["Fleet", size])
                 .current_dir(&runs)
                 .run_quietly()?;
-            let found = fs::read_dir(&runs)?.flatten().map(|entry| entry.path());
-            builds[build].extend(found.filter(|path| path.extension().is_some_and(|end| end == "iprof")));
+            builds[build].extend(profiles(&runs)?);
         }
         ensure!(builds[build].len() == 5, "{builds:?}");
     }
     Ok(Recorded { folder, builds })
-}
-
-fn export(profiles: &[PathBuf], dataset: &Path, labels: &[&str]) -> Result<()> {
-    let labels = labels.iter().flat_map(|label| ["--label", label]);
-    let mut export = subject::call()?;
-    export.args(["export", "--format", "parquet", "-o"]).arg(dataset).args(labels).args(profiles);
-    no_labels(&mut export).run_quietly().map(drop)
 }
 
 /// The SQL of a question.
@@ -454,11 +440,9 @@ fn remote_calls_are_those_of_merge() -> Result<()> {
 /// Labels that a profile has are those of its process; what the export is given counts more, and its environment less.
 #[test]
 fn profiles_carry_the_labels_of_their_programs() -> Result<()> {
-    let jdk = jdks()?.pop().context("a JDK")?;
     let folder = tempfile::tempdir()?;
     let path = folder.path();
-    fs::create_dir(path.join("plain"))?;
-    compile(&jdk, &[java_source("fleet/Fleet.java")], &path.join("plain"))?;
+    let jdk = compiled(path)?;
     let mut run = subject::call()?;
     run.args([
         "run",
@@ -473,7 +457,7 @@ fn profiles_carry_the_labels_of_their_programs() -> Result<()> {
         "--",
     ]);
     run.arg(jdk.tool("java")).args(["-cp", "plain", "Fleet", "3"]);
-    no_labels(&mut run).env("GITHUB_SHA", "c0ffee").current_dir(path).run_quietly()?;
+    without_labels(&mut run).env("GITHUB_SHA", "c0ffee").current_dir(path).run_quietly()?;
     subject::call()?.args(["rewrite", "plain", "-o", "rewritten"]).current_dir(path).run_quietly()?;
     let mut java = std::process::Command::new(jdk.tool("java"));
     java.args([
@@ -489,7 +473,7 @@ fn profiles_carry_the_labels_of_their_programs() -> Result<()> {
         export
             .args(["export", "--format", "parquet", "run.iprof", "static.iprof", "-o", dataset])
             .args(labels);
-        let export = no_labels(&mut export).env("GITHUB_SHA", "beef").env("OTEL_SERVICE_NAME", "other");
+        let export = without_labels(&mut export).env("GITHUB_SHA", "beef").env("OTEL_SERVICE_NAME", "other");
         export.current_dir(path).run_quietly()?;
         let mut found = Vec::new();
         for service in fs::read_dir(path.join(dataset).join("processes"))?.flatten() {
@@ -508,14 +492,4 @@ fn profiles_carry_the_labels_of_their_programs() -> Result<()> {
         ["service=z build=1%2C2", "service=z build=c0ffee"]
     );
     Ok(())
-}
-
-/// Nothing from whatever builds this.
-fn no_labels(command: &mut std::process::Command) -> &mut std::process::Command {
-    let variables =
-        ["GITHUB_SHA", "GIT_COMMIT", "CI_COMMIT_SHA", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"];
-    for name in variables {
-        command.env_remove(name);
-    }
-    command
 }

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use instrument_tests::jvm::{compile, jdks};
-use instrument_tests::machine::{Run, java_source, root};
+use instrument_tests::fleet::{export, profiles, rewritten};
+use instrument_tests::machine::{Run, root};
 use instrument_tests::readers;
-use instrument_tests::subject;
 use serde_json::{Value, json};
 
 /// What the reader of a dashboard chooses, and with what it begins.
@@ -107,21 +105,11 @@ fn the_dashboard_has_the_queries_of_the_folder_sql() -> Result<()> {
     Ok(())
 }
 
-fn export(folder: &Path, runs: &str, dataset: &Path, build: &str) -> Result<()> {
-    let profiles = fs::read_dir(folder.join(runs))?.flatten().map(|entry| entry.path());
-    let mut export = subject::call()?;
-    export.args(["export", "--format", "parquet", "--label", "service=it's", "--label", build, "-o"]);
-    export.arg(dataset).args(profiles).run_quietly().map(drop)
-}
-
 #[test]
 fn every_query_of_the_dashboard_has_an_answer() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let (path, dataset) = (folder.path(), folder.path().join("data's"));
-    let jdk = jdks()?.pop().context("a JDK")?;
-    fs::create_dir(path.join("plain"))?;
-    compile(&jdk, &[java_source("fleet/Fleet.java")], &path.join("plain"))?;
-    subject::call()?.args(["rewrite", "plain", "-o", "rewritten"]).current_dir(path).run_quietly()?;
+    let jdk = rewritten(path)?;
     for (build, size) in [("1", "8"), ("2", "20")] {
         fs::create_dir(path.join(build))?;
         for _ in 0..2 {
@@ -129,7 +117,7 @@ fn every_query_of_the_dashboard_has_an_answer() -> Result<()> {
             java.arg("-Dinstrument.record=tree").arg("-cp").arg(path.join("rewritten")).args(["Fleet", size]);
             java.current_dir(path.join(build)).run_quietly()?;
         }
-        export(path, build, &dataset, &format!("build={build}"))?;
+        export(&profiles(&path.join(build))?, &dataset, &["service=it's", &format!("build={build}")])?;
     }
     let quoted = |value: &str| format!("'{}'", value.replace('\'', "''"));
     let dataset_text = dataset.to_str().context("a path")?;

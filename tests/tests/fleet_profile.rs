@@ -6,20 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use instrument_tests::jvm::{compile, jdks};
-use instrument_tests::machine::{Run, java_source, root};
+use instrument_tests::fleet::{export, rewritten};
+use instrument_tests::machine::{Run, root};
 use instrument_tests::subject;
 use serde_json::Value;
 
 /// Programs of several kinds, each with its profiles: recursion, tasks, exceptions, constructors; trees, counts, traces, estimates.
 fn programs(folder: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
-    let jdk = jdks()?.pop().context("a JDK")?;
-    fs::create_dir(folder.join("plain"))?;
-    compile(&jdk, &[java_source("fleet/Fleet.java")], &folder.join("plain"))?;
-    subject::call()?
-        .args(["rewrite", "plain", "-o", "rewritten", "--transform", "method-events,allocation"])
-        .current_dir(folder)
-        .run_quietly()?;
+    let jdk = rewritten(folder)?;
     let mut programs = Vec::new();
     let ways: [(&str, &[&str]); 5] = [
         ("trees", &["record=tree", "timing=all"]),
@@ -100,17 +94,6 @@ fn ways(node: &Value, above: &str, resources: &Value, all: &mut BTreeMap<String,
     for child in node["children"].as_array().unwrap() {
         ways(child, &way, resources, all);
     }
-}
-
-fn export(profiles: &[PathBuf], dataset: &Path, labels: &[&str]) -> Result<()> {
-    let labels = labels.iter().flat_map(|label| ["--label", label]);
-    let mut export = subject::call()?;
-    export.args(["export", "--format", "parquet", "-o"]).arg(dataset).args(labels).args(profiles);
-    for name in ["GITHUB_SHA", "GIT_COMMIT", "CI_COMMIT_SHA", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"]
-    {
-        export.env_remove(name);
-    }
-    export.run_quietly().map(drop)
 }
 
 fn profile(dataset: &Path, to: &Path, words: &[&str]) -> Result<Output> {

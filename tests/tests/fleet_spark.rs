@@ -8,8 +8,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
-use instrument_tests::jvm::{compile, jdks};
-use instrument_tests::machine::{Run, java_source, root};
+use instrument_tests::fleet::{export, profiles, rewritten};
+use instrument_tests::machine::{Run, root};
 use instrument_tests::readers;
 use instrument_tests::rmi::{Running, TRANSFORMS, free_port, java, jre, profile};
 use instrument_tests::subject;
@@ -36,13 +36,7 @@ fn recorded() -> &'static Recorded {
 fn record() -> Result<Recorded> {
     let folder = tempfile::tempdir()?;
     let path = folder.path();
-    let jdk = jdks()?.pop().context("a JDK")?;
-    fs::create_dir(path.join("plain"))?;
-    compile(&jdk, &[java_source("fleet/Fleet.java")], &path.join("plain"))?;
-    subject::call()?
-        .args(["rewrite", "plain", "-o", "rewritten", "--transform", "method-events,allocation"])
-        .current_dir(path)
-        .run_quietly()?;
+    let jdk = rewritten(path)?;
     let mut recorded = Recorded { folder, profiles: Vec::new() };
     let path = recorded.folder.path();
     for (build, size) in [("1", "8"), ("2", "16")] {
@@ -54,7 +48,7 @@ fn record() -> Result<Recorded> {
                 .arg(path.join("rewritten"));
             java.args(["Fleet", size]).current_dir(&runs).run_quietly()?;
         }
-        let profiles: Vec<_> = fs::read_dir(&runs)?.flatten().map(|entry| entry.path()).collect();
+        let profiles = profiles(&runs)?;
         ensure!(profiles.len() == 3, "{profiles:?}");
         export(&profiles, &path.join("dataset"), &["service=it's", &format!("build={build}")])?;
         recorded.profiles.extend(profiles);
@@ -67,17 +61,6 @@ fn record() -> Result<Recorded> {
     // Once more, and one of them by itself: no process counts twice.
     export(&kept[..1], &path.join("dataset"), &["service=kept"])?;
     Ok(recorded)
-}
-
-fn export(profiles: &[PathBuf], dataset: &Path, labels: &[&str]) -> Result<()> {
-    let labels = labels.iter().flat_map(|label| ["--label", label]);
-    let mut export = subject::call()?;
-    export.args(["export", "--format", "parquet", "-o"]).arg(dataset).args(labels).args(profiles);
-    for name in ["GITHUB_SHA", "GIT_COMMIT", "CI_COMMIT_SHA", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"]
-    {
-        export.env_remove(name);
-    }
-    export.run_quietly().map(drop)
 }
 
 /// The answers of DuckDB.
