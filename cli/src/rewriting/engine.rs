@@ -6,6 +6,7 @@
 use crate::io::exit::usage;
 use crate::options::settings::{Runtime as RuntimeOption, Settings};
 use crate::rewriting::launcher::Launcher;
+use crate::rewriting::unit::{FileKind, InputFile, Unit, UnitKind};
 use crate::rewriting::{properties, remarks, runtime};
 use anyhow::{Context, Result, bail};
 use instrument_analysis::session::lookup::{Given, nothing_fits};
@@ -24,47 +25,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// One input as the user named it, with the files of it that may hold classes.
-#[derive(Debug)]
-pub(crate) struct Unit {
-    /// For messages and the account.
-    pub(crate) label: String,
-    pub(crate) kind: UnitKind,
-    /// A directory's class files and archives, sorted by path; otherwise one file.
-    pub(crate) files: Vec<InputFile>,
-}
-
-/// What the user named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UnitKind {
-    /// A jar, war, ear or zip.
-    Archive,
-    /// One class file.
-    ClassFile,
-    /// A directory, the root of a class path.
-    Directory,
-}
-
-/// One file of a [`Unit`].
-#[derive(Debug)]
-pub(crate) struct InputFile {
-    pub(crate) path: PathBuf,
-    /// Its path within the directory, with `/`; none if the unit is this file.
-    pub(crate) entry: Option<String>,
-    pub(crate) kind: FileKind,
-    /// Its length in bytes when it was found.
-    pub(crate) size: u64,
-}
-
-/// How a file is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileKind {
-    Archive,
-    ClassFile,
-}
 
 /// Who takes what the engine makes.
 pub(crate) trait Sink {
@@ -464,28 +425,6 @@ impl<'a> Engine<'a> {
             account::with_record(input, entry, &record, |record| sink.record(record))?;
         }
         Ok(())
-    }
-}
-
-impl Unit {
-    /// What a file of this unit is called in messages.
-    fn name_of(&self, file: &InputFile) -> String {
-        match &file.entry {
-            Some(entry) => format!("{}/{entry}", self.label.trim_end_matches('/')),
-            None => self.label.clone(),
-        }
-    }
-
-    /// What the profiles of the rewritten program are called: `app` for `lib/app.jar`.
-    fn profile_name(&self) -> String {
-        let name = Path::new(&self.label).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let stem = match self.kind {
-            UnitKind::Directory => name.as_str(),
-            UnitKind::Archive | UnitKind::ClassFile => {
-                name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem)
-            }
-        };
-        if stem.is_empty() || stem == "." || stem == ".." { "java".to_owned() } else { stem.to_owned() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::io::exit::usage;
 use crate::options::command_line::meant_as;
-use crate::rewriting::engine::UnitKind;
+use crate::rewriting::unit::UnitKind;
 use anyhow::{Context, Result, anyhow};
 use instrument_names::id_map::ENTRY_NAME;
 use instrument_rewriter::archive;

@@ -10,3 +10,4 @@ pub(crate) mod properties;
 mod remarks;
 pub(crate) mod runtime;
 pub(crate) mod tree;
+pub(crate) mod unit;

@@ -2,7 +2,7 @@
 //!
 //! Symbolic links are not followed; the copy has the same links. Nothing is left out but what is neither file, directory nor link.
 
-use crate::rewriting::engine::{FileKind, InputFile};
+use crate::rewriting::unit::{FileKind, InputFile};
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

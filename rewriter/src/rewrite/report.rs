@@ -1,0 +1,86 @@
+//! What a caller is asked about a method, and what it hears of methods, regions and classes.
+
+use super::SkipReason;
+use crate::region::RegionFault;
+
+/// A method that is about to be rewritten: what a caller needs to choose its id.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodRef<'a> {
+    /// Position in the class's method table.
+    pub index: u16,
+    /// `access_flags`.
+    pub access_flags: u16,
+    /// Modified UTF-8.
+    pub name: &'a [u8],
+    /// Modified UTF-8.
+    pub descriptor: &'a [u8],
+}
+
+/// What to do with a method that has code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Rewrite it; the probes get this id.
+    Rewrite(u32),
+    /// No event of it is recorded, but what it makes is: `array_allocation` and nothing else.
+    Arrays,
+    /// Leave it: a filter wants so.
+    Leave,
+}
+
+/// What became of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// At least one method changed; the new class was appended to the output.
+    Rewritten,
+    /// Nothing changed; nothing was appended.
+    Unchanged,
+    /// The class as a whole was left as it is; nothing was appended.
+    Skipped(SkipReason),
+}
+
+/// Something worth telling about one method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodReport {
+    /// Position in the class's method table.
+    pub index: u16,
+    /// What happened.
+    pub event: MethodEvent,
+}
+
+/// See [`MethodReport`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MethodEvent {
+    /// It was left as it is.
+    Skipped(SkipReason),
+    /// The transforms have nothing to insert into it.
+    Unchanged,
+    /// It was rewritten and now exceeds 8,000 bytes of code, above which HotSpot never compiles a method.
+    CrossedHugeMethodLimit,
+    /// It was rewritten; this many attributes of its Code attribute are unknown and were kept as they are,
+    /// although they may hold code offsets.
+    UnknownCodeAttributes(u16),
+    /// It was rewritten; at this many allocation sites the new object cannot be handed to a probe.
+    UntrackedAllocations(u32),
+    /// It was rewritten; this many calls may start a thread.
+    ThreadStarts(u32),
+    /// It was rewritten; this many calls hand over a task.
+    HandOvers(u32),
+    /// It was rewritten; at this many places it records remote calls.
+    RemoteCalls(u32),
+    /// It was rewritten; this many calls into libraries are recorded.
+    LibraryCalls(u32),
+    /// It had no room for its probes: it is a wrapper with them now, and its code is in a private method.
+    Wrapped,
+    /// As [`Wrapped`](Self::Wrapped), and the code has no room for other transforms: what it makes and calls is not recorded.
+    WrappedBare,
+}
+
+/// What became of a region in one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegionReport {
+    /// Position in the list of regions.
+    pub region: usize,
+    /// The method that holds it, by its position in the class's method table.
+    pub outcome: Result<u16, RegionFault>,
+}
