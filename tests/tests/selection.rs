@@ -14,7 +14,7 @@ use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::resident::{Program, text};
 use instrument_tests::subject::{self, entries_of};
-use instrument_trace::Profile;
+use instrument_trace::{Change, Profile};
 use serde_json::Value;
 
 /// Longer than anything takes on a busy machine.
@@ -57,9 +57,13 @@ fn is_balanced(jre: &Jre, record: &str, threads: u32) -> Result<()> {
     }
     assert_eq!(entries_of(&methods, "Attached.call"), 3, "{case}: {methods:?}");
     let changes = profile(&program.at("a.iprof"))?.selection_changes;
-    let seen: Vec<_> = changes.iter().map(|c| (c.excluded, c.ids.len(), c.patterns.len())).collect();
+    let seen: Vec<_> = changes.iter().map(|c| (c.change, c.ids.len(), c.patterns.len())).collect();
     // The second request excluded nothing more, and holds for what is loaded later.
-    assert_eq!(seen, [(true, 2, 2), (true, 0, 1), (false, 1, 1)], "{case}");
+    assert_eq!(
+        seen,
+        [(Change::Excluded, 2, 2), (Change::Excluded, 0, 1), (Change::Included, 1, 1)],
+        "{case}"
+    );
     ensure!(changes.is_sorted_by_key(|change| change.clock), "{case}: {changes:?}");
     let report = program.call(&["report", "a.iprof"])?.output()?;
     let said = text(&report.stderr);
@@ -99,7 +103,7 @@ fn roots_stay_and_classes_that_load_later_obey() -> Result<()> {
     // A gate cannot judge a run of which a part is missing.
     let gate = program.call(&["gate", "learn", "a.iprof", "-o", "a.gate"])?.output()?;
     ensure!(
-        gate.status.code() == Some(4) && text(&gate.stderr).contains("excluded or included while it ran"),
+        gate.status.code() == Some(4) && text(&gate.stderr).contains("excluded or included, or roots added"),
         "{gate:?}"
     );
     Ok(())
@@ -133,7 +137,7 @@ fn a_budget_excludes_what_is_short_and_called_often() -> Result<()> {
     let path = folder.path().join("hot.iprof");
     let has_excluded = || {
         let changes = profile(&path).map_or_else(|_| Vec::new(), |profile| profile.selection_changes);
-        changes.iter().any(|change| change.excluded && !change.ids.is_empty())
+        changes.iter().any(|change| change.change == Change::Excluded && !change.ids.is_empty())
     };
     // Until the cost of the probes is known, which takes its time on a busy machine.
     let end = Instant::now() + LONG;

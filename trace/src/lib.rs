@@ -447,18 +447,19 @@
 //! | 8 | 8 | instructions |
 //!
 //! ## 24: change of the selection
-//! Which methods were excluded, or included again, while the program ran: one region for each change. Offset 16: length of the data, which is at
-//! 64.
+//! Which methods were excluded, or included again, and which roots were added or removed, while the program ran: one region for each change.
+//! Offset 16: length of the data, which is at 64.
 //!
 //! | offset | size | |
 //! |---|---|---|
-//! | 0 | 8 | the clock. Excluded: before the first method lost its probes; included: when the last one had them again |
-//! | 8 | 4 | 1: excluded; 2: included |
+//! | 0 | 8 | the clock. Excluded, roots removed: before the first method lost its probes; included: when the last one had them again; roots added: when they and what is nearest to them had probes |
+//! | 8 | 4 | 1: excluded; 2: included; 3: roots added; 4: roots removed |
 //! | 12 | 4 | how many ids follow |
-//! | 16 | 4 each | ids of methods that this concerned when it happened, ascending |
+//! | 16 | 4 each | ids of methods that this concerned when it happened, ascending; of roots, the methods that fitted |
 //! | | | the patterns that were given, a line for each, up to the end of the data: what fits and was loaded later is excluded or included as well |
 //!
-//! Calls of an excluded method are nowhere in the file, but those that were open then, which are closed when they end.
+//! Calls of an excluded method are nowhere in the file, but those that were open then, which are closed when they end. The same holds for calls
+//! beneath a root that was removed, unless another root can make them.
 //!
 //! ## 25: counts of lines
 //! What the methods of a process have counted with the transform `lines`, written when the recording ends: of a process that was killed there is
@@ -472,7 +473,7 @@
 //! | 16 | 8 n | how often control has passed each |
 //!
 //! # Properties
-//! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots`; `limit.depth`, `limit.contexts`, `limit.threads`
+//! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
 //! programs on the class path, or of the agent); `name`
 //! (what the user calls the process); `processors` (that the virtual machine had at the start); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
@@ -587,7 +588,7 @@ pub use pause::Pause;
 pub use profile::{Profile, RemoteCallsAt};
 pub use region_timing::{Passage, RegionTiming};
 pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};
-pub use selection::SelectionChange;
+pub use selection::{Change, SelectionChange};
 pub use source::Source;
 pub use thread::{Allocation, Frame, Piece, Thread, ThreadKind, TreeAllocation};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};

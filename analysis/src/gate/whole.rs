@@ -52,7 +52,9 @@ pub fn lossless(profile: &Profile) -> Result<(), Refusal> {
         return Err(Refusal::Part("recording paused"));
     }
     if !profile.selection_changes.is_empty() {
-        return Err(Refusal::Part("methods were excluded or included while it ran"));
+        return Err(Refusal::Part(
+            "methods were excluded or included, or roots added or removed, while it ran",
+        ));
     }
     Ok(())
 }

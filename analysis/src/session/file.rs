@@ -163,6 +163,7 @@ impl ProfileFile {
             remarks.push(format!("thread {:?} ended inside a repair of its stack; not checked", thread.name));
         }
         remarks.extend(selection::remark(profile, &self.names));
+        remarks.extend(selection::roots_remark(profile));
         for (kind, count) in &profile.skipped {
             remarks.push(format!("{count} regions of the unknown kind {kind} were skipped"));
         }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use super::names::Names;
 use crate::text::quantity;
 use instrument_names::signature::brief;
-use instrument_trace::Profile;
+use instrument_trace::{Change, Profile};
 
 /// Methods that are named.
 const NAMED: usize = 3;
+/// Changes of roots that are named.
+const NAMED_ROOTS: usize = 6;
 
 /// The time in which a method was not recorded, in ns since the start of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -33,11 +35,16 @@ pub fn partial(profile: &Profile, names: &Names) -> Vec<Partial> {
     let mut found = BTreeMap::<(u32, u32), Vec<Gap>>::new();
     for change in &profile.selection_changes {
         let at = change.clock.saturating_sub(profile.start_clock);
+        let excluded = match change.change {
+            Change::Excluded => true,
+            Change::Included => false,
+            Change::RootsAdded | Change::RootsRemoved => continue,
+        };
         for &id in &change.ids {
             let gaps = found.entry((change.copy, id)).or_default();
             match gaps.last_mut().filter(|gap| gap.to_ns.is_none()) {
-                Some(open) if !change.excluded => open.to_ns = Some(at),
-                None if change.excluded => gaps.push(Gap { from_ns: at, to_ns: None }),
+                Some(open) if !excluded => open.to_ns = Some(at),
+                None if excluded => gaps.push(Gap { from_ns: at, to_ns: None }),
                 _ => {}
             }
         }
@@ -68,13 +75,38 @@ pub fn remark(profile: &Profile, names: &Names) -> Option<String> {
     ))
 }
 
+/// When roots were added and removed, in a sentence; nothing if they stayed the same.
+pub fn roots_remark(profile: &Profile) -> Option<String> {
+    let mut said = Vec::new();
+    for change in &profile.selection_changes {
+        let done = match change.change {
+            Change::RootsAdded => "added",
+            Change::RootsRemoved => "removed",
+            Change::Excluded | Change::Included => continue,
+        };
+        let at = quantity(change.clock.saturating_sub(profile.start_clock) as f64, "ns");
+        said.extend(change.patterns.iter().map(|root| format!("{root} ({done} {at})")));
+    }
+    let more = match said.len().saturating_sub(NAMED_ROOTS) {
+        0 => String::new(),
+        n => format!(", and {n} changes more"),
+    };
+    said.truncate(NAMED_ROOTS);
+    (!said.is_empty()).then(|| {
+        format!(
+            "roots were added or removed while the program ran, at these times after its start: {}{more}; what is beneath them is counted from when they were added until they were removed",
+            said.join(", ")
+        )
+    })
+}
+
 /// Patterns hold for classes that were loaded later, too, and nobody knows what they kept from being recorded. Nothing if each names one
 /// method that is known.
 fn later(profile: &Profile, found: &[Partial]) -> String {
     let mut excluded: Vec<&str> = Vec::new();
     for change in &profile.selection_changes {
         // An inclusion may take back a part of an exclusion: then it is named all the same.
-        for pattern in change.patterns.iter().filter(|_| change.excluded) {
+        for pattern in change.patterns.iter().filter(|_| change.change == Change::Excluded) {
             let is_known = |one: &Partial| {
                 brief(&one.method).is_some_and(|name| name == *pattern) || one.method == *pattern
             };
@@ -115,7 +147,7 @@ mod tests {
         let change = |&(clock, excluded, ids): &(u64, bool, &[u32])| SelectionChange {
             copy: 1,
             clock,
-            excluded,
+            change: if excluded { Change::Excluded } else { Change::Included },
             ids: ids.to_vec(),
             patterns: Vec::new(),
         };
@@ -156,6 +188,21 @@ mod tests {
         assert!(remark.starts_with("5 methods were excluded"), "{remark}");
         assert!(remark.contains("#1 (from 2.000 ms), #2") && remark.contains("and 2 more"), "{remark}");
         assert!(!remark.contains("later"), "{remark}");
+    }
+
+    #[test]
+    fn changes_of_roots_are_said_with_their_times_and_exclude_nothing() {
+        let mut profile = profile(&[(3_000, true, &[1]), (4_001_000, true, &[2])]);
+        assert_eq!(roots_remark(&profile), None);
+        for (one, change) in
+            profile.selection_changes.iter_mut().zip([Change::RootsAdded, Change::RootsRemoved])
+        {
+            one.change = change;
+            one.patterns = vec!["A.f".to_owned()];
+        }
+        assert_eq!(remark(&profile, &Names::new(&profile, 0, false)), None);
+        let remark = roots_remark(&profile).unwrap();
+        assert!(remark.contains("A.f (added 2.000 us), A.f (removed 4.000 ms);"), "{remark}");
     }
 
     #[test]
