@@ -313,6 +313,16 @@ impl<'a> Instrumenter<'a> {
         self.watched = patterns.into_iter().map(|pattern| (pattern, false)).collect();
     }
 
+    /// Looks out for methods that match one more pattern.
+    pub fn watch_also(&mut self, pattern: MethodQuery) {
+        self.watched.push((pattern, false));
+    }
+
+    /// Looks out no more for the pattern at this place; those behind it move up.
+    pub fn forget_watched(&mut self, place: usize) {
+        self.watched.remove(place);
+    }
+
     /// Whether a method that is instrumented matched, for each pattern.
     pub fn seen(&self) -> impl Iterator<Item = bool> + '_ {
         self.watched.iter().map(|watched| watched.1)

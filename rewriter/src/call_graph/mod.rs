@@ -20,7 +20,10 @@
 //!
 //! Calls by reflection and by method handles that are not constants are not followed: [`CallGraph::reflective`] names the methods that
 //! make some.
+//!
+//! Roots [can be added and removed](CallGraph::add_roots). Without any root nothing is selected.
 
+mod change;
 mod classes;
 
 use crate::error::ClassError;
@@ -38,6 +41,12 @@ pub struct CallGraph {
     callbacks: HashSet<Id>,
     /// Methods that were entered beneath a root.
     entered: HashSet<Id>,
+    /// Methods that were entered beneath roots which were removed, as far as no call is known that leads to them beneath another.
+    left: HashSet<Id>,
+    /// Roots were removed.
+    is_changed: bool,
+    /// Of what is left, some came since [`recall`](CallGraph::recall) looked at it.
+    left_grew: bool,
     marks: Marks,
     /// What a use leads to, until a class comes in that changes it; by the class that it names.
     targets: HashMap<Symbol, HashMap<Use, Vec<Id>>>,
@@ -113,9 +122,12 @@ impl CallGraph {
 
     /// A method was entered beneath a root: it is followed when the graph grows.
     pub fn entered(&mut self, class: &[u8], name: &[u8], descriptor: &[u8]) {
-        if let Some(id) = self.classes.id(class, name, descriptor)
-            && self.entered.insert(id)
-        {
+        let Some(id) = self.classes.id(class, name, descriptor) else { return };
+        if self.is_changed && !self.marks.selected.contains(&id) {
+            // Beneath a root that was removed meanwhile, unless a call leads to it.
+            self.left_grew |= !self.entered.contains(&id) && self.left.insert(id);
+        } else if self.entered.insert(id) {
+            self.left.remove(&id);
             self.waiting.push(id);
         }
     }
@@ -123,6 +135,10 @@ impl CallGraph {
     /// Follows the roots and what was entered, and then what these call while at most about `ahead` methods are added. The names of the classes
     /// with methods that were not selected before.
     pub fn grow(&mut self, ahead: usize) -> Vec<Vec<u8>> {
+        if self.patterns.is_empty() {
+            return Vec::new();
+        }
+        self.recall();
         let mut added = Vec::new();
         let mut near = Vec::new();
         for name in std::mem::take(&mut self.fresh) {
@@ -163,7 +179,8 @@ impl CallGraph {
 
     /// Marks anew.
     fn marked(&mut self, first: Vec<Id>, ahead: usize) -> Marks {
-        let mut marks = Marks { selected: self.callbacks.clone(), ..Marks::default() };
+        let callbacks = if self.patterns.is_empty() { HashSet::new() } else { self.callbacks.clone() };
+        let mut marks = Marks { selected: callbacks, ..Marks::default() };
         marks.follow(&self.classes, &mut self.targets, first, Vec::new(), ahead);
         marks
     }
@@ -199,7 +216,7 @@ impl CallGraph {
             selected_classes: classes.len(),
             selected: marks.selected.len(),
             callbacks: self.callbacks.len(),
-            entered: self.entered.len(),
+            entered: self.entered.len() + self.left.len(),
         }
     }
 
@@ -280,6 +297,6 @@ pub struct Counts {
     pub selected: usize,
     /// Those of them that classes outside can call.
     pub callbacks: usize,
-    /// Methods that were entered.
+    /// Methods that were entered, also beneath roots that were removed.
     pub entered: usize,
 }
