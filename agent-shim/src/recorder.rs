@@ -20,10 +20,25 @@ pub(crate) struct News {
     pub(crate) roots: Vec<u32>,
 }
 
+/// A change of what is recorded, by its number in the profile.
+#[derive(Debug, Clone, Copy)]
+#[repr(u32)]
+pub(crate) enum Action {
+    Exclude = 1,
+    Include = 2,
+    AddRoots = 3,
+    RemoveRoots = 4,
+}
+
+fn big_endian(ids: &[u32]) -> Vec<u8> {
+    ids.iter().flat_map(|id| id.to_be_bytes()).collect()
+}
+
 /// The recorder, once its class can be called.
 pub(crate) struct Recorder {
     id_map: StaticMethod,
     roots: StaticMethod,
+    remove_roots: StaticMethod,
     missed: StaticMethod,
     properties: StaticMethod,
     holders: StaticMethod,
@@ -52,6 +67,7 @@ impl Recorder {
         }
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let roots = jni.static_method(CLASS, "roots", "([B)V")?;
+        let remove_roots = jni.static_method(CLASS, "removeRoots", "([B)V")?;
         let missed = jni.static_method(CLASS, "missed", "([B)V")?;
         let properties = jni.static_method(CLASS, "properties", "([B)V")?;
         let holders = jni.static_method(CLASS, "holders", "([B)V")?;
@@ -66,6 +82,7 @@ impl Recorder {
         Some(Recorder {
             id_map,
             roots,
+            remove_roots,
             missed,
             properties,
             holders,
@@ -106,9 +123,13 @@ impl Recorder {
             self.id_map(jni, map);
         }
         if !news.roots.is_empty() && has_stack() {
-            let bytes: Vec<u8> = news.roots.iter().flat_map(|id| id.to_be_bytes()).collect();
-            jni.call_with_bytes(&self.roots, &bytes);
+            jni.call_with_bytes(&self.roots, &big_endian(&news.roots));
         }
+    }
+
+    /// Calls of these methods begin no recording from now on.
+    pub(crate) fn remove_roots(&self, jni: Jni<'_>, ids: &[u32]) {
+        jni.call_with_bytes(&self.remove_roots, &big_endian(ids));
     }
 
     /// Hands a piece of the id map over, and what has waited before. Where the stack is nearly full it waits for the next class, or the
@@ -153,9 +174,9 @@ impl Recorder {
         jni.call_with_bytes(&self.holders, data);
     }
 
-    /// Writes that methods were excluded or included now, by these patterns.
-    pub(crate) fn selection_change(&self, jni: Jni<'_>, excluded: bool, ids: &[u32], patterns: &[String]) {
-        let action: u32 = if excluded { 1 } else { 2 };
+    /// Writes that methods were excluded or included now, or roots added or removed, by these patterns.
+    pub(crate) fn selection_change(&self, jni: Jni<'_>, action: Action, ids: &[u32], patterns: &[String]) {
+        let action = action as u32;
         let mut data = vec![0; 8];
         let words = [action, ids.len() as u32].into_iter().chain(ids.iter().copied());
         data.extend(words.flat_map(u32::to_le_bytes));

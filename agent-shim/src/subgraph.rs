@@ -5,13 +5,17 @@
 //! 2. A class that loads later is added, and rewritten as it loads.
 //! 3. A thread asks the recorder which methods were entered. What these call is rewritten in waves, each with methods ahead of what was
 //!    entered, in proportion to that: one retransformation for all of it, and twice as long a pause behind each.
-//! 4. When nothing new was entered for a while, the methods that were only ahead get their own code again.
+//! 4. Roots are [added and removed](change) on request.
+//! 5. When nothing new was entered for a while, the methods that were only ahead get their own code again.
+
+mod change;
 
 use crate::in_hook::InHook;
 use crate::jvmti::{AgentThread, Environment, Global, Jni, Jvmti, Object};
 use crate::retransform::{each_loaded, loaded};
 use crate::talk::{contained, say};
 use crate::{AGENT, Agent, Live};
+pub(crate) use change::{add, remove};
 use instrument_control::answer;
 use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::call_graph::{CallGraph, Counts};
@@ -45,6 +49,8 @@ pub(crate) struct Subgraph {
     state: Mutex<State>,
     /// The hook looks at classes, and rewrites none.
     looking: AtomicBool,
+    /// Held by whoever changes what is to be rewritten, until that is done.
+    wave: Mutex<()>,
     thread: Mutex<Thread>,
     woken: Condvar,
 }
@@ -94,6 +100,7 @@ impl Subgraph {
         Subgraph {
             state: Mutex::new(state),
             looking: AtomicBool::new(false),
+            wave: Mutex::default(),
             thread: Mutex::default(),
             woken: Condvar::new(),
         }
@@ -296,6 +303,7 @@ unsafe extern "system" fn main(jvmti: Environment, jni: Environment, _: *mut c_v
             if !AGENT.get().is_some_and(|current| std::ptr::eq(current, agent)) {
                 break;
             }
+            let _wave = lock(&subgraph.wave);
             let entered = learn_entered(agent, live, subgraph, jni);
             learn(subgraph, jvmti, jni);
             lock(&subgraph.state).grow();

@@ -25,6 +25,7 @@ pub enum Answer {
     Paused(Paused),
     Stopped(Stopped),
     Selected(Selected),
+    Rooted(Rooted),
     Collected(Collected),
     Attached(Attached),
 }
@@ -48,6 +49,7 @@ impl Answer {
             Request::HeapDump { .. } => read(answer).map(Answer::HeapDump),
             Request::Pause {} | Request::Resume {} => read(answer).map(Answer::Paused),
             Request::Exclude { .. } | Request::Include { .. } => read(answer).map(Answer::Selected),
+            Request::Root { .. } | Request::Remove { .. } => read(answer).map(Answer::Rooted),
             Request::Start { .. } => read(answer).map(Answer::Attached),
             Request::Stop {} => read(answer).map(Answer::Stopped),
             Request::Gc {} => read(answer).map(Answer::Collected),
@@ -441,6 +443,22 @@ pub struct Selected {
     /// Roots that fit; they stay as they are.
     pub roots: u64,
     /// What rewriting the classes took.
+    pub ns: u64,
+}
+
+/// Roots were added or removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Rooted {
+    /// The roots from now on, as they were given.
+    pub roots: Vec<String>,
+    /// What is rewritten for them.
+    pub subgraph: Subgraph,
+    /// How many classes have their own bytes again.
+    pub restored: u64,
+    /// Patterns that nothing fitted so far, each with its option.
+    pub unmatched: Vec<(String, String)>,
+    /// What rewriting the classes took, all at once.
     pub ns: u64,
 }
 

@@ -32,6 +32,7 @@
 //! | `heap-dump` | `file`, an absolute path | the heap is written there as HPROF |
 //! | `pause`, `resume` | | recording pauses, or resumes |
 //! | `exclude`, `include` | `methods`, patterns | the methods that fit lose their probes, or get those back that they lost so: how many `methods` of how many `classes`, what of them is a root and stays (`roots`), `ns` |
+//! | `root`, `remove` | `methods`, patterns | with `subgraph=on`, these are roots from now on, or are no longer: the `roots` now, what is rewritten of the program (`subgraph`, as of [`attach`](crate::attach)), how many classes have their own bytes again (`restored`), patterns that nothing fitted so far (`unmatched`), `ns` that the classes took |
 //! | `start` | `options` of the agent as of [`keys`](crate::keys), else those that the program was armed with | recording begins, in a program that is armed: the answer is that of [`attach`](crate::attach) |
 //! | `stop` | | recording ends: `classes` have their own bytes again, `refused` have not, `ns` is what that took; the `profile` is complete, and nobody answers any more unless the program is armed |
 //! | `gc` | | garbage is collected |
@@ -99,6 +100,12 @@ pub enum Request {
         methods: Vec<String>,
     },
     Include {
+        methods: Vec<String>,
+    },
+    Root {
+        methods: Vec<String>,
+    },
+    Remove {
         methods: Vec<String>,
     },
     Start {
@@ -188,6 +195,8 @@ mod tests {
             Request::Thread { id: None, name: Some("a \"b\"\n".to_owned()) },
             Request::Classes { pattern: None, instances: true },
             Request::HeapDump { file: "/tmp/x".into() },
+            Request::Root { methods: vec!["a.B.f(int,int)".to_owned()] },
+            Request::Remove { methods: vec!["a.B#f".to_owned()] },
             Request::Start { options: None },
             Request::Start { options: Some("out=/tmp/,root=a.B.f(int,int)".to_owned()) },
         ] {

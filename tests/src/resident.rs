@@ -14,12 +14,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The folder of `Attached` and `Subgraph`, compiled.
+/// The folder of `Attached`, `Subgraph` and `TwoRoots`, compiled.
 pub fn classes() -> &'static Path {
     static CLASSES: OnceLock<TempDir> = OnceLock::new();
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Attached.java", "Subgraph.java"], 11, folder.path()).unwrap();
+        agent::compile(&["Attached.java", "Subgraph.java", "TwoRoots.java"], 11, folder.path()).unwrap();
         readable(folder.path()).unwrap();
         folder
     });

@@ -55,6 +55,8 @@ impl<'a> Asked<'a> {
             Request::Resume {} => self.pause(false).map(Answer::Paused),
             Request::Exclude { methods } => self.select(true, &methods).map(Answer::Selected),
             Request::Include { methods } => self.select(false, &methods).map(Answer::Selected),
+            Request::Root { methods } => self.add_roots(&methods).map(Answer::Rooted),
+            Request::Remove { methods } => self.remove_roots(&methods).map(Answer::Rooted),
             Request::Start { options } => self.start(options.as_deref()).map(Answer::Attached),
             Request::Stop {} => self.stop().map(Answer::Stopped),
             Request::Gc {} => self.gc().map(Answer::Collected),
@@ -73,6 +75,10 @@ impl<'a> Asked<'a> {
         let number = |key: &str| recording.get(key).and_then(|number| number.parse().ok());
         let (threads, pauses, paused_ns) = (number("threads"), number("pauses"), number("paused.ns"));
         let mut text = |key: &str| recording.remove(key);
+        // The recorder knows those of the beginning.
+        let followed = self.agent.filter(|agent| agent.hook.subgraph().is_some());
+        let roots = text("roots");
+        let roots = followed.map(|agent| agent.hook.roots().join(",")).or(roots);
         let profile = text("file");
         let bytes = profile.as_ref().and_then(|file| std::fs::metadata(file).ok());
         Ok(Status {
@@ -87,7 +93,7 @@ impl<'a> Asked<'a> {
             record: text("record"),
             burst: text("burst"),
             timing: text("timing"),
-            roots: text("roots"),
+            roots,
             limit_depth: text("limit.depth"),
             limit_contexts: text("limit.contexts"),
             profile,
@@ -99,7 +105,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The recording that goes on.
-    fn recorded(self) -> Result<&'a Agent, String> {
+    pub(super) fn recorded(self) -> Result<&'a Agent, String> {
         let pid = std::process::id();
         self.agent.ok_or_else(|| {
             format!("nothing is recorded: the program is armed, and `instrument ctl {pid} start` or `instrument attach {pid}` begins a recording")

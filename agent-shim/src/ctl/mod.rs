@@ -8,6 +8,7 @@ mod heap_dump;
 mod methods;
 mod objects;
 mod place;
+mod roots;
 mod selection;
 mod server;
 mod snapshot;

@@ -1,6 +1,7 @@
 //! Which methods are recorded from now on: `exclude` and `include`.
 
 use super::answer::Asked;
+use crate::recorder::Action;
 use crate::retransform::{loaded, retransform_all};
 use instrument_control::answer::Selected;
 use instrument_names::pattern::Pattern;
@@ -19,7 +20,8 @@ impl Asked<'_> {
         let texts: Vec<String> = patterns.iter().map(|pattern| pattern.text().to_owned()).collect();
         let start = Instant::now();
         let changed = agent.hook.change(excluded, patterns)?;
-        let write = || live.recorder.selection_change(self.jni, excluded, &changed.ids, &texts);
+        let action = if excluded { Action::Exclude } else { Action::Include };
+        let write = || live.recorder.selection_change(self.jni, action, &changed.ids, &texts);
         // Calls that are missing are missing from then on at the earliest, and all are there from then on at the latest.
         if excluded {
             write();

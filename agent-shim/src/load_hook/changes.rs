@@ -1,7 +1,8 @@
 //! What `instrument ctl PID exclude` and `include` have changed about the selection since the recording began.
 
 use super::LoadHook;
-use instrument_names::pattern::{Fit, MethodQuery, Pattern};
+use super::roots::Roots;
+use instrument_names::pattern::{Fit, Pattern};
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
 
@@ -9,10 +10,10 @@ use std::sync::{PoisonError, RwLock};
 const MOST_RULES: usize = 100_000;
 
 /// What the rules say, but for roots, which stay as they are.
+#[derive(Default)]
 pub(super) struct Changes {
     /// In the order in which they came. The last one that a method fits decides.
     rules: RwLock<Vec<Rule>>,
-    roots: Vec<MethodQuery>,
 }
 
 struct Rule {
@@ -38,11 +39,6 @@ fn excludes(rules: &[Rule], class: &[u8], name: &[u8], descriptor: &[u8]) -> boo
 }
 
 impl Changes {
-    /// No rule so far.
-    pub(super) fn new(roots: Vec<MethodQuery>) -> Changes {
-        Changes { rules: RwLock::default(), roots }
-    }
-
     /// Whether any rule is about methods of this class.
     pub(super) fn concern(&self, class: &[u8]) -> bool {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
@@ -50,13 +46,9 @@ impl Changes {
     }
 
     /// Whether a method was excluded.
-    pub(super) fn exclude(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
+    pub(super) fn exclude(&self, roots: &Roots, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        excludes(&rules, class, name, descriptor) && !self.is_root(class, name, descriptor)
-    }
-
-    fn is_root(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
-        self.roots.iter().any(|root| root.matches(class, name, descriptor))
+        excludes(&rules, class, name, descriptor) && !roots.is_root(class, name, descriptor)
     }
 }
 
@@ -84,7 +76,7 @@ impl LoadHook {
             {
                 continue;
             }
-            if excluded && self.changes.is_root(class, name, descriptor) {
+            if excluded && self.roots.is_root(class, name, descriptor) {
                 changed.roots += 1;
                 continue;
             }

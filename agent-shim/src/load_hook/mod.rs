@@ -3,6 +3,7 @@
 mod changes;
 mod choice;
 mod fixed;
+mod roots;
 mod unmatched;
 
 use crate::class_rules::{self, Origin};
@@ -20,7 +21,6 @@ pub(crate) use fixed::MACHINE_CLASSES;
 use fixed::{machine_work, rewrite_object, rewrite_with};
 use instrument_control::word::LibraryCalls;
 use instrument_names::id_map::{Entry, IdMap};
-use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::Filter;
@@ -29,6 +29,7 @@ use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::natives;
 use instrument_rewriter::rewrite::{SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
+use roots::Roots;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -65,7 +66,7 @@ pub(crate) struct LoadHook {
     rewritten: Mutex<HashSet<Vec<u8>>>,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
-    roots: Vec<String>,
+    roots: Roots,
     /// Only what the roots can call is rewritten.
     subgraph: Option<Subgraph>,
     /// Less the methods that were excluded since.
@@ -141,11 +142,9 @@ impl LoadHook {
         };
         let map = kept.unwrap_or_else(|| Box::leak(Box::new(map)));
         let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
-        let roots: Result<Vec<_>, _> = options.roots.iter().map(|root| MethodQuery::new(root)).collect();
-        let roots = roots.map_err(|error| error.to_string())?;
-        let subgraph = options.subgraph.then(|| Subgraph::new(roots.clone()));
-        let changes = Changes::new(roots.clone());
-        instrumenter.watch(roots);
+        let roots = Roots::new(&options.roots)?;
+        let subgraph = options.subgraph.then(|| Subgraph::new(roots.patterns()));
+        instrumenter.watch(roots.patterns());
         let regions: Arc<[Region]> = options.regions.into();
         instrumenter.time(regions.clone());
         let counts = |(key, value): &(_, String)| *key == "record" && value == "counts";
@@ -182,9 +181,9 @@ impl LoadHook {
             instrumenter: RwLock::new(Some(instrumenter)),
             rewritten: Mutex::default(),
             stopped: AtomicBool::new(false),
-            roots: options.roots,
+            roots,
             subgraph,
-            changes,
+            changes: Changes::default(),
             regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
             only_regions: options.transforms == Transforms::NONE,
             machine_work: if is_timed { machine_work() } else { Arc::new([]) },
@@ -317,7 +316,7 @@ impl LoadHook {
         if self.subgraph.is_some() || self.changes.concern(name) {
             let selects = |method: &[u8], descriptor: &[u8]| {
                 self.subgraph.as_ref().is_none_or(|subgraph| subgraph.selects(name, method, descriptor))
-                    && !self.changes.exclude(name, method, descriptor)
+                    && !self.changes.exclude(&self.roots, name, method, descriptor)
             };
             plan.choose(class, selects);
         }

@@ -50,7 +50,7 @@ impl LoadHook {
     pub(super) fn missing_roots(&self) -> Vec<String> {
         let Ok(instrumenter) = self.instrumenter.read() else { return Vec::new() };
         let Some(instrumenter) = instrumenter.as_ref() else { return Vec::new() };
-        let seen = self.roots.iter().zip(instrumenter.seen());
-        seen.filter(|(_, seen)| !seen).map(|(root, _)| root.clone()).collect()
+        let seen = self.roots().into_iter().zip(instrumenter.seen());
+        seen.filter(|(_, seen)| !seen).map(|(root, _)| root).collect()
     }
 }

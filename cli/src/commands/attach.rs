@@ -22,8 +22,6 @@ use crate::io::jvm::{self, Kind};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use hand_over::HandOver;
-use instrument_control::answer::Subgraph;
-use instrument_names::printable::printable;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
 use std::num::NonZeroU64;
@@ -162,7 +160,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let profile = jvm::path_outside(&process, Path::new(&attached.profile));
     talk.note(format_args!("process {pid} ({program}) is recorded: {}", profile.display()));
     if let Some(subgraph) = &attached.subgraph {
-        say_subgraph(subgraph, talk);
+        ctl::subgraph::say(subgraph, talk);
     }
     let warned = |unmatched: &[(String, String)], profile: &Path| {
         let warnings = nothing_fitted(unmatched, &[profile.to_owned()]);
@@ -216,34 +214,6 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         report.print(&[profile], talk)?;
     }
     Ok(exit)
-}
-
-/// The most methods that are named.
-const NAMED: usize = 5;
-
-/// What is rewritten of the program, and what is not known.
-fn say_subgraph(subgraph: &Subgraph, talk: &Talk) {
-    let Subgraph { classes, rewritten_classes, methods, callbacks, hull_classes, hull_methods, reflective } =
-        subgraph;
-    talk.note(format_args!(
-        "methods rewritten: {methods}, of {rewritten_classes} classes ({classes} are loaded); {callbacks} of them are callbacks"
-    ));
-    if methods < hull_methods {
-        talk.note(format_args!(
-            "the roots can call up to {hull_methods} methods of {hull_classes} classes: more are rewritten as those before them are called"
-        ));
-    }
-    if !reflective.is_empty() {
-        let named = reflective.iter().take(NAMED).map(|name| printable(name)).collect::<Vec<_>>().join(", ");
-        let more = if reflective.len() > NAMED {
-            format!(" and {} more", reflective.len() - NAMED)
-        } else {
-            String::new()
-        };
-        talk.warn(format_args!(
-            "not followed: calls by reflection in {named}{more}; what only they call is not recorded (without --subgraph it is)"
-        ));
-    }
 }
 
 /// The programs that it can attach to.

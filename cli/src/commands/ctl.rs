@@ -5,6 +5,7 @@
 
 mod ask;
 mod place;
+pub(crate) mod subgraph;
 mod text;
 
 use crate::commands::run::profiles::unmatched as nothing_fitted;
@@ -121,6 +122,22 @@ enum Request {
         #[arg(required = true, value_name = "PATTERN")]
         methods: Vec<String>,
     },
+    /// Add roots: what they call is rewritten and recorded from now on
+    ///
+    /// For a recording with --subgraph. Reports say since when each of them is a root.
+    Root {
+        /// As for --root of `attach`: 'com.acme.Shop.order(int)', 'Shop#order'
+        #[arg(required = true, value_name = "METHOD")]
+        methods: Vec<String>,
+    },
+    /// Remove roots: classes that only they needed get their own code back
+    ///
+    /// For a recording with --subgraph. What was recorded stays in the profile, and calls that are open beneath them run out.
+    Remove {
+        /// Roots, as they were given; `status` names them
+        #[arg(required = true, value_name = "METHOD")]
+        methods: Vec<String>,
+    },
     /// Begin a recording of a program that is armed, with the options that it was armed with
     ///
     /// `instrument run --armed` arms a program. `instrument attach PID` begins a recording with other options.
@@ -183,6 +200,8 @@ impl Request {
             Request::Resume => ctl::Request::Resume {},
             Request::Exclude { methods } => ctl::Request::Exclude { methods: methods.clone() },
             Request::Include { methods } => ctl::Request::Include { methods: methods.clone() },
+            Request::Root { methods } => ctl::Request::Root { methods: methods.clone() },
+            Request::Remove { methods } => ctl::Request::Remove { methods: methods.clone() },
             Request::Start => ctl::Request::Start { options: None },
             Request::Stop => ctl::Request::Stop {},
             Request::Gc => ctl::Request::Gc {},
@@ -227,6 +246,13 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             let (unmatched, profile) = match &answer {
                 Answer::Stopped(stopped) => (&*stopped.unmatched, stopped.profile.as_ref()),
                 Answer::Attached(attached) => (&*attached.unmatched, Some(&attached.profile)),
+                Answer::Rooted(rooted) => {
+                    if !opts.json {
+                        out.flush()?;
+                        subgraph::say(&rooted.subgraph, talk);
+                    }
+                    (&*rooted.unmatched, None)
+                }
                 _ => (&[][..], None),
             };
             let profile: Vec<PathBuf> = profile.into_iter().map(PathBuf::from).collect();

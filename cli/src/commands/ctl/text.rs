@@ -3,7 +3,7 @@
 use super::Program;
 use instrument_analysis::report::text::quantity;
 use instrument_control::answer::{
-    Answer, Class, Loader, Monitor, Object, OneClass, Selected, Status, Stopped, Thread, ThreadName,
+    Answer, Class, Loader, Monitor, Object, OneClass, Rooted, Selected, Status, Stopped, Thread, ThreadName,
 };
 use instrument_control::ctl::Request;
 use instrument_names::printable::printable;
@@ -125,6 +125,7 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> 
             writeln!(out, "recording is{already} {state}; {pauses} pause{plural} so far, {sum}")
         }
         Answer::Selected(answer) => writeln!(out, "{}", selected(request, answer)),
+        Answer::Rooted(answer) => writeln!(out, "{}", rooted(request, answer)),
         Answer::Stopped(answer) => writeln!(out, "{}", stopped(answer)),
         Answer::Collected(answer) => {
             writeln!(out, "garbage was collected, in {}", scaled(Some(answer.ns), "ns"))
@@ -154,6 +155,23 @@ pub(super) fn nothing_selected(request: &Request) -> &'static str {
     } else {
         "no method that `exclude` has excluded fits; what was excluded from the start stays so"
     }
+}
+
+/// Which roots there are now.
+fn rooted(request: &Request, answer: &Rooted) -> String {
+    let roots = printable(&answer.roots.join(", ")).into_owned();
+    let now = match answer.roots.len() {
+        0 => "no root is left, so nothing is recorded until one is added".to_owned(),
+        1 => format!("one root from now on: {roots}"),
+        n => format!("{n} roots from now on: {roots}"),
+    };
+    let restored = match (request, answer.restored) {
+        (Request::Remove { .. }, 1) => "; 1 class has its own code again".to_owned(),
+        (Request::Remove { .. }, n) => format!("; {n} classes have their own code again"),
+        _ => String::new(),
+    };
+    let stopped = scaled(Some(answer.ns), "ns");
+    format!("{now}{restored}; the program stood still for {stopped} at most")
 }
 
 /// What became of the classes when the recording ended.

@@ -190,6 +190,11 @@ final class Agent {
         Roots.add(ids);
     }
 
+    /** Methods are roots no longer: their ids, four bytes each. */
+    static void removeRoots(byte[] ids) {
+        Roots.remove(ids);
+    }
+
     /** The program ends; these patterns match no method that was rewritten as it was loaded. */
     static void missed(byte[] lines) throws UnsupportedEncodingException {
         for (String pattern : new String(lines, "UTF-8").split("\n")) {
@@ -215,7 +220,7 @@ final class Agent {
         }
     }
 
-    /** Methods were excluded or included: the data of that, whose first word is for the clock. */
+    /** Methods were excluded or included, roots added or removed: the data of that, whose first word is for the clock. */
     static void selectionChange(byte[] data) {
         ProfileFile profile = file;
         if (profile != null) {

@@ -70,12 +70,34 @@ final class Roots {
     /** Adds ids, four bytes each, that methods are about to have. */
     static synchronized void add(byte[] ids) {
         for (int i = 0; i + 3 < ids.length; i += 4) {
-            int id = ids[i] << 24 | (ids[i + 1] & 0xff) << 16 | (ids[i + 2] & 0xff) << 8 | ids[i + 3] & 0xff;
-            added = with(added, id);
+            added = with(added, id(ids, i));
         }
         if (published) {
             ThreadState.roots = union(ThreadState.roots, added);
         }
+    }
+
+    /** Takes out ids, four bytes each. A call that is open goes on to be recorded, and what it calls. Without any root nothing is recorded. */
+    static synchronized void remove(byte[] ids) {
+        long[] left = Arrays.copyOf(added, added.length);
+        long[] known = ThreadState.roots == null ? new long[1] : Arrays.copyOf(ThreadState.roots, ThreadState.roots.length);
+        for (int i = 0; i + 3 < ids.length; i += 4) {
+            int id = id(ids, i);
+            if (id >> 6 < left.length) {
+                left[id >> 6] &= ~(1L << id);
+            }
+            if (id >> 6 < known.length) {
+                known[id >> 6] &= ~(1L << id);
+            }
+        }
+        added = left;
+        if (published) {
+            ThreadState.roots = known;
+        }
+    }
+
+    private static int id(byte[] ids, int at) {
+        return ids[at] << 24 | (ids[at + 1] & 0xff) << 16 | (ids[at + 2] & 0xff) << 8 | ids[at + 3] & 0xff;
     }
 
     /** Whether a pattern matched when the program began. */
