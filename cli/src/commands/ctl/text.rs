@@ -170,8 +170,11 @@ fn rooted(request: &Request, answer: &Rooted) -> String {
         (Request::Remove { .. }, n) => format!("; {n} classes have their own code again"),
         _ => String::new(),
     };
-    let stopped = scaled(Some(answer.ns), "ns");
-    format!("{now}{restored}; the program stood still for {stopped} at most")
+    let stopped = match answer.ns {
+        0 => "no class had to be rewritten".to_owned(),
+        ns => format!("the program stood still for {} at most", scaled(Some(ns), "ns")),
+    };
+    format!("{now}{restored}; {stopped}")
 }
 
 /// What became of the classes when the recording ended.
