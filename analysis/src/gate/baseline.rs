@@ -1,8 +1,8 @@
 //! What several runs of one build have in common, and what moves among them.
 //!
-//! A figure of a method is judged if it was the same in all runs. So is one of a context, if the calls of all its callers were, too: below
-//! a caller that moves, equal figures are chance. Of contexts only as many levels are kept as make [`MOST_CONTEXTS`] lines, since a baseline
-//! is to be read; methods are all kept.
+//! A figure of a method is judged if it was the same in all runs, in each of its contexts: where contexts of it moved, an equal sum is
+//! chance. So is one of a context, if the calls of all its callers were the same, too: below a caller that moves, equal figures are chance.
+//! Of contexts only as many levels are kept as make [`MOST_CONTEXTS`] lines, since a baseline is to be read; methods are all kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,6 +61,7 @@ impl Baseline {
             methods.insert((*name).to_owned(), Method { ranges, reason: None });
         }
         let joined = Joined::new(runs);
+        widen_by_contexts(&joined, &mut methods);
         explain(runs, &joined, &mut methods);
         let (contexts, levels) = if first.has_contexts() {
             kept(&joined, most_contexts)
@@ -129,6 +130,25 @@ impl Baseline {
     pub fn stable_calls(&self) -> (u64, u64) {
         let calls = self.methods.values().map(|method| method.ranges[0]);
         calls.fold((0, 0), |(stable, all), range| (stable + range.value().unwrap_or(0), all + range.max))
+    }
+}
+
+/// Widens the figures of methods whose sum was the same in all runs although contexts of it moved: that these made up for each other may
+/// be chance. The sum may be what the least figures of all its contexts make together, and what the largest make.
+fn widen_by_contexts(joined: &Joined, methods: &mut BTreeMap<String, Method>) {
+    let mut sums: BTreeMap<&str, Ranges> = BTreeMap::new();
+    for context in &joined.contexts[1..] {
+        let sum = sums.entry(&context.name).or_default();
+        for (sum, range) in sum.iter_mut().zip(&context.ranges) {
+            sum.min = sum.min.saturating_add(range.min);
+            sum.max = sum.max.saturating_add(range.max);
+        }
+    }
+    for (name, sum) in sums {
+        if let Some(method) = methods.get_mut(name) {
+            let fixed = method.ranges.iter_mut().zip(&sum).filter(|(range, _)| range.value().is_some());
+            fixed.for_each(|(range, sum)| *range = range.with(*sum));
+        }
     }
 }
 

@@ -429,6 +429,29 @@ mod tests {
     }
 
     #[test]
+    fn an_equal_sum_of_contexts_that_move_is_chance() {
+        let values = |cached: u64, read: u64, fixed: u64| {
+            let mut contexts = ORDERS.to_vec();
+            contexts.push(("a.Main.main > a.Cache.get", 9, 0));
+            contexts.push(("a.Main.main > a.Cache.get > a.Value.kind", cached, 0));
+            contexts.push(("a.Main.main > a.Value.kind", read, 0));
+            contexts.push(("a.Main.main > a.OrderService.list > a.Value.kind", fixed, 0));
+            contexts
+        };
+        let learned = [&values(0, 3, 2)[..], &values(2, 1, 2), &values(3, 0, 2)];
+        // Always 5 in all, and never again by right.
+        for after in [values(3, 1, 2), values(3, 3, 2)] {
+            let lines = said(&learned, &after);
+            assert!(lines[0].starts_with("passed (7 methods of 8"), "{lines:?}");
+        }
+        let lines = said(&learned, &values(3, 30, 2));
+        assert_eq!(lines[0], "1 figure moved before and is not judged, but now lies far beyond:");
+        // The context that stood still is judged alone, by more than the others move together.
+        let lines = said(&learned, &values(1, 2, 50));
+        assert_eq!(lines[0], "`OrderService#list` now calls `Value#kind` 50 times, was 2");
+    }
+
+    #[test]
     fn of_several_runs_all_must_have_grown() {
         let baseline = Baseline::learn(&[run(&ORDERS), run(&ORDERS)], 1000).unwrap();
         let grown = with(&[("a.Main.main > a.OrderService.list", 2, 0)]);
