@@ -161,6 +161,31 @@ fn wrong_rules_are_refused_or_named() -> Result<()> {
     Ok(())
 }
 
+/// A class whose interface is not among the inputs: whether it is below another one is not known, and that is said.
+#[test]
+fn a_super_that_is_not_known_is_a_reason() -> Result<()> {
+    const RULE: &str = r#"
+        [[probe]]
+        name = "collections"
+        at = "entry"
+        subclasses-of = "java.util.Collection"
+        in = "**#toString"
+        calls = "com.acme.Probes.below"
+        with = ["method"]
+    "#;
+    let place = Place::new()?;
+    fs::remove_file(place.path("app/com/acme/Victim$Priced.class"))?;
+    let done = place.rewrite(RULE, &["--strict", "--account", "account.jsonl"])?;
+    let errors = text(&done.stderr);
+    ensure!(done.status.code() == Some(3), "{errors}");
+    let said = "rule 'collections' fits nothing: all places were left (1 super-not-known)";
+    ensure!(errors.contains(said), "{errors}");
+    let account = fs::read_to_string(place.path("account.jsonl"))?;
+    let row = r#""rule":"collections","places":0,"methods":0,"left":{"super-not-known":1}"#;
+    ensure!(account.contains(row), "{account}");
+    Ok(())
+}
+
 /// A real jar with rules that fit everywhere: HotSpot's judgement is the same before and after.
 #[test]
 fn a_real_jar_with_broad_rules_passes_the_verifier() -> Result<()> {

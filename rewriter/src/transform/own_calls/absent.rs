@@ -31,6 +31,9 @@ pub enum Absent {
     /// No way leads to the place.
     #[error("the code is never reached")]
     DeadCode,
+    /// Whether the class is below another one is not known.
+    #[error("a class above this one is not known")]
+    UnknownSuper,
 }
 
 impl Absent {
@@ -46,6 +49,7 @@ impl Absent {
             Self::ThrownAway => "object-thrown-away",
             Self::CannotThrow => "cannot-throw",
             Self::DeadCode => "dead-code",
+            Self::UnknownSuper => "super-not-known",
         }
     }
 }

@@ -254,8 +254,8 @@ impl Rules {
         None
     }
 
-    /// Whether annotations and supertypes fit; patterns do.
-    fn chooses(&self, rule: &Rule, method: &Method<'_>) -> bool {
+    /// Whether annotations and supertypes fit; patterns do. None: a super that matters is not known.
+    fn chooses(&self, rule: &Rule, method: &Method<'_>) -> Option<bool> {
         let has = |patterns: &[Pattern], annotations: &dyn Fn() -> Vec<Vec<u8>>| {
             patterns.is_empty()
                 || annotations().iter().any(|of| {
@@ -263,18 +263,27 @@ impl Rules {
                     patterns.iter().any(|pattern| pattern.class(class) == Fit::All)
                 })
         };
-        let is_below = |above: &String| {
+        if !has(&rule.annotated, &|| method.annotations())
+            || !has(&rule.class_annotated, &|| method.class_annotations())
+        {
+            return Some(false);
+        }
+        let mut is_known = true;
+        let mut is_below = |above: &String| {
             let mut name = Vec::new();
             push_modified_utf8_str(above, &mut name);
-            method.class == name
-                || method
-                    .supers()
-                    .iter()
-                    .any(|class| *class == name || self.hierarchy.is_subclass(class, &name) == Some(true))
+            let mut leads_there = |class: &Vec<u8>| {
+                let answer =
+                    if *class == name { Some(true) } else { self.hierarchy.is_subclass(class, &name) };
+                is_known &= answer.is_some();
+                answer == Some(true)
+            };
+            method.class == name || method.supers().iter().any(&mut leads_there)
         };
-        has(&rule.annotated, &|| method.annotations())
-            && has(&rule.class_annotated, &|| method.class_annotations())
-            && (rule.subclasses_of.is_empty() || rule.subclasses_of.iter().any(is_below))
+        match rule.subclasses_of.is_empty() || rule.subclasses_of.iter().any(&mut is_below) {
+            true => Some(true),
+            false => is_known.then_some(false),
+        }
     }
 }
 
@@ -285,11 +294,19 @@ impl InsertCalls for Rules {
 
     fn insert(&self, method: &Method<'_>, calls: &mut Calls<'_>) {
         for (number, rule) in self.rules.iter().enumerate() {
-            if !rule.fits(method.class, method.name, method.descriptor) || !self.chooses(rule, method) {
+            if !rule.fits(method.class, method.name, method.descriptor) {
                 continue;
             }
-            self.outcome().tallies[number].chosen += 1;
             calls.under(number as u32);
+            match self.chooses(rule, method) {
+                Some(true) => self.outcome().tallies[number].chosen += 1,
+                Some(false) => continue,
+                None => {
+                    let places = rule.places(method, calls).len();
+                    (0..places).for_each(|_| calls.leave(Absent::UnknownSuper));
+                    continue;
+                }
+            }
             for (at, target) in rule.places(method, calls) {
                 self.place(number, method, calls, at, &target);
             }
