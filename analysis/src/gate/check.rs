@@ -417,7 +417,7 @@ mod tests {
         assert!(lines[0].starts_with("passed (6 methods of 8"), "{lines:?}");
         // Far beyond what it was: said, not judged.
         let lines = said(&[&pool(3), &pool(5)], &pool(100));
-        assert_eq!(lines[0], "2 figures moved before and are not judged, but now lie far beyond:");
+        assert_eq!(lines[0], "2 figures moved before (not judged) and went far beyond it now:");
         assert!(lines.last().unwrap().starts_with("passed"), "{lines:?}");
         let mut after = pool(4);
         after.last_mut().unwrap().1 = 60;
@@ -445,7 +445,7 @@ mod tests {
             assert!(lines[0].starts_with("passed (7 methods of 8"), "{lines:?}");
         }
         let lines = said(&learned, &values(3, 30, 2));
-        assert_eq!(lines[0], "1 figure moved before and is not judged, but now lies far beyond:");
+        assert_eq!(lines[0], "1 figure moved before (not judged) and went far beyond it now:");
         // The context that stood still is judged alone, by more than the others move together.
         let lines = said(&learned, &values(1, 2, 50));
         assert_eq!(lines[0], "`OrderService#list` now calls `Value#kind` 50 times, was 2");

@@ -228,7 +228,7 @@ fn judged(outcome: &Outcome) -> String {
 fn remarks(outcome: &Outcome, labels: &Labels) -> Vec<String> {
     let mut lines = Vec::new();
     let kinds = [
-        (&outcome.beyond, "moved before and are not judged, but now lie far beyond"),
+        (&outcome.beyond, "moved before (not judged) and went far beyond it now"),
         (&outcome.unsteady, "did not move before, and differ among the runs that were checked; not judged"),
         (&outcome.smaller, "became smaller; `instrument gate bless` keeps them so"),
     ];
