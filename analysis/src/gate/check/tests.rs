@@ -1,0 +1,214 @@
+//! Baselines that are learned from programs of a few contexts, and what is said of others.
+
+use super::super::print::{Format, write};
+use super::super::run::samples::run;
+use super::*;
+
+/// What is said of a run after a baseline was learned from others.
+fn said(before: &[&[(&str, u64, u64)]], after: &[(&str, u64, u64)]) -> Vec<String> {
+    let runs: Vec<_> = before.iter().map(|contexts| run(contexts)).collect();
+    let baseline = Baseline::learn(&runs, 1000).unwrap();
+    for run in &runs {
+        let outcome = check(Some(&baseline), &[], std::slice::from_ref(run));
+        assert!(outcome.passes(), "what was learned passes: {outcome:?}");
+    }
+    let outcome = check(Some(&baseline), &[], &[run(after)]);
+    let mut text = Vec::new();
+    write(&mut text, &outcome, "app", Format::Text).unwrap();
+    String::from_utf8(text).unwrap().lines().map(str::to_owned).collect()
+}
+
+const ORDERS: [(&str, u64, u64); 6] = [
+    ("a.Main.main", 1, 0),
+    ("a.Main.main > a.OrderService.list", 1, 0),
+    ("a.Main.main > a.OrderService.list > a.Connection.prepareStatement", 1, 1),
+    ("a.Main.main > a.OrderService.list > a.Connection.prepareStatement > a.Sql.parse", 1, 4),
+    ("a.Main.main > a.OrderService.list > a.Item.price", 50, 0),
+    ("a.Main.main > a.OrderService.list > a.Item.price > a.Money.of", 50, 50),
+];
+
+/// The contexts with others added or in place of those of the same path.
+fn with<'a>(more: &[(&'a str, u64, u64)]) -> Vec<(&'a str, u64, u64)> {
+    let mut contexts = ORDERS.to_vec();
+    contexts.retain(|(path, ..)| more.iter().all(|(other, ..)| other != path));
+    contexts.extend(more);
+    contexts
+}
+
+#[test]
+fn the_guilty_context_comes_first() {
+    let after = with(&[
+        ("a.Main.main > a.OrderService.list > a.Item.price > a.Connection.prepareStatement", 50, 50),
+        (
+            "a.Main.main > a.OrderService.list > a.Item.price > a.Connection.prepareStatement > a.Sql.parse",
+            50,
+            200,
+        ),
+    ]);
+    assert_eq!(
+        said(&[&ORDERS, &ORDERS, &ORDERS], &after),
+        [
+            "`OrderService#list` now calls `Connection#prepareStatement` 51 times, was 1; 50 more come from `Item#price`",
+            "    N+1: calls grow with the calls of `Item#price`: 1 for each of 50",
+            "    in Main#main > OrderService#list > Item#price > Connection#prepareStatement",
+            "    1 method below it is called more often, too",
+            "failed: 1 finding (6 methods of 6 judged, with 100 % of the calls; learned from 3 runs)",
+        ]
+    );
+}
+
+#[test]
+fn a_cache_that_is_gone_a_square_and_objects() {
+    let after = with(&[("a.Main.main > a.OrderService.list > a.Item.price > a.Sql.parse", 50, 0)]);
+    let lines = said(&[&ORDERS, &ORDERS], &after);
+    assert_eq!(
+        lines[0],
+        "`OrderService#list` now calls `Sql#parse` 51 times, was 1; 50 more come from `Item#price`"
+    );
+    let after = with(&[("a.Main.main > a.OrderService.list > a.Item.price > a.Money.of", 1225, 50)]);
+    let lines = said(&[&ORDERS, &ORDERS], &after);
+    assert_eq!(lines[0], "`Item#price` now calls `Money#of` 1,225 times, was 50");
+    assert_eq!(lines[1], "    quadratic: calls grow with the square of the 50 calls of `Item#price`");
+    let after = with(&[("a.Main.main > a.OrderService.list > a.Item.price", 50, 150)]);
+    let lines = said(&[&ORDERS, &ORDERS], &after);
+    assert_eq!(lines[0], "`Item#price` now makes 150 objects, was 0");
+    assert_eq!(lines[1], "    allocations grow with the calls of `Item#price`: 3 for each of 50");
+}
+
+#[test]
+fn a_method_that_was_there_and_not_called_is_a_finding() {
+    let learned = run(&ORDERS).with_instrumented(["a.Item.format()V", "a.Main.help()V"].into_iter());
+    let baseline = Baseline::learn(&[learned.clone(), learned], 1000).unwrap();
+    let after = with(&[
+        ("a.Main.main > a.OrderService.list > a.Item.price > a.Item.format", 50, 0),
+        ("a.Main.main > a.OrderService.list > a.Item.price > a.Item.written", 50, 0),
+    ]);
+    let outcome = check(Some(&baseline), &[], &[run(&after)]);
+    let [finding] = &outcome.findings[..] else { panic!("{outcome:?}") };
+    assert_eq!((finding.method.as_str(), finding.before, finding.now.min), ("a.Item.format()V", Some(0), 50));
+    assert_eq!(outcome.new_methods, 1);
+}
+
+#[test]
+fn what_is_new_or_called_less_or_called_elsewhere_is_no_finding() {
+    let mut after = ORDERS.to_vec();
+    after.push(("a.Main.main > a.New.thing", 1000, 5));
+    after[4].1 = 40;
+    after[5] = ("a.Main.main > a.New.thing > a.Money.of", 50, 50);
+    let lines = said(&[&ORDERS, &ORDERS], &after);
+    assert_eq!(lines[0], "1 figure became smaller; `instrument gate bless` keeps them so:");
+    assert_eq!(lines[1], "    `Item#price` calls: 50 before, 40 now");
+    assert!(
+        lines[2].starts_with("passed (") && lines[2].contains("1 method not in the baseline"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn what_moved_is_not_judged_but_contexts_that_did_not_are() {
+    let pool = |n: u64| {
+        let mut contexts = ORDERS.to_vec();
+        contexts.push(("a.Pool.run", n, 0));
+        contexts.push(("a.Pool.run > a.Pool.take", 2 * n, 0));
+        contexts.push(("a.Main.main > a.Pool.take", 1, 0));
+        contexts
+    };
+    let lines = said(&[&pool(3), &pool(5), &pool(4)], &pool(5));
+    assert!(lines[0].starts_with("passed (6 methods of 8"), "{lines:?}");
+    // Far beyond what it was: said, not judged.
+    let lines = said(&[&pool(3), &pool(5)], &pool(100));
+    assert_eq!(lines[0], "2 figures moved before (not judged) and went far beyond it now:");
+    assert!(lines.last().unwrap().starts_with("passed"), "{lines:?}");
+    let mut after = pool(4);
+    after.last_mut().unwrap().1 = 60;
+    let lines = said(&[&pool(3), &pool(5)], &after);
+    assert_eq!(lines[0], "`Main#main` now calls `Pool#take` 60 times, was 1");
+    // By no more than it moves anyway.
+    after.last_mut().unwrap().1 = 4;
+    assert!(said(&[&pool(3), &pool(5)], &after)[0].starts_with("passed"));
+}
+
+#[test]
+fn an_equal_sum_of_contexts_that_move_is_chance() {
+    let values = |cached: u64, read: u64, fixed: u64| {
+        let mut contexts = ORDERS.to_vec();
+        contexts.push(("a.Main.main > a.Cache.get", 9, 0));
+        contexts.push(("a.Main.main > a.Cache.get > a.Value.kind", cached, 0));
+        contexts.push(("a.Main.main > a.Value.kind", read, 0));
+        contexts.push(("a.Main.main > a.OrderService.list > a.Value.kind", fixed, 0));
+        contexts
+    };
+    let learned = [&values(0, 3, 2)[..], &values(2, 1, 2), &values(3, 0, 2)];
+    // Always 5 in all, and never again by right.
+    for after in [values(3, 1, 2), values(3, 3, 2)] {
+        let lines = said(&learned, &after);
+        assert!(lines[0].starts_with("passed (7 methods of 8"), "{lines:?}");
+    }
+    let lines = said(&learned, &values(3, 30, 2));
+    assert_eq!(lines[0], "1 figure moved before (not judged) and went far beyond it now:");
+    // The context that stood still is judged alone, by more than the others move together.
+    let lines = said(&learned, &values(1, 2, 50));
+    assert_eq!(lines[0], "`OrderService#list` now calls `Value#kind` 50 times, was 2");
+}
+
+#[test]
+fn of_several_runs_all_must_have_grown() {
+    let baseline = Baseline::learn(&[run(&ORDERS), run(&ORDERS)], 1000).unwrap();
+    let grown = with(&[("a.Main.main > a.OrderService.list", 2, 0)]);
+    let outcome = check(Some(&baseline), &[], &[run(&grown), run(&ORDERS)]);
+    assert_eq!((outcome.findings.len(), outcome.unsteady.1), (0, 1));
+    let outcome = check(Some(&baseline), &[], &[run(&grown), run(&grown)]);
+    assert_eq!((outcome.findings.len(), outcome.unsteady.1), (1, 0));
+}
+
+#[test]
+fn contexts_that_were_left_out_are_said_without_a_place_that_is_not_known() {
+    let baseline = Baseline::learn(&[run(&ORDERS), run(&ORDERS)], 3).unwrap();
+    assert_eq!(baseline.levels, Some(2));
+    let after = with(&[("a.Main.main > a.OrderService.list > a.Item.price > a.Sql.parse", 50, 0)]);
+    let outcome = check(Some(&baseline), &[], &[run(&after)]);
+    let [finding] = &outcome.findings[..] else { panic!("{outcome:?}") };
+    assert_eq!((finding.place.as_deref(), finding.before, finding.now), (None, Some(1), Range::fixed(51)));
+    assert_eq!(finding.path.len(), 4);
+}
+
+#[test]
+fn budgets_are_checked_with_and_without_a_baseline() {
+    let budget = "[[budget]]\nmethod = 'a.Money#of'\nunder = 'a.OrderService#list'\ncalls = '<= 10'\n";
+    let budgets = super::super::budget::parse(budget).unwrap();
+    let outcome = check(None, &budgets, &[run(&ORDERS)]);
+    for (format, part) in [
+        (
+            Format::Text,
+            "`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed; 50 come from `Item#price`\n",
+        ),
+        (Format::Markdown, "- **`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed;"),
+        (
+            Format::Junit,
+            "<failure message=\"`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed;",
+        ),
+        (
+            Format::Json,
+            "\"sentence\": \"`OrderService#list` calls `Money#of` 50 times; at most 10 are allowed;",
+        ),
+    ] {
+        let mut text = Vec::new();
+        write(&mut text, &outcome, "app", format).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn blessing_takes_new_figures_and_keeps_what_moves() {
+    let moving = |n: u64| with(&[("a.Main.main > a.Pool.take", n, 0)]);
+    let mut baseline = Baseline::learn(&[run(&moving(3)), run(&moving(4))], 1000).unwrap();
+    let mut after = moving(9);
+    after[1].1 = 2;
+    assert!(!check(Some(&baseline), &[], &[run(&after)]).passes());
+    baseline.bless(Baseline::learn(&[run(&after)], 1000).unwrap());
+    assert!(check(Some(&baseline), &[], &[run(&after)]).passes());
+    assert_eq!(baseline.methods["a.Pool.take()V"].ranges[0], Range { min: 3, max: 9 });
+    after[1].1 = 3;
+    assert!(!check(Some(&baseline), &[], &[run(&after)]).passes());
+}
