@@ -89,7 +89,7 @@ pub fn roots_remark(profile: &Profile) -> Option<String> {
     }
     let more = match said.len().saturating_sub(NAMED_ROOTS) {
         0 => String::new(),
-        n => format!(", and {n} changes more"),
+        n => format!(", and {n} more"),
     };
     said.truncate(NAMED_ROOTS);
     (!said.is_empty()).then(|| {
