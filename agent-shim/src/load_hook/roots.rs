@@ -139,7 +139,7 @@ impl LoadHook {
         ids
     }
 
-    /// Which of these classes have had new bytes.
+    /// How many of these classes have had new bytes.
     pub(crate) fn were_rewritten(&self, names: &[Vec<u8>]) -> usize {
         let rewritten = self.rewritten.lock().unwrap_or_else(PoisonError::into_inner);
         names.iter().filter(|name| rewritten.contains(*name)).count()
