@@ -11,6 +11,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
@@ -91,6 +93,15 @@ impl<'a> Names<'a> {
 
     fn stable(&mut self, consumer: Consumer) -> &str {
         self.known.entry(consumer).or_insert_with(|| stable(self.model.name(consumer)))
+    }
+}
+
+/// Reads what [`Display`](fmt::Display) writes.
+impl FromStr for ContextKey {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<ContextKey, ParseIntError> {
+        u128::from_str_radix(text, 16).map(|key| ContextKey(key.to_be_bytes()))
     }
 }
 

@@ -1,16 +1,18 @@
 //! What several runs of one build have in common, and what moves among them.
 //!
 //! A figure of a method is judged if it was the same in all runs, in each of its contexts: where contexts of it moved, an equal sum is
-//! chance. So is one of a context, if the calls of all its callers were the same, too: below a caller that moves, equal figures are chance.
+//! chance. It is what the method did in its settled contexts ([`Unsettled`]): below a caller that moves, equal figures may be chance. One
+//! of a context is judged if the calls of all its callers were the same, too.
 //! Of contexts only as many levels are kept as make [`MOST_CONTEXTS`] lines, since a baseline is to be read; methods are all kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::conditions::{Conditions, Refusal};
 use super::explain::explain;
-use super::figure::{Figure, Ranges, fixed, widen};
+use super::figure::{Figure, Range, Ranges, fixed, widen};
 use super::joined::Joined;
 use super::run::{Run, is_method};
+use super::unsettled::Unsettled;
 use crate::model::HashMap;
 
 pub use super::joined::{Context, Method};
@@ -33,6 +35,10 @@ pub struct Baseline {
     pub contexts: Vec<Context>,
     /// Contexts of more levels than this are not there; `None`: all are.
     pub levels: Option<usize>,
+    /// Contexts that are not judged.
+    pub unsettled: Unsettled,
+    /// Calls of all methods, those that are not judged included.
+    pub all_calls: u64,
 }
 
 impl Baseline {
@@ -41,6 +47,18 @@ impl Baseline {
     /// # Errors
     /// Runs under different conditions, with the label of the one that differs; but several versions of Java are allowed.
     pub fn learn(runs: &[Run], most_contexts: usize) -> Result<Baseline, Box<(String, Refusal)>> {
+        Baseline::learn_more(runs, most_contexts, &Unsettled::default())
+    }
+
+    /// The same where some contexts are known to be unsettled.
+    ///
+    /// # Errors
+    /// Those of [`Baseline::learn`].
+    pub fn learn_more(
+        runs: &[Run],
+        most_contexts: usize,
+        known: &Unsettled,
+    ) -> Result<Baseline, Box<(String, Refusal)>> {
         let Some(first) = runs.first() else { return Ok(Baseline::default()) };
         let mut versions = BTreeSet::new();
         for run in runs {
@@ -60,8 +78,14 @@ impl Baseline {
             figures.for_each(|figures| widen(&mut ranges, &figures));
             methods.insert((*name).to_owned(), Method { ranges, reason: None });
         }
+        let all_calls = methods.values().map(|method| method.ranges[0].max).sum();
         let joined = Joined::new(runs);
-        widen_by_contexts(&joined, &mut methods);
+        let mut unsettled = Unsettled::default();
+        if first.has_contexts() {
+            let settled;
+            (unsettled, settled) = Unsettled::learn(&joined, known);
+            judge_by_contexts(&joined, &settled, &mut methods);
+        }
         explain(runs, &joined, &mut methods);
         let (contexts, levels) = if first.has_contexts() {
             kept(&joined, most_contexts)
@@ -70,10 +94,12 @@ impl Baseline {
         };
         let conditions = Conditions { java, ..first.conditions.clone() };
         let never = never(runs, &methods);
-        Ok(Baseline { runs: runs.len() as u64, conditions, methods, never, contexts, levels })
+        let runs = runs.len() as u64;
+        Ok(Baseline { runs, conditions, methods, never, contexts, levels, unsettled, all_calls })
     }
 
-    /// Takes over what `new` learned, as what is right from now on. What moved goes on moving: one run cannot show that it does not.
+    /// Takes over what `new` learned, which knew what was unsettled ([`Baseline::learn_more`]), as what is right from now on. What moved goes
+    /// on moving: one run cannot show that it does not.
     pub fn bless(&mut self, new: Baseline) {
         let old = std::mem::replace(self, new);
         for (name, method) in old.methods {
@@ -126,29 +152,60 @@ impl Baseline {
         contexts.map(|(i, context)| ((context.parent, context.name.as_str()), i)).collect()
     }
 
-    /// Calls of the methods of which no call ever moved, and of all, as they were learned.
+    /// Calls that are judged, and of all methods, as they were learned.
     pub fn stable_calls(&self) -> (u64, u64) {
         let calls = self.methods.values().map(|method| method.ranges[0]);
-        calls.fold((0, 0), |(stable, all), range| (stable + range.value().unwrap_or(0), all + range.max))
+        let (stable, most) = calls
+            .fold((0, 0), |(stable, most), range| (stable + range.value().unwrap_or(0), most + range.max));
+        (stable, self.all_calls.max(most))
     }
 }
 
-/// Widens the figures of methods whose sum was the same in all runs although contexts of it moved: that these made up for each other may
-/// be chance. The sum may be what the least figures of all its contexts make together, and what the largest make.
-fn widen_by_contexts(joined: &Joined, methods: &mut BTreeMap<String, Method>) {
-    let mut sums: BTreeMap<&str, Ranges> = BTreeMap::new();
-    for context in &joined.contexts[1..] {
-        let sum = sums.entry(&context.name).or_default();
-        for (sum, range) in sum.iter_mut().zip(&context.ranges) {
-            sum.min = sum.min.saturating_add(range.min);
-            sum.max = sum.max.saturating_add(range.max);
+/// What the contexts of a method say of its figures.
+#[derive(Default)]
+struct InContexts {
+    /// What the least figures of all its contexts make together, and what the largest make.
+    sum: Ranges,
+    settled: Ranges,
+    /// Contexts that are not settled.
+    unsettled: u64,
+}
+
+/// Takes of methods whose sum was the same in all runs what may be chance:
+///
+/// 1. Where contexts of it moved, they made up for each other: the sum may be what the least figures of all make together, or the largest.
+/// 2. Where contexts are unsettled, only the others count.
+/// 3. Where all are, the method moves: each of them may have a call more or less.
+fn judge_by_contexts(joined: &Joined, settled: &[bool], methods: &mut BTreeMap<String, Method>) {
+    let mut found: BTreeMap<&str, InContexts> = BTreeMap::new();
+    for (context, is_settled) in joined.contexts.iter().zip(settled).skip(1) {
+        let found = found.entry(&context.name).or_default();
+        add(&mut found.sum, &context.ranges);
+        if *is_settled {
+            add(&mut found.settled, &context.ranges);
+        } else {
+            found.unsettled += 1;
         }
     }
-    for (name, sum) in sums {
-        if let Some(method) = methods.get_mut(name) {
-            let fixed = method.ranges.iter_mut().zip(&sum).filter(|(range, _)| range.value().is_some());
-            fixed.for_each(|(range, sum)| *range = range.with(*sum));
+    for (name, InContexts { sum, settled, unsettled }) in found {
+        let Some(method) = methods.get_mut(name) else { continue };
+        for (f, range) in method.ranges.iter_mut().enumerate() {
+            let Some(value) = range.value() else { continue };
+            if sum[f].value().is_none() {
+                *range = range.with(sum[f]);
+            } else if settled[0].max > 0 {
+                *range = settled[f];
+            } else if value > 0 {
+                *range = Range { min: value.saturating_sub(unsettled), max: value.saturating_add(unsettled) };
+            }
         }
+    }
+}
+
+fn add(sum: &mut Ranges, ranges: &Ranges) {
+    for (sum, range) in sum.iter_mut().zip(ranges) {
+        sum.min = sum.min.saturating_add(range.min);
+        sum.max = sum.max.saturating_add(range.max);
     }
 }
 

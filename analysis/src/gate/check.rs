@@ -1,6 +1,7 @@
 //! Runs against a baseline and budgets: what grew, and where.
 //!
-//! A figure of a method grew if it was the same in all runs that the baseline was learned from, and is larger in all that are checked now. A method
+//! A figure of a method grew if it was the same in all runs that the baseline was learned from, and is larger in all that are checked now, in
+//! the contexts that are judged (`unsettled`). A method
 //! that was not there before is no finding itself: programs may get new methods. One that was there and never called is. Where a method moves as a whole, a context of it that never
 //! moved is judged alone, and grew if it did by more than the method ever moved.
 //!
@@ -84,6 +85,7 @@ type Placed = (usize, Option<usize>);
 fn totals(baseline: &Baseline, runs: &[Run], outcome: &mut Outcome) -> Grown {
     let mut grown = Grown::new();
     let of_runs: Vec<BTreeMap<&str, Figures>> = runs.iter().map(Run::methods).collect();
+    let settled: Vec<_> = runs.iter().map(|run| baseline.unsettled.settled(run)).collect();
     let (mut smaller, mut beyond, mut unsteady) = (Vec::new(), Vec::new(), Vec::new());
     // What was there and not called was called 0 times.
     let called: BTreeSet<&str> = of_runs.iter().flat_map(BTreeMap::keys).copied().collect();
@@ -95,11 +97,12 @@ fn totals(baseline: &Baseline, runs: &[Run], outcome: &mut Outcome) -> Grown {
     for (name, method) in baseline.methods.iter().map(|(name, method)| (name.as_str(), method)).chain(woken) {
         for figure in Figure::ALL {
             let f = figure as usize;
+            let before = method.ranges[f];
+            let counted = if before.value().is_some() { &settled } else { &of_runs };
             let mut values =
-                of_runs.iter().map(|run| Range::fixed(run.get(name).map_or(0, |figures| figures[f])));
+                counted.iter().map(|run| Range::fixed(run.get(name).map_or(0, |figures| figures[f])));
             let now = values.next().unwrap_or_default();
             let now = values.fold(now, Range::with);
-            let before = method.ranges[f];
             let remark = || Remark { method: name.to_owned(), figure, before, now };
             match before.value() {
                 None if now.min > before.max.saturating_mul(2) => beyond.push(remark()),
@@ -182,7 +185,7 @@ impl Search<'_> {
             .filter(|(key, _)| !consequences.contains(key))
             .map(|((method, figure), &(before, now))| {
                 let most = (1..self.run.nodes.len())
-                    .filter(|&i| self.run.name(i) == method)
+                    .filter(|&i| self.run.name(i) == method && self.settled[i])
                     .max_by_key(|&i| (self.now(i, *figure), std::cmp::Reverse(i)));
                 Finding {
                     path: most.map(|i| self.run.path(i)).unwrap_or_default(),

@@ -58,6 +58,16 @@ pub(super) fn explain(runs: &[Run], joined: &Joined, methods: &mut BTreeMap<Stri
             *led.entry(&context.name).or_default().entry(origins[i]).or_default() += context.ranges[0].max;
         }
     }
+    // Of a method the innermost caller that moves, in the first of its contexts that has one.
+    let mut above: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut moving: Vec<Option<&str>> = vec![None];
+    for (i, context) in contexts.iter().enumerate().skip(1) {
+        let own = (calls_move(i) && is_method(&context.name)).then_some(context.name.as_str());
+        if let Some(caller) = moving[context.parent] {
+            above.entry(&context.name).or_insert(caller);
+        }
+        moving.push(own.or(moving[context.parent]));
+    }
     let threads = Threads::new(runs);
     let names: Vec<String> = methods
         .iter()
@@ -74,7 +84,10 @@ pub(super) fn explain(runs: &[Run], joined: &Joined, methods: &mut BTreeMap<Stri
                 let largest = origins.iter().max_by_key(|(i, calls)| (**calls, std::cmp::Reverse(**i)));
                 largest.map_or(Reason::Unknown, |(&i, _)| Reason::Follows(contexts[i].name.clone()))
             }
-            (None, None) => Reason::Unknown,
+            // None of its contexts moved, but it is not known whether they may.
+            (None, None) => {
+                above.get(&*name).map_or(Reason::Unknown, |caller| Reason::Follows((*caller).to_owned()))
+            }
         };
         if let Some(method) = methods.get_mut(&name) {
             method.reason = Some(reason);

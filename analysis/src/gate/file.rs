@@ -7,7 +7,7 @@
 //! calls = "<= 1"
 //!
 //! # ---- learned: `instrument gate learn` and `instrument gate bless` write what follows ----
-//! format=1 runs=5 record=tree java=17
+//! format=2 runs=5 calls=6015 record=tree java=17
 //! selection=transform=method-events,thread-links,waits
 //!
 //! [methods]
@@ -23,12 +23,17 @@
 //! [contexts]
 //! calls=1 com.acme.Main.main([Ljava/lang/String;)V
 //!  calls=12 allocations=3 com.acme.OrderService.list()V
+//!
+//! [unsettled]
+//! 7f1c0d3a9be2486d0c5518e2a4b7f390 com.acme.Pool.take()V
+//! 08d2aa51f3b94c77be60127d5c9f3e41 com.acme.Task.run()V -- settled
 //! ```
 //!
 //! A line is `FIGURE=VALUE` for each figure that is not 0, and a name; `FIGURE=LEAST..MOST` moves. `[methods]`, `[moved]` and
 //! `[never called]` (what was instrumented; `Class.*`: no method of the class was called) are sorted by name; what
 //! is called stands below its caller in `[contexts]`, one blank further in, siblings sorted by name. `levels=N` in `[contexts]`:
-//! deeper ones were left out. Lines that begin with `#` are comments.
+//! deeper ones were left out. `[unsettled]` has the contexts below which nothing is judged, by name and by the key of the path, and those below them from
+//! which on it is. `calls` is of all methods. Lines that begin with `#` are comments.
 
 use std::fmt::{self, Write};
 
@@ -40,13 +45,17 @@ use super::figure::{Figure, Range, Ranges};
 use super::reason::Reason;
 
 /// The version of the text.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
+/// The one before, which had no `calls` and no `[unsettled]`.
+const OLDER: &str = "1";
 /// What the line that divides the two parts begins with.
 const DIVIDER: &str = "# ---- learned";
 const DIVIDING_LINE: &str =
     "# ---- learned: `instrument gate learn` and `instrument gate bless` write what follows ----";
 /// In front of the reason.
 const BECAUSE: &str = " -- ";
+/// Behind the name of a context that is settled below one that is not.
+const SETTLED: &str = " -- settled";
 /// What a new file begins with.
 const INTRODUCTION: &str = "\
 # A gate: `instrument gate check THIS_FILE RUN.iprof..` compares runs with it. This part is yours; budgets look like this:
@@ -116,7 +125,11 @@ impl fmt::Display for GateFile {
         }
         let Conditions { record, java, selection } = &baseline.conditions;
         let java = java.replace(' ', ",");
-        writeln!(f, "{DIVIDING_LINE}\nformat={FORMAT} runs={} record={record} java={java}", baseline.runs)?;
+        let Baseline { runs, all_calls: calls, .. } = baseline;
+        writeln!(
+            f,
+            "{DIVIDING_LINE}\nformat={FORMAT} runs={runs} calls={calls} record={record} java={java}"
+        )?;
         if !selection.is_empty() {
             writeln!(f, "selection={}", selection.replace('\n', " "))?;
         }
@@ -153,6 +166,10 @@ impl fmt::Display for GateFile {
             line(f, &context.ranges, &context.name)?;
             writeln!(f)?;
         }
+        writeln!(f, "\n[unsettled]")?;
+        for (key, name, settled) in baseline.unsettled.lines() {
+            writeln!(f, "{key} {name}{}", if settled { SETTLED } else { "" })?;
+        }
         Ok(())
     }
 }
@@ -176,13 +193,19 @@ fn learned(text: &str, first: usize) -> Result<Baseline, Error> {
         if trimmed.is_empty() || trimmed.starts_with('#') {
             continue;
         }
-        if matches!(text, "[methods]" | "[moved]" | "[never called]" | "[contexts]") {
+        if matches!(text, "[methods]" | "[moved]" | "[never called]" | "[contexts]" | "[unsettled]") {
             section = text;
             continue;
         }
         match section {
             "" => header(text, &mut baseline).map_err(fail)?,
             "[never called]" => _ = baseline.never.insert(text.to_owned()),
+            "[unsettled]" => {
+                let (key, name) = text.split_once(' ').unwrap_or((text, ""));
+                let key = key.parse().map_err(|_| fail(format!("`{key}`: not the key of a context")))?;
+                let settled = name.strip_suffix(SETTLED);
+                baseline.unsettled.add(key, settled.unwrap_or(name), settled.is_some());
+            }
             "[contexts]" if text.starts_with("levels=") => {
                 let levels = text["levels=".len()..].parse();
                 baseline.levels =
@@ -200,10 +223,7 @@ fn learned(text: &str, first: usize) -> Result<Baseline, Error> {
             }
             _ => {
                 let (ranges, name) = figures(text).map_err(fail)?;
-                let (name, reason) = match name.rsplit_once(BECAUSE) {
-                    Some((name, reason)) if section == "[moved]" => (name, Some(Reason::parse(reason))),
-                    _ => (name, None),
-                };
+                let (name, reason) = if section == "[moved]" { with_reason(name) } else { (name, None) };
                 let method = baseline
                     .methods
                     .entry(name.to_owned())
@@ -227,12 +247,15 @@ fn header(text: &str, baseline: &mut Baseline) -> Result<(), String> {
     }
     for word in text.split(' ') {
         match word.split_once('=') {
-            Some(("format", FORMAT)) => {}
+            Some(("format", FORMAT | OLDER)) => {}
             Some(("format", other)) => {
                 return Err(format!("this is format {other}, and this version reads {FORMAT} only"));
             }
             Some(("runs", runs)) => {
                 baseline.runs = runs.parse().map_err(|_| format!("`{word}`: not a number of runs"))?;
+            }
+            Some(("calls", calls)) => {
+                baseline.all_calls = calls.parse().map_err(|_| format!("`{word}`: not a number of calls"))?;
             }
             Some(("record", record)) => baseline.conditions.record = record.to_owned(),
             Some(("java", java)) => baseline.conditions.java = java.replace(',', " "),
@@ -240,6 +263,15 @@ fn header(text: &str, baseline: &mut Baseline) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A name and the reason behind it. Both may have in them what divides them: names of Kotlin may be any text.
+fn with_reason(text: &str) -> (&str, Option<Reason>) {
+    let divided = text.match_indices(BECAUSE).find_map(|(at, _)| {
+        let reason = Reason::parse(&text[at + BECAUSE.len()..])?;
+        Some((&text[..at], Some(reason)))
+    });
+    divided.unwrap_or((text, None))
 }
 
 /// The figures in front of a name.
@@ -287,17 +319,16 @@ mod tests {
         assert_eq!(
             learned,
             "
-format=1 runs=3 record=tree java=17
+format=2 runs=3 calls=31 record=tree java=17
 
 [methods]
 calls=1 allocations=2 a.M.main()V
 calls=10 a.O.list()V
-allocations=4 a.P.it's a \"name\" -- of Kotlin()V
-calls=3 a.Q.q()V
 calls=2 a.T.run()V
 
 [moved]
-calls=12..15 a.P.it's a \"name\" -- of Kotlin()V -- unknown
+calls=12..15 allocations=3..5 a.P.it's a \"name\" -- of Kotlin()V -- unknown
+calls=2..4 a.Q.q()V -- follows a.P.it's a \"name\" -- of Kotlin()V
 
 [never called]
 a.Q.unused
@@ -309,6 +340,9 @@ b.Gone.*
 calls=1 allocations=2 a.M.main()V
  calls=10 a.O.list()V
   calls=12..15 allocations=4 a.P.it's a \"name\" -- of Kotlin()V
+
+[unsettled]
+2e0880d4c0e97a9f25465a890321b743 a.P.it's a \"name\" -- of Kotlin()V
 "
         );
         // What people wrote stays as it is, and a file may have nothing else.
@@ -324,7 +358,7 @@ calls=1 allocations=2 a.M.main()V
         let text = gate().to_string();
         let number = |part: &str| text.lines().position(|line| line.contains(part)).unwrap() + 1;
         for (from, to, reason) in [
-            ("format=1", "format=2", "this is format 2"),
+            ("format=2", "format=3", "this is format 3"),
             ("calls=10 a.O", "calls=ten a.O", "`calls=ten`: not a figure"),
             (" calls=2 a.T", "   calls=2 a.T", "no caller above it"),
             ("runs=3", "runs=3 x", "`x` is not understood"),

@@ -8,6 +8,7 @@
 //! | [`open`] | a run from its profile |
 //! | [`baseline`] | what several runs of one build have in common, and what moves among them |
 //! | `joined`, `search` | several runs as one, and one beside a baseline, context by context |
+//! | [`unsettled`] | which contexts are not judged, since what they depend on moves |
 //! | [`reason`], `explain` | why a figure moves, as far as that can be known |
 //! | [`file`] | the text of a baseline |
 //! | [`budget`] | limits that people write |
@@ -34,6 +35,7 @@ pub mod print;
 pub mod reason;
 pub mod run;
 mod search;
+pub mod unsettled;
 pub mod whole;
 
 pub use baseline::Baseline;

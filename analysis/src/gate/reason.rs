@@ -41,12 +41,12 @@ impl fmt::Display for Reason {
 }
 
 impl Reason {
-    /// The reason that a text says.
-    pub fn parse(text: &str) -> Reason {
+    /// The reason that a text says, if it says one.
+    pub fn parse(text: &str) -> Option<Reason> {
         let known = WORDS.iter().find(|(_, word)| *word == text);
         match text.strip_prefix("follows ") {
-            Some(method) => Reason::Follows(method.to_owned()),
-            None => known.map_or(Reason::Unknown, |(reason, _)| reason.clone()),
+            Some(method) => Some(Reason::Follows(method.to_owned())),
+            None => known.map(|(reason, _)| reason.clone()),
         }
     }
 }

@@ -237,9 +237,14 @@ impl Run {
 
     /// The figures of each method.
     pub fn methods(&self) -> BTreeMap<&str, Figures> {
+        self.methods_in(|_| true)
+    }
+
+    /// The figures of each method in some of its contexts.
+    pub(super) fn methods_in(&self, counts: impl Fn(usize) -> bool) -> BTreeMap<&str, Figures> {
         let mut methods: BTreeMap<&str, Figures> = BTreeMap::new();
         for (i, node) in self.nodes.iter().enumerate().skip(1) {
-            if is_method(self.name(i)) {
+            if is_method(self.name(i)) && counts(i) {
                 add(methods.entry(self.name(i)).or_default(), &node.figures);
             }
         }

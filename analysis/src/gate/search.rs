@@ -32,6 +32,8 @@ pub(super) struct Search<'a> {
     pub(super) grown: Grown,
     /// Contexts that never moved, of methods that do, and grew.
     alone: BTreeSet<(usize, Figure)>,
+    /// Whether a context is judged.
+    pub(super) settled: Vec<bool>,
 }
 
 impl<'a> Search<'a> {
@@ -63,7 +65,8 @@ impl<'a> Search<'a> {
                 above => above,
             });
         }
-        let mut search = Search { baseline, ends, whole, run, was, grown, alone: BTreeSet::new() };
+        let settled = baseline.unsettled.of(run);
+        let mut search = Search { baseline, ends, whole, run, was, grown, alone: BTreeSet::new(), settled };
         search.judge_alone(others);
         search
     }

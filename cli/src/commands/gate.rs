@@ -13,6 +13,7 @@ use instrument_analysis::gate::conditions::Refusal;
 use instrument_analysis::gate::file::GateFile;
 use instrument_analysis::gate::open::open as open_run;
 use instrument_analysis::gate::print::{self, Format};
+use instrument_analysis::gate::unsettled::Unsettled;
 use instrument_analysis::gate::{Baseline, Run, check};
 use instrument_analysis::session::lookup::{self, Given};
 use std::collections::{BTreeSet, HashSet};
@@ -172,20 +173,20 @@ fn write(path: &Path, gate: &GateFile) -> Result<()> {
 }
 
 /// What several runs have in common, or why they cannot be compared.
-fn learned(given: &Runs, contexts: usize) -> Result<Result<Baseline, (PathBuf, Refusal)>> {
+fn learned(given: &Runs, contexts: usize, known: &Unsettled) -> Result<Result<Baseline, (PathBuf, Refusal)>> {
     let mut runs = match read(given, &mut HashSet::new())? {
         Ok(runs) => runs,
         Err(refused) => return Ok(Err(refused)),
     };
     // The labels of runs are their paths, by which a refusal is found again.
     runs.sort_by(|a, b| a.label.cmp(&b.label));
-    let learned = Baseline::learn(&runs, contexts);
+    let learned = Baseline::learn_more(&runs, contexts, known);
     Ok(learned.map_err(|refused| (PathBuf::from(refused.0), refused.1)))
 }
 
 fn learn(given: &Runs, output: &Path, contexts: usize, talk: &Talk) -> Result<Exit> {
     let mut gate = if output.exists() { open(output)? } else { GateFile::new() };
-    let baseline = match learned(given, contexts)? {
+    let baseline = match learned(given, contexts, &Unsettled::default())? {
         Ok(baseline) => baseline,
         Err(refusal) => return Ok(refused(&refusal, talk)),
     };
@@ -203,10 +204,6 @@ fn learn(given: &Runs, output: &Path, contexts: usize, talk: &Talk) -> Result<Ex
 
 fn bless(path: &Path, given: &Runs, contexts: usize, talk: &Talk) -> Result<Exit> {
     let mut gate = open(path)?;
-    let new = match learned(given, contexts)? {
-        Ok(baseline) => baseline,
-        Err(refusal) => return Ok(refused(&refusal, talk)),
-    };
     let mut baseline = gate.baseline.take().unwrap_or_default();
     if baseline.methods.is_empty() {
         return Err(usage(format!(
@@ -214,6 +211,10 @@ fn bless(path: &Path, given: &Runs, contexts: usize, talk: &Talk) -> Result<Exit
             path.display()
         )));
     }
+    let new = match learned(given, contexts, &baseline.unsettled)? {
+        Ok(baseline) => baseline,
+        Err(refusal) => return Ok(refused(&refusal, talk)),
+    };
     if let Err(refusal) = new.conditions.comparable(&baseline.conditions, &path.display().to_string()) {
         return Ok(refused(&(given.paths[0].clone(), refusal), talk));
     }
