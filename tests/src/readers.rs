@@ -17,8 +17,13 @@ use serde_json::Value;
 
 use crate::machine::{self, Run};
 
-const PYTHON: [&str; 4] =
-    ["jsonschema==4.25.1", "llnl-hatchet==2026.2.0", "perfetto==0.59.1", "protobuf==7.36.2"];
+const PYTHON: [&str; 5] = [
+    "jsonschema==4.25.1",
+    "llnl-hatchet==2026.2.0",
+    "opentelemetry-proto==1.45.2",
+    "perfetto==0.59.1",
+    "protobuf==7.36.2",
+];
 const NODE: [&str; 4] =
     ["@tracerbench/trace-model@8.0.0", "playwright-core@1.65.1", "pprof-format@2.3.2", "speedscope@1.25.0"];
 /// What reads datasets.

@@ -693,6 +693,7 @@ fn a_process_that_cannot_be_reached_is_an_error_with_the_reason() -> Result<()> 
     let said = plain.refused(&["status"])?;
     let cure = format!("runs without the agent: `instrument attach {}` brings it now", plain.pid());
     ensure!(said.contains(&cure), "{said}");
+    ensure!(said.matches(&format!("process {}", plain.pid())).count() == 1, "{said}");
     let ctl = |arguments: &[&str]| plain.ctl(arguments)?.output().map_err(anyhow::Error::from);
     for (arguments, code, reason) in [
         (&["999999999", "status"][..], 1, "there is no process 999999999"),

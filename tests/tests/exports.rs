@@ -189,6 +189,25 @@ fn pprof_holds_every_figure() {
     });
 }
 
+#[test]
+fn opentelemetry_reads_its_profiles() {
+    on_both(|input, directory, us| {
+        let file = export(input, &directory.join("x.otlp"), &["--format", "otlp-profiles-v1development"]);
+        let found = readers::read("otlp_profiles.py", &file).unwrap();
+        let figures = |n, base: &[f64], _: &[f64]| {
+            let times = if base.len() == 1 { 1 } else { 2 };
+            let whole = |(i, value)| if i < times { value * us * 1e3 } else { value };
+            Some(std::iter::once(n).chain(base.iter().copied().enumerate().map(whole)).collect::<Vec<_>>())
+        };
+        let expected = Contexts::of(input, false).expected(figures);
+        // A figure that no context has is not there.
+        let has = |i: usize| expected.values().any(|row| row[i] != 0.0);
+        let columns: Vec<usize> = (0..expected.values().next().unwrap().len()).filter(|&i| has(i)).collect();
+        let kept = |row: &Vec<f64>| columns.iter().map(|&i| row[i]).collect();
+        assert_same(&found, &expected.iter().map(|(path, row)| (path.clone(), kept(row))).collect());
+    });
+}
+
 /// Where there is Go, its tool has to print the figures of the paper: B has 3 s of its own and 9 s with what it calls.
 #[test]
 fn go_prints_the_example() {
@@ -301,7 +320,16 @@ fn a_run_is_a_timeline() {
 #[test]
 fn exports_are_the_same_bytes_every_time() {
     on_both(|input, directory, _| {
-        for format in ["folded", "speedscope", "firefox", "chrome", "perfetto", "pprof", "call-tree"] {
+        for format in [
+            "folded",
+            "speedscope",
+            "firefox",
+            "chrome",
+            "perfetto",
+            "pprof",
+            "otlp-profiles-v1development",
+            "call-tree",
+        ] {
             let write =
                 |name: &str| fs::read(export(input, &directory.join(name), &["--format", format])).unwrap();
             assert_eq!(write("one"), write("two"), "{format}");

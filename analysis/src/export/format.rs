@@ -10,7 +10,7 @@ use super::speedscope::{self, Speedscope};
 use super::tau::{self, Rows};
 use super::timeline::{Axis, Timeline, lay_out_threads};
 use super::trace::{self, Trace};
-use super::{Figure, call_tree, folded, pprof, spans, xml};
+use super::{Figure, call_tree, folded, otlp_profiles, pprof, spans, xml};
 use crate::merge::{Calls, processes};
 use crate::model::Arcflow;
 use crate::origin::Origins;
@@ -31,6 +31,7 @@ words! {
         CallTree = "call-tree": "JSON that this program reads again",
         Xml = "xml": "XML trace of objects, collections, threads and monitors, in the vocabulary of TPTP",
         Otlp = "otlp": "OpenTelemetry spans of remote calls, as JSON: one request a line",
+        OtlpProfiles = "otlp-profiles-v1development": "OpenTelemetry profiles (alpha), as protobuf: one request",
         Lcov = "lcov": "Executions of lines and branches, as lcov and genhtml read them",
         Jacoco = "jacoco": "Lines and branches that were missed and covered, as JaCoCo's XML report",
         Parquet = "parquet": "Directory of tables for DuckDB, Spark and others, of any number of profiles",
@@ -40,7 +41,7 @@ words! {
 impl Format {
     /// Whether it is not for a terminal.
     pub fn is_binary(self) -> bool {
-        matches!(self, Format::Perfetto | Format::Pprof)
+        matches!(self, Format::Perfetto | Format::Pprof | Format::OtlpProfiles)
     }
 
     /// Whether it has no room for a figure that is asked for, or for all of them.
@@ -52,6 +53,7 @@ impl Format {
                 | Format::CallTree
                 | Format::Xml
                 | Format::Otlp
+                | Format::OtlpProfiles
                 | Format::Lcov
                 | Format::Jacoco
                 | Format::Parquet
@@ -146,6 +148,7 @@ impl ExportRequest<'_> {
         match self.format {
             Format::Folded => folded::write(model, figure, out)?,
             Format::Pprof => pprof::write(model, out)?,
+            Format::OtlpProfiles => otlp_profiles::write(model, out)?,
             Format::CallTree => call_tree::write(what.model(), out)?,
             Format::Tau => {
                 return Err(Error::Request("TAU profiles are a directory: say which with -o".into()));

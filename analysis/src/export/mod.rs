@@ -9,6 +9,7 @@
 //! | [`lcov`] | coverage | | genhtml, editors, code hosts |
 //! | [`folded`] | one figure | | flamegraph.pl, inferno, speedscope, .. |
 //! | [`otlp`] | | remote calls as spans | OpenTelemetry collectors, Jaeger and others |
+//! | [`otlp_profiles`] | all figures | | OpenTelemetry collectors that know the signal |
 //! | [`parquet`] | all figures, of each process | | DuckDB, Spark, ClickHouse, pandas and others |
 //! | [`perfetto`] | one figure, laid out | as it is | ui.perfetto.dev, trace_processor |
 //! | [`pprof`] | all figures | | go tool pprof, many services |
@@ -29,12 +30,14 @@ pub mod format;
 pub mod jacoco;
 pub mod lcov;
 pub mod otlp;
+pub mod otlp_profiles;
 pub mod parquet;
 pub mod perfetto;
 pub mod pprof;
 pub mod remote;
 pub mod spans;
 pub mod speedscope;
+mod strings;
 pub mod tau;
 pub mod timeline;
 pub mod trace;

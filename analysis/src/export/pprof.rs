@@ -3,6 +3,7 @@
 //! Each context is a sample with all of its figures: how often it was met, and every resource. Threads and processes are
 //! labels (`-tagroot thread`). Figures are whole numbers there, so times become nanoseconds.
 
+use super::strings::Strings;
 use super::timeline::ns_per_unit;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Consumer, NodeId};
@@ -111,21 +112,12 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
         profile.encode(&mut bytes)?;
         out.write_all(&bytes)
     };
-    let mut strings = Strings::default();
-    strings.index("");
+    let mut strings = Texts(Strings::new());
     let mut head = Profile::default();
-    head.sample_type
-        .push(ValueType { r#type: strings.index(&model.occurrences), unit: strings.index("count") });
-    let mut scales = Vec::new();
-    for resource in model.resources() {
-        let ns = ns_per_unit(&resource.unit);
-        let unit = match resource.unit.as_str() {
-            _ if ns.is_some() => "nanoseconds",
-            "" => "count",
-            unit => unit,
-        };
-        scales.push(ns.unwrap_or(1.0));
-        head.sample_type.push(ValueType { r#type: strings.index(&resource.name), unit: strings.index(unit) });
+    let figures = figures(model);
+    for figure in &figures {
+        let (r#type, unit) = (strings.index(figure.name), strings.index(figure.unit));
+        head.sample_type.push(ValueType { r#type, unit });
     }
     let shown = model.resources().first().map_or(&model.occurrences, |resource| &resource.name);
     head.default_sample_type = strings.index(shown);
@@ -166,7 +158,7 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
                 })?;
             }
             stack.push(location);
-            let value = values(model, id, &scales);
+            let value: Vec<i64> = figures.iter().map(|figure| figure.value(model, id)).collect();
             if value.iter().any(|&value| value != 0) {
                 let location_id = stack.iter().rev().copied().collect();
                 let sample = vec![Sample { location_id, value, label: label.clone() }];
@@ -174,33 +166,49 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
             }
         }
     }
-    part(Profile { string_table: strings.all, ..Profile::default() })?;
+    part(Profile { string_table: strings.0.all, ..Profile::default() })?;
     out.finish()?.flush()
 }
 
-fn values(model: &Arcflow, id: NodeId, scales: &[f64]) -> Vec<i64> {
-    let n = i64::try_from(model.node(id).n).unwrap_or(i64::MAX);
-    let base = model.base(id).iter().zip(scales).map(|(value, scale)| (value * scale).round() as i64);
-    std::iter::once(n).chain(base).collect()
-}
+/// With indices as they are written.
+struct Texts(Strings);
 
-/// The string table; index 0 has to be the empty string.
-#[derive(Default)]
-struct Strings {
-    indexes: HashMap<String, i64>,
-    all: Vec<String>,
-}
-
-impl Strings {
+impl Texts {
     fn index(&mut self, text: &str) -> i64 {
-        if let Some(&index) = self.indexes.get(text) {
-            return index;
-        }
-        let index = self.all.len() as i64;
-        self.indexes.insert(text.to_owned(), index);
-        self.all.push(text.to_owned());
-        index
+        self.0.index(text) as i64
     }
+}
+
+/// A figure of each context.
+pub(super) struct Figure<'m> {
+    pub(super) name: &'m str,
+    pub(super) unit: &'m str,
+    /// Its index among the resources, and how many of the unit make one of theirs; none: how often the context was met.
+    of: Option<(usize, f64)>,
+}
+
+impl Figure<'_> {
+    pub(super) fn value(&self, model: &Arcflow, id: NodeId) -> i64 {
+        match self.of {
+            None => i64::try_from(model.node(id).n).unwrap_or(i64::MAX),
+            Some((index, scale)) => (model.base(id)[index] * scale).round() as i64,
+        }
+    }
+}
+
+/// How often contexts were met, and every resource.
+pub(super) fn figures(model: &Arcflow) -> Vec<Figure<'_>> {
+    let mut figures = vec![Figure { name: &model.occurrences, unit: "count", of: None }];
+    for (index, resource) in model.resources().iter().enumerate() {
+        let ns = ns_per_unit(&resource.unit);
+        let unit = match resource.unit.as_str() {
+            _ if ns.is_some() => "nanoseconds",
+            "" => "count",
+            unit => unit,
+        };
+        figures.push(Figure { name: &resource.name, unit, of: Some((index, ns.unwrap_or(1.0))) });
+    }
+    figures
 }
 
 #[cfg(test)]

@@ -224,8 +224,8 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         (Some(target), request) => {
             let request = request.as_ref().unwrap_or(&Request::Status);
             let sent = request.sent()?;
-            let mut answer = place::connect(target)
-                .and_then(|stream| ask(stream, &sent, request.limit()))
+            let stream = place::connect(target)?;
+            let mut answer = ask(stream, &sent, request.limit())
                 .and_then(|answer| Answer::of(&sent, answer).map_err(|reason| anyhow!("{reason}")))
                 .with_context(|| format!("process {target}"))?;
             if let (Request::Classes { top: Some(top), .. }, Answer::Classes(found)) = (request, &mut answer)
@@ -295,9 +295,7 @@ pub(crate) fn profile(target: &str) -> Result<Option<PathBuf>> {
 
 /// The answer of a process to a request.
 fn of(target: &str, request: &ctl::Request) -> Result<serde_json::Value> {
-    place::connect(target)
-        .and_then(|stream| ask(stream, request, LATER))
-        .with_context(|| format!("process {target}"))
+    ask(place::connect(target)?, request, LATER).with_context(|| format!("process {target}"))
 }
 
 /// Whether a process, given as `ctl` takes it, is armed. One that cannot be asked is not.

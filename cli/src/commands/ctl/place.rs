@@ -17,6 +17,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// A connection to a process, given by its id or by the path of its socket.
+///
+/// # Errors
+/// There is none, with what it was asked for and the reason.
 pub(super) fn connect(target: &str) -> Result<UnixStream> {
     if target.contains('/') {
         return connect_to(target, SOON).with_context(|| target.to_owned());
