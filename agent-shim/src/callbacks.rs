@@ -8,6 +8,7 @@ use crate::in_hook::InHook;
 use crate::jvmti::{Callbacks, Jni, Jvmti, Object};
 use crate::live::go_live;
 use crate::load_event::Loading;
+use crate::own_probes::Loaded;
 use crate::sessions::finish;
 use crate::talk::{contained, say};
 use crate::{AGENT, armed, children, heap, runtime_jar, unrewritten};
@@ -136,12 +137,18 @@ unsafe extern "system" fn class_file_load_hook(
         }
         let live = agent.live.get()?;
         let origin = live.origin(env, loader, name);
+        if let Some(probes) = agent.hook.probes() {
+            probes.see(origin, name, class);
+        }
         if !agent.hook.wants(origin, name) {
             return None;
         }
         let start = Instant::now();
         let reach = live.reach(agent, env, loader, name)?;
         let is_loaded = !redefined.is_null();
+        if let Some(probes) = agent.hook.probes() {
+            live.prepare_probes(probes, jvmti, env, loader, Loaded { name, class, origin, is_loaded });
+        }
         let tell = |news| live.recorder.tell(env, news);
         let out = agent.hook.rewrite(origin, name, class, reach, is_loaded, tell);
         agent.hook.spent(start.elapsed());

@@ -1,7 +1,7 @@
 //! The agent's side of [`instrument_control::run`]: what virtual machines that the program starts itself are to be started with, and the lines
 //! for `instrument run`.
 
-use instrument_control::run::{FOR_CHILDREN, Line, PROCESSES, TOOL_OPTIONS};
+use instrument_control::run::{FOR_CHILDREN, Line, PROCESSES, RuleOutcome, TOOL_OPTIONS};
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -29,6 +29,13 @@ pub(crate) fn ended(unmatched: &[(&str, String)]) {
     let process = std::process::id();
     let unmatched = unmatched.iter().map(|(option, pattern)| Line::Unmatched { process, option, pattern });
     write(&unmatched.chain([Line::Ended(process)]).collect::<Vec<_>>());
+}
+
+/// The recording ends: tells `instrument run` what became of the rules of `--probes`.
+pub(crate) fn probes(outcomes: &[RuleOutcome]) {
+    let process = std::process::id();
+    let texts: Vec<String> = outcomes.iter().filter_map(|one| serde_json::to_string(one).ok()).collect();
+    write(&texts.iter().map(|outcome| Line::Probe { process, outcome }).collect::<Vec<_>>());
 }
 
 /// In one piece: other processes write there, too. The run may have ended; then nobody asks.

@@ -9,6 +9,7 @@ use crate::boot_probes;
 use crate::jvmti::{Answer, Global, Jni, Jvmti, Method, Object, StaticMethod, Weak};
 use crate::recorder::has_stack;
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, PROFILER_RUNTIME, Reach};
+use instrument_rewriter::transform::own_calls::Absent;
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
@@ -27,6 +28,7 @@ pub(crate) struct ClassLoaders {
     name: Global,
     reach: Reach,
     find_loaded: Method,
+    unnamed_module: Method,
     for_name: StaticMethod,
     /// java.lang.VirtualMachineError: what a loader throws then is no refusal.
     fatal: Global,
@@ -74,6 +76,7 @@ impl ClassLoaders {
         let class_loader = jni.find_class(CLASS_LOADER)?;
         let descriptor = "(Ljava/lang/String;)Ljava/lang/Class;";
         let find_loaded = jni.method(&class_loader, "findLoadedClass", descriptor)?;
+        let unnamed_module = jni.method(&class_loader, "getUnnamedModule", "()Ljava/lang/Module;")?;
         jni.forget(class_loader);
         let descriptor = "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
         let for_name = jni.static_method("java/lang/Class", "forName", descriptor)?;
@@ -92,6 +95,7 @@ impl ClassLoaders {
             name: jni.string(&class.replace('/', "."))?,
             reach,
             find_loaded,
+            unnamed_module,
             for_name,
             fatal,
             answered: Mutex::default(),
@@ -119,18 +123,10 @@ impl ClassLoaders {
             self.remember(jni, loader);
             return Ok(self.reach);
         }
-        let is_being_asked =
-            ASKING.with_borrow(|asking| asking.iter().any(|asked| jni.is_same(loader, asked)));
-        if is_being_asked || !has_stack() {
+        if self.is_being_asked(jni, loader) || !has_stack() {
             return Err(Unreachable::Unknown);
         }
-        let Some(asked) = jni.global(loader) else { return Err(Unreachable::Unknown) };
-        ASKING.with_borrow_mut(|asking| asking.push(asked));
-        let answer = jni.ask(&self.for_name, &self.name, loader, &self.fatal);
-        if let Some(asked) = ASKING.with_borrow_mut(Vec::pop) {
-            jni.forget_global(asked);
-        }
-        match answer {
+        match self.ask(jni, loader, &self.name).ok_or(Unreachable::Unknown)? {
             Answer::Found => {
                 self.remember(jni, loader);
                 Ok(self.reach)
@@ -141,6 +137,78 @@ impl ClassLoaders {
                 Err(Unreachable::News)
             }
         }
+    }
+
+    /// Whether a class of this loader (internal name), which need not be there yet, finds another class of the program and may call its
+    /// public methods; its module is let read the other's. May call the loader, and so anything; not if it is not to be asked.
+    ///
+    /// # Errors
+    /// It does not, or that is not known.
+    pub(crate) fn finds<'a>(
+        &self,
+        jvmti: Jvmti<'a>,
+        jni: Jni<'a>,
+        loader: &Object<'a>,
+        class: &[u8],
+        other: &str,
+        may_ask: bool,
+    ) -> Result<(), Absent> {
+        if self.is_of_the_jdk(jni, loader) {
+            return Err(Absent::JdkClass);
+        }
+        // Elsewhere UTF-8 is not what JNI takes.
+        let is_plain = other.chars().all(|one| one != '\0' && u32::from(one) < 0x1_0000);
+        let name = Some(other.replace('/', ".")).filter(|_| is_plain).and_then(|name| jni.string(&name));
+        let name = name.ok_or(Absent::NotAsked)?;
+        let found = self.find(jni, loader, &name, may_ask);
+        jni.forget_global(name);
+        let found = found?;
+        let package = |name: &[u8]| {
+            let end = name.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+            name[..end].to_vec()
+        };
+        let (of_class, of_other) = (package(class), package(other.as_bytes()));
+        let connected =
+            jvmti.connect(jni, (loader, &self.unnamed_module, &of_class), (&found, &of_other)).is_ok();
+        jni.forget(found);
+        connected.then_some(()).ok_or(Absent::NotVisible)
+    }
+
+    fn find<'a>(
+        &self,
+        jni: Jni<'a>,
+        loader: &Object<'a>,
+        name: &Global,
+        may_ask: bool,
+    ) -> Result<Object<'a>, Absent> {
+        if let Some(found) = jni.found(loader, &self.find_loaded, name) {
+            return Ok(found);
+        }
+        if !may_ask || self.is_being_asked(jni, loader) || !has_stack() {
+            return Err(Absent::NotAsked);
+        }
+        match self.ask(jni, loader, name) {
+            // The virtual machine has noted who found it.
+            Some(Answer::Found) => jni.found(loader, &self.find_loaded, name).ok_or(Absent::NotAsked),
+            Some(Answer::Refused) => Err(Absent::NotVisible),
+            Some(Answer::Failed) | None => Err(Absent::NotAsked),
+        }
+    }
+
+    /// Whether this thread is asking the loader for a class.
+    fn is_being_asked(&self, jni: Jni<'_>, loader: &Object<'_>) -> bool {
+        ASKING.with_borrow(|asking| asking.iter().any(|asked| jni.is_same(loader, asked)))
+    }
+
+    /// Asks a loader for a class. None: it cannot be noted that it is being asked.
+    fn ask(&self, jni: Jni<'_>, loader: &Object<'_>, name: &Global) -> Option<Answer> {
+        let asked = jni.global(loader)?;
+        ASKING.with_borrow_mut(|asking| asking.push(asked));
+        let answer = jni.ask(&self.for_name, name, loader, &self.fatal);
+        if let Some(asked) = ASKING.with_borrow_mut(Vec::pop) {
+            jni.forget_global(asked);
+        }
+        Some(answer)
     }
 
     fn remember(&self, jni: Jni<'_>, loader: &Object<'_>) {

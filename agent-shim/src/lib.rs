@@ -41,6 +41,7 @@ mod method_ids;
 mod monitors;
 mod native_methods;
 mod options;
+mod own_probes;
 mod recorder;
 mod report;
 mod retransform;

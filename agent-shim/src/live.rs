@@ -79,6 +79,9 @@ pub(crate) fn go_live(
     {
         say(format_args!("classes that were rewritten at start-up are not recorded: the runtime failed"));
     }
+    if let (Some(probes), Some(live)) = (agent.hook.probes(), agent.live.get()) {
+        live.see_jdk_classes(probes, jvmti, jni);
+    }
     // Hidden classes are named in the report; without this event they are not.
     let _ = jvmti.enable(Event::ClassPrepare);
     match agent.hook.subgraph() {

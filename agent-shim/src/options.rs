@@ -52,6 +52,8 @@ pub(crate) struct Options {
     pub(crate) regions: Vec<Region>,
     /// What is recorded, as the profile says it; without the roots, which a property may replace.
     pub(crate) selection: Selection,
+    /// Rules for calls of the user's own methods.
+    pub(crate) probes: Option<PathBuf>,
     pub(crate) ids: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) dump: Option<PathBuf>,
@@ -97,7 +99,7 @@ impl Options {
         let mut clock = None;
         let (mut roots, mut regions): (Vec<String>, Vec<Region>) = (Vec::new(), Vec::new());
         let mut ctl = Requests::default();
-        let (mut ids, mut report, mut dump, mut heap_dump) = (None, None, None, None);
+        let (mut ids, mut report, mut dump, mut heap_dump, mut probes) = (None, None, None, None, None);
         let (mut threads, mut owners) = (false, Owners::On);
         let (mut armed, mut early, mut heap_all, mut subgraph) = (false, false, false, false);
         let mut native = false;
@@ -132,6 +134,7 @@ impl Options {
                 keys::LIBRARY_CALLS => library_calls = word(key, value)?,
                 keys::NATIVE => native = switch(key, value)?,
                 keys::IDS => ids = path(),
+                keys::PROBES => probes = path(),
                 // What it was called once.
                 keys::ACCOUNT | "report" => report = path(),
                 keys::DUMP => dump = path(),
@@ -202,8 +205,14 @@ impl Options {
                     .to_owned(),
             );
         }
+        if probes.is_some() && (early || armed || subgraph) {
+            return Err("probes: classes are given calls of your methods as they load, once those can be called; leave out early=on, armed=on \
+                        and subgraph=on"
+                .to_owned());
+        }
+        let has_others = !regions.is_empty() || probes.is_some();
         let mut transforms =
-            transforms.unwrap_or_else(|| Transform::set(Transform::defaults(!regions.is_empty(), record)));
+            transforms.unwrap_or_else(|| Transform::set(Transform::defaults(has_others, record)));
         if let Some(heap) = &heap {
             if transforms.allocation {
                 return Err("heap sees what transform=allocation sees, and more: one of them".to_owned());
@@ -279,6 +288,7 @@ impl Options {
             subgraph,
             regions,
             selection,
+            probes,
             ids,
             report,
             dump,

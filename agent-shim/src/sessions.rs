@@ -268,6 +268,7 @@ pub(crate) fn finish(agent: &Agent, live: &Live, jni: Jni<'_>) {
             Err(reason) => say(format_args!("who holds leak suspects is not known: {reason}")),
         }
     }
+    agent.hook.account_for_probes();
     let mut properties = agent.hook.cost() + &unrewritten::properties() + &heap::properties();
     if let Some(subgraph) = agent.hook.subgraph() {
         subgraph.end();

@@ -57,6 +57,7 @@ keys! {
     ROOT = "root", Agent: "records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated";
     SUBGRAPH = "subgraph", Agent: "on: only what the roots can call is rewritten, in a program that runs already; needs root";
     REGION = "region", Agent: "times a code region, as --region does; may be repeated. Without transform nothing else is inserted";
+    PROBES = "probes", Agent: "a file of rules that instrument run --probes has prepared: calls of static methods of the user are inserted";
     IDS = "ids", Agent: "a file of method ids that several builds and runs share; without it ids are given in the order of loading";
     HEAP = "heap", Recorder: "counts: every object that is made, by class and context; objects: also when and by whom each was made, and when it was gone";
     HEAP_INCLUDE = "heap-include", Agent: "of which classes objects are recorded: patterns on their classes, arrays as int[], com.acme.Foo[] or com.acme.**";

@@ -29,6 +29,8 @@
 //!
 //! An unknown key or a bad value is an error with its line.
 
+mod prepared;
+
 use crate::place::place;
 use instrument_names::pattern::{Pattern, split_list};
 use instrument_names::printable::printable;
@@ -36,6 +38,7 @@ use instrument_names::types::ObjectPatterns;
 use instrument_rewriter::class_file::descriptor::method_slots;
 use instrument_rewriter::transform::own_calls::rules::{Given, Kind, Rule};
 use instrument_rewriter::transform::own_calls::{Call, Value};
+pub use prepared::Prepared;
 use std::ops::Range;
 use toml::Spanned;
 

@@ -1,6 +1,8 @@
 //! `instrument run` and the agents of the programs that it starts: `run` says in two environment variables what virtual machines that the
 //! program starts itself are to be started with, and where each agent is to report; the agents append [`Line`]s to that file.
 
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The variable that every virtual machine takes options from.
@@ -24,8 +26,30 @@ pub enum Line<'a> {
         /// The pattern as it was given; it may hold blanks.
         pattern: &'a str,
     },
+    /// What became of a rule of `--probes`: `PID probe JSON`, a [`RuleOutcome`].
+    Probe {
+        /// The id of the process.
+        process: u32,
+        /// The outcome, as JSON in one line.
+        outcome: &'a str,
+    },
     /// The process has said everything: `PID ended`. One that is killed does not come to it.
     Ended(u32),
+}
+
+/// What became of a rule in one process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleOutcome {
+    /// The name of the rule.
+    pub rule: String,
+    /// Methods that it chose.
+    pub chosen: u64,
+    /// Methods that got a call.
+    pub methods: u64,
+    /// Calls that were inserted.
+    pub places: u64,
+    /// Places that were left, by reason.
+    pub left: BTreeMap<String, u64>,
 }
 
 impl Line<'_> {
@@ -33,6 +57,10 @@ impl Line<'_> {
     pub fn parse(line: &str) -> Option<Line<'_>> {
         let mut words = line.splitn(4, ' ');
         let process = words.next()?.parse().ok()?;
+        let rest = line.split_once(' ').map(|(_, rest)| rest);
+        if let Some(outcome) = rest.and_then(|rest| rest.strip_prefix("probe ")) {
+            return Some(Line::Probe { process, outcome });
+        }
         match (words.next(), words.next(), words.next()) {
             (None, ..) => Some(Line::Started(process)),
             (Some("ended"), None, _) => Some(Line::Ended(process)),
@@ -51,6 +79,7 @@ impl fmt::Display for Line<'_> {
             Line::Unmatched { process, option, pattern } => {
                 write!(f, "{process} unmatched {option} {pattern}")
             }
+            Line::Probe { process, outcome } => write!(f, "{process} probe {outcome}"),
             Line::Ended(process) => write!(f, "{process} ended"),
         }
     }
@@ -65,6 +94,7 @@ mod tests {
         for line in [
             Line::Started(7),
             Line::Unmatched { process: 7, option: "include", pattern: "a.B.run(int, int)" },
+            Line::Probe { process: 7, outcome: r#"{"rule":"a b"}"# },
             Line::Ended(7),
         ] {
             assert_eq!(Line::parse(&line.to_string()), Some(line));

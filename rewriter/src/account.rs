@@ -101,7 +101,7 @@ pub struct ProbeRecord<'a> {
     /// Methods that got one.
     pub methods: u64,
     /// Places that were left, by reason; from a closed list.
-    pub left: &'a BTreeMap<&'static str, u64>,
+    pub left: &'a BTreeMap<String, u64>,
 }
 
 /// Writes the line of a rule.
@@ -345,7 +345,7 @@ mod tests {
         };
         let mut out = Vec::new();
         write_lines(&record, &mut out).unwrap();
-        let left = BTreeMap::from([("static", 2)]);
+        let left = BTreeMap::from([("static".to_owned(), 2)]);
         let probe = ProbeRecord { file: "probes.toml", rule: "prices", places: 12, methods: 9, left: &left };
         write_probe(&probe, &mut out).unwrap();
         let documented: String = include_str!("account.rs")

@@ -74,20 +74,19 @@ impl<'a> Jni<'a> {
         (!self.failed() && !id.is_null()).then_some(Method { id, descriptor })
     }
 
-    /// Calls `find`, a method `(String)Class`, on the object; whether it returned one.
-    pub(crate) fn finds(&self, object: &Object<'a>, find: &Method, name: &Global) -> bool {
+    /// Calls `find`, a method `(String)Class`, on the object: what it returned.
+    pub(crate) fn found(&self, object: &Object<'a>, find: &Method, name: &Global) -> Option<Object<'a>> {
         if object.is_null() || find.descriptor != "(Ljava/lang/String;)Ljava/lang/Class;" {
-            return false;
+            return None;
         }
         // SAFETY: the object has the method, which takes a string.
-        unsafe {
-            let local = self.raw_call_object_method(object.reference, find.id, &(name.0 as i64));
-            if self.failed() || local.is_null() {
-                return false;
-            }
-            self.raw_delete_local_ref(local);
-            true
-        }
+        let reference = unsafe { self.raw_call_object_method(object.reference, find.id, &(name.0 as i64)) };
+        (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
+    }
+
+    /// The same; whether it returned one.
+    pub(crate) fn finds(&self, object: &Object<'a>, find: &Method, name: &Global) -> bool {
+        self.found(object, find, name).map(|class| self.forget(class)).is_some()
     }
 
     /// `Class.forName(name, false, loader)`. The virtual machine notes that the loader found it. `fatal`: java.lang.VirtualMachineError. It is
@@ -174,6 +173,47 @@ impl<'a> Jvmti<'a> {
         with_modules(jni, class, other, |from, to| unsafe {
             self.raw_add_module_exports(from, package.as_ptr(), to)
         })
+    }
+
+    /// Lets the classes of a loader and a package, which need not be there yet, use a public class: their module reads its module, and that
+    /// exports its package to them. Packages are named as in class files. `unnamed` is `ClassLoader.getUnnamedModule`; the loader is not the
+    /// boot loader.
+    pub(crate) fn connect(
+        &self,
+        jni: Jni<'a>,
+        (loader, unnamed, package): (&Object<'a>, &Method, &[u8]),
+        (other, its_package): (&Object<'a>, &[u8]),
+    ) -> Result<(), JvmtiError> {
+        const ILLEGAL_ARGUMENT: JvmtiError = JvmtiError(103);
+        if loader.is_null() || unnamed.descriptor != "()Ljava/lang/Module;" {
+            return Err(ILLEGAL_ARGUMENT);
+        }
+        let package = c_string(package);
+        let exported = its_package.iter().map(|&byte| if byte == b'/' { b'.' } else { byte });
+        let exported = c_string(&exported.collect::<Vec<_>>());
+        let mut module = null_mut();
+        // SAFETY:
+        // - The loader is one, and has the method, which takes nothing and returns a module.
+        // - The names are C strings.
+        // - Both modules are local references, checked before they are used, which nobody has after the call.
+        unsafe {
+            checked(self.raw_get_named_module(loader.reference, package.as_ptr(), &mut module))?;
+            if module.is_null() {
+                module = jni.raw_call_object_method(loader.reference, unnamed.id, std::ptr::null());
+                if jni.failed() || module.is_null() {
+                    return Err(ILLEGAL_ARGUMENT);
+                }
+            }
+            let its_module = jni.raw_get_module(other.reference);
+            // Both do nothing for modules without a name, which read and export everything.
+            let mut result = checked(self.raw_add_module_reads(module, its_module));
+            if result.is_ok() && !its_package.is_empty() {
+                result = checked(self.raw_add_module_exports(its_module, exported.as_ptr(), module));
+            }
+            jni.raw_delete_local_ref(module);
+            jni.raw_delete_local_ref(its_module);
+            result
+        }
     }
 }
 

@@ -86,6 +86,7 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     11 RunAgentThread raw_run_agent_thread(thread: *mut c_void, main: AgentThread, argument: *const c_void, priority: c_int) -> c_int;
     13 GetThreadGroupInfo raw_get_thread_group_info(group: *mut c_void, info: *mut inquiry::RawGroupInfo) -> c_int;
     17 GetCurrentThread raw_get_current_thread(thread: *mut *mut c_void) -> c_int;
+    39 GetNamedModule raw_get_named_module(loader: *mut c_void, package: *const c_char, module: *mut *mut c_void) -> c_int;
     44 IsModifiableClass raw_is_modifiable_class(class: *mut c_void, result: *mut u8) -> c_int;
     45 Allocate raw_allocate(size: i64, result: *mut *mut u8) -> c_int;
     46 Deallocate raw_deallocate(memory: *mut u8) -> c_int;

@@ -3,9 +3,11 @@
 mod changes;
 mod choice;
 mod fixed;
+mod probes;
 mod roots;
 mod unmatched;
 
+use crate::children;
 use crate::class_rules::{self, Origin};
 use crate::heap;
 use crate::method_ids::MethodIds;
@@ -29,6 +31,7 @@ use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::natives;
 use instrument_rewriter::rewrite::{SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
+pub(crate) use probes::OwnProbes;
 use roots::Roots;
 use std::collections::HashSet;
 use std::fs;
@@ -74,7 +77,9 @@ pub(crate) struct LoadHook {
     regions: Arc<[Region]>,
     /// Whether the class of each region was met.
     regions_met: Vec<AtomicBool>,
-    /// Nothing but regions is asked for.
+    /// Calls of the user's own methods are inserted.
+    probes: Option<Arc<OwnProbes>>,
+    /// Nothing but regions and calls of the user's own methods is asked for.
     only_regions: bool,
     /// What the virtual machine does in code of the JDK while a method waits for it; none if methods are not timed.
     machine_work: Arc<[Region]>,
@@ -160,6 +165,11 @@ impl LoadHook {
         if options.native {
             instrumenter.expect_wrappers();
         }
+        let probes = options.probes.as_deref().map(|path| OwnProbes::open(path).map(Arc::new));
+        let probes = probes.transpose()?;
+        if let Some(probes) = &probes {
+            instrumenter.insert_calls(probes.clone());
+        }
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {
                 write(&report, |report| report.record(record));
@@ -185,6 +195,7 @@ impl LoadHook {
             subgraph,
             changes: Changes::default(),
             regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
+            probes,
             only_regions: options.transforms == Transforms::NONE,
             machine_work: if is_timed { machine_work() } else { Arc::new([]) },
             regions,
@@ -215,6 +226,20 @@ impl LoadHook {
             text += &format!("rewriting.left={}\n", class_rules::LAUNCHER);
         }
         text
+    }
+
+    /// The rules for calls of the user's own methods.
+    pub(crate) fn probes(&self) -> Option<&OwnProbes> {
+        self.probes.as_deref()
+    }
+
+    /// The recording ends: what became of the rules goes into the account, and to `instrument run`.
+    pub(crate) fn account_for_probes(&self) {
+        let Some(probes) = &self.probes else { return };
+        for line in probes.account() {
+            self.account_line(&line);
+        }
+        children::probes(&probes.outcomes());
     }
 
     /// What the roots can call, if only that is rewritten.
@@ -298,7 +323,10 @@ impl LoadHook {
             self.dump(name, &out);
             return Some(out);
         }
-        if self.only_regions && !self.regions.iter().any(|region| region.is_in(name)) {
+        if self.only_regions
+            && !self.regions.iter().any(|region| region.is_in(name))
+            && !self.probes.as_ref().is_some_and(|probes| probes.concern_any(class))
+        {
             return None;
         }
         let root = Location::root("");

@@ -106,7 +106,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
     let until = opts.until();
-    let mut agent = opts.agent.resolve(|_| None, talk)?;
+    let mut agent = opts.agent.resolve(false, |_| None, talk)?;
     agent.subgraph = opts.subgraph;
     if opts.calls.is_some() && agent.settings.roots.is_empty() {
         return Err(usage("--calls counts calls of the roots: give --root METHOD"));

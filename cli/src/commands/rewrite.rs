@@ -18,10 +18,11 @@ use crate::rewriting::engine::{self, Sink};
 use crate::rewriting::id_file::IdFile;
 use crate::rewriting::input::{self, Job};
 use crate::rewriting::launcher::Launcher;
-use crate::rewriting::probes::{Outcome, Probes};
+use crate::rewriting::probes::{Probes, Subject};
 use crate::rewriting::tree::Tree;
 use crate::rewriting::unit::{FileKind, InputFile, Unit, UnitKind};
 use anyhow::{Context, Result};
+use instrument_control::run::RuleOutcome;
 use instrument_control::word::{Record, Transform};
 use instrument_names::id_map::IdMap;
 use instrument_rewriter::account::{ProbeRecord, Tally};
@@ -123,7 +124,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
 }
 
 fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
-    let mut settings = Settings::resolve_with(opts.settings, opts.probes.is_some(), talk)?;
+    let mut settings = Settings::resolve(opts.settings, opts.probes.is_some(), talk)?;
     if settings.record == Record::Off {
         // It is said to the program when it runs, and to this command only because both read the same environment.
         talk.note(format_args!("record=off is about a run: the program will record, unless it is started with INSTRUMENT_RECORD=off"));
@@ -156,7 +157,9 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
     let class_path = opts.class_path.iter().flat_map(std::env::split_paths);
     let class_path: Vec<String> = class_path.map(|path| path.display().to_string()).collect();
     let probes = match (&opts.probes, &mut judge) {
-        (Some(file), Some(judge)) => Some(Probes::open(file, &units, &class_path, judge.jdk())?),
+        (Some(file), Some(judge)) => {
+            Some(Probes::open(file, Subject::Inputs(&units), &class_path, judge.jdk())?)
+        }
         _ => None,
     };
     settings.own_calls = probes.as_ref().map(|probes| probes.rules() as _);
@@ -172,7 +175,7 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
     staging.record_what_is_not_followed(&trees)?;
     let mut rewritten = engine(&units, &settings, &mut ids, &mut staging)?;
     if let Some(probes) = &probes {
-        rewritten.unmatched += account_for_probes(probes, &units, &mut staging, talk)?;
+        rewritten.unmatched += account_for_probes(probes, &mut staging, talk)?;
     }
     let (mut outputs, mut tally) = staging.finish(&trees, &settings)?;
     tally.add(&rewritten);
@@ -231,28 +234,16 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
 }
 
 /// Says what became of each rule; returns how many fit nothing.
-fn account_for_probes(
-    probes: &Probes,
-    units: &[Unit],
-    staging: &mut Staging<'_>,
-    talk: &Talk,
-) -> Result<u64> {
-    let mut unmatched = 0;
-    for Outcome { rule, tally, why } in probes.outcomes(units)? {
-        let file = probes.file();
-        let (places, methods, left) = (tally.places, tally.methods, &tally.left);
-        staging.probe(&ProbeRecord { file, rule, places, methods, left })?;
-        if places == 0 {
-            unmatched += 1;
-            why.iter().for_each(|why| talk.warn(format_args!("{file}: rule '{rule}' fits nothing: {why}")));
-            continue;
-        }
-        let reasons: Vec<String> = left.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-        let left = if reasons.is_empty() { String::new() } else { format!("; left: {}", reasons.join(", ")) };
-        let (places, methods) = (number(places, "place"), number(methods, "method"));
-        talk.note(format_args!("probe '{rule}': {places} in {methods}{left}"));
+fn account_for_probes(probes: &Probes<'_>, staging: &mut Staging<'_>, talk: &Talk) -> Result<u64> {
+    let outcomes = probes.outcomes()?;
+    let file = probes.file();
+    for RuleOutcome { rule, methods, places, left, .. } in &outcomes {
+        staging.probe(&ProbeRecord { file, rule, places: *places, methods: *methods, left })?;
     }
-    Ok(unmatched)
+    for warning in probes.say(&outcomes, talk)? {
+        talk.warn(format_args!("{warning}"));
+    }
+    Ok(outcomes.iter().filter(|outcome| outcome.places == 0).count() as u64)
 }
 
 /// Stages a copy of an input that needs nothing, if its output is to be another file.

@@ -8,11 +8,14 @@
 
 pub(crate) mod agent;
 pub(crate) mod budget;
+pub(crate) mod class_path;
+pub(crate) mod probes;
 pub(crate) mod profiles;
 pub(crate) mod recording;
 pub(crate) mod report;
 
 use crate::commands::run::budget::{Budget, Watched};
+use crate::commands::run::probes::RunProbes;
 use crate::commands::run::profiles::{Recorded, Replaced, directory_of, profiles_since, unmatched};
 use crate::commands::run::report::Report;
 use crate::io::exit::{Exit, usage, with_warnings};
@@ -74,6 +77,19 @@ pub(crate) struct Opts {
     #[arg(long, conflicts_with_all = ["early", "budget"])]
     armed: bool,
 
+    /// Insert calls of your own methods, where rules in this file say
+    ///
+    /// The book has the rules (chapter "Probes of your own"). The methods are looked for on the class path of the command, and the rules are
+    /// tried on all classes there before the program starts. Nothing else is recorded, unless --transform asks for it.
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
+    probes: Option<PathBuf>,
+
+    /// Archives and directories with more classes of the program for --probes, separated as in a class path
+    ///
+    /// For a script whose class path is not known, and for what other class loaders load.
+    #[arg(hide_short_help = true, long, value_name = "PATH", requires = "probes")]
+    class_path: Option<OsString>,
+
     #[command(flatten)]
     agent: agent::Opts,
 
@@ -85,8 +101,14 @@ pub(crate) struct Opts {
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
-    let mut agent = opts.agent.resolve(|name| std::env::var(name).ok(), talk)?;
+    let mut agent = opts.agent.resolve(opts.probes.is_some(), |name| std::env::var(name).ok(), talk)?;
     agent.armed = opts.armed;
+    let prepare = |rules: &PathBuf| {
+        let is_java = is_java(&opts.command[0]);
+        RunProbes::prepare(rules, opts.class_path.as_ref(), &opts.command, is_java, &agent, talk)
+    };
+    let probes = opts.probes.as_ref().map(prepare).transpose()?;
+    agent.probes = probes.as_ref().map(|probes| probes.path().to_owned());
     let options = agent.options(opts.out.as_deref())?;
     let mut argument = OsString::from("-agentpath:");
     argument.push(&agent.library);
@@ -144,6 +166,10 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         talk.note(format_args!("nothing was recorded: nobody asked for it while the program ran"));
     } else if profiles.is_empty() && agent.settings.transforms == [Transform::Rmi] {
         talk.note(format_args!("no remote calls were recorded: {NO_REMOTE_CALLS}; {WITH_METHODS}"));
+    } else if profiles.is_empty() && probes.is_some() && !agent.settings.records() {
+        talk.note(format_args!(
+            "nothing was recorded: --probes alone inserts its calls only; --transform method-events records calls, too"
+        ));
     } else if profiles.is_empty() {
         talk.warn(format_args!("no profile was written to {}", directory.display()));
     } else if let Some(report) = report
@@ -157,7 +183,10 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     {
         talk.note(format_args!("{text}"));
     }
-    let warnings = unmatched(&Recorded::unmatched(processes.path()), &profiles);
+    let mut warnings = unmatched(&Recorded::unmatched(processes.path()), &profiles);
+    if let Some(probes) = &probes {
+        warnings.extend(probes.say(processes.path(), talk)?);
+    }
     let exit = match exit_code(status) {
         0 => Exit::Done,
         code => Exit::Program(code),
@@ -183,11 +212,15 @@ fn exit_code(status: ExitStatus) -> u8 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)) as u8
 }
 
+fn is_java(program: &OsStr) -> bool {
+    Path::new(program).file_stem() == Some(OsStr::new("java"))
+}
+
 /// The command with the agent, and whether it is `java` itself.
 fn command(words: &[OsString], argument: &OsStr, no_children: bool) -> Result<(Command, bool)> {
     let (program, rest) = words.split_first().ok_or_else(|| usage("there is no command to run"))?;
     let mut command = Command::new(program);
-    let is_java = Path::new(program).file_stem() == Some(OsStr::new("java"));
+    let is_java = is_java(program);
     let before = std::env::var_os(TOOL_OPTIONS);
     if is_java {
         command.arg(argument);

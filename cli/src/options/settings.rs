@@ -233,16 +233,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the configuration file and puts everything together.
+    /// Reads the configuration file and puts everything together. `has_probes`: with calls of the user's own methods, beside which nothing else
+    /// is inserted unless it is asked for.
     ///
     /// # Errors
     /// A file that cannot be read, a bad pattern, or something that is not available: all wrong usage.
-    pub(crate) fn resolve(opts: Opts, talk: &Talk) -> Result<Settings> {
-        Self::resolve_with(opts, false, talk)
-    }
-
-    /// The same, with probes of the user's own or without: with them, nothing else is inserted unless it is asked for.
-    pub(crate) fn resolve_with(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Settings> {
+    pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Settings> {
         let config = Config::read(opts.config.as_deref(), talk)?;
         let include = opts.include.or_else(|| config.include()).unwrap_or_default();
         let exclude = opts.exclude.or_else(|| config.exclude()).unwrap_or_default();

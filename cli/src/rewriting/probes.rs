@@ -3,17 +3,21 @@
 use crate::commands::verify::class_path::Places;
 use crate::io::exit::usage;
 use crate::io::source;
+use crate::io::talk::Talk;
 use crate::io::words::number;
 use crate::rewriting::engine::{add_names, visit_classes};
 use crate::rewriting::unit::Unit;
 use anyhow::{Context, Result};
 use instrument_analysis::session::lookup::{Given as Pattern, nothing_fits};
-use instrument_control::probes::{self, Probe};
+use instrument_control::probes::{self, Prepared, Probe};
+use instrument_control::run::RuleOutcome;
 use instrument_names::mutf8;
 use instrument_names::nearest::did_you_mean;
 use instrument_names::signature;
 use instrument_rewriter::class_file::annotation::annotation_types;
 use instrument_rewriter::class_file::{Attributes, ClassFile, ConstantPool, Tag};
+use instrument_rewriter::filter::{ClassVerdict, Filter};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodRef, Transforms};
 use instrument_rewriter::transform::own_calls::rules::{
     Given, Hierarchy, Kind, Rule, Rules, Signature, Tally,
 };
@@ -22,29 +26,45 @@ use instrument_verifier::jdk::Jdk;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Mismatches that are printed.
 const PRINTED: usize = 20;
 
+/// The classes that rules are for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Subject<'u> {
+    /// Those of inputs, which are rewritten before the program starts; more classes lie on the class path.
+    Inputs(&'u [Unit]),
+    /// Those of a program, which are rewritten as they load: all of the class path, and others that nobody knows yet.
+    Program,
+}
+
 /// The rules of a file.
-pub(crate) struct Probes {
+pub(crate) struct Probes<'u> {
+    subject: Subject<'u>,
+    class_path: Vec<String>,
     rules: Arc<Rules>,
     /// The file, as it was named.
     file: String,
+    text: String,
+    signatures: Vec<Vec<Signature>>,
+    /// The classes of the methods that are called, as far as they were found; internal names.
+    found: BTreeSet<String>,
+    known: Arc<Known>,
 }
 
-impl Probes {
-    /// Reads the file and finds the methods that it names in the inputs and on the class path.
+impl<'u> Probes<'u> {
+    /// Reads the file and finds the methods that it names.
     ///
     /// # Errors
     /// A file that cannot be read, something wrong in it, or a method that is not there or cannot be called.
     pub(crate) fn open(
         path: &Path,
-        units: &[Unit],
+        subject: Subject<'u>,
         class_path: &[String],
         jdk: Option<Arc<Jdk>>,
-    ) -> Result<Probes> {
+    ) -> Result<Probes<'u>> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| usage(format!("{file}: {error}")))?;
         let probes = probes::parse(&text, &file).map_err(usage)?;
@@ -61,25 +81,71 @@ impl Probes {
                 found.entry(name).or_insert_with(|| Owner::of(class));
             }
         };
-        visit_classes(units, &mut add)?;
-        for address in class_path {
-            source::classes_of(address, &|_| true, &mut |class| {
-                if let Ok(class) = ClassFile::parse(class.bytes) {
-                    add(&class);
-                }
-                Ok(())
-            })
-            .with_context(|| "--class-path".to_owned())?;
+        if let Subject::Inputs(units) = subject {
+            visit_classes(units, &mut add)?;
         }
-        let signatures = probes.iter().map(|probe| signatures(probe, found.get(&probe.rule.owner)));
+        visit_class_path(class_path, &mut add)?;
+        let signatures = probes.iter().map(|probe| signatures(probe, found.get(&probe.rule.owner), subject));
         let signatures = signatures.collect::<Result<Vec<_>, String>>().map_err(usage)?;
         let rules = probes.into_iter().map(|probe| probe.rule).collect();
-        Ok(Probes { rules: Arc::new(Rules::new(rules, signatures, Arc::new(Known(places)))), file })
+        let known = Arc::new(Known { places, asked: Mutex::default() });
+        Ok(Probes {
+            subject,
+            class_path: class_path.to_vec(),
+            rules: Arc::new(Rules::new(rules, signatures.clone(), known.clone())),
+            file,
+            text,
+            signatures,
+            found: found.into_keys().collect(),
+            known,
+        })
+    }
+
+    /// Tries the rules on all classes of the class path, and writes nothing.
+    ///
+    /// # Errors
+    /// Something that is passed does not fit what takes it.
+    pub(crate) fn try_out(&self, filter: &Filter) -> Result<()> {
+        let mut rewriter = ClassRewriter::new(Transforms::NONE);
+        rewriter.insert_calls(Some(self.rules()));
+        let mut out = Vec::new();
+        visit_class_path(&self.class_path, &mut |class| {
+            let name = class.name().unwrap_or_default();
+            let verdict = filter.class(name);
+            if matches!(verdict, ClassVerdict::Skip(_)) {
+                return;
+            }
+            let choose = |method: &MethodRef<'_>| match filter.method(name, method.name, method.descriptor) {
+                Ok(()) => Choice::Rewrite(1),
+                Err(_) => Choice::Leave,
+            };
+            out.clear();
+            // What is no complete class, the virtual machine does not load either.
+            let _ = rewriter.rewrite(class.bytes, choose, &mut out);
+        })?;
+        self.refuse_mismatches()
+    }
+
+    /// For the agent, with what is known of the classes of the class path.
+    pub(crate) fn prepared(&self) -> Prepared {
+        let descriptors = |of: &Vec<Signature>| of.iter().map(|one| one.descriptor.clone()).collect();
+        Prepared {
+            file: self.file.clone(),
+            text: self.text.clone(),
+            signatures: self.signatures.iter().map(descriptors).collect(),
+            found: self.found.clone(),
+            supers: self.known.supers(),
+        }
     }
 
     /// For the rewriter.
     pub(crate) fn rules(&self) -> Arc<Rules> {
         self.rules.clone()
+    }
+
+    /// The names of the rules, in their order.
+    pub(crate) fn rule_names(&self) -> impl Iterator<Item = &str> {
+        self.rules.rules().iter().map(|rule| rule.name.as_str())
     }
 
     /// Whether some rule passes the ids of methods.
@@ -92,11 +158,7 @@ impl Probes {
         &self.file
     }
 
-    /// What became of each rule, and why it fits nothing, if so.
-    ///
-    /// # Errors
-    /// Something that is passed does not fit what takes it.
-    pub(crate) fn outcomes(&self, units: &[Unit]) -> Result<Vec<Outcome<'_>>> {
+    fn refuse_mismatches(&self) -> Result<()> {
         let mismatches = self.rules.mismatches();
         if !mismatches.is_empty() {
             let lines: Vec<String> = mismatches
@@ -110,31 +172,80 @@ impl Probes {
             };
             return Err(usage(lines.join("\n") + &more));
         }
-        let tallies = self.rules.tallies();
-        let names = match tallies.iter().any(|tally| tally.places == 0) {
-            true => Names::of(units)?,
+        Ok(())
+    }
+
+    /// What became of each rule in the classes that were rewritten here.
+    ///
+    /// # Errors
+    /// Something that is passed does not fit what takes it.
+    pub(crate) fn outcomes(&self) -> Result<Vec<RuleOutcome>> {
+        self.refuse_mismatches()?;
+        let outcome = |(rule, tally): (&Rule, Tally)| RuleOutcome {
+            rule: rule.name.clone(),
+            chosen: tally.chosen,
+            methods: tally.methods,
+            places: tally.places,
+            left: tally.left.into_iter().map(|(reason, count)| (reason.to_owned(), count)).collect(),
+        };
+        Ok(self.rules.rules().iter().zip(self.rules.tallies()).map(outcome).collect())
+    }
+
+    /// Says what became of the rules, in their order; returns warnings of those that fit nothing, with names that may have been meant.
+    ///
+    /// # Errors
+    /// A class that cannot be read.
+    pub(crate) fn say(&self, outcomes: &[RuleOutcome], talk: &Talk) -> Result<Vec<String>> {
+        let names = match outcomes.iter().any(|outcome| outcome.places == 0) {
+            true => self.names()?,
             false => Names::default(),
         };
-        let outcome = |(rule, tally): (&'_ Rule, Tally)| {
-            let why = if tally.places == 0 { names.why(rule, &tally) } else { Vec::new() };
-            (tally, why)
-        };
-        let rules = self.rules.rules();
-        let outcomes = rules.iter().zip(tallies).map(outcome);
-        Ok(rules
-            .iter()
-            .zip(outcomes)
-            .map(|(rule, (tally, why))| Outcome { rule: &rule.name, tally, why })
-            .collect())
+        let mut warnings = Vec::new();
+        for (rule, outcome) in self.rules.rules().iter().zip(outcomes) {
+            let name = &rule.name;
+            if outcome.places == 0 {
+                let why = names.why(rule, outcome);
+                let why = why.iter().map(|why| format!("{}: rule '{name}' fits nothing: {why}", self.file));
+                warnings.extend(why);
+                continue;
+            }
+            let left =
+                if outcome.left.is_empty() { String::new() } else { format!("; left: {}", reasons(outcome)) };
+            let (places, methods) = (number(outcome.places, "place"), number(outcome.methods, "method"));
+            talk.note(format_args!("probe '{name}': {places} in {methods}{left}"));
+        }
+        Ok(warnings)
+    }
+
+    fn names(&self) -> Result<Names> {
+        let mut names = Names::default();
+        let mut add = |class: &ClassFile<'_>| names.add(class);
+        match self.subject {
+            Subject::Inputs(units) => visit_classes(units, &mut add)?,
+            Subject::Program => visit_class_path(&self.class_path, &mut add)?,
+        }
+        Ok(names)
     }
 }
 
-/// What became of a rule.
-pub(crate) struct Outcome<'r> {
-    pub(crate) rule: &'r str,
-    pub(crate) tally: Tally,
-    /// Why it fits nothing: sentences. None: it has a place.
-    pub(crate) why: Vec<String>,
+/// `2 static, 1 no-result`.
+fn reasons(outcome: &RuleOutcome) -> String {
+    let reasons: Vec<String> =
+        outcome.left.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    reasons.join(", ")
+}
+
+fn visit_class_path(class_path: &[String], visit: &mut dyn FnMut(&ClassFile<'_>)) -> Result<()> {
+    for address in class_path {
+        source::classes_of(address, &|_| true, &mut |class| {
+            if let Ok(class) = ClassFile::parse(class.bytes) {
+                visit(&class);
+            }
+            Ok(())
+        })
+        .with_context(|| "--class-path".to_owned())?;
+    }
+    Ok(())
 }
 
 /// A class whose methods are called.
@@ -158,7 +269,7 @@ impl Owner {
 }
 
 /// The methods that a rule may call.
-fn signatures(probe: &Probe, owner: Option<&Owner>) -> Result<Vec<Signature>, String> {
+fn signatures(probe: &Probe, owner: Option<&Owner>, subject: Subject<'_>) -> Result<Vec<Signature>, String> {
     let Probe { rule, descriptor, place } = probe;
     let class = rule.owner.replace('/', ".");
     let name = format!("{class}.{}", rule.method);
@@ -166,6 +277,10 @@ fn signatures(probe: &Probe, owner: Option<&Owner>) -> Result<Vec<Signature>, St
     let count = rule.with.len();
     let Some(owner) = owner else {
         return match descriptor {
+            _ if matches!(subject, Subject::Program) => wrong(format!(
+                "class {class} is not on the class path of the program, as far as its command tells; put it there, or name where it lies \
+                 with --class-path"
+            )),
             Some(descriptor) => Ok(vec![Signature { descriptor: descriptor.as_bytes().to_vec() }]),
             None => wrong(format!(
                 "class {class} is not among the inputs; name where it lies with --class-path, or write the descriptor of the method: \
@@ -236,7 +351,31 @@ fn count_types(mut inside: &[u8]) -> usize {
 }
 
 /// Classes and their supers.
-struct Known(Places);
+struct Known {
+    places: Places,
+    /// Those that somebody asked about.
+    asked: Mutex<BTreeSet<Box<[u8]>>>,
+}
+
+impl Known {
+    /// The supers of all classes of the class path, of all that was asked about, and of their supers; as the agent takes them.
+    fn supers(&self) -> BTreeMap<String, Vec<String>> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open: Vec<Box<[u8]>> = self.places.names().chain(&*asked).cloned().collect();
+        let mut known = BTreeMap::new();
+        while let Some(name) = open.pop() {
+            let key = mutf8::escape(&name);
+            if known.contains_key(&key) {
+                continue;
+            }
+            let Some(class) = self.places.find(&name) else { continue };
+            let above: Vec<&Box<[u8]>> = class.super_class.iter().chain(&class.interfaces).collect();
+            known.insert(key, above.iter().map(|name| mutf8::escape(name)).collect());
+            open.extend(above.into_iter().cloned());
+        }
+        known
+    }
+}
 
 impl fmt::Debug for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -246,6 +385,7 @@ impl fmt::Debug for Known {
 
 impl Hierarchy for Known {
     fn is_subclass(&self, class: &[u8], above: &[u8]) -> Option<bool> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(class.into());
         let mut open: Vec<Box<[u8]>> = vec![class.into()];
         let mut seen: HashSet<Box<[u8]>> = HashSet::new();
         let mut is_known = true;
@@ -256,7 +396,7 @@ impl Hierarchy for Known {
             if !seen.insert(name.clone()) {
                 continue;
             }
-            match self.0.find(&name) {
+            match self.places.find(&name) {
                 Some(class) => open.extend(class.super_class.iter().chain(&class.interfaces).cloned()),
                 None => is_known = false,
             }
@@ -279,12 +419,6 @@ struct Names {
 }
 
 impl Names {
-    fn of(units: &[Unit]) -> Result<Names> {
-        let mut names = Names::default();
-        visit_classes(units, &mut |class: &ClassFile<'_>| names.add(class))?;
-        Ok(names)
-    }
-
     fn add(&mut self, class: &ClassFile<'_>) {
         add_names(class, &mut self.declared);
         let pool = &class.pool;
@@ -320,14 +454,12 @@ impl Names {
     }
 
     /// Why a rule fits nothing: a sentence for each of its parts that does.
-    fn why(&self, rule: &Rule, tally: &Tally) -> Vec<String> {
-        let mut reasons = Vec::new();
-        if !tally.left.is_empty() {
-            let left: Vec<String> =
-                tally.left.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-            return vec![format!("all places were left ({})", left.join(", "))];
+    fn why(&self, rule: &Rule, outcome: &RuleOutcome) -> Vec<String> {
+        if !outcome.left.is_empty() {
+            return vec![format!("all places were left ({})", reasons(outcome))];
         }
-        if tally.chosen > 0 {
+        let mut reasons = Vec::new();
+        if outcome.chosen > 0 {
             let (what, of, names) = match &rule.at {
                 Kind::BeforeCall(of) | Kind::AfterCall(of) => {
                     ("call in these methods", of.text().to_owned(), &self.methods)

@@ -56,12 +56,17 @@ pub(crate) struct Opts {
 }
 
 impl Opts {
-    /// What was asked for, and the agent's library. `environment`: the variables that label the process.
+    /// What was asked for, and the agent's library. `has_probes`: with calls of the user's own methods. `environment`: the variables that label the process.
     ///
     /// # Errors
     /// Options that contradict each other or are not for the agent, and a library that is not there.
-    pub(crate) fn resolve(self, environment: impl Fn(&str) -> Option<String>, talk: &Talk) -> Result<Agent> {
-        let settings = Settings::resolve(self.settings, talk)?;
+    pub(crate) fn resolve(
+        self,
+        has_probes: bool,
+        environment: impl Fn(&str) -> Option<String>,
+        talk: &Talk,
+    ) -> Result<Agent> {
+        let settings = Settings::resolve(self.settings, has_probes, talk)?;
         if !settings.subclasses_of.is_empty() {
             return Err(usage(
                 "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
@@ -93,6 +98,7 @@ impl Opts {
             budget: self.budget,
             subgraph: false,
             armed: false,
+            probes: None,
         };
         agent.check_budget()?;
         Ok(agent)
@@ -115,6 +121,8 @@ pub(crate) struct Agent {
     pub(crate) subgraph: bool,
     /// Nothing is recorded before somebody asks for it.
     pub(crate) armed: bool,
+    /// Rules for calls of the user's own methods, prepared.
+    pub(crate) probes: Option<PathBuf>,
 }
 
 impl Agent {
@@ -165,6 +173,7 @@ impl Agent {
         let paths = [
             (keys::IDS, settings.ids.as_deref()),
             (keys::ACCOUNT, settings.report.as_deref()),
+            (keys::PROBES, self.probes.as_deref()),
             (keys::OUT, Some(&*out)),
             (keys::DUMP, self.dump.as_deref()),
         ];

@@ -105,6 +105,7 @@ impl Recorded {
         let mut found: BTreeMap<(String, String), HashSet<u32>> = BTreeMap::new();
         for line in text.lines().filter_map(Line::parse) {
             match line {
+                Line::Probe { .. } => {}
                 Line::Started(process) => _ = begun.insert(process),
                 Line::Ended(process) => _ = ended.insert(process),
                 Line::Unmatched { process, option, pattern } => {

@@ -173,7 +173,6 @@ impl Opts {
     }
 
     /// Whether classes are to be rewritten from the start of the virtual machine on.
-    #[cfg(target_os = "linux")]
     pub(crate) fn is_early(&self) -> bool {
         self.early
     }

@@ -28,6 +28,11 @@ impl Places {
         self.classes.entry(class.name.clone()).or_insert(class);
     }
 
+    /// The names of the classes that were added.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Box<[u8]>> {
+        self.classes.keys()
+    }
+
     /// Adds all classes of an archive, directory or class file. What cannot be read as a class is left out.
     pub(crate) fn add_all(&mut self, address: &str) -> Result<()> {
         source::classes_of(address, &|_| true, &mut |class| {

@@ -31,9 +31,21 @@ pub enum Absent {
     /// No way leads to the place.
     #[error("the code is never reached")]
     DeadCode,
+    /// Something that is passed has not the type that the called method takes.
+    #[error("what is passed does not fit the called method")]
+    Mismatch,
     /// Whether the class is below another one is not known.
     #[error("a class above this one is not known")]
     UnknownSuper,
+    /// The class loader of the class does not find the class whose method is called.
+    #[error("its class loader does not find the called class")]
+    NotVisible,
+    /// The class loader of the class cannot be asked for the class whose method is called.
+    #[error("its class loader cannot be asked for the called class")]
+    NotAsked,
+    /// A class of the JDK, which finds no class of a program.
+    #[error("classes of the JDK do not find the called class")]
+    JdkClass,
 }
 
 impl Absent {
@@ -49,7 +61,11 @@ impl Absent {
             Self::ThrownAway => "object-thrown-away",
             Self::CannotThrow => "cannot-throw",
             Self::DeadCode => "dead-code",
+            Self::Mismatch => "type-mismatch",
             Self::UnknownSuper => "super-not-known",
+            Self::NotVisible => "class-not-visible",
+            Self::NotAsked => "loader-not-asked",
+            Self::JdkClass => "jdk-class",
         }
     }
 }

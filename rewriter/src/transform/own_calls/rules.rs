@@ -133,6 +133,7 @@ impl Rules {
                         Given::Value(Value::Operand(_)) => target,
                         _ => "it",
                     };
+                    calls.leave(Absent::Mismatch);
                     return self.mismatch(rule, &name_of(method), format_args!(
                         "`{given}` is passed, and {whose} has no such argument; choose only methods that have it, such as CLASS.METHOD(TYPES)"
                     ));
@@ -140,14 +141,19 @@ impl Rules {
                 Err(absent) => return calls.leave(absent),
             }
         }
-        let Some(parameters) = self.choose(number, method, &types) else { return };
+        let Some(parameters) = self.choose(number, method, &types) else {
+            return calls.leave(Absent::Mismatch);
+        };
         let added = self.call(rule, method, target, parameters).and_then(|call| calls.add(at, call));
         match added {
             Ok(()) => {}
             Err(BadCall::Absent(absent)) => calls.leave(absent),
             // A row of the line number table may name no instruction.
             Err(BadCall::Pc(_)) => calls.leave(Absent::DeadCode),
-            Err(other) => self.mismatch(rule, &name_of(method), format_args!("{other}")),
+            Err(other) => {
+                calls.leave(Absent::Mismatch);
+                self.mismatch(rule, &name_of(method), format_args!("{other}"));
+            }
         }
     }
 
@@ -308,7 +314,10 @@ impl InsertCalls for Rules {
                 }
             }
             for (at, target) in rule.places(method, calls) {
-                self.place(number, method, calls, at, &target);
+                match self.hierarchy.finds(&rule.owner) {
+                    Ok(()) => self.place(number, method, calls, at, &target),
+                    Err(absent) => calls.leave(absent),
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Whether a value of one type can be passed for a parameter of another.
 
 use crate::class_file::mutf8;
+use crate::transform::own_calls::absent::Absent;
 use crate::transform::own_calls::places::kind;
 use std::fmt;
 
@@ -9,6 +10,14 @@ pub trait Hierarchy: fmt::Debug + Send + Sync {
     /// Whether every object of `class` is one of `above` (internal names, modified UTF-8; neither is an array); none, if a class that
     /// matters is not known.
     fn is_subclass(&self, class: &[u8], above: &[u8]) -> Option<bool>;
+
+    /// Whether the class that this thread rewrites finds the class `owner` (internal name), whose method a rule calls.
+    ///
+    /// # Errors
+    /// Why it does not; its places are left for this reason.
+    fn finds(&self, _owner: &str) -> Result<(), Absent> {
+        Ok(())
+    }
 }
 
 /// Whether a value of the type `passed` is one of the type `parameter`, by field descriptors; none, if that is not known. Nothing is

@@ -1,0 +1,154 @@
+//! `run --probes`: rules are read and tried on the class path before the program starts, and handed to the agent in a file.
+
+use crate::commands::run::agent::Agent;
+use crate::commands::run::class_path::{self, jdk_of, of_java};
+use crate::commands::verify::class_path::{jdk_on_path, open_jdk};
+use crate::io::exit::usage;
+use crate::io::talk::Talk;
+use crate::rewriting::probes::{Probes, Subject};
+use anyhow::{Context, Result};
+use instrument_control::run::{Line, RuleOutcome};
+use instrument_control::word::Record;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::NamedTempFile;
+
+/// The rules of a run.
+pub(crate) struct RunProbes {
+    probes: Probes<'static>,
+    /// What the agent reads: nobody but the user can.
+    prepared: NamedTempFile,
+}
+
+impl RunProbes {
+    /// Reads the rules, looks for the methods that they name on the class path of the command and of `more`, and tries them on all classes
+    /// there. `is_java`: the command is `java` itself.
+    ///
+    /// # Errors
+    /// Options that do not go with it, a wrong rule, and something that is passed and does not fit.
+    pub(crate) fn prepare(
+        rules: &Path,
+        more: Option<&OsString>,
+        command: &[OsString],
+        is_java: bool,
+        agent: &Agent,
+        talk: &Talk,
+    ) -> Result<RunProbes> {
+        check(agent)?;
+        let variable = |name: &str| std::env::var_os(name);
+        let words = command.get(1..).filter(|_| is_java).unwrap_or_default();
+        let mut paths = match is_java {
+            true => of_java(words, variable),
+            false => variable("CLASSPATH").iter().flat_map(std::env::split_paths).collect(),
+        };
+        paths.retain(|path| path.exists());
+        let (mut class_path, unreadable) = class_path::readable(&paths);
+        for said in unreadable {
+            talk.caution(format_args!("{said}; rules are not tried on what is there"));
+        }
+        let more = more.into_iter().flat_map(std::env::split_paths);
+        class_path.extend(more.map(|path| path.display().to_string()));
+        let of_command = command.first().filter(|_| is_java).and_then(|java| jdk_of(java));
+        let home = of_command.or_else(|| variable("JAVA_HOME").map(PathBuf::from)).or_else(jdk_on_path);
+        let jdk = home.map(|home| open_jdk(&home).map(Arc::new)).transpose()?;
+        let probes = Probes::open(rules, Subject::Program, &class_path, jdk)?;
+        probes.try_out(&agent.settings.filter)?;
+        let mut prepared = NamedTempFile::new().context("a file for the rules of --probes")?;
+        let bytes = probes.prepared().write().map_err(anyhow::Error::msg)?;
+        prepared.write_all(&bytes).context("a file for the rules of --probes")?;
+        Ok(RunProbes { probes, prepared })
+    }
+
+    /// The file for the agent.
+    pub(crate) fn path(&self) -> &Path {
+        self.prepared.path()
+    }
+
+    /// Says what became of the rules in all processes; returns warnings of those that fit nothing.
+    ///
+    /// # Errors
+    /// A class of the class path that cannot be read any more.
+    pub(crate) fn say(&self, processes: &Path, talk: &Talk) -> Result<Vec<String>> {
+        let (outcomes, silent) = outcomes(&fs::read_to_string(processes).unwrap_or_default());
+        let mut warnings: Vec<String> = silent
+            .iter()
+            .map(|process| {
+                format!("what became of the rules of --probes in process {process} is not known: it ended without a word")
+            })
+            .collect();
+        let of_rule = |rule: &str| outcomes.get(rule).cloned().unwrap_or_default();
+        let outcomes: Vec<RuleOutcome> = self.probes.rule_names().map(of_rule).collect();
+        // Of a rule that fits nothing in the others nobody knows, either.
+        let told = self.probes.say(&outcomes, talk)?;
+        if silent.is_empty() {
+            warnings.extend(told);
+        }
+        Ok(warnings)
+    }
+}
+
+/// What the agent would refuse, or could not do.
+fn check(agent: &Agent) -> Result<()> {
+    let reason = if agent.recording.is_early() {
+        "--early rewrites classes before your methods can be called; leave out --early"
+    } else if agent.armed {
+        "--armed starts the program without any rewritten class; leave out --armed"
+    } else if agent.budget.is_some() {
+        "--budget excludes methods as the program runs, and with them the calls in them; leave out --budget, and name with --exclude what \
+         is not to be recorded"
+    } else if agent.settings.record == Record::Off {
+        "--record off leaves the program as it is; leave it out: with --probes nothing else is recorded unless --transform asks for it"
+    } else {
+        return Ok(());
+    };
+    Err(usage(format!("--probes: {reason}")))
+}
+
+/// The outcomes of rules over all processes, by name; and the processes that said nothing of them before they ended.
+fn outcomes(text: &str) -> (BTreeMap<String, RuleOutcome>, Vec<u32>) {
+    let mut sums: BTreeMap<String, RuleOutcome> = BTreeMap::new();
+    let (mut started, mut told) = (Vec::new(), HashSet::new());
+    for line in text.lines().filter_map(Line::parse) {
+        match line {
+            Line::Started(process) => started.push(process),
+            Line::Probe { process, outcome } => {
+                let Ok(outcome) = serde_json::from_str::<RuleOutcome>(outcome) else { continue };
+                told.insert(process);
+                let sum = sums.entry(outcome.rule.clone()).or_default();
+                sum.rule = outcome.rule;
+                sum.chosen += outcome.chosen;
+                sum.methods += outcome.methods;
+                sum.places += outcome.places;
+                for (reason, count) in outcome.left {
+                    *sum.left.entry(reason).or_default() += count;
+                }
+            }
+            _ => {}
+        }
+    }
+    started.retain(|process| !told.contains(process));
+    (sums, started)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_summed_over_processes() {
+        let outcome = |places: u64| {
+            let left = BTreeMap::from([("static".to_owned(), 1)]);
+            let rule = "a b".to_owned();
+            serde_json::to_string(&RuleOutcome { rule, chosen: 3, methods: 2, places, left }).unwrap()
+        };
+        let text = format!("7\n8\n9\n7 probe {}\n7 ended\n8 probe {}\n8 ended\n", outcome(4), outcome(5));
+        let (sums, silent) = outcomes(&text);
+        assert_eq!(silent, [9]);
+        let sum = &sums["a b"];
+        assert_eq!((sum.places, sum.methods, sum.chosen, sum.left["static"]), (9, 4, 6, 2));
+    }
+}
