@@ -5,6 +5,7 @@
 //! name = "prices"                            # what messages and the account call it
 //! at = "return"                              # entry, return, throw, before-call, after-call, get, put, new, line
 //! in = ["com.acme.Shop#price*"]              # patterns of methods; without it, all methods
+//! not-in = "com.acme.Shop#priceOf"           # but not these
 //! calls = "com.acme.Probes.price"            # a public static method that returns nothing
 //! with = ["this", "argument 1", "result", { text = "EUR" }]
 //!
@@ -66,6 +67,7 @@ struct Entry {
     name: Spanned<String>,
     at: Spanned<String>,
     r#in: Option<Spanned<toml::Value>>,
+    not_in: Option<Spanned<toml::Value>>,
     of: Option<Spanned<String>>,
     line: Option<Spanned<u16>>,
     annotated: Option<Spanned<toml::Value>>,
@@ -149,6 +151,7 @@ fn read(entry: Entry, place: String) -> Result<Probe, Wrong> {
         name,
         at: kind,
         methods: patterns(entry.r#in)?,
+        except: patterns(entry.not_in)?,
         annotated: classes(entry.annotated)?,
         class_annotated: classes(entry.class_annotated)?,
         subclasses_of: supers,
@@ -383,7 +386,9 @@ mod tests {
         let probes = parse(&example(), "p.toml").unwrap();
         let [prices, statements, line] = &probes[..] else { panic!("{probes:?}") };
         assert_eq!((prices.rule.owner.as_str(), prices.rule.method.as_str()), ("com/acme/Probes", "price"));
-        assert_eq!(prices.place, "p.toml:5:9");
+        assert_eq!(prices.place, "p.toml:6:9");
+        let fits = |patterns: &[Pattern]| patterns[0].matches(b"com/acme/Shop", b"priceOf", b"()I");
+        assert!(fits(&prices.rule.methods) && fits(&prices.rule.except));
         let with = [
             Given::Value(Value::This),
             Given::Value(Value::Argument(0)),

@@ -18,7 +18,7 @@ use crate::rewrite::{
 use crate::survey::{MethodSurvey, Survey, SurveyBuffers};
 use crate::transform::hooks::Reach;
 use crate::transform::own_calls::InsertCalls;
-use instrument_names::id_map::{self, IdMap, MethodInfo};
+use instrument_names::id_map::{self, IdMap};
 use instrument_names::pattern::MethodQuery;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -154,6 +154,8 @@ pub struct Instrumenter<'a> {
     regions: Arc<[Region]>,
     remote_methods: Option<Arc<RemoteMethods>>,
     own_calls: Option<Arc<dyn InsertCalls>>,
+    /// See [`insert_calls_everywhere`](Self::insert_calls_everywhere).
+    calls_everywhere: bool,
     region_records: Vec<RegionRecord>,
     /// Patterns, and whether a method has matched.
     watched: Vec<(MethodQuery, bool)>,
@@ -190,6 +192,8 @@ pub struct Plan {
     chosen: Option<Vec<bool>>,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     ids: Vec<u32>,
+    /// For each surveyed method that is left but for calls of one's own the id that these pass; empty, if there is none.
+    calls: Vec<Option<u32>>,
     /// The methods whose calls are recorded where it makes them.
     library_calls: Vec<RecordedCall>,
     result: OnceLock<(Outcome, Vec<MethodReport>)>,
@@ -238,6 +242,7 @@ impl<'a> Instrumenter<'a> {
             regions: Arc::default(),
             remote_methods: None,
             own_calls: None,
+            calls_everywhere: false,
             region_records: Vec::new(),
             watched: Vec::new(),
             found: Vec::new(),
@@ -296,6 +301,11 @@ impl<'a> Instrumenter<'a> {
     /// Inserts calls of one's own as well.
     pub fn insert_calls(&mut self, inserter: Arc<dyn InsertCalls>) {
         self.own_calls = Some(inserter);
+    }
+
+    /// Inserts them also into methods that the filter leaves out, or [`Plan::choose`]: those choose what is recorded then.
+    pub fn insert_calls_everywhere(&mut self) {
+        self.calls_everywhere = true;
     }
 
     /// What became of the code regions since this was called.
@@ -476,6 +486,42 @@ impl<'a> Instrumenter<'a> {
         self.arrays_everywhere && reason != filter::SkipReason::OwnRuntime
     }
 
+    /// Whether a class that the filter leaves out for this reason is rewritten for calls of one's own.
+    fn is_for_calls(&self, reason: filter::SkipReason, survey: &Survey, class: &[u8]) -> bool {
+        reason != filter::SkipReason::OwnRuntime
+            && survey.methods.iter().any(|method| self.is_called_in(survey, method, class))
+    }
+
+    /// Whether a method may get calls of one's own even if it is left.
+    fn is_called_in(&self, survey: &Survey, method: &MethodSurvey, class: &[u8]) -> bool {
+        let inserter = self.own_calls.as_ref().filter(|_| self.calls_everywhere && method.has_code);
+        inserter.is_some_and(|calls| {
+            calls.concerns(survey.name(class), method.name(class), method.descriptor(class))
+        })
+    }
+
+    /// Which methods that are left get calls of one's own, with the id that these pass, or none.
+    fn admit_calls(&mut self, plan: &mut Plan, class: &[u8]) {
+        let Ok(survey) = &plan.survey else { return };
+        let methods = survey.methods.iter().zip(&plan.ids);
+        let wanted: Vec<bool> =
+            methods.map(|(method, id)| *id == LEFT && self.is_called_in(survey, method, class)).collect();
+        if !wanted.contains(&true) {
+            return;
+        }
+        let pass_ids = self.own_calls.as_ref().is_some_and(|calls| calls.pass_ids());
+        let class_ids = match pass_ids {
+            true => self.ids.begin_class(survey.name(class), survey.source(class)).ok(),
+            false => None,
+        };
+        for (method, wanted) in survey.methods.iter().zip(wanted) {
+            let id =
+                class_ids.filter(|_| wanted).and_then(|of| self.ids.assign(of, &method.info(class)).ok());
+            self.used.extend(id);
+            plan.calls.push(wanted.then_some(id.unwrap_or(LEFT)));
+        }
+    }
+
     fn account(&mut self, at: &Location<'_>, mut plan: Plan, rewritten: bool) {
         let totals = &mut self.totals;
         totals.classes += 1;
@@ -550,11 +596,13 @@ impl<'a> Instrumenter<'a> {
         );
         rewriter.set_remote_methods(self.remote_methods.clone());
         rewriter.insert_calls(self.own_calls.clone());
-        let mut ids = plan.ids.iter().filter(|id| **id != WITHOUT_CODE);
+        let calls = plan.calls.iter().copied().chain(std::iter::repeat(None));
+        let mut ids = plan.ids.iter().zip(calls).filter(|(id, _)| **id != WITHOUT_CODE);
         let left = if self.arrays_everywhere { Choice::Arrays } else { Choice::Leave };
         let choose = |_: &MethodRef<'_>| match ids.next() {
-            None | Some(&LEFT) => left,
-            Some(id) => Choice::Rewrite(*id),
+            Some((&LEFT, Some(id))) => Choice::Calls(id),
+            None | Some((&LEFT, None)) => left,
+            Some((id, _)) => Choice::Rewrite(*id),
         };
         let outcome = rewriter.rewrite(class, choose, out);
         let mut reports = rewriter.reports().to_vec();
@@ -699,7 +747,9 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 }
             }
             Ok(survey) => match (self.filter.class(survey.name(class)), survey.refusal) {
-                (ClassVerdict::Skip(reason), _) if !self.is_for_arrays(reason) => {
+                (ClassVerdict::Skip(reason), _)
+                    if !self.is_for_arrays(reason) && !self.is_for_calls(reason, survey, class) =>
+                {
                     Verdict::Leave(reason.name())
                 }
                 (_, Some(reason)) => Verdict::Leave(reason.as_str()),
@@ -719,6 +769,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             without_wrapper: SkipReason::NoCode,
             chosen: None,
             ids: Vec::new(),
+            calls: Vec::new(),
             result: OnceLock::new(),
             regions: OnceLock::new(),
             record: OnceLock::new(),
@@ -730,10 +781,10 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         let name = survey.name(class);
         let verdict = self.filter.class(name);
         if matches!(verdict, ClassVerdict::Skip(_)) {
-            // Rewritten for its arrays alone.
+            // Rewritten for its arrays and for calls of one's own alone.
             let id = |has_code: bool| if has_code { LEFT } else { WITHOUT_CODE };
             plan.ids = survey.methods.iter().map(|method| id(method.has_code)).collect();
-            return;
+            return self.admit_calls(plan, class);
         }
         let by_method = verdict == ClassVerdict::ByMethod || self.filter.looks_for_methods();
         let Ok(class_ids) = self.ids.begin_class(name, survey.source(class)) else { return };
@@ -746,17 +797,14 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             let (name_of, descriptor) = (method.name(class), method.descriptor(class));
             let chosen = plan.chosen.as_ref().is_none_or(|chosen| chosen[position]);
             let wanted = chosen && (!by_method || self.filter.method(name, name_of, descriptor).is_ok());
-            let info = MethodInfo {
-                name: name_of,
-                descriptor,
-                line: u32::from(method.line),
-                flags: u32::from(method.access_flags),
-                fingerprint: method.fingerprint,
+            let id = match wanted {
+                true => self.ids.assign(class_ids, &method.info(class)).unwrap_or(LEFT),
+                false => LEFT,
             };
-            let id = if wanted { self.ids.assign(class_ids, &info).unwrap_or(LEFT) } else { LEFT };
             self.use_id(id, name, name_of, descriptor);
             plan.ids.push(id);
         }
+        self.admit_calls(plan, class);
         if plan.library_calls.is_empty() {
             return;
         }

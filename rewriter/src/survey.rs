@@ -5,6 +5,7 @@ use crate::class_file::opcode::{self, INFO, Operands};
 use crate::class_file::{ClassFile, CodeAttribute, ConstantPool, Tag, member};
 use crate::error::ClassError;
 use crate::rewrite::{SkipReason, may_have_code, refusal};
+use instrument_names::id_map::MethodInfo;
 
 /// A stretch of the class file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +125,17 @@ impl MethodSurvey {
     /// Descriptor.
     pub fn descriptor<'a>(&self, class: &'a [u8]) -> &'a [u8] {
         self.descriptor.of(class)
+    }
+
+    /// What the id map keeps.
+    pub fn info<'a>(&self, class: &'a [u8]) -> MethodInfo<'a> {
+        MethodInfo {
+            name: self.name(class),
+            descriptor: self.descriptor(class),
+            line: u32::from(self.line),
+            flags: u32::from(self.access_flags),
+            fingerprint: self.fingerprint,
+        }
     }
 }
 

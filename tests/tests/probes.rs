@@ -138,6 +138,31 @@ fn probes_go_together_with_the_recording() -> Result<()> {
     Ok(())
 }
 
+/// What is recorded is chosen apart from what rules choose.
+#[test]
+fn methods_that_are_not_recorded_get_calls() -> Result<()> {
+    let place = Place::new()?;
+    let options =
+        ["--transform", "method-events", "--include", "com.acme.Victim$Ledger", "--account", "account.jsonl"];
+    let done = place.rewrite(&rules("rules.toml")?, &options)?;
+    ensure!(done.status.success(), "{}", text(&done.stderr));
+    let account = fs::read_to_string(place.path("account.jsonl"))?;
+    let rows = account.lines().filter(|line| line.starts_with("{\"kind\":\"probe\""));
+    as_blessed("account.jsonl", &rows.map(|row| format!("{row}\n")).collect::<String>())?;
+    let recorded = account
+        .lines()
+        .filter(|line| line.contains("\"kind\":\"method\"") && line.contains("\"outcome\":\"rewritten\""));
+    ensure!(
+        recorded.clone().count() == 2 && recorded.clone().all(|line| line.contains("Ledger")),
+        "{account}"
+    );
+    for jdk in kits()? {
+        let said = place.run(&jdk, "out")?;
+        as_blessed("stdout", &said)?;
+    }
+    Ok(())
+}
+
 /// What is said of each rule that is wrong, alone in its file.
 #[test]
 fn wrong_rules_are_refused_or_named() -> Result<()> {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
@@ -22,7 +23,8 @@ impl Place {
     fn new() -> Result<Place> {
         let place = Place { folder: tempfile::tempdir()? };
         place.compile("app", &["Victim.java", "Probes.java"])?;
-        place.compile("host", &["host/Host.java", "host/Base.java", "host/Called.java"])?;
+        place
+            .compile("host", &["host/Host.java", "host/Base.java", "host/Called.java", "host/Lines.java"])?;
         place.compile("plugin", &["host/Plugin.java"])?;
         Ok(place)
     }
@@ -126,6 +128,66 @@ fn the_counts_of_methods_are_those_without_rules() -> Result<()> {
         ensure!(items == Some(8) && !without.contains_key("com.acme.Victim$Item.toString"), "{items:?}");
         ensure!(with == without, "Java {}: {with:?}, without rules {without:?}", jre.version);
     }
+    Ok(())
+}
+
+/// Methods that are not recorded get their calls all the same: those that are left out from the start, and those that are excluded later.
+#[test]
+fn methods_that_are_not_recorded_get_calls() -> Result<()> {
+    const RULE: &str = r#"
+        [[probe]]
+        name = "steps"
+        at = "entry"
+        in = "host.Lines"
+        not-in = "host.Lines#main:host.Lines#<init>"
+        calls = "host.Called.called"
+        with = ["method"]
+    "#;
+    let place = Place::new()?;
+    let jre = jre::newest()?;
+    let only = ["--transform", "method-events", "--include", "com.acme.Victim$Ledger"];
+    let done = place.java(&jre, &source("rules.toml"), &only, &VICTIM)?;
+    ensure!(text(&done.stdout) == fs::read_to_string(source("stdout"))?, "{}", text(&done.stderr));
+    let methods = subject::profile(place.folder.path())?;
+    let counts: BTreeMap<&str, u64> = methods.iter().map(|one| (&*one.name, one.entries)).collect();
+    let called: Vec<_> = counts.iter().filter(|(_, count)| **count > 0).collect();
+    let expected = [(&"com.acme.Victim$Ledger.<init>", &1), (&"com.acme.Victim$Ledger.enter", &1)];
+    ensure!(called == expected, "{counts:?}");
+
+    fs::write(place.path("steps.toml"), RULE)?;
+    let mut run = call()?;
+    run.current_dir(place.folder.path()).env("XDG_RUNTIME_DIR", place.folder.path());
+    run.args(["run", "--probes", "steps.toml", "--transform", "method-events", "-o", "steps.iprof", "--"]);
+    run.args([&*program(&jre), "-cp", "host", "host.Lines"]);
+    let mut child = run.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut input = child.stdin.take().context("a pipe")?;
+    let mut output = BufReader::new(child.stdout.take().context("a pipe")?);
+    let mut line = || -> Result<String> {
+        let mut line = String::new();
+        output.read_line(&mut line)?;
+        Ok(line)
+    };
+    let process = line()?;
+    writeln!(input)?;
+    ensure!((line()?, line()?) == ("  # host.Lines.step()\n".to_owned(), "step\n".to_owned()));
+    let mut ctl = call()?;
+    ctl.env("XDG_RUNTIME_DIR", place.folder.path()).args([
+        "ctl",
+        process.trim(),
+        "exclude",
+        "host.Lines#step",
+    ]);
+    ctl.run_quietly()?;
+    writeln!(input)?;
+    ensure!((line()?, line()?) == ("  # host.Lines.step()\n".to_owned(), "step\n".to_owned()));
+    drop(input);
+    let errors = text(&child.wait_with_output()?.stderr);
+    ensure!(errors.contains("probe 'steps': 1 place in 1 method\n"), "{errors}");
+    let profile = tempfile::tempdir()?;
+    fs::copy(place.path("steps.iprof"), profile.path().join("steps.iprof"))?;
+    let methods = subject::profile(profile.path())?;
+    let step = methods.iter().find(|method| method.name == "host.Lines.step").context("a method")?;
+    ensure!(step.entries == 1, "one call before it was excluded: {step:?}");
     Ok(())
 }
 
@@ -233,7 +295,6 @@ fn options_that_do_not_go_with_rules_are_refused() -> Result<()> {
             "--probes: --early rewrites classes before your methods can be called; leave out --early",
         ),
         ("--armed", "--probes: --armed starts the program without any rewritten class; leave out --armed"),
-        ("--budget=3%", "--probes: --budget excludes methods as the program runs"),
         ("--record=off", "--probes: --record off leaves the program as it is"),
     ] {
         let done = place.run(&["--probes", &rules, option], &command)?;

@@ -60,11 +60,6 @@ impl LoadHook {
     /// There are too many rules.
     pub(crate) fn change(&self, excluded: bool, patterns: Vec<Pattern>) -> Result<Changed, String> {
         let mut changed = Changed::default();
-        if excluded && self.probes.is_some() {
-            return Err("methods that are excluded now would lose the calls that --probes has inserted; leave them out when the program \
-                        starts, with --exclude"
-                .to_owned());
-        }
         let mut instrumenter = self.instrumenter.write().unwrap_or_else(PoisonError::into_inner);
         let Some(instrumenter) = instrumenter.as_mut() else { return Ok(changed) };
         let rewritten = self.rewritten.lock().unwrap_or_else(PoisonError::into_inner);

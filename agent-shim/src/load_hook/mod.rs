@@ -169,6 +169,7 @@ impl LoadHook {
         let probes = probes.transpose()?;
         if let Some(probes) = &probes {
             instrumenter.insert_calls(probes.clone());
+            instrumenter.insert_calls_everywhere();
         }
         if let Some(report) = report.clone() {
             instrumenter.observe(Box::new(move |_, record| {

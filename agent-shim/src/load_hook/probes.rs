@@ -200,6 +200,10 @@ impl InsertCalls for OwnProbes {
         self.rules.concerns(class, name, descriptor)
     }
 
+    fn pass_ids(&self) -> bool {
+        self.rules.pass_ids()
+    }
+
     fn insert(&self, method: &Method<'_>, calls: &mut Calls<'_>) {
         if !CURRENT.with_borrow(|current| current.is_of_the_jdk) {
             self.rules.insert(method, calls);

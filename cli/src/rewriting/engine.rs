@@ -157,6 +157,7 @@ pub(crate) fn run(
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
     if let Some(inserter) = &settings.own_calls {
         instrumenter.insert_calls(inserter.clone());
+        instrumenter.insert_calls_everywhere();
     }
     if sink.wants_records() {
         let records = records.clone();

@@ -1,28 +1,27 @@
 //! `--probes`: the rules of a file, the methods that they call, and what became of them.
 
+mod names;
+
 use crate::commands::verify::class_path::Places;
 use crate::io::exit::usage;
 use crate::io::source;
 use crate::io::talk::Talk;
 use crate::io::words::number;
-use crate::rewriting::engine::{add_names, visit_classes};
+use crate::rewriting::engine::visit_classes;
 use crate::rewriting::unit::Unit;
 use anyhow::{Context, Result};
-use instrument_analysis::session::lookup::{Given as Pattern, nothing_fits};
 use instrument_control::probes::{self, Prepared, Probe};
 use instrument_control::run::RuleOutcome;
 use instrument_names::mutf8;
 use instrument_names::nearest::did_you_mean;
 use instrument_names::signature;
-use instrument_rewriter::class_file::annotation::annotation_types;
-use instrument_rewriter::class_file::{Attributes, ClassFile, ConstantPool, Tag};
-use instrument_rewriter::filter::{ClassVerdict, Filter};
-use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodRef, Transforms};
-use instrument_rewriter::transform::own_calls::rules::{
-    Given, Hierarchy, Kind, Rule, Rules, Signature, Tally,
-};
+use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, Transforms};
+use instrument_rewriter::transform::own_calls::InsertCalls;
+use instrument_rewriter::transform::own_calls::rules::{Hierarchy, Rule, Rules, Signature, Tally};
 use instrument_verifier::hierarchy::{ClassPath, Summary, flags};
 use instrument_verifier::jdk::Jdk;
+use names::{Names, reasons};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::Path;
@@ -105,23 +104,14 @@ impl<'u> Probes<'u> {
     ///
     /// # Errors
     /// Something that is passed does not fit what takes it.
-    pub(crate) fn try_out(&self, filter: &Filter) -> Result<()> {
+    pub(crate) fn try_out(&self) -> Result<()> {
         let mut rewriter = ClassRewriter::new(Transforms::NONE);
         rewriter.insert_calls(Some(self.rules()));
         let mut out = Vec::new();
         visit_class_path(&self.class_path, &mut |class| {
-            let name = class.name().unwrap_or_default();
-            let verdict = filter.class(name);
-            if matches!(verdict, ClassVerdict::Skip(_)) {
-                return;
-            }
-            let choose = |method: &MethodRef<'_>| match filter.method(name, method.name, method.descriptor) {
-                Ok(()) => Choice::Rewrite(1),
-                Err(_) => Choice::Leave,
-            };
             out.clear();
             // What is no complete class, the virtual machine does not load either.
-            let _ = rewriter.rewrite(class.bytes, choose, &mut out);
+            let _ = rewriter.rewrite(class.bytes, |_| Choice::Rewrite(1), &mut out);
         })?;
         self.refuse_mismatches()
     }
@@ -150,7 +140,7 @@ impl<'u> Probes<'u> {
 
     /// Whether some rule passes the ids of methods.
     pub(crate) fn pass_ids(&self) -> bool {
-        self.rules.rules().iter().any(|rule| rule.with.contains(&Given::Id))
+        self.rules.pass_ids()
     }
 
     /// The file, as it was named.
@@ -226,13 +216,6 @@ impl<'u> Probes<'u> {
         }
         Ok(names)
     }
-}
-
-/// `2 static, 1 no-result`.
-fn reasons(outcome: &RuleOutcome) -> String {
-    let reasons: Vec<String> =
-        outcome.left.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-    reasons.join(", ")
 }
 
 fn visit_class_path(class_path: &[String], visit: &mut dyn FnMut(&ClassFile<'_>)) -> Result<()> {
@@ -402,112 +385,5 @@ impl Hierarchy for Known {
             }
         }
         is_known.then_some(false)
-    }
-}
-
-/// What rules that fit nothing may have meant.
-#[derive(Default)]
-struct Names {
-    /// Classes and methods.
-    declared: Vec<String>,
-    /// Methods and fields that code names.
-    methods: BTreeSet<String>,
-    fields: BTreeSet<String>,
-    /// Classes that code names.
-    classes: BTreeSet<String>,
-    annotations: BTreeSet<String>,
-}
-
-impl Names {
-    fn add(&mut self, class: &ClassFile<'_>) {
-        add_names(class, &mut self.declared);
-        let pool = &class.pool;
-        for index in pool.indices() {
-            if let Ok(name) = pool.class_name(index) {
-                self.classes
-                    .insert(signature::java_class(&mutf8::escape(name).replace('/', ".")).into_owned());
-            }
-            let Ok(member) = pool.member_ref(index) else { continue };
-            let class = mutf8::escape(member.class).replace('/', ".");
-            let name = format!("{class}.{}", mutf8::escape(member.name));
-            match member.tag {
-                Tag::Fieldref => self.fields.insert(name),
-                _ => self.methods.insert(name + &mutf8::escape(member.descriptor)),
-            };
-        }
-        self.add_annotations(class.attributes(), pool);
-        let mut methods = class.methods();
-        while let Ok(Some(method)) = methods.next() {
-            self.add_annotations(method.attributes(), pool);
-        }
-    }
-
-    fn add_annotations(&mut self, mut attributes: Attributes<'_>, pool: &ConstantPool<'_>) {
-        while let Ok(Some(attribute)) = attributes.next() {
-            if pool.utf8_or_empty(attribute.name_index).ends_with(b"visibleAnnotations") {
-                for index in annotation_types(attribute.info).unwrap_or_default() {
-                    let of = mutf8::escape(pool.utf8_or_empty(index)).replace('/', ".");
-                    self.annotations.insert(of.trim_start_matches('L').trim_end_matches(';').to_owned());
-                }
-            }
-        }
-    }
-
-    /// Why a rule fits nothing: a sentence for each of its parts that does.
-    fn why(&self, rule: &Rule, outcome: &RuleOutcome) -> Vec<String> {
-        if !outcome.left.is_empty() {
-            return vec![format!("all places were left ({})", reasons(outcome))];
-        }
-        let mut reasons = Vec::new();
-        if outcome.chosen > 0 {
-            let (what, of, names) = match &rule.at {
-                Kind::BeforeCall(of) | Kind::AfterCall(of) => {
-                    ("call in these methods", of.text().to_owned(), &self.methods)
-                }
-                Kind::Get(of) | Kind::Put(of) => {
-                    ("such access of a field in these methods", of.text().to_owned(), &self.fields)
-                }
-                Kind::New(of) => {
-                    let texts: Vec<&str> = of.each().map(|(text, _)| text).collect();
-                    ("object that these methods make", texts.join(":"), &self.classes)
-                }
-                Kind::Line(line) => return vec![format!("the code of these methods has no line {line}")],
-                _ => return vec!["there is no such place in these methods".to_owned()],
-            };
-            return vec![nothing_fits(Pattern { name: "`of`", what }, &of, names)];
-        }
-        let declared = |text: &str| self.declared.iter().any(|name| name == text);
-        for pattern in
-            rule.methods.iter().filter(|pattern| !self.declared.iter().any(|name| pattern.matches_name(name)))
-        {
-            let given = Pattern { name: "`in`", what: "class and no method" };
-            reasons.push(nothing_fits(given, pattern.text(), &self.declared));
-        }
-        for (name, patterns) in
-            [("`annotated`", &rule.annotated), ("`class-annotated`", &rule.class_annotated)]
-        {
-            for pattern in
-                patterns.iter().filter(|pattern| !self.annotations.iter().any(|of| pattern.matches_name(of)))
-            {
-                reasons.push(nothing_fits(
-                    Pattern { name, what: "annotation" },
-                    pattern.text(),
-                    &self.annotations,
-                ));
-            }
-        }
-        for class in rule.subclasses_of.iter().map(|class| class.replace('/', ".")) {
-            if !declared(&class) && !self.classes.contains(&class) {
-                reasons.push(format!(
-                    "no input names the class {class} of `subclasses-of`{}",
-                    did_you_mean(&class, &self.classes)
-                ));
-            }
-        }
-        if reasons.is_empty() {
-            reasons
-                .push("no method with code has all that it asks for, or options leave them out".to_owned());
-        }
-        reasons
     }
 }

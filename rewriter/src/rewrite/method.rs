@@ -85,7 +85,8 @@ impl MethodRewriter {
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
-        let library_calls = if transforms == Transforms::ARRAYS { &[][..] } else { &calls.library_calls };
+        let is_left = transforms == Transforms::ARRAYS || transforms == Transforms::NONE;
+        let library_calls = if is_left { &[][..] } else { &calls.library_calls };
         let class_name = class.name().map_err(|_| SkipReason::BadCode)?;
         let own_calls =
             own_calls.filter(|inserter| inserter.concerns(class_name, method.name, method.descriptor));

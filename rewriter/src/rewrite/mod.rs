@@ -285,16 +285,21 @@ impl ClassRewriter {
                     _ => {
                         let left = RegionFault::MethodLeft(SkipReason::Excluded.as_str());
                         self.report_regions(&regions, |_| Err(left.clone()));
-                        if chosen != Some(Choice::Arrays) {
-                            continue;
+                        match chosen {
+                            Some(Choice::Arrays) => (0, Transforms::ARRAYS, Vec::new()),
+                            Some(Choice::Calls(id)) if self.transforms.array_allocation => {
+                                (id, Transforms::ARRAYS, Vec::new())
+                            }
+                            Some(Choice::Calls(id)) => (id, Transforms::NONE, Vec::new()),
+                            _ => continue,
                         }
-                        (0, Transforms::ARRAYS, Vec::new())
                     }
                 };
                 let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
                 let is_remote = !served.is_empty()
                     && method.access_flags & (ACC_PUBLIC | ACC_STATIC) == ACC_PUBLIC
                     && served.contains(&(method.name.into(), method.descriptor.into()));
+                let is_left = !matches!(chosen, Some(Choice::Rewrite(_)));
                 // What is left is not told of, but for its arrays.
                 let own_calls = inserter.as_deref().filter(|_| chosen != Some(Choice::Arrays));
                 let request = Request { id, transforms, is_remote, regions: &located, own_calls };
@@ -314,7 +319,7 @@ impl ClassRewriter {
                         copied = attribute.end();
                         rewritten += u32::from(changed);
                         self.own_placed.append(&mut self.method.own_placed);
-                        if !changed && chosen != Some(Choice::Arrays) {
+                        if !changed && !is_left {
                             self.reports.push(MethodReport { index, event: MethodEvent::Unchanged });
                         }
                         self.method.report(index, &mut self.reports);

@@ -23,6 +23,9 @@ pub enum Choice {
     Rewrite(u32),
     /// No event of it is recorded, but what it makes is: `array_allocation` and nothing else.
     Arrays,
+    /// Only calls of one's own ([`insert_calls`](super::ClassRewriter::insert_calls)) are inserted, which get this id, and what `array_allocation`
+    /// inserts.
+    Calls(u32),
     /// Leave it: a filter wants so.
     Leave,
 }

@@ -83,6 +83,11 @@ pub trait InsertCalls: fmt::Debug + Send + Sync {
         true
     }
 
+    /// Whether calls pass [`Method::id`]: methods that are left but for these calls get one then.
+    fn pass_ids(&self) -> bool {
+        true
+    }
+
     /// Called for each class that was rewritten or left unchanged: what became of the calls that [`insert`](Self::insert) has added to it
     /// under a number.
     fn inserted(&self, _placed: &[Placed]) {}

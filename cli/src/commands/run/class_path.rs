@@ -298,7 +298,7 @@ mod tests {
                 paths.map(|path| path.strip_prefix(folder.path()).unwrap().to_str().unwrap().to_owned());
             names.collect::<Vec<_>>()
         };
-        assert_eq!(names(&["-jar".into(), at("app.jar").into()]), ["app.jar", "lib/b c.jar", "lib/classes/"]);
+        assert_eq!(names(&["-jar".into(), at("app.jar").into()]), ["app.jar", "lib/b c.jar", "lib/classes"]);
         assert_eq!(names(&["-cp".into(), at("lib/*").into(), "M".into()]), ["lib/b c.jar", "lib/d.JAR"]);
         assert_eq!(
             names(&["-p".into(), at("lib").into(), "-m".into(), "a".into()]),

@@ -56,7 +56,7 @@ impl RunProbes {
         let home = of_command.or_else(|| variable("JAVA_HOME").map(PathBuf::from)).or_else(jdk_on_path);
         let jdk = home.map(|home| open_jdk(&home).map(Arc::new)).transpose()?;
         let probes = Probes::open(rules, Subject::Program, &class_path, jdk)?;
-        probes.try_out(&agent.settings.filter)?;
+        probes.try_out()?;
         let mut prepared = NamedTempFile::new().context("a file for the rules of --probes")?;
         let bytes = probes.prepared().write().map_err(anyhow::Error::msg)?;
         prepared.write_all(&bytes).context("a file for the rules of --probes")?;
@@ -97,9 +97,6 @@ fn check(agent: &Agent) -> Result<()> {
         "--early rewrites classes before your methods can be called; leave out --early"
     } else if agent.armed {
         "--armed starts the program without any rewritten class; leave out --armed"
-    } else if agent.budget.is_some() {
-        "--budget excludes methods as the program runs, and with them the calls in them; leave out --budget, and name with --exclude what \
-         is not to be recorded"
     } else if agent.settings.record == Record::Off {
         "--record off leaves the program as it is; leave it out: with --probes nothing else is recorded unless --transform asks for it"
     } else {

@@ -298,6 +298,10 @@ impl InsertCalls for Rules {
         !self.owners.contains(class) && self.rules.iter().any(|rule| rule.fits(class, name, descriptor))
     }
 
+    fn pass_ids(&self) -> bool {
+        self.rules.iter().any(|rule| rule.with.contains(&Given::Id))
+    }
+
     fn insert(&self, method: &Method<'_>, calls: &mut Calls<'_>) {
         for (number, rule) in self.rules.iter().enumerate() {
             if !rule.fits(method.class, method.name, method.descriptor) {

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 impl Rule {
     pub(super) fn fits(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
-        self.methods.is_empty() || self.methods.iter().any(|pattern| pattern.matches(class, name, descriptor))
+        let any = |patterns: &[Pattern]| patterns.iter().any(|one| one.matches(class, name, descriptor));
+        (self.methods.is_empty() || any(&self.methods)) && !any(&self.except)
     }
 
     /// The places in a method, and what the instruction there names.

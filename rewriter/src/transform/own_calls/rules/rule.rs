@@ -14,6 +14,8 @@ pub struct Rule {
     pub at: Kind,
     /// In which methods: those that fit one of the patterns; all, if there is none.
     pub methods: Vec<Pattern>,
+    /// But not in those that fit one of these.
+    pub except: Vec<Pattern>,
     /// Only in methods with an annotation of a type that fits one of these patterns, if there is one.
     pub annotated: Vec<Pattern>,
     /// The same of the annotations of the class.
