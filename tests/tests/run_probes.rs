@@ -339,5 +339,13 @@ fn places_are_summed_over_the_processes_of_a_script() -> Result<()> {
         .filter(|line| line.starts_with("  # returned long com.acme.Victim.twice(long) "))
         .count();
     ensure!(calls == 4, "{said}");
+
+    // A program that loads another class of its class path.
+    let command = [&*java, "-cp", "host:app", "host.Lines"];
+    let done = place.run(&["--probes", "rules.toml", "--strict"], &command)?;
+    let errors = text(&done.stderr);
+    let reason =
+        "rule 'ends' fits nothing: it fits 2 places on the class path, and no class with one was loaded";
+    ensure!(done.status.code() == Some(3) && errors.contains(reason), "{errors}");
     Ok(())
 }

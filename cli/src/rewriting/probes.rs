@@ -191,10 +191,18 @@ impl<'u> Probes<'u> {
             false => Names::default(),
         };
         let mut warnings = Vec::new();
-        for (rule, outcome) in self.rules.rules().iter().zip(outcomes) {
+        let tried = self.rules.tallies();
+        for ((rule, outcome), tried) in self.rules.rules().iter().zip(outcomes).zip(tried) {
             let name = &rule.name;
             if outcome.places == 0 {
-                let why = names.why(rule, outcome);
+                let is_elsewhere = outcome.left.is_empty() && tried.places > 0;
+                let why = match is_elsewhere {
+                    true => vec![format!(
+                        "it fits {} on the class path, and no class with one was loaded",
+                        number(tried.places, "place")
+                    )],
+                    false => names.why(rule, outcome),
+                };
                 let why = why.iter().map(|why| format!("{}: rule '{name}' fits nothing: {why}", self.file));
                 warnings.extend(why);
                 continue;
