@@ -50,6 +50,7 @@
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
 //! | [`timeline`] | when everything happened, thread by thread, and what a thread did in a window of time |
+//! | [`trace_index`] | what is known of a trace after it was read once, in memory and in a folder |
 //! | [`text`] | figures and names as people read them |
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
 //! | [`export`] | the model, and timelines, as other tools read them |
@@ -91,6 +92,7 @@ pub mod testing;
 pub mod text;
 pub mod thread_time;
 pub mod timeline;
+pub mod trace_index;
 pub mod uncertainty;
 pub mod waits;
 pub mod window;

@@ -74,6 +74,11 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Whether it is known that the recording of one of its copies ended before its process did.
+    pub fn has_ended(&self) -> bool {
+        self.copies.values().any(|copy| copy.properties.contains_key("recording.ended"))
+    }
+
     /// Reads a profile. The events of traces stay where they are, see [`Thread::pieces`]; memory is bounded by the size of
     /// the rest.
     ///

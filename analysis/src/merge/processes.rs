@@ -18,6 +18,7 @@ use crate::export::spans::ClassNames;
 use crate::export::timeline::Timeline;
 use crate::export::trace::Trace;
 use crate::session::{self, Error, Message, ProfileFile, Request, Session, is_profile, not_a_profile, since};
+use crate::trace_index::Reading;
 
 /// Profiles of different processes, with their remote calls matched.
 pub struct Processes {
@@ -77,10 +78,12 @@ impl Processes {
             File::open(other).map_err(|error| Error::Open(other.clone(), error))?;
             return Err(Error::Request(not_a_profile(other)));
         }
-        let several = request.files.len() > 1;
+        let count = request.files.len();
+        let several = count > 1;
+        let reading = Reading { cache: request.cache.as_ref(), ..Reading::default() };
         let (mut files, mut messages) = (Vec::new(), Vec::new());
         for (number, path) in request.files.iter().enumerate() {
-            match ProfileFile::open(path, number, several) {
+            match ProfileFile::open_among(path, number, count, reading) {
                 Ok(file) => files.push(file),
                 Err(error @ Error::Open(..)) => return Err(error),
                 // What the others have recorded is reported all the same.
@@ -93,6 +96,7 @@ impl Processes {
         if files.is_empty() {
             return Err(Error::NoneReadable(messages));
         }
+        messages.extend(ProfileFile::not_kept(&files));
         let mut sources = sources(&files)?;
         let fuller = fuller_copies(&parties(&files, &sources)).map_err(Error::Calls)?;
         let mut copies = Vec::new();

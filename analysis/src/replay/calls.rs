@@ -65,6 +65,18 @@ pub trait Visitor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key(u32);
 
+impl Key {
+    /// As a number, for [`Key::from_bits`].
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The key of a number that [`Key::bits`] gave.
+    pub(crate) fn from_bits(bits: u32) -> Key {
+        Key(bits)
+    }
+}
+
 const PENDING: u32 = 1 << 31;
 const LINK: u32 = 1 << 30;
 

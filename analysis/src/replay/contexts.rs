@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use instrument_trace::TreeConsumer;
+use instrument_trace::{Tree, TreeConsumer};
 
 /// A code is a method id, or one of these.
 const LINK: u32 = 1 << 30;
 pub(super) const DEEPER: u32 = 1 << 31;
+/// The place of number 0.
+pub(super) const ABOVE_ALL: (u32, u32) = (0, u32::MAX);
 
 /// Contexts by caller and code.
 pub(super) type Children = HashMap<u64, u32, BuildHasherDefault<Mix>>;
@@ -36,8 +38,9 @@ pub(super) fn pair(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// A consumer as a number, for [`consumer`].
 #[inline(always)]
-pub(super) fn code(consumer: TreeConsumer) -> u32 {
+pub(crate) fn code(consumer: TreeConsumer) -> u32 {
     match consumer {
         TreeConsumer::Method(id) => id,
         TreeConsumer::Link(link) => link | LINK,
@@ -45,7 +48,8 @@ pub(super) fn code(consumer: TreeConsumer) -> u32 {
     }
 }
 
-pub(super) fn consumer(code: u32) -> TreeConsumer {
+/// The consumer of a number that [`code`] gave.
+pub(crate) fn consumer(code: u32) -> TreeConsumer {
     match code {
         DEEPER => TreeConsumer::Deeper,
         link if link & LINK != 0 => TreeConsumer::Link(link & !LINK),
@@ -83,6 +87,28 @@ impl Contexts {
             return Place { node, is_deep: false };
         }
         Place { node: child(self.deeper, code(of)).unwrap_or(self.deeper), is_deep: true }
+    }
+
+    /// The most frames of a context, and the node of calls past a limit: what [`Contexts::of_tree`] needs beside the tree.
+    pub(crate) fn limits(&self) -> (usize, u32) {
+        (self.depth, self.deeper)
+    }
+
+    /// The contexts from which the tree was made; none: in a tree, a caller does not stand before what it calls.
+    pub(crate) fn of_tree(tree: &Tree, (depth, deeper): (usize, u32)) -> Option<Contexts> {
+        let places: Vec<_> = [ABOVE_ALL]
+            .into_iter()
+            .chain(tree.nodes.iter().map(|node| (node.parent, code(node.consumer))))
+            .collect();
+        let mut children = Children::with_capacity_and_hasher(places.len(), Default::default());
+        for (node, &(caller, code)) in (0..).zip(&places).skip(1) {
+            if caller >= node {
+                return None;
+            }
+            children.insert(pair(caller, code), node);
+        }
+        let is_known = (deeper as usize) < places.len();
+        is_known.then_some(Contexts { depth, places, children, deeper })
     }
 
     /// How many numbers there are, with 0.

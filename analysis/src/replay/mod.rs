@@ -20,9 +20,9 @@ use instrument_trace::{Damage, Error, Frame, Profile, Source, Thread, Tree, Tree
 use rayon::prelude::*;
 
 pub use calls::{How, Key, Visitor};
-pub(crate) use contexts::{Contexts, Place};
+pub(crate) use contexts::{Contexts, Place, code, consumer};
 pub use pieces::{Open, Replayed, Start, replay, replay_part};
-pub(crate) use tree_builder::TreeBuilder;
+pub(crate) use tree_builder::{Call, TreeBuilder};
 pub use tree_builder::{Limits, LinkMade};
 
 /// Replays the traces of a profile, threads in parallel, with the limits that a recorder has. Links get the contexts in
@@ -31,10 +31,22 @@ pub use tree_builder::{Limits, LinkMade};
 /// # Errors
 /// When the source fails.
 pub fn profile(source: &(impl Source + Sync), profile: &mut Profile) -> Result<(), Error> {
-    let threads = profile.threads.par_iter_mut().filter(|t| !t.pieces.is_empty() && t.tree.is_none());
-    let replayed = threads.map(|t| Ok(((t.copy, t.ordinal), thread(source, t, &Limits::default())?)));
+    let threads = profile.threads.par_iter_mut().filter(|t| is_to_replay(t));
+    let replayed = threads.map(|t| thread(source, t, &Limits::default()));
+    let found = replayed.collect::<Result<Vec<_>, Error>>()?;
+    add(profile, found);
+    Ok(())
+}
+
+/// Whether a thread has a trace whose tree is not known.
+pub(crate) fn is_to_replay(thread: &Thread) -> bool {
+    !thread.pieces.is_empty() && thread.tree.is_none()
+}
+
+/// Gives a profile what its traces tell beside the figures of their threads.
+pub(crate) fn add(profile: &mut Profile, all: Vec<Found>) {
     let mut made: HashMap<(u32, u32), LinkMade> = HashMap::new();
-    for (_, found) in replayed.collect::<Result<Vec<_>, Error>>()? {
+    for found in all {
         profile.damage.extend(found.damage);
         made.extend(found.links.into_iter().map(|link| ((link.copy, link.link), link)));
     }
@@ -43,7 +55,6 @@ pub fn profile(source: &(impl Source + Sync), profile: &mut Profile) -> Result<(
             link.node = made.node;
         }
     }
-    Ok(())
 }
 
 /// What the events of a thread tell beside its figures.
@@ -63,6 +74,11 @@ pub struct Found {
 pub fn thread(source: &impl Source, thread: &mut Thread, limits: &Limits) -> Result<Found, Error> {
     let mut builder = TreeBuilder::new(limits);
     let replayed = replay(source, thread, &mut builder)?;
+    Ok(fill(thread, replayed, builder))
+}
+
+/// Gives a thread what its trace told to the builder of a tree.
+pub(crate) fn fill(thread: &mut Thread, replayed: Replayed<Call>, builder: TreeBuilder) -> Found {
     let mut found = Found { links: builder.links_made(thread), damage: replayed.damage };
     thread.last_event = replayed.last_event;
     // The recorder sums these up itself, too; an event of it may have found no room, or be lost with its piece.
@@ -79,7 +95,7 @@ pub fn thread(source: &impl Source, thread: &mut Thread, limits: &Limits) -> Res
     thread.tree_allocations = allocations;
     thread.sum_up();
     found.damage.shrink_to_fit();
-    Ok(found)
+    found
 }
 
 fn frame<C>(open: &Open<C>, (node, since): (u32, u64)) -> Frame {

@@ -6,7 +6,7 @@ use std::hash::BuildHasherDefault;
 use instrument_trace::{Closes, NO_MIN, Thread, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
 use super::calls::{How, Visitor};
-use super::contexts::{Children, Contexts, DEEPER, Mix, Place, code, consumer, pair};
+use super::contexts::{ABOVE_ALL, Children, Contexts, DEEPER, Mix, Place, code, consumer, pair};
 
 /// How large trees may become. Calls past a limit are *deeper*: counted per method only, as a tree recorder does it.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ impl TreeBuilder {
         TreeBuilder {
             limits: Limits { contexts, ..limits.clone() },
             hot: vec![EMPTY],
-            places: vec![(0, u32::MAX)],
+            places: vec![ABOVE_ALL],
             rare: HashMap::new(),
             children: HashMap::default(),
             deeper: 0,
@@ -181,12 +181,12 @@ impl TreeBuilder {
         links
     }
 
-    /// Its contexts, by which the same calls are found again.
-    pub(crate) fn into_contexts(self) -> Contexts {
+    /// Its contexts, by which the same calls are found again; it takes no more calls then.
+    pub(crate) fn take_contexts(&mut self) -> Contexts {
         Contexts {
             depth: self.limits.depth,
-            places: self.places,
-            children: self.children,
+            places: self.places.clone(),
+            children: std::mem::take(&mut self.children),
             deeper: self.deeper,
         }
     }

@@ -11,8 +11,8 @@ use super::names::Names;
 use super::selection;
 use crate::heap::biographies::Biographies;
 use crate::model::Window;
-use crate::replay;
 use crate::text::quantity;
+use crate::trace_index::{self, Indexes, Reading};
 use crate::waits::{self, Waits};
 use instrument_names::program;
 use instrument_trace::{Profile, ThreadKind};
@@ -42,6 +42,10 @@ pub struct ProfileFile {
     lifetimes: OnceCell<Option<Biographies>>,
     /// Set by [`ProfileFile::gather_waits`].
     pub(super) waits: Option<Waits>,
+    /// Of its traces, if they were read so.
+    indexes: Indexes,
+    /// Why these could not be kept.
+    not_kept: Option<String>,
 }
 
 impl ProfileFile {
@@ -50,12 +54,29 @@ impl ProfileFile {
     /// # Errors
     /// A file that cannot be read, or is no profile of a version that is known.
     pub fn open(path: &Path, number: usize, several: bool) -> Result<ProfileFile, Error> {
+        ProfileFile::open_among(path, number, usize::from(several) + 1, Reading::default())
+    }
+
+    /// The same of one of so many profiles; `reading`: how its traces are read.
+    pub(crate) fn open_among(
+        path: &Path,
+        number: usize,
+        profiles: usize,
+        reading: Reading<'_>,
+    ) -> Result<ProfileFile, Error> {
         let file = File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
-        ProfileFile::of(file, path, number, several)
+        ProfileFile::of(file, path, number, profiles, reading)
     }
 
     /// The same of an open file.
-    pub(super) fn of(file: File, path: &Path, number: usize, several: bool) -> Result<ProfileFile, Error> {
+    pub(super) fn of(
+        file: File,
+        path: &Path,
+        number: usize,
+        profiles: usize,
+        reading: Reading<'_>,
+    ) -> Result<ProfileFile, Error> {
+        let several = profiles > 1;
         let name = path.display();
         let mut profile = Profile::open(&file).map_err(|source| {
             let what = match &source {
@@ -69,22 +90,27 @@ impl ProfileFile {
             };
             Error::Profile { what, source }
         })?;
-        replay::profile(&file, &mut profile).map_err(Error::profile(path))?;
         // A recording may end before its process does, which keeps the file mapped for a while.
-        let has_ended = profile.copies.values().any(|copy| copy.properties.contains_key("recording.ended"));
-        let is_live = !has_ended && maps(profile.pid, path);
+        let is_live = !profile.has_ended() && maps(profile.pid, path);
+        let (indexes, not_kept) = trace_index::read(&file, &mut profile, profiles, is_live, reading)
+            .map_err(Error::profile(path))?;
         if is_live {
             // What is open now has been open until now.
             profile.beat_clock = profile.beat_clock.max(now(&profile));
         }
         let names = Names::new(&profile, number, several);
         let (path, lifetimes) = (path.to_owned(), OnceCell::new());
-        Ok(ProfileFile { path, profile, names, is_live, file, lifetimes, waits: None })
+        Ok(ProfileFile { path, profile, names, is_live, file, lifetimes, waits: None, indexes, not_kept })
     }
 
     /// What the profile was read from.
     pub fn source(&self) -> &File {
         &self.file
+    }
+
+    /// Indexes of its traces, as far as they were read so.
+    pub(crate) fn indexes(&self) -> &Indexes {
+        &self.indexes
     }
 
     /// What can be read several times and has the same each time: of a process that still writes a copy.
@@ -185,6 +211,14 @@ impl ProfileFile {
             ))
         });
         first.chain(more).chain(bursts).collect()
+    }
+
+    /// What is to be said once, if what is known of traces could not be kept.
+    pub(crate) fn not_kept<'a>(files: impl IntoIterator<Item = &'a ProfileFile>) -> Option<Message> {
+        let why = files.into_iter().find_map(|file| file.not_kept.as_deref())?;
+        Some(Message::note(format!(
+            "what was read of a trace was not kept in {why}; --cache DIR takes another folder, --no-cache none"
+        )))
     }
 
     /// Events that are not in the figures.

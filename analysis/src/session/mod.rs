@@ -30,6 +30,7 @@ use crate::input;
 use crate::load::{self, CallTimes, ContextCalls, Loaded, Process};
 use crate::model::{Arcflow, Kind, Window};
 use crate::text::quantity;
+use crate::trace_index::{Cache, Reading};
 use crate::window::without_idle;
 use instrument_names::glob::Glob;
 use instrument_trace::ThreadKind;
@@ -59,6 +60,8 @@ pub struct Request {
     pub lifetimes: bool,
     /// What is known of calls is kept for each context.
     pub contexts: bool,
+    /// Where what was read of traces is looked for and kept, so that it need not be read again.
+    pub cache: Option<Cache>,
 }
 
 /// Everything that was read, as one model.
@@ -115,17 +118,30 @@ impl Session {
     /// # Errors
     /// A file that cannot be read or understood; files of which no two figures are comparable.
     pub fn read(request: &Request) -> Result<Session, Error> {
+        Session::read_traces(request, None)
+    }
+
+    /// The same with indexes of traces, for a [`crate::timeline::Timeline`]. `advance` is told the bytes of traces that were read.
+    ///
+    /// # Errors
+    /// As [`Session::read`].
+    pub fn read_indexed(request: &Request, advance: &(dyn Fn(u64) + Sync)) -> Result<Session, Error> {
+        Session::read_traces(request, Some(advance))
+    }
+
+    fn read_traces(request: &Request, index: Option<&(dyn Fn(u64) + Sync)>) -> Result<Session, Error> {
+        let reading = Reading { cache: request.cache.as_ref(), index };
         let mut files = Vec::new();
         for path in &request.files {
             let mut file = File::open(path).map_err(|error| Error::Open(path.clone(), error))?;
             let start = kind::start(&mut file, 8);
             files.push((path, file, start));
         }
-        let several = files.iter().filter(|(.., start)| instrument_trace::is_profile(start)).count() > 1;
+        let count = files.iter().filter(|(.., start)| instrument_trace::is_profile(start)).count();
         let (mut profiles, mut texts, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
         for (number, (path, file, start)) in files.into_iter().enumerate() {
             if instrument_trace::is_profile(&start) {
-                profiles.push(ProfileFile::of(file, path, number, several)?);
+                profiles.push(ProfileFile::of(file, path, number, count, reading)?);
             } else {
                 texts.push(text(path, Cursor::new(start).chain(file), &mut remarks)?);
             }
@@ -138,6 +154,7 @@ impl Session {
             profile.lifetimes()?;
             messages.extend(profile.messages());
         }
+        messages.extend(ProfileFile::not_kept(&profiles));
         for (profile, Window { begin, length }) in profiles.iter().filter_map(|p| Some((p, p.window()?))) {
             let [begin, length] = [begin, length].map(|ns| quantity(ns as f64, "ns"));
             let name = profile.path.display();

@@ -3,12 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::account::{Part, joined};
-use super::levels::{Level, Run};
 use super::{NO_TRACE, Names, RESOURCE, Timeline};
 use crate::model::HashMap;
 use crate::report::{Format, Options, xtree};
 use crate::session::{Error, ProfileFile};
+use crate::trace_index::account::{Part, joined};
+use crate::trace_index::levels::{Level, Run};
 
 /// Frames beneath a call that is drawn.
 const DEEPEST: u32 = 128;

@@ -6,17 +6,16 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Timeline`] | made once of profiles; of each trace it has an index |
+//! | [`Timeline`] | made once of profiles; of each trace it has an index ([`crate::trace_index`]) |
 //! | [`Timeline::model`] | what rows did in a window, as a model: reports print it |
 //! | [`document`] | the same for a page: an overview, pictures of windows |
 //! | [`moment`] | moments as people write them |
 
-mod account;
 mod document;
-mod index;
-mod levels;
 mod model;
 pub mod moment;
+
+use std::sync::Arc;
 
 use instrument_trace::{LinkKind, Profile, ThreadKind, WaitKind};
 use rayon::prelude::*;
@@ -25,11 +24,10 @@ use crate::load::{ends, thread_rows};
 use crate::merge::{Offsets, processes};
 use crate::model::HashMap;
 use crate::session::{Error, ProfileFile, Request, Session, thread_filter};
+use crate::trace_index::{Index, Share, share};
 use crate::waits;
 
 pub use document::{Question, Room, document, picture};
-use index::Index;
-pub use index::Share;
 use model::Names;
 
 /// The resource of windows: thread time as measured, the cost of recording included.
@@ -41,11 +39,6 @@ pub const NO_TRACE: &str = "no calls of such threads are in a trace, so it is no
 const MOST_WAITS: usize = 200_000;
 /// Arrows that are kept.
 const MOST_ARROWS: usize = 100_000;
-/// What the indexes of all traces may take together: 96 MiB for sums, 56 MiB for each level of detail, of which a few are full.
-const TOTAL: Share = Share { sums: 3 << 20, boxes: 1 << 20 };
-/// What each may take at least.
-const LEAST: Share = Share { sums: 1 << 8, boxes: 1 << 6 };
-
 /// What threads did, and when.
 pub struct Timeline {
     /// The processes, in the order of the files.
@@ -97,7 +90,7 @@ pub struct Row {
     /// The thread of the profile, by index; none: it recorded nothing but waits.
     thread: Option<usize>,
     /// Of its trace.
-    index: Option<Index>,
+    index: Option<Arc<Index>>,
 }
 
 /// A wait.
@@ -189,6 +182,7 @@ impl Timeline {
     ) -> Result<(), Error> {
         let profile = &file.profile;
         let (origin, source) = (self.processes[process].origin, file.source());
+        let indexes = file.indexes();
         let ends = ends::ends(profile);
         let names = thread_rows::single(profile);
         let threads: Vec<_> = profile.threads.iter().zip(names).zip(ends).enumerate().collect();
@@ -197,7 +191,10 @@ impl Timeline {
         });
         let row = |(at, ((thread, name), end)): (usize, ((&instrument_trace::Thread, String), ends::End))| {
             let has_trace = !thread.pieces.is_empty();
-            let index = has_trace.then(|| Index::new(source, thread, share)).transpose()?;
+            let index = match indexes.get(&(thread.copy, thread.ordinal)) {
+                Some(known) => Some(Arc::clone(known)),
+                None => has_trace.then(|| Index::new(source, thread, share).map(Arc::new)).transpose()?,
+            };
             let begin = since(thread.start, origin);
             let last = end.open.max(thread.last_event);
             Ok(Row {
@@ -362,7 +359,7 @@ impl Timeline {
         row: &'a Row,
     ) -> Option<(&'a ProfileFile, &'a instrument_trace::Thread, &'a Index)> {
         let file = files.get(row.process)?;
-        Some((file, file.profile.threads.get(row.thread?)?, row.index.as_ref()?))
+        Some((file, file.profile.threads.get(row.thread?)?, row.index.as_deref()?))
     }
 
     /// A moment on the clock of a row.
@@ -370,12 +367,6 @@ impl Timeline {
         let clock = self.processes[row.process].origin + i128::from(moment);
         u64::try_from(clock.max(0)).unwrap_or(u64::MAX)
     }
-}
-
-/// The room that each of so many traces has.
-fn share(traces: usize) -> Share {
-    let traces = traces.max(1);
-    Share { sums: (TOTAL.sums / traces).max(LEAST.sums), boxes: (TOTAL.boxes / traces).max(LEAST.boxes) }
 }
 
 /// Leaves the shortest waits out if there are too many; how many these were.

@@ -2,11 +2,11 @@
 
 use instrument_trace::{LinkKind, TreeConsumer};
 
-use super::account::Part;
 use super::{RESOURCE, Row, Timeline};
 use crate::export::trace::{frame_name, link_kinds};
 use crate::model::{Arcflow, HashMap, Kind, NodeId, Resource, Window};
 use crate::session::{Error, ProfileFile};
+use crate::trace_index::account::Part;
 
 impl Timeline {
     /// What rows did from one moment on and before another: their contexts with the calls that began or were open, and [`RESOURCE`]. Rows

@@ -64,8 +64,8 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         server::serve(&opts, talk)?;
         return Ok(Exit::Done);
     };
-    let session = opts.session.read(talk)?;
     let request = opts.session.request();
+    let session = opts.session.read_indexed(talk)?;
     let timeline = Timeline::of_session(&session, &request)?;
     let sections = Sections::of_session(&session, &request, &timeline, Room::FILE)?;
     write(path, &session, &sections, &request, opts.contexts, talk)?;

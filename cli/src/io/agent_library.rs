@@ -5,6 +5,7 @@
 //!    installed package.
 //! 3. Carried by this program (`cargo install`, see `build.rs`): put into a folder of the user, under a name that says what is in it.
 
+use crate::io::cache_folder;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::getuid;
@@ -80,10 +81,8 @@ pub(crate) fn place(bytes: &[u8], path: &Path) -> Result<()> {
 
 /// Where the carried library may go: the user's cache, or else a folder of the user below that for temporary files.
 fn folders() -> Vec<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
     let temporary = std::env::temp_dir().join(format!("instrument-{}", getuid().as_raw()));
-    cache.map(|cache| cache.join("instrument")).into_iter().chain([temporary]).collect()
+    cache_folder::of_user().into_iter().chain([temporary]).collect()
 }
 
 /// The library as a file in the first of the folders that can be written and executed from.

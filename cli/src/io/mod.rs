@@ -4,6 +4,7 @@
 pub(crate) mod agent_library;
 #[cfg(target_os = "linux")]
 pub(crate) mod attach;
+pub(crate) mod cache_folder;
 pub(crate) mod exit;
 #[cfg(target_os = "linux")]
 pub(crate) mod jvm;

@@ -1,5 +1,6 @@
 //! Options that several commands share, and where they come from: command line, environment, `instrument.toml`.
 
+pub(crate) mod cache;
 pub(crate) mod command_line;
 pub(crate) mod config;
 pub(crate) mod formats;

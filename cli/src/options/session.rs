@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::io::progress::Progress;
 use crate::io::talk::Talk;
+use crate::options::cache;
 use anyhow::Result;
 use instrument_analysis::Kind;
 use instrument_analysis::session::{Request, Session};
@@ -34,6 +36,8 @@ pub(crate) struct Opts {
     /// Exit with code 3 if a pattern fits nothing
     #[arg(long)]
     pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) cache: cache::Opts,
 }
 
 /// A level of consumers above methods.
@@ -65,6 +69,7 @@ impl Opts {
             links: self.links,
             lifetimes: false,
             contexts: false,
+            cache: self.cache.folder(),
         }
     }
 
@@ -74,6 +79,20 @@ impl Opts {
     /// A file that cannot be read or understood.
     pub(crate) fn read(&self, talk: &Talk) -> Result<Session> {
         read(&self.request(), talk)
+    }
+
+    /// The same with indexes of traces, for a timeline; shows how far that is.
+    ///
+    /// # Errors
+    /// A file that cannot be read or understood.
+    pub(crate) fn read_indexed(&self, talk: &Talk) -> Result<Session> {
+        let sizes = self.files.iter().filter_map(|path| Some(path.metadata().ok()?.len()));
+        let progress = Progress::new(sizes.sum(), talk);
+        let session =
+            Session::read_indexed(&self.request(), &|bytes| progress.advance(bytes, "reading the trace"))?;
+        drop(progress);
+        talk.messages(&session.messages);
+        Ok(session)
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn look(file: &File, path: &Path, settled: Duration) -> State {
         }
         Err(error) => return or_unsettled(State::Damaged(error.to_string())),
     };
-    let has_ended = profile.copies.values().any(|copy| copy.properties.contains_key("recording.ended"));
+    let has_ended = profile.has_ended();
     if !has_ended && maps(profile.pid, path) {
         return State::Live(profile.pid);
     }

@@ -61,7 +61,7 @@ impl Made {
         });
         // First: what changes while it is read is read again.
         let stamps = stamps(&opts.session.files);
-        let session = opts.session.read(talk)?;
+        let session = opts.session.read_indexed(talk)?;
         let is_live = session.profiles.iter().any(|profile| profile.is_live);
         let timeline = Timeline::of_session(&session, &opts.session.request())?;
         let text = opts.page(&session, &timeline, talk)?;

@@ -5,6 +5,10 @@
 //! is made of the boxes of the finer one, so that all of them together cost little more than the finest. What has more boxes than there is
 //! room for is given up, from the finest on.
 
+use std::io::Write;
+
+use super::words::{In, Out};
+
 /// The finest resolution, ns.
 const FINEST: u64 = 256;
 /// How much coarser the next level is.
@@ -12,29 +16,29 @@ const STEP: u64 = 4;
 /// Levels: the coarsest has a resolution of 75 hours.
 const LEVELS: u32 = 21;
 /// Frames beneath a call that is still kept.
-pub(super) const DEEPEST: usize = 4096;
+pub(crate) const DEEPEST: usize = 4096;
 
 /// A call, or several of one depth beside each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(crate) struct Run {
     /// Frames beneath.
-    pub(super) depth: u32,
+    pub(crate) depth: u32,
     /// The context of the longest call.
-    pub(super) node: u32,
+    pub(crate) node: u32,
     /// Its time, ns.
     longest: u64,
     /// How many calls.
-    pub(super) calls: u64,
+    pub(crate) calls: u64,
     /// Clock at the beginning of the first and the end of the last.
-    pub(super) start: u64,
-    pub(super) end: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
     /// ns in one of the calls.
-    pub(super) busy: u64,
+    pub(crate) busy: u64,
 }
 
 impl Run {
     /// A single call.
-    pub(super) fn call(depth: usize, node: u32, start: u64, end: u64) -> Run {
+    pub(crate) fn call(depth: usize, node: u32, start: u64, end: u64) -> Run {
         let (depth, end) = (depth as u32, end.max(start));
         Run { depth, node, longest: end - start, calls: 1, start, end, busy: end - start }
     }
@@ -53,11 +57,36 @@ impl Run {
     }
 }
 
+impl Run {
+    /// `end`: of what is before it at its depth.
+    fn write<W: Write>(&self, out: &mut Out<W>, end: u64) {
+        let length = self.length();
+        let is_plain = self.calls == 1 && self.longest == length && self.busy == length;
+        out.number(if is_plain { 0 } else { self.calls });
+        out.number(self.node.into());
+        out.number(self.start.wrapping_sub(end));
+        out.number(length);
+        if !is_plain {
+            out.number(self.longest);
+            out.number(self.busy);
+        }
+    }
+
+    fn read(from: &mut In<'_>, depth: u32, end: u64) -> Option<Run> {
+        let (calls, node) = (from.number()?, from.small()?);
+        let start = end.wrapping_add(from.number()?);
+        let length = from.number()?;
+        let end = start.checked_add(length)?;
+        let (longest, busy) = if calls == 0 { (length, length) } else { (from.number()?, from.number()?) };
+        Some(Run { depth, node, longest, calls: calls.max(1), start, end, busy })
+    }
+}
+
 /// One level of detail.
 #[derive(Debug, Default)]
-pub(super) struct Level {
+pub(crate) struct Level {
     /// ns.
-    pub(super) resolution: u64,
+    pub(crate) resolution: u64,
     /// What may still grow, by depth.
     open: Vec<Option<Run>>,
     /// Up to when there is something, by depth.
@@ -67,12 +96,13 @@ pub(super) struct Level {
 }
 
 impl Level {
-    pub(super) fn new(resolution: u64) -> Level {
+    pub(crate) fn new(resolution: u64) -> Level {
         Level { resolution, open: Vec::new(), ends: Vec::new(), boxes: Some(Vec::new()) }
     }
 
-    /// Takes one more, behind all others of its depth; gives what cannot grow any more.
-    fn add(&mut self, mut run: Run) -> [Option<Run>; 2] {
+    /// Takes one more, behind all others of its depth; gives what cannot grow any more, which `done` is told.
+    #[inline]
+    fn add(&mut self, mut run: Run, mut done: impl FnMut(&mut Level, Run)) {
         let depth = run.depth as usize;
         if depth >= self.open.len() {
             self.open.resize(depth + 1, None);
@@ -87,16 +117,23 @@ impl Level {
         }
         *end = run.end;
         if run.length() >= self.resolution {
-            return [open.take(), Some(run)];
+            if let Some(before) = open.take() {
+                done(self, before);
+            }
+            done(self, run);
+            return;
         }
         match open {
             Some(before)
                 if run.start - before.end <= self.resolution && before.length() < self.resolution =>
             {
                 before.join(&run);
-                [None, None]
             }
-            _ => [open.replace(run), None],
+            _ => {
+                if let Some(before) = open.replace(run) {
+                    done(self, before);
+                }
+            }
         }
     }
 
@@ -118,14 +155,12 @@ impl Level {
     }
 
     /// Takes a call, in the order in which those of each depth ended; with nothing kept of what is coarser.
-    pub(super) fn take(&mut self, run: Run, room: usize) {
-        for done in self.add(run).into_iter().flatten() {
-            self.keep(done, room);
-        }
+    pub(crate) fn take(&mut self, run: Run, room: usize) {
+        self.add(run, |level, done| level.keep(done, room));
     }
 
     /// There is no more. The boxes by depth and time; none: there was no room.
-    pub(super) fn into_boxes(mut self, room: usize) -> Option<Vec<Run>> {
+    pub(crate) fn into_boxes(mut self, room: usize) -> Option<Vec<Run>> {
         for run in std::mem::take(&mut self.open).into_iter().flatten() {
             self.keep(run, room);
         }
@@ -136,39 +171,31 @@ impl Level {
 
 /// All levels, the finest first.
 #[derive(Debug)]
-pub(super) struct Levels {
+pub(crate) struct Levels {
     levels: Vec<Level>,
     /// Boxes that a level may have.
     room: usize,
 }
 
 impl Levels {
-    pub(super) fn new(room: usize) -> Levels {
+    pub(crate) fn new(room: usize) -> Levels {
         let levels = (0..LEVELS).map(|level| Level::new(FINEST * STEP.pow(level))).collect();
         Levels { levels, room }
     }
 
     /// Takes a call, in the order in which those of each depth ended.
-    pub(super) fn take(&mut self, run: Run) {
+    pub(crate) fn take(&mut self, run: Run) {
         if (run.depth as usize) < DEEPEST {
-            self.take_from(0, run);
-        }
-    }
-
-    fn take_from(&mut self, level: usize, run: Run) {
-        let Some(taking) = self.levels.get_mut(level) else { return };
-        for done in taking.add(run).into_iter().flatten() {
-            self.levels[level].keep(done, self.room);
-            self.take_from(level + 1, done);
+            take_from(&mut self.levels, run, self.room);
         }
     }
 
     /// There is no more.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         for level in 0..self.levels.len() {
             for run in std::mem::take(&mut self.levels[level].open).into_iter().flatten() {
                 self.levels[level].keep(run, self.room);
-                self.take_from(level + 1, run);
+                take_from(&mut self.levels[level + 1..], run, self.room);
             }
         }
         self.levels.iter_mut().for_each(Level::sort);
@@ -182,13 +209,55 @@ impl Levels {
         });
     }
 
+    /// Writes what is finished.
+    pub(super) fn write<W: Write>(&self, out: &mut Out<W>) {
+        out.number(self.room as u64);
+        out.number(self.levels.len() as u64);
+        for level in &self.levels {
+            let boxes = level.boxes.as_deref().unwrap_or_default();
+            out.number(level.resolution);
+            out.number(boxes.chunk_by(|a, b| a.depth == b.depth).count() as u64);
+            for row in boxes.chunk_by(|a, b| a.depth == b.depth) {
+                out.number(row[0].depth.into());
+                out.number(row.len() as u64);
+                let mut end = 0;
+                for run in row {
+                    run.write(out, end);
+                    end = run.end;
+                }
+            }
+        }
+    }
+
+    /// Reads it again; none: that is not what was written.
+    pub(super) fn read(from: &mut In<'_>) -> Option<Levels> {
+        let room = usize::try_from(from.number()?).ok()?;
+        let levels = from.all(|from| {
+            let resolution = from.number()?;
+            let mut boxes = Vec::new();
+            for _ in 0..from.count()? {
+                let depth = from.small()?;
+                let mut end = 0;
+                let count = from.count()?;
+                boxes.reserve(count);
+                for _ in 0..count {
+                    let run = Run::read(from, depth, end)?;
+                    end = run.end;
+                    boxes.push(run);
+                }
+            }
+            Some(Level { boxes: Some(boxes), ..Level::new(resolution) })
+        })?;
+        Some(Levels { levels, room })
+    }
+
     /// The finest resolution that there is; none: there is nothing.
-    pub(super) fn finest(&self) -> Option<u64> {
+    pub(crate) fn finest(&self) -> Option<u64> {
         self.levels.first().map(|level| level.resolution)
     }
 
     /// The boxes within a window at the coarsest level that is as fine as asked for, or else the finest, and what its resolution is.
-    pub(super) fn within(
+    pub(crate) fn within(
         &self,
         (from, to): (u64, u64),
         resolution: u64,
@@ -198,6 +267,15 @@ impl Levels {
         let boxes = level.and_then(|level| level.boxes.as_deref()).unwrap_or_default();
         (level.map_or(0, |level| level.resolution), within(boxes, from, to))
     }
+}
+
+/// The first of these levels takes a run, and each gives the next what cannot grow any more.
+fn take_from(levels: &mut [Level], run: Run, room: usize) {
+    let Some((level, coarser)) = levels.split_first_mut() else { return };
+    level.add(run, |level, done| {
+        level.keep(done, room);
+        take_from(coarser, done, room);
+    });
 }
 
 /// Those of boxes by depth and time that reach into a window.

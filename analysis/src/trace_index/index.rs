@@ -7,12 +7,16 @@
 //! Both have a bound on their memory ([`Share`]), whatever the length of the trace: where it is reached, blocks become longer, and the
 //! finest level is given up.
 
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
 use instrument_trace::{Error, Source, Thread, TreeConsumer};
 
-use super::account::{Account, Open, Part, Sum, joined};
+use super::account::{Account, Open, Part, Sum, Total, joined};
 use super::levels::{DEEPEST, Level, Levels, Run};
 use crate::replay::{
-    Contexts, How, Key, Limits, LinkMade, Place, Start, TreeBuilder, Visitor, replay, replay_part,
+    self, Call, Contexts, Found, How, Key, Limits, LinkMade, Place, Replayed, Start, TreeBuilder, Visitor,
+    replay, replay_part,
 };
 
 /// Bytes of events that a block has at least.
@@ -23,6 +27,11 @@ const MOST_REPLAYED: u64 = 1 << 25;
 const MOST_BOXES: usize = 1 << 20;
 /// Times at which work on behalf of a link began, of a thread.
 const MOST_LINKS: usize = 1 << 16;
+/// Bytes of events from which on levels of detail are made by a thread of their own.
+const LARGE: u64 = 1 << 24;
+/// Calls that it is handed at once, and how many such parts may wait for it.
+const BATCH: usize = 1024;
+const WAITING: usize = 64;
 
 /// What an index may take of memory.
 #[derive(Debug, Clone, Copy)]
@@ -34,50 +43,50 @@ pub struct Share {
 }
 
 /// An index of a thread's trace.
-pub(super) struct Index {
-    contexts: Contexts,
-    blocks: Vec<Block>,
-    levels: Levels,
+pub(crate) struct Index {
+    pub(super) contexts: Contexts,
+    pub(super) blocks: Vec<Block>,
+    pub(super) levels: Levels,
     /// The clock at the last event.
-    end: u64,
+    pub(super) end: u64,
     /// Calls, and work on behalf of links.
-    pub(super) calls: u64,
+    pub(crate) calls: u64,
     /// Links that it made, each where it did so first.
-    pub(super) made: Vec<LinkMade>,
+    pub(crate) made: Vec<LinkMade>,
     /// Links on whose behalf it worked, and when that began.
-    pub(super) entered: Vec<(u32, u64)>,
+    pub(crate) entered: Vec<(u32, u64)>,
 }
 
-struct Block {
+pub(super) struct Block {
     /// The index of its first piece.
-    piece: usize,
+    pub(super) piece: usize,
     /// The clock at its beginning.
-    clock: u64,
+    pub(super) clock: u64,
     /// The calls that are open there.
-    open: Vec<Spanning>,
+    pub(super) open: Vec<Spanning>,
     /// What happened in it.
-    sums: Vec<Sum>,
+    pub(super) sums: Vec<Sum>,
     /// Of its events.
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 /// A call that is open when a block begins.
 #[derive(Clone, Copy)]
-struct Spanning {
-    key: Key,
-    place: Place,
+pub(super) struct Spanning {
+    pub(super) key: Key,
+    pub(super) place: Place,
     /// The clock when it began, and when it ended; 0: not known.
-    start: u64,
-    end: u64,
+    pub(super) start: u64,
+    pub(super) end: u64,
 }
 
 /// A picture of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Picture {
+pub(crate) struct Picture {
     /// Calls that are shorter than so many ns may be boxes of several.
-    pub(super) resolution: u64,
+    pub(crate) resolution: u64,
     /// By depth and time.
-    pub(super) boxes: Vec<Run>,
+    pub(crate) boxes: Vec<Run>,
 }
 
 impl Index {
@@ -85,40 +94,84 @@ impl Index {
     ///
     /// # Errors
     /// When the source fails.
-    pub(super) fn new(source: &impl Source, thread: &Thread, share: Share) -> Result<Index, Error> {
-        Index::with_blocks(source, thread, share, BLOCK)
+    pub(crate) fn new(source: &impl Source, thread: &Thread, share: Share) -> Result<Index, Error> {
+        let (index, _, _) = Index::build(source, thread, share, (BLOCK, LARGE), &|_| ())?;
+        Ok(index)
     }
 
-    /// The same with blocks of at least so many bytes of events.
-    fn with_blocks(source: &impl Source, thread: &Thread, share: Share, block: u64) -> Result<Index, Error> {
-        let mut building = Building {
-            lengths: thread.pieces.iter().map(|piece| u64::from(piece.length)).collect(),
-            tree: TreeBuilder::new(&Limits::default()),
-            account: Account::default(),
-            blocks: Vec::new(),
-            levels: Levels::new(share.boxes),
-            block,
-            sums: 0,
-            room: share.sums,
-            calls: 0,
-            entered: Vec::new(),
-        };
-        let replayed = replay(source, thread, &mut building)?;
-        let end = replayed.last_event;
-        building.end(end);
-        let still: Vec<_> = building.account.open().iter().map(|open| open.at).collect();
-        still.iter().enumerate().for_each(|(depth, &start)| building.ended(depth, start, end));
-        let Building { tree, blocks, mut levels, account, calls, entered, .. } = building;
-        for (depth, open) in account.open().iter().enumerate().rev() {
-            levels.take(Run::call(depth, open.place.node, open.at, end));
-        }
-        levels.finish();
-        let made = tree.links_made(thread);
-        Ok(Index { contexts: tree.into_contexts(), blocks, levels, end, calls, made, entered })
+    /// Reads a trace once, and gives the thread what [`replay::thread`] gives it. `advance` is told bytes that were read.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub(crate) fn with_tree(
+        source: &impl Source,
+        thread: &mut Thread,
+        share: Share,
+        advance: &dyn Fn(u64),
+    ) -> Result<(Index, Found), Error> {
+        let (index, replayed, tree) = Index::build(source, thread, share, (BLOCK, LARGE), advance)?;
+        Ok((index, replay::fill(thread, replayed, tree)))
+    }
+
+    /// The same with blocks of at least so many bytes of events, and of two threads from so many on.
+    pub(super) fn build(
+        source: &impl Source,
+        thread: &Thread,
+        share: Share,
+        (block, large): (u64, u64),
+        advance: &dyn Fn(u64),
+    ) -> Result<(Index, Replayed<Call>, TreeBuilder), Error> {
+        let lengths: Vec<_> = thread.pieces.iter().map(|piece| u64::from(piece.length)).collect();
+        let is_large = lengths.iter().sum::<u64>() >= large;
+        thread::scope(|scope| {
+            let (runs, drawing) = if is_large {
+                let (sender, receiver) = sync_channel::<Vec<Run>>(WAITING);
+                let drawing = scope.spawn(move || {
+                    let mut levels = Levels::new(share.boxes);
+                    receiver.into_iter().flatten().for_each(|run| levels.take(run));
+                    levels.finish();
+                    levels
+                });
+                (Runs::There(sender, Vec::with_capacity(BATCH)), Some(drawing))
+            } else {
+                (Runs::Here(Levels::new(share.boxes)), None)
+            };
+            let mut building = Building {
+                lengths,
+                tree: TreeBuilder::new(&Limits::default()),
+                account: Account::default(),
+                blocks: Vec::new(),
+                runs,
+                block,
+                sums: 0,
+                room: share.sums,
+                calls: 0,
+                entered: Vec::new(),
+                advance,
+            };
+            let replayed = replay(source, thread, &mut building)?;
+            let end = replayed.last_event;
+            building.end(end);
+            let still: Vec<_> = building.account.open().iter().map(|open| open.at).collect();
+            still.iter().enumerate().for_each(|(depth, &start)| building.ended(depth, start, end));
+            let Building { mut tree, blocks, mut runs, account, calls, entered, .. } = building;
+            for (depth, open) in account.open().iter().enumerate().rev() {
+                runs.take(Run::call(depth, open.place.node, open.at, end));
+            }
+            let here = runs.finish();
+            let levels = match drawing.map(thread::ScopedJoinHandle::join) {
+                Some(Ok(levels)) => levels,
+                Some(Err(panic)) => std::panic::resume_unwind(panic),
+                None => here.unwrap_or_else(|| Levels::new(0)),
+            };
+            let made = tree.links_made(thread);
+            let contexts = tree.take_contexts();
+            Ok((Index { contexts, blocks, levels, end, calls, made, entered }, replayed, tree))
+        })
     }
 
     /// The contexts of the thread.
-    pub(super) fn contexts(&self) -> &Contexts {
+    pub(crate) fn contexts(&self) -> &Contexts {
         &self.contexts
     }
 
@@ -126,7 +179,7 @@ impl Index {
     ///
     /// # Errors
     /// When the source fails.
-    pub(super) fn window(
+    pub(crate) fn window(
         &self,
         source: &impl Source,
         thread: &Thread,
@@ -141,11 +194,12 @@ impl Index {
             return Ok(self.parts(source, thread, first..first + 1, &[from, to])?.swap_remove(1));
         }
         let mut window = self.parts(source, thread, first..first + 1, &[from])?.swap_remove(1);
-        for block in &self.blocks[first + 1..last] {
-            window.then(&block.sums);
-        }
         let tail = self.parts(source, thread, last..last + 1, &[to])?.swap_remove(0);
-        window.then(&tail.sums);
+        let mut total = Total::new(self.contexts.len());
+        total.add(&window.sums);
+        self.blocks[first + 1..last].iter().for_each(|block| total.add(&block.sums));
+        total.add(&tail.sums);
+        window.sums = total.into_sums();
         Ok(window)
     }
 
@@ -153,7 +207,7 @@ impl Index {
     ///
     /// # Errors
     /// When the source fails.
-    pub(super) fn all_parts(
+    pub(crate) fn all_parts(
         &self,
         source: &impl Source,
         thread: &Thread,
@@ -215,7 +269,7 @@ impl Index {
     ///
     /// # Errors
     /// When the source fails.
-    pub(super) fn picture(
+    pub(crate) fn picture(
         &self,
         source: &impl Source,
         thread: &Thread,
@@ -245,14 +299,51 @@ impl Index {
     }
 }
 
+/// Where calls go that have ended.
+enum Runs {
+    /// Into levels of detail.
+    Here(Levels),
+    /// To the thread that makes them, some at once.
+    There(SyncSender<Vec<Run>>, Vec<Run>),
+}
+
+impl Runs {
+    fn take(&mut self, run: Run) {
+        match self {
+            Runs::Here(levels) => levels.take(run),
+            Runs::There(sender, batch) => {
+                batch.push(run);
+                if batch.len() == BATCH {
+                    // It takes all until it is told that there is no more; if it panicked, joining it tells.
+                    let _ = sender.send(std::mem::replace(batch, Vec::with_capacity(BATCH)));
+                }
+            }
+        }
+    }
+
+    /// There is no more. The levels, if they were made here.
+    fn finish(self) -> Option<Levels> {
+        match self {
+            Runs::Here(mut levels) => {
+                levels.finish();
+                Some(levels)
+            }
+            Runs::There(sender, batch) => {
+                let _ = sender.send(batch);
+                None
+            }
+        }
+    }
+}
+
 /// Makes an index.
-struct Building {
+struct Building<'a> {
     /// Room for events of each piece, bytes.
     lengths: Vec<u64>,
     tree: TreeBuilder,
     account: Account,
     blocks: Vec<Block>,
-    levels: Levels,
+    runs: Runs,
     /// Bytes that a block has at least.
     block: u64,
     /// Sums and open calls of all blocks, and how many there may be.
@@ -260,9 +351,11 @@ struct Building {
     room: usize,
     calls: u64,
     entered: Vec<(u32, u64)>,
+    /// Is told bytes that are read.
+    advance: &'a dyn Fn(u64),
 }
 
-impl Building {
+impl Building<'_> {
     /// A block ends.
     fn end(&mut self, at: u64) {
         let sums = self.account.cut(at);
@@ -303,7 +396,7 @@ impl Building {
     }
 }
 
-impl Visitor for Building {
+impl Visitor for Building<'_> {
     type Call = <TreeBuilder as Visitor>::Call;
 
     fn enter(
@@ -327,7 +420,7 @@ impl Visitor for Building {
 
     fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64) {
         if let Some(Open { place, at: start, .. }) = self.account.leave(depth, at) {
-            self.levels.take(Run::call(depth, place.node, start, at));
+            self.runs.take(Run::call(depth, place.node, start, at));
             self.ended(depth, start, at);
         }
         self.tree.leave(call, consumer, how, depth, at);
@@ -335,6 +428,10 @@ impl Visitor for Building {
 
     fn unmatched(&mut self, consumer: TreeConsumer, by: Option<&Self::Call>, depth: usize, at: u64) {
         self.tree.unmatched(consumer, by, depth, at);
+    }
+
+    fn made(&mut self, class: u32, bytes: u64, by: Option<&Self::Call>, at: u64) {
+        self.tree.made(class, bytes, by, at);
     }
 
     fn link_made(&mut self, link: u32, by: Option<&Self::Call>, at: u64) {
@@ -348,6 +445,7 @@ impl Visitor for Building {
 
     fn piece(&mut self, index: usize, at: u64, open: &mut dyn Iterator<Item = (Key, &Self::Call)>) {
         let bytes = self.lengths.get(index).copied().unwrap_or(0);
+        (self.advance)(bytes);
         if self.blocks.last().is_none_or(|block| block.bytes >= self.block) {
             self.end(at);
             let frames = open.zip(self.account.open());

@@ -6,6 +6,10 @@ use proptest::prelude::*;
 
 const ROOM: Share = Share { sums: 1 << 20, boxes: 1 << 20 };
 
+fn with_blocks(data: &Vec<u8>, thread: &Thread, share: Share, block: u64) -> Index {
+    Index::build(data, thread, share, (block, LARGE), &|_| ()).unwrap().0
+}
+
 fn trace(script: &Script, events_per_piece: usize) -> (Vec<u8>, Thread) {
     let mut writer = Writer::new();
     writer.trace("main", script, events_per_piece);
@@ -62,7 +66,7 @@ proptest! {
     #[test]
     fn the_whole_is_the_tree(script in script(), per_piece in 1..40usize) {
         let (data, thread) = trace(&script, per_piece);
-        let index = Index::with_blocks(&data, &thread, ROOM, 1).unwrap();
+        let index = with_blocks(&data, &thread, ROOM, 1);
         let whole = index.window(&data, &thread, (0, u64::MAX)).unwrap();
         prop_assert_eq!(&whole.open, &[]);
         let found = totals(&index, &whole);
@@ -79,11 +83,11 @@ proptest! {
         let mut at = at.map(|at| 900 + at);
         at.sort_unstable();
         let [from, to] = at;
-        let single = Index::with_blocks(&data, &thread, ROOM, u64::MAX).unwrap();
+        let single = with_blocks(&data, &thread, ROOM, u64::MAX);
         prop_assert!(single.blocks.len() <= 1);
         let expected = single.all_parts(&data, &thread, &at).unwrap().swap_remove(1);
         for share in [ROOM, Share { sums: 20, boxes: 4 }] {
-            let index = Index::with_blocks(&data, &thread, share, 1).unwrap();
+            let index = with_blocks(&data, &thread, share, 1);
             let window = index.window(&data, &thread, (from, to)).unwrap();
             if from < to {
                 prop_assert_eq!(&window.sums, &expected.sums);
@@ -103,7 +107,7 @@ proptest! {
         let (data, thread) = trace(&script, per_piece);
         let [from, to] = [900 + at[0].min(at[1]), 901 + at[0].max(at[1])];
         let calls = calls(&data, &thread);
-        let index = Index::with_blocks(&data, &thread, ROOM, 1).unwrap();
+        let index = with_blocks(&data, &thread, ROOM, 1);
         let picture = index.picture(&data, &thread, (from, to), resolution).unwrap();
         for &(depth, start, end) in &calls {
             // One that touches a border of the window may be in it or not.
@@ -145,7 +149,7 @@ fn a_window_cuts_calls_at_both_ends() {
     let script =
         Script::new(1000).enter(1).wait(100).call(2, |s| s.wait(50)).wait(10).pause(30).wait(5).exit(1);
     let (data, thread) = trace(&script, 2);
-    let index = Index::with_blocks(&data, &thread, ROOM, 1).unwrap();
+    let index = with_blocks(&data, &thread, ROOM, 1);
     let sums = |from: u64, to: u64| {
         let part = index.window(&data, &thread, (from, to)).unwrap();
         let sums = part.sums.iter().map(|sum| (sum.node, sum.calls, sum.ns)).collect::<Vec<_>>();
@@ -167,7 +171,7 @@ fn what_has_no_room_makes_blocks_longer() {
     let script = Script::new(1).times(5000, |s| s.call(1, |s| s.wait(3).call(2, |s| s.wait(4))).wait(2));
     let (data, thread) = trace(&script, 100);
     let [wide, narrow] = [ROOM, Share { sums: 50, boxes: 200 }].map(|share| {
-        let index = Index::with_blocks(&data, &thread, share, 1).unwrap();
+        let index = with_blocks(&data, &thread, share, 1);
         let sums: usize = index.blocks.iter().map(|block| block.sums.len() + block.open.len()).sum();
         assert!(sums <= share.sums && index.blocks.len() > 1, "{sums}");
         index

@@ -4,33 +4,61 @@ use crate::replay::Place;
 
 /// What a context did between two moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sum {
-    pub(super) node: u32,
+pub(crate) struct Sum {
+    pub(crate) node: u32,
     /// Calls that began.
-    pub(super) calls: u64,
+    pub(crate) calls: u64,
     /// ns that it took itself, as measured.
-    pub(super) ns: u64,
+    pub(crate) ns: u64,
 }
 
 /// What a thread did between two moments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// Calls that were open at its beginning, by context.
-    pub(super) open: Vec<(u32, u64)>,
+    pub(crate) open: Vec<(u32, u64)>,
     /// By context; only what did something.
-    pub(super) sums: Vec<Sum>,
+    pub(crate) sums: Vec<Sum>,
+}
+
+/// Adds sums up, of many parts.
+pub(crate) struct Total {
+    /// Calls and ns, by context.
+    sums: Vec<(u64, u64)>,
+}
+
+impl Total {
+    /// Of so many contexts.
+    pub(crate) fn new(contexts: usize) -> Total {
+        Total { sums: vec![(0, 0); contexts] }
+    }
+
+    pub(crate) fn add(&mut self, sums: &[Sum]) {
+        for sum in sums {
+            if let Some(all) = self.sums.get_mut(sum.node as usize) {
+                *all = (all.0.saturating_add(sum.calls), all.1.saturating_add(sum.ns));
+            }
+        }
+    }
+
+    /// By context; only what did something.
+    pub(crate) fn into_sums(self) -> Vec<Sum> {
+        let all = (0..).zip(self.sums).filter(|(_, sum)| *sum != (0, 0));
+        all.map(|(node, (calls, ns))| Sum { node, calls, ns }).collect()
+    }
 }
 
 impl Part {
     /// Adds what happened right after it.
-    pub(super) fn then(&mut self, sums: &[Sum]) {
+    #[cfg(test)]
+    pub(crate) fn then(&mut self, sums: &[Sum]) {
         let before = std::mem::take(&mut self.sums);
         self.sums = joined(&before, sums);
     }
 }
 
 /// Sums of two parts; both are in the order of contexts.
-pub(super) fn joined(one: &[Sum], other: &[Sum]) -> Vec<Sum> {
+pub(crate) fn joined(one: &[Sum], other: &[Sum]) -> Vec<Sum> {
     let mut all = Vec::with_capacity(one.len().max(other.len()));
     let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
     loop {
@@ -50,17 +78,17 @@ pub(super) fn joined(one: &[Sum], other: &[Sum]) -> Vec<Sum> {
 
 /// A call that is open.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Open {
-    pub(super) place: Place,
+pub(crate) struct Open {
+    pub(crate) place: Place,
     /// Whose time its own is; 0: nobody's.
     charged: u32,
     /// The clock when it began.
-    pub(super) at: u64,
+    pub(crate) at: u64,
 }
 
 /// The open calls of a thread, and what contexts have taken since the last cut.
 #[derive(Debug, Default)]
-pub(super) struct Account {
+pub(crate) struct Account {
     open: Vec<Open>,
     /// Up to when time was given to somebody.
     last: u64,
@@ -71,7 +99,7 @@ pub(super) struct Account {
 
 impl Account {
     /// From a moment on, with the calls that are open, outermost first: their contexts, and when they began.
-    pub(super) fn resumed(last: u64, open: impl Iterator<Item = (Place, u64)>) -> Account {
+    pub(crate) fn resumed(last: u64, open: impl Iterator<Item = (Place, u64)>) -> Account {
         let mut account = Account { last, ..Account::default() };
         open.for_each(|(place, at)| account.push(place, at));
         account
@@ -104,26 +132,29 @@ impl Account {
         self.open.push(Open { place, charged: if place.is_deep { above } else { place.node }, at });
     }
 
-    pub(super) fn enter(&mut self, place: Place, at: u64) {
+    pub(crate) fn enter(&mut self, place: Place, at: u64) {
         self.charge(at);
         self.add(place.node, 1, 0);
         self.push(place, at);
     }
 
     /// A call ends that has `depth` others beneath it.
-    pub(super) fn leave(&mut self, depth: usize, at: u64) -> Option<Open> {
+    pub(crate) fn leave(&mut self, depth: usize, at: u64) -> Option<Open> {
         self.charge(at);
+        if depth + 1 == self.open.len() {
+            return self.open.pop();
+        }
         (depth < self.open.len()).then(|| self.open.remove(depth))
     }
 
     /// `ns` up to now are nobody's.
-    pub(super) fn pause(&mut self, ns: u64, at: u64) {
+    pub(crate) fn pause(&mut self, ns: u64, at: u64) {
         self.charge(at.saturating_sub(ns));
         self.last = self.last.max(at);
     }
 
     /// What happened since the last cut; in the order of contexts.
-    pub(super) fn cut(&mut self, at: u64) -> Vec<Sum> {
+    pub(crate) fn cut(&mut self, at: u64) -> Vec<Sum> {
         self.charge(at);
         self.touched.sort_unstable();
         let sums = &mut self.sums;
@@ -135,12 +166,12 @@ impl Account {
     }
 
     /// The open calls, outermost first.
-    pub(super) fn open(&self) -> &[Open] {
+    pub(crate) fn open(&self) -> &[Open] {
         &self.open
     }
 
     /// How many calls of each context are open, in the order of contexts.
-    pub(super) fn open_counts(&self) -> Vec<(u32, u64)> {
+    pub(crate) fn open_counts(&self) -> Vec<(u32, u64)> {
         let mut nodes: Vec<_> = self.open.iter().map(|open| open.place.node).collect();
         nodes.sort_unstable();
         let mut counts: Vec<(u32, u64)> = Vec::new();
