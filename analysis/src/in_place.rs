@@ -1,7 +1,7 @@
 //! What the probes of a call cost where they are.
 //!
 //! Where some calls are timed, the cost of the others depends on what they do: processors do a part of a probe's work beside that of the
-//! program. The recorder measures it beside calls that do little and calls that do more ([`instrument_trace::Beside`]); what the calls of a thread do is
+//! program. The recorder measures it beside calls that do little, more, and most ([`instrument_trace::Beside`]); what the calls of a thread do is
 //! between these, by the time that they took with their probes ([`beside`]).
 //!
 //! Where all calls are timed, no context took less time than the probes in it.
@@ -12,7 +12,7 @@
 //! to be arranged well must not decide for all others, so only those count that are a part of the calls worth speaking of.
 //! That probes cost more cannot be seen: it looks like time of the program ([`crate::calibration`] has what that may be).
 
-use instrument_trace::{Calibration, Tree, TreeConsumer};
+use instrument_trace::{Beside, Calibration, Tree, TreeConsumer};
 
 /// Calls that a context or its callees need.
 const CALLS: f64 = 10_000.0;
@@ -28,21 +28,32 @@ const LEAST: f64 = 0.8;
 /// A call that does w ns of work costs c(w), which falls evenly from one measurement to the other, so it takes w + c(w). What the calls of the
 /// thread took on average is known, and w follows from it.
 fn beside(cost: Calibration, tree: &Tree) -> Calibration {
-    let Some([less, more]) =
-        cost.beside.filter(|[less, more]| more.call > less.call && more.cost < less.cost)
-    else {
+    let Some([less, between, more]) = cost.beside.filter(|[less, _, more]| falls(*less, *more)) else {
         return cost;
     };
+    // A middle that does not lie between the others was disturbed.
+    let middle = Some(between).filter(|between| falls(less, *between) && falls(*between, more));
     let calls: f64 = tree.nodes.iter().map(|node| node.entries as f64).sum();
     let outermost = tree.nodes.iter().filter(|node| node.parent == 0);
     let took = outermost.map(|node| (node.ns + node.open_ns) as f64).sum::<f64>() / calls;
-    let fall = (less.cost - more.cost) / (more.call - less.call);
-    if !took.is_finite() || fall >= MOST_FALL {
+    if !took.is_finite() {
         return cost;
     }
-    let work = (took - less.cost - fall * less.call) / (1.0 - fall);
-    let untimed = less.cost - fall * (work.clamp(less.call, more.call) - less.call);
+    let (from, to) = match middle {
+        Some(middle) if took > middle.call + middle.cost => (middle, more),
+        Some(middle) => (less, middle),
+        None => (less, more),
+    };
+    let fall = (from.cost - to.cost) / (to.call - from.call);
+    let work = (took - from.cost - fall * from.call) / (1.0 - fall);
+    let untimed = from.cost - fall * (work.clamp(from.call, to.call) - from.call);
     Calibration { inner_untimed: Some(0.0), outer_untimed: Some(untimed), ..cost }
+}
+
+/// Whether probes cost less beside calls that do more, and not so much less that the time of a call would not tell what it does.
+fn falls(less: Beside, more: Beside) -> bool {
+    let fall = (less.cost - more.cost) / (more.call - less.call);
+    more.call > less.call && fall > 0.0 && fall < MOST_FALL
 }
 
 /// The cost of the probes in a thread, as calibration found it or lower.
@@ -86,7 +97,7 @@ pub(crate) fn bounded(cost: Calibration, tree: &Tree) -> Calibration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_trace::{Beside, Closes, TreeNode};
+    use instrument_trace::{Closes, TreeNode};
 
     fn node(parent: u32, entries: u64, ns: u64) -> TreeNode {
         let closes = Closes { exits: entries, ..Closes::default() };
@@ -122,24 +133,35 @@ mod tests {
 
     #[test]
     fn untimed_calls_cost_what_makes_their_time_come_out() {
-        let beside = [Beside { call: 1.0, cost: 10.0 }, Beside { call: 11.0, cost: 6.0 }];
+        let beside = [(1.0, 10.0), (6.0, 8.0), (11.0, 6.0)].map(|(call, cost)| Beside { call, cost });
         let cost =
             Calibration { inner: 20.0, outer: 30.0, outer_untimed: Some(10.0), ..Calibration::default() };
         // Calls of so many ns each, with their probes.
-        let untimed = |ns: u64, beside| {
-            let nodes = vec![node(0, 1, 100_000 * ns), node(1, 99_999, 0)];
+        let untimed = |ns: f64, beside| {
+            let nodes = vec![node(0, 1, (100_000.0 * ns) as u64), node(1, 99_999, 0)];
             let cost = Calibration { beside, ..cost };
-            bounded(cost, &Tree { nodes, sampled: true, ..Tree::default() }).outer_untimed.unwrap()
+            let untimed = bounded(cost, &Tree { nodes, sampled: true, ..Tree::default() }).outer_untimed;
+            (untimed.unwrap() * 1e9).round() / 1e9
         };
-        assert_eq!(untimed(3, Some(beside)), 10.0, "calls that do next to nothing");
-        assert_eq!(untimed(1_000, Some(beside)), 6.0, "calls that do much");
-        // 6 ns of work and 8 of probes.
-        assert!((untimed(14, Some(beside)) - 8.0).abs() < 1e-9);
-        assert_eq!(untimed(14, None), 10.0, "a file that does not say");
-        let [less, more] = beside;
-        assert_eq!(untimed(14, Some([more, less])), 10.0, "measurements that make no sense");
+        assert_eq!(untimed(3.0, Some(beside)), 10.0, "calls that do next to nothing");
+        assert_eq!(untimed(1_000.0, Some(beside)), 6.0, "calls that do much");
+        assert_eq!(untimed(14.0, Some(beside)), 8.0, "6 ns of work and 8 of probes");
+        assert_eq!(untimed(14.0, None), 10.0, "a file that does not say");
+        let [less, middle, more] = beside;
+        assert_eq!(untimed(14.0, Some([more, middle, less])), 10.0, "measurements that make no sense");
         let steep = Beside { call: 5.0, ..more };
-        assert_eq!(untimed(14, Some([less, steep])), 10.0);
-        assert_eq!(untimed(0, Some([less, Beside { call: f64::NAN, ..more }])), 10.0);
+        assert_eq!(untimed(14.0, Some([less, middle, steep])), 10.0);
+        assert_eq!(untimed(0.0, Some([less, middle, Beside { call: f64::NAN, ..more }])), 10.0);
+        // It falls faster at first.
+        let curve = Some([less, Beside { call: 3.0, cost: 8.5 }, more]);
+        assert_eq!(untimed(11.25, curve), 9.25, "2 ns of work");
+        assert_eq!(untimed(11.5, curve), 8.5, "3 ns of work");
+        assert_eq!(untimed(14.25, curve), 7.25, "7 ns of work");
+        assert_eq!(untimed(30.0, curve), 6.0);
+        // One that is not between the others says nothing.
+        for (call, cost) in [(3.0, 10.5), (3.0, 5.0), (0.5, 8.0), (12.0, 8.0), (f64::NAN, 8.0)] {
+            let odd = Some([less, Beside { call, cost }, more]);
+            assert_eq!(untimed(14.0, odd), 8.0, "{call} {cost}");
+        }
     }
 }

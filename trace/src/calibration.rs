@@ -21,8 +21,9 @@ pub struct Calibration {
     pub inner_untimed: Option<f64>,
     /// Like `outer`, for a call that is counted but not timed.
     pub outer_untimed: Option<f64>,
-    /// What `inner_untimed` and `outer_untimed` together are beside calls that do less and more; `None` if the file does not say.
-    pub beside: Option<[Beside; 2]>,
+    /// What `inner_untimed` and `outer_untimed` together are beside calls that do little, more, and most; `None` if the file does not
+    /// say. Files of recorders that measured two of them have the middle of both between.
+    pub beside: Option<[Beside; 3]>,
     /// Cost of one allocation event.
     pub allocation: Option<f64>,
     /// Before the program began; under the agent, when it had run for a while.
@@ -96,7 +97,12 @@ impl Copy {
             let cost = ns(&format!("outer.untimed{kind}"))? + ns("inner.untimed")?;
             Some(Beside { call: ns(&format!("call{kind}"))?, cost })
         };
-        let beside = || Some([beside("")?, beside(".long")?]);
+        let beside = || {
+            let (little, most) = (beside("")?, beside(".long")?);
+            let between =
+                || Beside { call: (little.call + most.call) / 2.0, cost: (little.cost + most.cost) / 2.0 };
+            Some([little, beside(".middle").unwrap_or_else(between), most])
+        };
         let cpu = || Some(CpuCost { inner: ns("cpu.inner")?, outer: ns("cpu.outer")? });
         Some(Calibration {
             inner: ns("inner")?,

@@ -491,8 +491,8 @@
 //! | `calibration.spread` | how much inner + outer differed between rounds: half the distance between the quartiles |
 //! | `calibration.clock` | cost of one reading of the clock |
 //! | `calibration.inner.untimed`, `calibration.outer.untimed` | the same for a call that is counted but not timed; inner is 0, for it has no time of its own |
-//! | `calibration.outer.untimed.long` | the same beside calls that do more |
-//! | `calibration.call`, `calibration.call.long` | what a call takes without probes in the two loops that `calibration.outer.untimed` and `calibration.outer.untimed.long` are of |
+//! | `calibration.outer.untimed.middle`, `calibration.outer.untimed.long` | the same beside calls that do more, and most; recorders may have measured neither, or the last only |
+//! | `calibration.call`, `calibration.call.middle`, `calibration.call.long` | what a call takes without probes in the loops that `calibration.outer.untimed`, `.middle` and `.long` are of |
 //! | `calibration.allocation` | cost of one allocation event |
 //! | `calibration.rounds` | rounds that the figures come from: those in which the probes were compiled and nothing disturbed them |
 //! | `calibration.rounds.least` | so many of them are needed; with fewer the figures are insufficient and times are not to be corrected by them |

@@ -17,6 +17,8 @@ final class Calibration {
     private static final int PATIENCE = 10;
     /** How much longer than the settings say it may take where there is time. */
     private static final int LONGER = 5;
+    /** What properties of calls that do more and more end with, in the order of {@link CalibrationRounds#ofLonger}. */
+    private static final String[] LONGER_CALLS = {".middle", ".long"};
     /** The part of a program's life that the measurement at its end may take, if that is more than the settings say. */
     private static final int PART_OF_LIFE = 8;
 
@@ -31,7 +33,7 @@ final class Calibration {
     /** Of a call that is not timed, in ns, from rounds enough; below 0: there were none. */
     private static double leastUntimed = -1;
     /** That is from a measurement of calls that do more, too. */
-    private static boolean hasBoth;
+    private static boolean hasLonger;
 
     /** Steady rounds; if not all calls are timed, of the kind of round that has fewer of them. */
     private final int rounds;
@@ -39,25 +41,22 @@ final class Calibration {
     private final double cost;
     private final double inner;
     private final CalibrationRounds all;
-    /** Those in which few calls were timed; null: there were none. */
-    private final CalibrationRounds rare;
-    /** The same of calls that do more; null: there was no time for them. */
-    private final CalibrationRounds rareLong;
+    /** Those in which few calls were timed, first of calls that do little, then, if there was the time, of {@link #LONGER_CALLS}. */
+    private final CalibrationRounds[] rare;
 
-    private Calibration(CalibrationRounds all, CalibrationRounds rare, CalibrationRounds rareLong) {
+    private Calibration(CalibrationRounds all, CalibrationRounds[] rare) {
         this.all = all;
         this.rare = rare;
-        this.rareLong = rareLong;
-        rounds = rare == null ? all.steady() : Math.min(all.steady(), rare.steady());
+        rounds = rare.length == 0 ? all.steady() : Math.min(all.steady(), rare[0].steady());
         cost = Math.max(0, all.cost());
-        inner = within(rare == null ? all.inner() : rare.innerOfRare());
+        inner = within(rare.length == 0 ? all.inner() : rare[0].innerOfRare());
     }
 
     /** Another recording begins. */
     static void renew() {
         best = null;
         leastUntimed = -1;
-        hasBoth = false;
+        hasLonger = false;
     }
 
     /** Calibrates in the time that the settings allow; the thread's own state is put back afterwards. */
@@ -121,15 +120,20 @@ final class Calibration {
     private static String measure(ThreadState scratch, Settings settings, String phase, long budget) {
         boolean some = settings.sampled != 1;
         CalibrationRounds all = CalibrationRounds.ofShort();
-        CalibrationRounds rare = some ? CalibrationRounds.ofShort() : null;
-        // A third kind of rounds needs its time.
-        CalibrationRounds rareLong = some && budget > budget(settings) ? CalibrationRounds.ofLong() : null;
+        // More kinds of rounds need their time.
+        CalibrationRounds[] longer =
+            budget > budget(settings) ? CalibrationRounds.ofLonger() : new CalibrationRounds[0];
+        CalibrationRounds[] rare = new CalibrationRounds[some ? 1 + longer.length : 0];
+        if (some) {
+            rare[0] = CalibrationRounds.ofShort();
+            System.arraycopy(longer, 0, rare, 1, longer.length);
+        }
         long time = budget * 7 / 10;
         // Where somebody waits, the best that there is soon.
         long stable = budget > budget(settings) ? Math.max(time / 4, Math.min(STABLE, time / 2)) : time / 4;
         CalibrationRounds.run(
-            scratch, all, rare, rareLong, LEAST_ROUNDS, time, stable, Clock.now() + PATIENCE * budget);
-        Calibration found = new Calibration(all, rare, rareLong);
+            scratch, all, rare, LEAST_ROUNDS, time, stable, Clock.now() + PATIENCE * budget);
+        Calibration found = new Calibration(all, rare);
         if (found.rounds == 0) {
             return null;
         }
@@ -165,21 +169,22 @@ final class Calibration {
 
     /** The cost of a call that is not timed, if it is better known than before, or less than what was found before. */
     private void untimed(StringBuilder text) {
-        if (rare == null) {
+        if (rare.length == 0) {
             return;
         }
-        double untimed = untimed(rare);
+        double untimed = untimed(rare[0]);
         boolean counts = rounds >= LEAST_ROUNDS;
-        boolean both = counts && rareLong != null && rareLong.steady() >= LEAST_ROUNDS;
-        if (counts ? leastUntimed < 0 || (both == hasBoth ? untimed < leastUntimed : both) : best == this) {
+        boolean longer = counts && rare.length > 1 && CalibrationRounds.leastSteady(rare) >= LEAST_ROUNDS;
+        if (counts ? leastUntimed < 0 || (longer == hasLonger ? untimed < leastUntimed : longer) : best == this) {
             leastUntimed = counts ? untimed : leastUntimed;
-            hasBoth = both;
+            hasLonger = longer;
             Host.line(text, "calibration.inner.untimed", "0");
             Host.line(text, "calibration.outer.untimed", decimal(untimed));
-            Host.line(text, "calibration.call", decimal(rare.plain()));
-            if (both) {
-                Host.line(text, "calibration.outer.untimed.long", decimal(untimed(rareLong)));
-                Host.line(text, "calibration.call.long", decimal(rareLong.plain()));
+            Host.line(text, "calibration.call", decimal(rare[0].plain()));
+            for (int i = 1; longer && i < rare.length; i++) {
+                String kind = LONGER_CALLS[i - 1];
+                Host.line(text, "calibration.outer.untimed" + kind, decimal(untimed(rare[i])));
+                Host.line(text, "calibration.call" + kind, decimal(rare[i].plain()));
             }
         }
     }

@@ -47,21 +47,20 @@ final class CalibrationRounds {
         return new CalibrationRounds(0, 4);
     }
 
-    /** Calls that all do something. */
-    static CalibrationRounds ofLong() {
-        return new CalibrationRounds(10, 10);
+    /** Calls that all do something. The cost of their probes falls faster at first than later, so there is one kind in between. */
+    static CalibrationRounds[] ofLonger() {
+        return new CalibrationRounds[] {new CalibrationRounds(3, 3), new CalibrationRounds(10, 10)};
     }
 
     /**
      * Goes on until so many rounds are steady and nothing has become cheaper for so long, or the time is up: ns of this thread, not
-     * counting those of others in between, and at the latest when the clock says so. With {@code rare} and {@code rareLong}, some
-     * rounds time few calls, in turn with the others: what is compiled has seen both.
+     * counting those of others in between, and at the latest when the clock says so. The rounds of {@code rare} time few calls, in
+     * turn with the others: what is compiled has seen both.
      */
     static void run(
             ThreadState state,
             CalibrationRounds all,
-            CalibrationRounds rare,
-            CalibrationRounds rareLong,
+            CalibrationRounds[] rare,
             int enough,
             long budget,
             long stable,
@@ -74,13 +73,11 @@ final class CalibrationRounds {
             if (began >= latest) {
                 return;
             }
-            boolean cheaper;
             state.timeAll(true);
-            cheaper = all.round(state);
-            if (rare != null) {
-                state.timeAll(false);
-                cheaper |= rare.round(state);
-                cheaper |= rareLong != null && rareLong.round(state);
+            boolean cheaper = all.round(state);
+            state.timeAll(rare.length == 0);
+            for (CalibrationRounds few : rare) {
+                cheaper |= few.round(state);
             }
             last = Math.min(Clock.now() - began, INTERRUPTED * last);
             spent += last;
@@ -88,11 +85,19 @@ final class CalibrationRounds {
                 improved = spent;
             }
             if (i % CHECK == 0 && spent - improved > stable && all.steady() >= enough
-                    && (rare == null || rare.steady() >= enough)
-                    && (rareLong == null || rareLong.steady() >= enough)) {
+                    && leastSteady(rare) >= enough) {
                 return;
             }
         }
+    }
+
+    /** Steady rounds of the kind that has fewest. */
+    static int leastSteady(CalibrationRounds... kinds) {
+        int least = Integer.MAX_VALUE;
+        for (CalibrationRounds kind : kinds) {
+            least = Math.min(least, kind.steady());
+        }
+        return least;
     }
 
     /** Whether it was the cheapest by far. */
