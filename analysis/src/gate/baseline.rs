@@ -161,6 +161,24 @@ impl Baseline {
     }
 }
 
+/// How many methods moved in one of these runs only: without it, they would be judged. As many others as that, divided by the number of
+/// runs, are to be expected to move for the first time in the next run (the estimate of Good and Turing). 0 of fewer than 3 runs.
+pub fn moved_once(runs: &[Run]) -> usize {
+    if runs.len() < 3 {
+        return 0;
+    }
+    let of_runs: Vec<_> = runs.iter().map(Run::methods).collect();
+    let names: BTreeSet<&str> = of_runs.iter().flat_map(BTreeMap::keys).copied().collect();
+    let once = |name: &&&str| {
+        let values: Vec<_> = of_runs.iter().map(|run| run.get(**name).copied().unwrap_or_default()).collect();
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        let most = sorted[sorted.len() / 2];
+        values.iter().filter(|value| **value != most).count() == 1
+    };
+    names.iter().filter(once).count()
+}
+
 /// What the contexts of a method say of its figures.
 #[derive(Default)]
 struct InContexts {

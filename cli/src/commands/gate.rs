@@ -7,7 +7,7 @@ use crate::io::exit::{Exit, usage};
 use crate::io::output::Outputs;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
-use instrument_analysis::gate::baseline::MOST_CONTEXTS;
+use instrument_analysis::gate::baseline::{MOST_CONTEXTS, moved_once};
 use instrument_analysis::gate::check::{comparable, counted};
 use instrument_analysis::gate::conditions::Refusal;
 use instrument_analysis::gate::file::GateFile;
@@ -172,22 +172,25 @@ fn write(path: &Path, gate: &GateFile) -> Result<()> {
     outputs.commit()
 }
 
+/// What was learned, and how many methods moved in one run only.
+type Learned = (Baseline, usize);
+
 /// What several runs have in common, or why they cannot be compared.
-fn learned(given: &Runs, contexts: usize, known: &Unsettled) -> Result<Result<Baseline, (PathBuf, Refusal)>> {
+fn learned(given: &Runs, contexts: usize, known: &Unsettled) -> Result<Result<Learned, (PathBuf, Refusal)>> {
     let mut runs = match read(given, &mut HashSet::new())? {
         Ok(runs) => runs,
         Err(refused) => return Ok(Err(refused)),
     };
     // The labels of runs are their paths, by which a refusal is found again.
     runs.sort_by(|a, b| a.label.cmp(&b.label));
-    let learned = Baseline::learn_more(&runs, contexts, known);
+    let learned = Baseline::learn_more(&runs, contexts, known).map(|baseline| (baseline, moved_once(&runs)));
     Ok(learned.map_err(|refused| (PathBuf::from(refused.0), refused.1)))
 }
 
 fn learn(given: &Runs, output: &Path, contexts: usize, talk: &Talk) -> Result<Exit> {
     let mut gate = if output.exists() { open(output)? } else { GateFile::new() };
-    let baseline = match learned(given, contexts, &Unsettled::default())? {
-        Ok(baseline) => baseline,
+    let (baseline, once) = match learned(given, contexts, &Unsettled::default())? {
+        Ok(learned) => learned,
         Err(refusal) => return Ok(refused(&refusal, talk)),
     };
     if baseline.runs < FEW_RUNS {
@@ -197,6 +200,12 @@ fn learn(given: &Runs, output: &Path, contexts: usize, talk: &Talk) -> Result<Ex
         ));
     }
     say(&baseline, output, talk);
+    if once > 0 {
+        let methods = if once == 1 { "one method".into() } else { format!("{once} methods") };
+        talk.note(format_args!(
+            "{methods} moved in one of the runs only: there may be others that did not yet; learn from more runs to find them"
+        ));
+    }
     gate.baseline = Some(baseline);
     write(output, &gate)?;
     Ok(Exit::Done)
@@ -211,8 +220,8 @@ fn bless(path: &Path, given: &Runs, contexts: usize, talk: &Talk) -> Result<Exit
             path.display()
         )));
     }
-    let new = match learned(given, contexts, &baseline.unsettled)? {
-        Ok(baseline) => baseline,
+    let (new, _) = match learned(given, contexts, &baseline.unsettled)? {
+        Ok(learned) => learned,
         Err(refusal) => return Ok(refused(&refusal, talk)),
     };
     if let Err(refusal) = new.conditions.comparable(&baseline.conditions, &path.display().to_string()) {

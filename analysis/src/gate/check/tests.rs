@@ -1,5 +1,6 @@
 //! Baselines that are learned from programs of a few contexts, and what is said of others.
 
+use super::super::baseline::moved_once;
 use super::super::print::{Format, write};
 use super::super::run::samples::run;
 use super::*;
@@ -268,4 +269,20 @@ fn blessing_goes_on_knowing_what_is_unsettled() {
     assert_eq!(baseline.methods["a.In.read()V"].ranges[0], Range::fixed(1000));
     assert!(check(Some(&baseline), &[], &[run(&table(11, 5, 3, 7))]).passes());
     assert!(!check(Some(&baseline), &[], &[run(&table(11, 5, 3, 8))]).passes());
+}
+
+#[test]
+fn methods_that_moved_in_one_run_only_are_counted() {
+    let take = |n: u64, m: u64| {
+        run(&with(&[("a.Main.main > a.Pool.take", n, 0), ("a.Main.main > a.Pool.give", m, 0)]))
+    };
+    assert_eq!(
+        moved_once(&[take(1, 1), take(1, 2), take(1, 3)]),
+        0,
+        "one never moves, the other always does"
+    );
+    assert_eq!(moved_once(&[take(1, 1), take(2, 1), take(1, 1), take(1, 1)]), 1);
+    assert_eq!(moved_once(&[take(5, 1), take(2, 1), take(2, 9), take(2, 1)]), 2);
+    assert_eq!(moved_once(&[take(5, 1), take(5, 1), take(2, 1), take(2, 1)]), 0, "two values, each twice");
+    assert_eq!(moved_once(&[take(1, 1), take(2, 1)]), 0, "of two runs it is not known which one moved");
 }
