@@ -20,7 +20,7 @@ const SUFFIX: &str = ".index";
 /// Of a file that is being written.
 const UNFINISHED: &str = ".part";
 const MAGIC: [u8; 8] = *b"\x89IINDEX\n";
-/// Of the form of the file. Whoever changes what is in it, or what the replay of a trace or its index gives, raises it.
+/// Of the form of the file.
 const VERSION: u32 = 1;
 /// Magic, version, checksum, key, length.
 const HEADER: usize = 56;

@@ -1,6 +1,7 @@
 //! By what a trace is recognised.
 //!
-//! The key of a profile is a hash of the version of this program, the room that the index had, the length of the file, the time at which it
+//! The key of a profile is a hash of the version of this program and the length and time of its file, so that no other build takes what
+//! one has made, the room that the index had, the length of the file, the time at which it
 //! was modified last, its first 4 KiB, where every piece of its traces lies with its clock, and 64 samples of 4 KiB each from all over it.
 //!
 //! A recorder writes to a profile only while its process lives: it moves the clock of its beat in the first 4 KiB on, and makes pieces. A
@@ -60,8 +61,17 @@ pub(super) fn key(source: &File, profile: &Profile, share: Share) -> Option<Key>
         let length = source.fill_at(at, &mut sample).ok()?;
         hash.update(&sample[..length]);
     }
+    let (length, built) = program()?;
+    hash.update(length.to_le_bytes());
+    hash.update(built.as_nanos().to_le_bytes());
     hash.update(env!("CARGO_PKG_VERSION"));
     Some(Key(hash.finalize().into()))
+}
+
+/// Length and time of modification of the file of this program.
+fn program() -> Option<(u64, Duration)> {
+    let about = std::env::current_exe().and_then(std::fs::metadata).ok()?;
+    Some((about.len(), about.modified().ok()?.duration_since(UNIX_EPOCH).ok()?))
 }
 
 /// Whether the file was modified so long ago that whoever writes to it again changes the time of its modification.
