@@ -4,6 +4,7 @@
 //! | module | |
 //! |---|---|
 //! | [`index`] | the index of one thread's trace: windows, pictures |
+//! | [`build`] | how it is made |
 //! | [`account`] | whose time it is |
 //! | [`levels`] | calls at several levels of detail |
 //! | [`key`] | by what a trace is recognised |
@@ -11,6 +12,7 @@
 //! | [`kept`], [`words`] | how it is written there |
 
 pub(crate) mod account;
+mod build;
 mod cache;
 pub(crate) mod index;
 mod kept;

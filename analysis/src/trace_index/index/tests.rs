@@ -136,7 +136,7 @@ fn calls(data: &Vec<u8>, thread: &Thread) -> Vec<(u32, u64, u64)> {
         }
     }
     let mut all = All(Vec::new());
-    let replayed = replay(data, thread, &mut all).unwrap();
+    let replayed = replay::replay(data, thread, &mut all).unwrap();
     let end = replayed.last_event;
     let open = replayed.open.iter().zip(0..).map(|(open, depth)| (depth, open.call, end));
     all.0.extend(open);
