@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Options of `java` whose value is the next word.
-const WITH_VALUE: [&str; 9] = [
+pub(crate) const WITH_VALUE: [&str; 18] = [
     "-cp",
     "-classpath",
     "--class-path",
@@ -19,6 +19,15 @@ const WITH_VALUE: [&str; 9] = [
     "--upgrade-module-path",
     "--add-modules",
     "--limit-modules",
+    "-d",
+    "--describe-module",
+    "--add-reads",
+    "--add-exports",
+    "--add-opens",
+    "--patch-module",
+    "--enable-native-access",
+    "--illegal-native-access",
+    "--finalization",
     "--source",
 ];
 /// Variables that the virtual machine and its launcher take options from, in this order.

@@ -8,28 +8,13 @@
 //! | `Class-Path` in manifests | what jars of the class path name, by the jar's folder |
 //! | `@file`, `JDK_JAVA_OPTIONS` | more options |
 
+use crate::io::jvm::WITH_VALUE;
 use crate::io::source::Input;
 use instrument_names::printable::printable;
+use instrument_rewriter::archive;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-
-/// Options of `java` that are two words.
-const WITH_VALUE: [&str; 13] = [
-    "-d",
-    "--describe-module",
-    "--add-modules",
-    "--add-reads",
-    "--add-exports",
-    "--add-opens",
-    "--limit-modules",
-    "--upgrade-module-path",
-    "--patch-module",
-    "--enable-native-access",
-    "--source",
-    "--finalization",
-    "--illegal-native-access",
-];
 
 /// The JDK of the command, if it is a `java` with a module image.
 pub(crate) fn jdk_of(java: &OsStr) -> Option<PathBuf> {
@@ -198,12 +183,7 @@ fn named_by_manifest(jar: &Path) -> Vec<PathBuf> {
 
 /// The attribute `Class-Path` of a manifest: URLs of files.
 fn class_path_of(manifest: &str) -> Vec<PathBuf> {
-    // Long lines are cut, and go on behind a blank.
-    let joined = manifest.replace("\r\n", "\n").replace("\n ", "");
-    let main = joined.lines().take_while(|line| !line.is_empty());
-    let value = main
-        .filter_map(|line| line.split_once(':'))
-        .find_map(|(name, value)| name.eq_ignore_ascii_case("Class-Path").then(|| value.trim().to_owned()));
+    let value = archive::main_attribute(manifest.as_bytes(), "Class-Path");
     let path = |url: &str| {
         let path = url.strip_prefix("file:").unwrap_or(url);
         let path = path.strip_prefix("//").unwrap_or(path);
@@ -252,7 +232,7 @@ pub(crate) fn readable(paths: &[PathBuf]) -> (Vec<String>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::source::samples::archive;
+    use crate::io::source::samples::archive as zipped;
 
     fn given(words: &[&str]) -> Given {
         let mut given = Given::default();
@@ -288,9 +268,9 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(at("lib/classes")).unwrap();
         let manifest = b"Manifest-Version: 1.0\r\nClass-Path: lib/b%20c.jar lib/cla\r\n sses/ http://x/y.jar none.jar app.jar\r\n\r\n";
-        std::fs::write(at("app.jar"), archive(&[("META-INF/MANIFEST.MF", manifest)])).unwrap();
+        std::fs::write(at("app.jar"), zipped(&[("META-INF/MANIFEST.MF", manifest)])).unwrap();
         for name in ["b c.jar", "d.JAR", "e.txt"] {
-            std::fs::write(at("lib").join(name), archive(&[("x.txt", b"x")])).unwrap();
+            std::fs::write(at("lib").join(name), zipped(&[("x.txt", b"x")])).unwrap();
         }
         let names = |words: &[OsString]| {
             let paths = of_java(words, |_| None).into_iter();

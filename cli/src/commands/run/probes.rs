@@ -77,7 +77,7 @@ impl RunProbes {
         let mut warnings: Vec<String> = silent
             .iter()
             .map(|process| {
-                format!("what became of the rules of --probes in process {process} is not known: it ended without a word")
+                format!("what became of the rules of --probes in process {process} is not known: it was killed, or ended before it could report")
             })
             .collect();
         let of_rule = |rule: &str| outcomes.get(rule).cloned().unwrap_or_default();
