@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 
 use crate::arcs::{Arcs, FunctionId};
-use crate::correction::Correction;
+use crate::correction::{self, Correction};
 use crate::load::CallTimes;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, Node};
 use crate::session::Session;
@@ -67,6 +67,9 @@ pub struct Advice {
     pub is_within: bool,
 }
 
+/// The part of the time that is the program's where recording took nearly all of it. The next recording will show how much it is.
+const LEFT: f64 = 0.1;
+
 /// The profile does not tell what recording took.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it is not known what recording took: {0}")]
@@ -88,9 +91,22 @@ impl Candidate {
 /// What a program and its recording had taken at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spent {
+    /// With recording, where that is estimated.
     running_ns: f64,
-    /// By method: what recording its calls took, and its own time without that.
-    methods: HashMap<String, (f64, f64)>,
+    methods: HashMap<String, Share>,
+    /// What recording a call took, in ns, where that is estimated: see [`Spent::estimated`].
+    each: Option<f64>,
+    /// Processor time of the process, in ns, where it is known. What threads waited for a processor while others had it is no running time.
+    cpu_ns: Option<f64>,
+}
+
+/// A method's part.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Share {
+    /// What recording its calls took; their number, where that is estimated.
+    recording: f64,
+    /// Its own time without that; with it, where that is estimated.
+    own_ns: f64,
 }
 
 impl Spent {
@@ -99,20 +115,80 @@ impl Spent {
     /// # Errors
     /// No times were recorded, or they cannot be corrected.
     pub fn of(session: &Session, arcs: &Arcs) -> Result<Spent, NoCost> {
-        let model = &session.model;
-        let running = running(model)?;
-        let mut methods = HashMap::default();
-        for id in arcs.ids() {
-            let name = model.name(arcs.function(id).consumer);
-            if let Some(calls) = session.calls.get(name) {
-                methods.insert(name.to_owned(), (calls.recording_ns, arcs.self_base(id)[running]));
-            }
-        }
-        Ok(Spent { running_ns: arcs.total()[running], methods })
+        let running = running(&session.model)?;
+        Ok(Spent::new(session, arcs, running, |calls| calls.recording_ns))
     }
 
-    fn method(&self, name: &str) -> (f64, f64) {
-        self.methods.get(name).copied().unwrap_or_default()
+    /// The same, also where the calibration says that recording took more than there was: that it took most of the time is known then, and
+    /// how much is not. All but [`LEFT`] is taken for it, the same for each call. `cpu_ns`: the processor time of the process, of which the
+    /// time of its methods can be no more than a part.
+    ///
+    /// # Errors
+    /// No times were recorded, or there is another reason why they cannot be corrected.
+    pub fn estimated(session: &Session, arcs: &Arcs, cpu_ns: Option<f64>) -> Result<Spent, NoCost> {
+        let model = &session.model;
+        let measured = match &model.correction {
+            Correction::Refused(refusal) if refusal.cause == correction::IMPLAUSIBLE => {
+                column(model, "wall-raw")
+            }
+            _ => None,
+        };
+        let Some(measured) = measured else {
+            return Ok(Spent { cpu_ns, ..Spent::of(session, arcs)? });
+        };
+        let spent = Spent::new(session, arcs, measured, |calls| calls.calls as f64);
+        let calls: f64 = spent.methods.values().map(|share| share.recording).sum();
+        let most = cpu_ns.unwrap_or(f64::INFINITY);
+        let each = (1.0 - LEFT) * spent.running_ns.min(most) / calls.max(1.0);
+        Ok(Spent { each: Some(each), cpu_ns, ..spent })
+    }
+
+    fn new(session: &Session, arcs: &Arcs, running: usize, recording: impl Fn(&CallTimes) -> f64) -> Spent {
+        let share = |id: FunctionId| {
+            let name = session.model.name(arcs.function(id).consumer);
+            let recording = recording(session.calls.get(name)?);
+            Some((name.to_owned(), Share { recording, own_ns: arcs.self_base(id)[running] }))
+        };
+        Spent {
+            running_ns: arcs.total()[running],
+            methods: arcs.ids().filter_map(share).collect(),
+            each: None,
+            cpu_ns: None,
+        }
+    }
+
+    /// Whether what recording took is estimated by the number of calls.
+    pub fn is_estimate(&self) -> bool {
+        self.each.is_some()
+    }
+
+    /// What came since an earlier moment, all in ns.
+    fn since(&self, earlier: &Spent) -> Spent {
+        let mut since = self.clone();
+        since.running_ns = (self.running_ns - earlier.running_ns).max(0.0);
+        for (name, share) in &mut since.methods {
+            let before = earlier.methods.get(name).copied().unwrap_or_default();
+            share.recording -= before.recording;
+            share.own_ns -= before.own_ns;
+            if let Some(each) = self.each {
+                share.recording *= each;
+                share.own_ns -= share.recording;
+            }
+            share.own_ns = share.own_ns.max(0.0);
+        }
+        let cpu_ns = self.cpu_ns.zip(earlier.cpu_ns).map_or(f64::INFINITY, |(now, before)| now - before);
+        let recording_ns = since.recording_ns();
+        let left = |all: f64| (all - recording_ns).max(LEFT * all);
+        since.running_ns = if self.is_estimate() {
+            left(since.running_ns.min(cpu_ns))
+        } else {
+            since.running_ns.min(left(cpu_ns))
+        };
+        since
+    }
+
+    fn recording_ns(&self) -> f64 {
+        self.methods.values().map(|share| share.recording).sum::<f64>().max(0.0)
     }
 }
 
@@ -122,24 +198,20 @@ impl Advice {
     /// # Errors
     /// No times were recorded, or they cannot be corrected.
     pub fn of(session: &Session, arcs: &Arcs, budget_percent: f64) -> Result<Advice, NoCost> {
-        Advice::since(session, arcs, budget_percent, &Spent::default())
+        Ok(Advice::between(session, arcs, budget_percent, &Spent::default(), &Spent::of(session, arcs)?))
     }
 
     /// The same by what a program that goes on has done since an earlier moment. Times are of that time; calls and contexts are all.
-    ///
-    /// # Errors
-    /// No times were recorded, or they cannot be corrected.
-    pub fn since(
+    pub fn between(
         session: &Session,
         arcs: &Arcs,
         budget_percent: f64,
         earlier: &Spent,
-    ) -> Result<Advice, NoCost> {
+        now: &Spent,
+    ) -> Advice {
         let model = &session.model;
-        let running = running(model)?;
-        let running_ns = (arcs.total()[running] - earlier.running_ns).max(0.0);
-        let spent = |(name, calls): (&String, &CallTimes)| calls.recording_ns - earlier.method(name).0;
-        let all: f64 = session.calls.iter().map(spent).sum::<f64>().max(0.0);
+        let spent = now.since(earlier);
+        let (running_ns, all) = (spent.running_ns, spent.recording_ns());
         let recording = |methods, calls, contexts, recording_ns| Recording {
             methods,
             calls,
@@ -148,7 +220,7 @@ impl Advice {
             percent: if running_ns > 0.0 { 100.0 * recording_ns / running_ns } else { 0.0 },
         };
         let budget = running_ns * budget_percent / 100.0;
-        let (chosen, rest) = choose(candidates(session, arcs, running, earlier), all, budget);
+        let (chosen, rest) = choose(candidates(session, arcs, &spent), all, budget);
         let left_out: HashSet<Consumer> =
             chosen.iter().map(|one| arcs.function(one.function).consumer).collect();
         let methods = || arcs.functions().iter().filter(|function| function.kind == Kind::Method);
@@ -167,7 +239,7 @@ impl Advice {
         );
         let leave_out = chosen.into_iter().map(|one| one.method).collect();
         let is_within = rest <= budget;
-        Ok(Advice { budget_percent, running_ns, recorded, next, leave_out, is_within })
+        Advice { budget_percent, running_ns, recorded, next, leave_out, is_within }
     }
 }
 
@@ -176,15 +248,19 @@ fn running(model: &Arcflow) -> Result<usize, NoCost> {
     if let Correction::Refused(refusal) = &model.correction {
         return Err(NoCost(format!("{}: {}", refusal.process, refusal.reason)));
     }
-    let time = ThreadTime::of(model).map(|time| time.running).or_else(|| model.resource("wall"));
-    let time = time.filter(|_| model.correction == Correction::Applied);
+    let time = column(model, "wall").filter(|_| model.correction == Correction::Applied);
     time.ok_or_else(|| {
         NoCost("no times were recorded; record once with --record tree, the default".to_owned())
     })
 }
 
+/// Running time, or all of it where the parts are not known.
+fn column(model: &Arcflow, whole: &str) -> Option<usize> {
+    ThreadTime::of(model).map(|time| time.running).or_else(|| model.resource(whole))
+}
+
 /// Methods that can be left out.
-fn candidates(session: &Session, arcs: &Arcs, running: usize, earlier: &Spent) -> Vec<Candidate> {
+fn candidates(session: &Session, arcs: &Arcs, spent: &Spent) -> Vec<Candidate> {
     let model = &session.model;
     let mut by_brief = HashMap::<String, u32>::default();
     for name in session.calls.keys() {
@@ -193,8 +269,7 @@ fn candidates(session: &Session, arcs: &Arcs, running: usize, earlier: &Spent) -
     let candidate = |id: FunctionId| {
         let function = arcs.function(id);
         let name = model.name(function.consumer);
-        let (recording_before, own_before) = earlier.method(name);
-        let recording_ns = session.calls.get(name)?.recording_ns - recording_before;
+        let Share { recording: recording_ns, own_ns } = *spent.methods.get(name)?;
         if recording_ns <= 0.0 {
             return None;
         }
@@ -205,13 +280,8 @@ fn candidates(session: &Session, arcs: &Arcs, running: usize, earlier: &Spent) -
         let pattern = brief(name).filter(|brief| by_brief.get(brief) == Some(&1));
         let pattern = pattern.unwrap_or_else(|| name.to_owned());
         Pattern::list(&pattern).ok().filter(|list| matches!(&list[..], [one] if one.matches_name(name)))?;
-        let method = LeftOut {
-            method: name.to_owned(),
-            pattern,
-            calls: function.calls,
-            recording_ns,
-            own_ns: (arcs.self_base(id)[running] - own_before).max(0.0),
-        };
+        let method =
+            LeftOut { method: name.to_owned(), pattern, calls: function.calls, recording_ns, own_ns };
         Some(Candidate { function: id, method })
     };
     arcs.ids().filter_map(candidate).collect()

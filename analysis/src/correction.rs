@@ -30,6 +30,9 @@ pub const MOST_OVERHEAD: f64 = 1.0;
 /// Calls that a context needs before their time is evidence: fewer may have run in the shadow of one interruption.
 pub const EVIDENCE: f64 = 1000.0;
 
+/// The cause of a refusal where probes should have cost more than there was time.
+pub const IMPLAUSIBLE: &str = "implausible";
+
 /// Whether the times of a model are corrected.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Correction {
@@ -180,7 +183,7 @@ fn implausible(cost: &Calibration, tree: &Tree) -> Option<(&'static str, String)
     (share > MOST_EXCESS).then(|| {
         let (least, took) = (least / calls, took / calls);
         let reason = format!("its calibration says that probes take {least:.0} ns a call, but {calls:.0} calls took {took:.0} ns each with their probes");
-        ("implausible", reason)
+        (IMPLAUSIBLE, reason)
     })
 }
 
@@ -208,7 +211,7 @@ fn too_much(profile: &Profile, most: f64) -> Option<(&'static str, String)> {
     (recording > most * measured && measured > 0.0).then(|| {
         let percent = 100.0 * recording / measured;
         (
-            "implausible",
+            IMPLAUSIBLE,
             format!("its calibration says that recording took {percent:.0} % of the time that was measured"),
         )
     })

@@ -9,7 +9,8 @@
 //! Sources: `attachListener_linux.cpp`, `attachListener.cpp`, `VirtualMachineImpl.java` of OpenJDK 11 to 25.
 
 use crate::io::jvm::{Kind, Process};
-use crate::io::local_socket::{connect_to, is_stopped};
+use crate::io::local_socket::connect_to;
+use crate::io::process_stat::is_stopped;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::fs::{AtFlags, Mode, OFlags, open, openat, unlinkat};
 use rustix::io::Errno;

@@ -1,5 +1,6 @@
 //! Java virtual machines of this machine, as `/proc` shows them.
 
+use crate::io::process_stat::ProcessStat;
 use anyhow::{Result, anyhow};
 use instrument_names::program;
 use rustix::process::getuid;
@@ -175,9 +176,7 @@ impl Process {
 
     /// Whether it is still there: not gone, and no zombie.
     pub(crate) fn is_alive(&self) -> bool {
-        let stat = fs::read_to_string(self.folder().join("stat")).unwrap_or_default();
-        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().bytes().next());
-        state.is_some_and(|state| !matches!(state, b'Z' | b'X'))
+        ProcessStat::of(self.pid).is_some_and(|stat| !stat.has_ended())
     }
 }
 

@@ -23,14 +23,6 @@ pub(crate) fn connect_to(path: impl AsRef<Path>, limit: Duration) -> io::Result<
     Ok(UnixStream::from(socket))
 }
 
-/// Whether a process of this machine is stopped or traced; `false` where that is not known.
-pub(crate) fn is_stopped(pid: u32) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // The name of the program, in brackets, may hold anything.
-    stat.rsplit_once(')')
-        .is_some_and(|(_, rest)| matches!(rest.trim_start().as_bytes().first(), Some(b'T' | b't')))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

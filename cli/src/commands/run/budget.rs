@@ -7,6 +7,7 @@
 
 use crate::commands::ctl;
 use crate::commands::run::profiles::Recorded;
+use crate::io::process_stat::ProcessStat;
 use crate::io::talk::Talk;
 use anyhow::Result;
 use instrument_analysis::advice::{Advice, Spent};
@@ -14,6 +15,7 @@ use instrument_analysis::arcs::Arcs;
 use instrument_analysis::session::{Request, Session};
 use instrument_names::printable::printable;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::sleep;
@@ -26,6 +28,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const LOOKING: u32 = 10;
 /// So much of the budget is aimed at: a program does not do the same at all times.
 const AIM: f64 = 0.8;
+/// Percent of the running time; beyond it what is left for the program is no more than what a calibration is wrong by.
+const MOST: f64 = 900.0;
 /// How soon the end of the recording is noticed.
 const SOON: Duration = Duration::from_millis(50);
 
@@ -47,6 +51,39 @@ impl Watched<'_> {
     }
 }
 
+/// What recording took of the running time, in percent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Share {
+    Known(f64),
+    /// An estimate: the calibration says more than there was, or nearly all of it.
+    Most(f64),
+}
+
+impl Share {
+    fn percent(self) -> f64 {
+        match self {
+            Share::Known(percent) | Share::Most(percent) => percent,
+        }
+    }
+
+    /// What it is a part of.
+    fn of(self) -> &'static str {
+        match self {
+            Share::Known(_) => " of the running time",
+            Share::Most(_) => "",
+        }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Share::Known(percent) => write!(f, "{percent:.1} %"),
+            Share::Most(_) => f.write_str("most of the time (how much is not known)"),
+        }
+    }
+}
+
 /// A process, as far as the budget goes.
 #[derive(Debug)]
 struct Program {
@@ -59,9 +96,9 @@ struct Program {
     /// Requests, and the methods that they excluded.
     requests: u32,
     excluded: u64,
-    /// What recording took in percent before the first request, and at the last look.
-    before: Option<f64>,
-    now: Option<f64>,
+    /// What recording took before the first request, and at the last look.
+    before: Option<Share>,
+    now: Option<Share>,
     /// Nothing more can be excluded.
     at_its_end: bool,
     /// Why nothing is known of what recording takes.
@@ -95,26 +132,33 @@ impl Program {
         };
         let session = Session::read(&Request { files: vec![profile], ..Request::default() })?;
         let arcs = Arcs::new(&session.model);
-        let spent = match Spent::of(&session, &arcs) {
+        let cpu_ns = target.parse().ok().and_then(ProcessStat::of).map(|stat| stat.cpu_ns);
+        let spent = match Spent::estimated(&session, &arcs, cpu_ns) {
             Ok(spent) => spent,
             Err(error) => {
                 self.unknown = Some(error.to_string());
                 return Ok(());
             }
         };
-        let Some(earlier) = self.spent.replace(spent) else { return Ok(()) };
-        let advice = Advice::since(&session, &arcs, AIM * percent, &earlier)?;
+        let is_estimate = spent.is_estimate();
+        // An estimate and a figure have no difference.
+        let earlier = self.spent.take().filter(|earlier| earlier.is_estimate() == is_estimate);
+        let spent = self.spent.insert(spent);
+        let Some(earlier) = earlier else { return Ok(()) };
+        let advice = Advice::between(&session, &arcs, AIM * percent, &earlier, spent);
         if advice.running_ns <= 0.0 {
             return Ok(());
         }
         let recording = advice.recorded.percent;
-        self.now = Some(recording);
+        let share =
+            if is_estimate || recording > MOST { Share::Most(recording) } else { Share::Known(recording) };
+        self.now = Some(share);
         if recording <= percent || advice.leave_out.is_empty() {
             self.pause = (2 * self.pause).min(LONGEST_PAUSE);
             self.at_its_end = recording > percent;
             return Ok(());
         }
-        self.before.get_or_insert(recording);
+        self.before.get_or_insert(share);
         let patterns = advice.leave_out.into_iter().map(|one| one.pattern).collect();
         self.excluded += ctl::exclude(target, patterns)?.methods;
         self.requests += 1;
@@ -131,10 +175,9 @@ impl Program {
             return Some(format!("process {target}: nothing was excluded: {}", printable(reason)));
         };
         let Some(before) = self.before else {
-            return Some(format!(
-                "process {target}: recording took {now:.1} % of the running time; nothing was excluded"
-            ));
+            return Some(format!("process {target}: recording took {now}{}; nothing was excluded", now.of()));
         };
+        let of = before.of();
         let (methods, requests) = (self.excluded, self.requests);
         let steps = if requests == 1 { "one step".to_owned() } else { format!("{requests} steps") };
         let methods = if methods == 1 {
@@ -142,7 +185,7 @@ impl Program {
         } else {
             format!("{methods} methods that were")
         };
-        let short = match self.at_its_end || now > percent {
+        let short = match self.at_its_end || now.percent() > percent {
             false => String::new(),
             true if self.at_its_end => {
                 format!("; {percent} % cannot be kept: nothing more can be excluded")
@@ -150,7 +193,7 @@ impl Program {
             true => "; the recording ended before more was excluded".to_owned(),
         };
         Some(format!(
-            "process {target}: recording took {before:.1} % of the running time, and {now:.1} % in the end, without {methods} excluded in {steps}{short}"
+            "process {target}: recording took {before}{of}, and {now} in the end, without {methods} excluded in {steps}{short}"
         ))
     }
 }
@@ -206,15 +249,18 @@ mod tests {
             program.said("7", 3.0).as_deref(),
             Some("process 7: nothing was excluded: it is not known")
         );
-        program.now = Some(2.04);
+        program.now = Some(Share::Known(2.04));
         assert_eq!(
             program.said("7", 3.0).as_deref(),
             Some("process 7: recording took 2.0 % of the running time; nothing was excluded")
         );
-        (program.before, program.requests, program.excluded) = (Some(180.0), 2, 41);
+        (program.before, program.requests, program.excluded) = (Some(Share::Known(180.0)), 2, 41);
         let said = program.said("7", 3.0).unwrap();
         assert!(said.ends_with("without 41 methods that were excluded in 2 steps"), "{said}");
-        (program.now, program.at_its_end) = (Some(4.0), true);
+        program.before = Some(Share::Most(900.0));
+        let said = program.said("7", 3.0).unwrap();
+        assert!(said.contains("took most of the time (how much is not known), and 2.0 %"), "{said}");
+        (program.now, program.at_its_end) = (Some(Share::Known(4.0)), true);
         assert!(
             program.said("7", 3.0).unwrap().ends_with("3 % cannot be kept: nothing more can be excluded")
         );
