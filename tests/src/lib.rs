@@ -2,6 +2,8 @@
 //! real jars, the JVMs, the binary under test, and readers of what it exports.
 
 pub mod agent;
+#[cfg(target_os = "linux")]
+pub mod asked;
 pub mod assembler;
 pub mod browser;
 pub mod changed_classes;
