@@ -1,7 +1,7 @@
 //! Runs against a baseline and budgets: what grew, and where.
 //!
 //! A figure of a method grew if it was the same in all runs that the baseline was learned from, and is larger in all that are checked now, in
-//! the contexts that are judged (`unsettled`). A method
+//! the contexts that are judged (`unsettled`), and by more than the order of tables explains (`ordering`). A method
 //! that was not there before is no finding itself: programs may get new methods. One that was there and never called is. Where a method moves as a whole, a context of it that never
 //! moved is judged alone, and grew if it did by more than the method ever moved.
 //!
@@ -17,6 +17,7 @@ use super::budget::Budget;
 use super::conditions::Refusal;
 use super::figure::{Figure, Figures, Range, Ranges};
 use super::growth;
+use super::ordering::Ordering;
 use super::outcome::{Finding, Outcome, Remark};
 use super::run::{Run, is_method};
 use super::search::{Grown, Search};
@@ -86,7 +87,11 @@ fn totals(baseline: &Baseline, runs: &[Run], outcome: &mut Outcome) -> Grown {
     let mut grown = Grown::new();
     let of_runs: Vec<BTreeMap<&str, Figures>> = runs.iter().map(Run::methods).collect();
     let settled: Vec<_> = runs.iter().map(|run| baseline.unsettled.settled(run)).collect();
-    let (mut smaller, mut beyond, mut unsteady) = (Vec::new(), Vec::new(), Vec::new());
+    let ordering = Ordering::of(&runs[0]);
+    let is_settled = baseline.unsettled.of(&runs[0]);
+    let margins = ordering.margins(|i| is_settled[i]);
+    let (mut smaller, mut beyond, mut unsteady, mut ordered) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     // What was there and not called was called 0 times.
     let called: BTreeSet<&str> = of_runs.iter().flat_map(BTreeMap::keys).copied().collect();
     let never = Method { ranges: Ranges::default(), reason: None };
@@ -95,6 +100,7 @@ fn totals(baseline: &Baseline, runs: &[Run], outcome: &mut Outcome) -> Grown {
         .filter(|name| !baseline.methods.contains_key(**name) && baseline.was_never_called(name));
     let woken = woken.map(|name| (*name, &never));
     for (name, method) in baseline.methods.iter().map(|(name, method)| (name.as_str(), method)).chain(woken) {
+        let margin = margins.get(name).copied().unwrap_or_default();
         for figure in Figure::ALL {
             let f = figure as usize;
             let before = method.ranges[f];
@@ -107,6 +113,7 @@ fn totals(baseline: &Baseline, runs: &[Run], outcome: &mut Outcome) -> Grown {
             match before.value() {
                 None if now.min > before.max.saturating_mul(2) => beyond.push(remark()),
                 None => {}
+                Some(value) if now.min > value && now.min - value <= margin[f] => ordered.push(remark()),
                 Some(value) if now.min > value => {
                     grown.insert((name.to_owned(), figure), (value, now));
                 }
@@ -124,8 +131,8 @@ fn totals(baseline: &Baseline, runs: &[Run], outcome: &mut Outcome) -> Grown {
         remarks.truncate(LISTED);
         (remarks, count)
     };
-    (outcome.smaller, outcome.beyond, outcome.unsteady) =
-        (largest(smaller), largest(beyond), largest(unsteady));
+    (outcome.smaller, outcome.beyond) = (largest(smaller), largest(beyond));
+    (outcome.unsteady, outcome.ordering) = (largest(unsteady), largest(ordered));
     let moving = baseline.methods.values().filter(|method| method.ranges[0].value().is_none()).count();
     outcome.methods = (baseline.methods.len() - moving, moving);
     outcome.stable_calls = baseline.stable_calls();

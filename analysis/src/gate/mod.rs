@@ -8,6 +8,7 @@
 //! | [`open`] | a run from its profile |
 //! | [`baseline`] | what several runs of one build have in common, and what moves among them |
 //! | `joined`, `search` | several runs as one, and one beside a baseline, context by context |
+//! | `ordering` | how many comparisons more the order of a table or of a sort explains |
 //! | [`unsettled`] | which contexts are not judged, since what they depend on moves |
 //! | [`reason`], `explain` | why a figure moves, as far as that can be known |
 //! | [`file`] | the text of a baseline |
@@ -30,6 +31,7 @@ pub mod file;
 pub mod growth;
 mod joined;
 pub mod open;
+mod ordering;
 pub mod outcome;
 pub mod print;
 pub mod reason;

@@ -57,6 +57,8 @@ pub struct Outcome {
     pub smaller: (Vec<Remark>, usize),
     /// Figures that moved before and are beyond twice what was seen; they are not judged.
     pub beyond: (Vec<Remark>, usize),
+    /// Figures that never moved, and grew by no more than the order of tables and sorts explains; they are not judged.
+    pub ordering: (Vec<Remark>, usize),
     /// Figures that never moved, and differ among the runs that were checked.
     pub unsteady: (Vec<Remark>, usize),
     /// Methods that were judged, and those whose calls move.

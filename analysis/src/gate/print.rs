@@ -51,7 +51,7 @@ impl Labels {
             names.extend(finding.path.iter().map(String::as_str));
             names.extend(finding.growth.iter().map(|growth| growth.with.as_str()));
         }
-        let remarks = [&outcome.smaller, &outcome.beyond, &outcome.unsteady].into_iter();
+        let remarks = [&outcome.smaller, &outcome.beyond, &outcome.ordering, &outcome.unsteady].into_iter();
         names.extend(remarks.flat_map(|(remarks, _)| remarks).map(|remark| remark.method.as_str()));
         let mut labels: BTreeMap<String, String> = BTreeMap::new();
         for form in [short, with_parameters, whole] {
@@ -229,6 +229,10 @@ fn remarks(outcome: &Outcome, labels: &Labels) -> Vec<String> {
     let mut lines = Vec::new();
     let kinds = [
         (&outcome.beyond, "moved before (not judged) and went far beyond it now"),
+        (
+            &outcome.ordering,
+            "of comparisons or what they call grew by no more than the order of a table explains; not judged",
+        ),
         (&outcome.unsteady, "did not move before, and differ among the runs that were checked; not judged"),
         (&outcome.smaller, "became smaller; `instrument gate bless` keeps them so"),
     ];
@@ -323,6 +327,7 @@ fn json(out: &mut dyn Write, outcome: &Outcome, name: &str, labels: &Labels) -> 
         "findings": findings,
         "smaller": list(&outcome.smaller),
         "beyond": list(&outcome.beyond),
+        "ordering": list(&outcome.ordering),
         "unsteady": list(&outcome.unsteady),
         "methods": {"judged": outcome.methods.0, "moving": outcome.methods.1, "new": outcome.new_methods},
         "calls": {"judged": outcome.stable_calls.0, "all": outcome.stable_calls.1},

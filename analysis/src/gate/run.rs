@@ -287,7 +287,8 @@ impl Run {
 pub(crate) mod samples {
     use super::*;
 
-    /// A run of these contexts: the paths of methods, ` > ` between them, with calls and allocations; figures are in no thread but `main`.
+    /// A run of these contexts: the paths of methods, ` > ` between them, with calls and allocations; figures are in no thread
+    /// but `main`. A method without a descriptor gets `()V`.
     pub(crate) fn run(contexts: &[(&str, u64, u64)]) -> Run {
         let allocations = crate::model::Resource { name: "allocations".into(), unit: String::new() };
         let mut model = Arcflow::new(vec![allocations]);
@@ -297,7 +298,8 @@ pub(crate) mod samples {
             let mut at = thread;
             for name in path.split(" > ") {
                 let kind = if is_method(name) { Kind::Method } else { Kind::Link };
-                let name = if is_method(name) { format!("{name}()V") } else { name.to_owned() };
+                let is_short = is_method(name) && !name.contains('(');
+                let name = if is_short { format!("{name}()V") } else { name.to_owned() };
                 let consumer = model.consumer(&name);
                 at = model.child(at, kind, consumer);
             }

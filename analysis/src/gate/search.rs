@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::baseline::Baseline;
 use super::figure::{Figure, Range};
+use super::ordering::Ordering;
 use super::run::{Run, is_method};
 use crate::model::HashMap;
 
@@ -74,13 +75,15 @@ impl<'a> Search<'a> {
     /// Contexts of methods that move as a whole.
     fn judge_alone(&mut self, others: &[Run]) {
         let mut candidates = Vec::new();
+        let ordering = Ordering::of(self.run);
         for i in (1..self.run.nodes.len()).filter(|&i| is_method(self.run.name(i))) {
             let Some(method) = self.baseline.methods.get(self.run.name(i)) else { continue };
             for figure in Figure::ALL {
                 let range = method.ranges[figure as usize];
                 let more = self.more(i, figure).unwrap_or(0);
-                if range.value().is_none() && more > range.max - range.min {
-                    candidates.push((i, figure, range.max - range.min));
+                let moved = range.max - range.min + ordering.margin(i, figure);
+                if range.value().is_none() && more > moved {
+                    candidates.push((i, figure, moved));
                 }
             }
         }

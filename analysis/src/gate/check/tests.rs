@@ -286,3 +286,32 @@ fn methods_that_moved_in_one_run_only_are_counted() {
     assert_eq!(moved_once(&[take(5, 1), take(5, 1), take(2, 1), take(2, 1)]), 0, "two values, each twice");
     assert_eq!(moved_once(&[take(1, 1), take(2, 1)]), 0, "of two runs it is not known which one moved");
 }
+
+#[test]
+fn a_few_comparisons_more_may_be_the_order_of_a_table() {
+    const KEY: &str = "a.Main.main > a.Index.add > a.Key.compareTo(La/Key;)I";
+    let length = format!("{KEY} > a.Key.length");
+    let table = |compared: u64| {
+        run(&[
+            ("a.Main.main", 1, 0),
+            ("a.Main.main > a.Index.add", 1000, 0),
+            (KEY, compared, 0),
+            (&length, 2 * compared, 0),
+        ])
+    };
+    let runs = [(); 5].map(|()| table(3053));
+    let baseline = Baseline::learn(&runs, 1000).unwrap();
+    let outcome = check(Some(&baseline), &[], &[table(3054)]);
+    assert_eq!((outcome.findings.len(), outcome.ordering.1), (0, 2));
+    let mut text = Vec::new();
+    write(&mut text, &outcome, "app", Format::Text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("no more than the order of a table explains; not judged:\n    `Key#length` calls: 6,106 before, 6,108 now"), "{text}");
+    // The root of 3,109 is 55.8.
+    assert!(check(Some(&baseline), &[], &[table(3109)]).passes());
+    let outcome = check(Some(&baseline), &[], &[table(3110)]);
+    assert_eq!(
+        (outcome.findings.len(), outcome.findings[0].method.as_str()),
+        (1, "a.Key.compareTo(La/Key;)I")
+    );
+}
