@@ -71,8 +71,10 @@ pub fn check(baseline: Option<&Baseline>, budgets: &[Budget], runs: &[Run]) -> O
     let Some(first) = runs.first() else { return outcome };
     outcome.runs = (runs.len(), baseline.map_or(0, |baseline| baseline.runs));
     if let Some(baseline) = baseline {
-        let grown = totals(baseline, runs, &mut outcome);
-        Search::new(baseline, first, &runs[1..], grown).findings(&mut outcome.findings);
+        let mut settled: Vec<_> = runs.iter().map(|run| baseline.unsettled.of(run)).collect();
+        let grown = totals(baseline, runs, &settled, &mut outcome);
+        Search::new(baseline, first, settled.swap_remove(0), &runs[1..], grown)
+            .findings(&mut outcome.findings);
     }
     for budget in budgets {
         outcome.findings.extend(budget.exceeded(runs));
@@ -83,13 +85,12 @@ pub fn check(baseline: Option<&Baseline>, budgets: &[Budget], runs: &[Run]) -> O
 /// A context that is a cause, and its place.
 type Placed = (usize, Option<usize>);
 
-fn totals(baseline: &Baseline, runs: &[Run], outcome: &mut Outcome) -> Grown {
+/// What grew as a whole; `settled`: of each run, which of its contexts are judged.
+fn totals(baseline: &Baseline, runs: &[Run], settled: &[Vec<bool>], outcome: &mut Outcome) -> Grown {
     let mut grown = Grown::new();
     let of_runs: Vec<BTreeMap<&str, Figures>> = runs.iter().map(Run::methods).collect();
-    let settled: Vec<_> = runs.iter().map(|run| baseline.unsettled.settled(run)).collect();
-    let ordering = Ordering::of(&runs[0]);
-    let is_settled = baseline.unsettled.of(&runs[0]);
-    let margins = ordering.margins(|i| is_settled[i]);
+    let judged: Vec<_> = runs.iter().zip(settled).map(|(run, is)| run.methods_in(|i| is[i])).collect();
+    let margins = Ordering::of(&runs[0]).margins(|i| settled[0][i]);
     let (mut smaller, mut beyond, mut unsteady, mut ordered) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     // What was there and not called was called 0 times.
@@ -104,7 +105,7 @@ fn totals(baseline: &Baseline, runs: &[Run], outcome: &mut Outcome) -> Grown {
         for figure in Figure::ALL {
             let f = figure as usize;
             let before = method.ranges[f];
-            let counted = if before.value().is_some() { &settled } else { &of_runs };
+            let counted = if before.value().is_some() { &judged } else { &of_runs };
             let mut values =
                 counted.iter().map(|run| Range::fixed(run.get(name).map_or(0, |figures| figures[f])));
             let now = values.next().unwrap_or_default();

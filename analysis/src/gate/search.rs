@@ -38,7 +38,13 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(baseline: &'a Baseline, run: &'a Run, others: &[Run], grown: Grown) -> Search<'a> {
+    pub(super) fn new(
+        baseline: &'a Baseline,
+        run: &'a Run,
+        settled: Vec<bool>,
+        others: &[Run],
+        grown: Grown,
+    ) -> Search<'a> {
         let contexts = &baseline.contexts;
         let mut ends: Vec<usize> = (1..=contexts.len()).collect();
         let mut levels = vec![0usize; contexts.len()];
@@ -66,7 +72,6 @@ impl<'a> Search<'a> {
                 above => above,
             });
         }
-        let settled = baseline.unsettled.of(run);
         let mut search = Search { baseline, ends, whole, run, was, grown, alone: BTreeSet::new(), settled };
         search.judge_alone(others);
         search

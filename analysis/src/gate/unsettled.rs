@@ -13,7 +13,6 @@
 
 use std::collections::BTreeMap;
 
-use super::figure::Figures;
 use super::joined::{Context, Joined};
 use super::run::{Run, is_method};
 use crate::context_key::ContextKey;
@@ -72,12 +71,6 @@ impl Unsettled {
             keys.push(key);
         }
         settled
-    }
-
-    /// The figures of each method in the settled contexts of a run.
-    pub(super) fn settled<'r>(&self, run: &'r Run) -> BTreeMap<&'r str, Figures> {
-        let settled = self.of(run);
-        run.methods_in(|i| settled[i])
     }
 
     /// As it is written: key, name, and whether it is settled.
