@@ -27,9 +27,11 @@ pub fn instrument() -> Result<PathBuf> {
         .context("no instrument binary: run `cargo build --release -p instrument` or set INSTRUMENT_BIN")
 }
 
-/// A call of the binary under test.
+/// A call of the binary under test. What it keeps of traces is no matter of who runs the tests.
 pub fn call() -> Result<Command> {
-    Ok(Command::new(instrument()?))
+    let mut call = Command::new(instrument()?);
+    call.env("XDG_CACHE_HOME", target().join("tmp/cache"));
+    Ok(call)
 }
 
 /// One line of `--report`: a class, or a method when there is a `method`.
