@@ -16,6 +16,22 @@ pub struct Origin {
     pub is_synthetic: bool,
 }
 
+impl Origin {
+    /// The path of a method's source file as a build has it, such as `com/acme/Shop.java`, and the first line or 0. None if the file is
+    /// not known. `name`: that of the method.
+    pub fn path(&self, name: &str) -> Option<(String, u32)> {
+        if self.file.is_empty() {
+            return None;
+        }
+        let class = name.split('(').next().and_then(|name| name.rsplit_once('.')).map_or("", |split| split.0);
+        let path = match class.rsplit_once('.') {
+            Some((package, _)) => format!("{}/{}", package.replace('.', "/"), self.file),
+            None => self.file.clone(),
+        };
+        Some((path, self.line))
+    }
+}
+
 /// The origins of a model's methods, by name. A copy shares them.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(Arc<HashMap<String, Origin>>);
@@ -31,16 +47,9 @@ impl Origins {
         self.0.get(name)
     }
 
-    /// The path of a method's source file as a build has it, such as `com/acme/Shop.java`, and the first line or 0. None if the file is
-    /// not known.
+    /// As [`Origin::path`].
     pub fn path(&self, name: &str) -> Option<(String, u32)> {
-        let origin = self.get(name).filter(|origin| !origin.file.is_empty())?;
-        let class = name.split('(').next().and_then(|name| name.rsplit_once('.')).map_or("", |split| split.0);
-        let path = match class.rsplit_once('.') {
-            Some((package, _)) => format!("{}/{}", package.replace('.', "/"), origin.file),
-            None => origin.file.clone(),
-        };
-        Some((path, origin.line))
+        self.get(name)?.path(name)
     }
 
     /// Adds those of another model; what is known already stays.

@@ -99,22 +99,27 @@ CREATE OR REPLACE TEMP MACRO error_of(noise, variance) AS
     CASE WHEN noise IS NOT NULL OR variance IS NOT NULL
          THEN coalesce(noise, 0) + sqrt(greatest(coalesce(variance, 0), 0)) END;
 
--- All rows with the names that reports print, and those of the callers. The row of a thread is called by its process.
+-- All rows with the names that reports print.
 CREATE OR REPLACE TEMP VIEW named AS
-SELECT f.*,
+SELECT f.*, process_name(p.program, p.pid) AS process_name,
        coalesce(n.name, f.thread, process_name(p.program, p.pid)) AS function,
-       coalesce(n.kind, CASE WHEN f.thread IS NULL THEN 'process' ELSE 'thread' END) AS kind,
+       coalesce(n.kind, CASE WHEN f.thread IS NULL THEN 'process' ELSE 'thread' END) AS kind
+FROM figures f
+JOIN processes p ON p.process = f.process AND p.batch = f.batch
+LEFT JOIN names n ON n.method = f.method;
+
+-- The same with the names of the callers. The row of a thread is called by its process.
+CREATE OR REPLACE TEMP VIEW called AS
+SELECT f.*,
        CASE WHEN pn.name IS NOT NULL THEN pn.name
-            WHEN f.method IS NOT NULL THEN coalesce(f.thread, process_name(p.program, p.pid))
-            WHEN f.thread IS NOT NULL THEN process_name(p.program, p.pid)
+            WHEN f.method IS NOT NULL THEN coalesce(f.thread, f.process_name)
+            WHEN f.thread IS NOT NULL THEN f.process_name
             ELSE '(root)' END AS caller,
        CASE WHEN pn.name IS NOT NULL THEN pn.kind
             WHEN f.method IS NOT NULL THEN CASE WHEN f.thread IS NULL THEN 'process' ELSE 'thread' END
             WHEN f.thread IS NOT NULL THEN 'process'
             ELSE 'root' END AS caller_kind
-FROM figures f
-JOIN processes p ON p.process = f.process AND p.batch = f.batch
-LEFT JOIN names n ON n.method = f.method
+FROM named f
 LEFT JOIN contexts c ON c.context = f.context
 LEFT JOIN contexts pc ON pc.context = c.parent
 LEFT JOIN names pn ON pn.method = pc.method;

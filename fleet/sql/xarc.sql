@@ -8,7 +8,7 @@ SELECT caller, caller_kind, function, kind, sum(calls) AS calls,
        known(wall_raw_total) AS child_wall_raw,
        known(allocations) AS allocations, known_total(allocations_total, nested) AS parent_allocations,
        known(allocations_total) AS child_allocations
-FROM named GROUP BY ALL;
+FROM called GROUP BY ALL;
 
 CREATE OR REPLACE TEMP TABLE again AS
 SELECT n.name AS caller, n.kind AS caller_kind, tn.name AS function, tn.kind AS kind,

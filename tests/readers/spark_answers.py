@@ -6,7 +6,7 @@
 * `ask`: names of questions with their arguments;
 * `merge`: the folder that merges are written below.
 
-Standard output has the answers for each number of partitions, and of each merge the files with their SHA-256."""
+Standard output has the answers for each number of partitions, of each merge the files with their SHA-256, and how many seconds each took."""
 import contextlib
 import hashlib
 import json
@@ -113,24 +113,28 @@ def main():
     dataset, wanted = sys.argv[1], json.load(sys.stdin)
     folder = wanted["merge"]
     cluster = Cluster(wanted["workers"], folder) if "workers" in wanted else None
-    answers, merges = {}, {}
+    answers, merges, seconds = {}, {}, {}
     try:
         spark = session(cluster.master if cluster else wanted["master"], wanted["partitions"][0])
         spark.sparkContext.setLogLevel("OFF")
         for partitions in map(str, wanted["partitions"]):
             spark.conf.set("spark.sql.shuffle.partitions", partitions)
             data = Dataset(spark, dataset)
-            answers[partitions] = {}
+            answers[partitions], seconds[partitions] = {}, {}
             for name, arguments in wanted.get("ask", {}).items():
+                start = time.monotonic()
                 rows = getattr(questions, name)(data, **arguments)
                 rows = questions.tree_rows(rows) if name == "xtree" else (row.asDict() for row in rows.collect())
                 answers[partitions][name] = list(rows)
+                seconds[partitions][name] = time.monotonic() - start
             is_killed = threading.Event()
             if wanted.get("kill"):
                 threading.Thread(target=kill_amid, args=(cluster, spark, is_killed), daemon=True).start()
             out = f"{folder}/{partitions}"
+            start = time.monotonic()
             merge(data, out, {"service": "fleet"})
             merges[partitions] = {"files": hashes(out), "is_killed": is_killed.is_set()}
+            seconds[partitions]["merge"] = time.monotonic() - start
             is_killed.set()
         spark.stop()
         if wanted.get("kill"):
@@ -139,7 +143,7 @@ def main():
     finally:
         if cluster:
             cluster.stop()
-    json.dump({"answers": answers, "merges": merges}, sys.stdout)
+    json.dump({"answers": answers, "merges": merges, "seconds": seconds}, sys.stdout)
 
 
 main()

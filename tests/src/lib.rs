@@ -9,6 +9,7 @@ pub mod browser;
 pub mod changed_classes;
 pub mod corpus;
 pub mod fleet;
+pub mod fleet_reports;
 pub mod golden;
 pub mod hprof;
 pub mod jre;

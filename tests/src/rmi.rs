@@ -283,3 +283,25 @@ pub fn count(merged: &Value, way: &[&str]) -> Option<u64> {
     }
     at["n"].as_u64()
 }
+
+/// A client and its chain of servers, once, in a new folder. Their profiles, that of the client first.
+///
+/// # Errors
+/// One of them fails, or leaves no profile.
+pub fn chain(folder: &Path) -> Result<Vec<PathBuf>> {
+    fs::create_dir_all(folder)?;
+    let port = free_port().to_string();
+    let options = format!("{TRANSFORMS},clock=monotonic,record=tree");
+    let mut servers = Vec::new();
+    for (index, (name, next)) in [("s2", "end"), ("s1", "s2")].into_iter().enumerate() {
+        let mut java = java(&jre(index), Some(&options), name, folder)?;
+        java.args(["BeaconServer", &port, name, next]);
+        servers.push(Running::start(java, name, folder)?);
+    }
+    let mut client = java(&jre(2), Some(&options), "client", folder)?;
+    client.args(["BeaconClient", &port, "s1", "20"]).run_quietly()?;
+    for server in servers {
+        server.stop()?;
+    }
+    ["client", "s1", "s2"].iter().map(|name| profile(folder, name)).collect()
+}

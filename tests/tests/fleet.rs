@@ -8,16 +8,13 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, ensure};
 use instrument_analysis::export::parquet::schema::TABLES;
 use instrument_tests::fleet::{compiled, export, profiles, rewritten, without_labels};
+use instrument_tests::fleet_reports::{ask, compare, report, text};
 use instrument_tests::machine::{Run, root};
 use instrument_tests::readers;
-use instrument_tests::rmi::{Running, TRANSFORMS, free_port, java, jre, profile};
+use instrument_tests::rmi::chain;
 use instrument_tests::subject;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-/// What is compared of each resource, by the columns of the questions.
-const RESOURCES: [&str; 8] =
-    ["wall", "wall_raw", "running", "waiting", "cpu", "allocations", "bytes", "bytecodes"];
 
 /// Profiles of one program, recorded in several ways, two of them with more to do.
 struct Recorded {
@@ -54,166 +51,6 @@ fn record() -> Result<Recorded> {
         ensure!(builds[build].len() == 5, "{builds:?}");
     }
     Ok(Recorded { folder, builds })
-}
-
-/// The SQL of a question.
-fn sql(question: &str, dataset: &Path, options: &[&str]) -> Result<String> {
-    let output =
-        subject::call()?.args(["fleet", question]).arg(dataset).arg("--sql").args(options).run_quietly()?;
-    Ok(String::from_utf8(output.stdout)?)
-}
-
-/// The answers of DuckDB.
-fn ask(dataset: &Path, questions: &[(&str, &[&str])]) -> Result<BTreeMap<String, Vec<Value>>> {
-    let scripts =
-        questions.iter().map(|(name, options)| Ok(((*name).to_owned(), json!(sql(name, dataset, options)?))));
-    let scripts = Value::Object(scripts.collect::<Result<_>>()?);
-    let answers = readers::of_dataset("duckdb_questions.py", dataset, scripts.to_string().as_bytes())?;
-    Ok(serde_json::from_value(answers)?)
-}
-
-fn report(command: &[&str], profiles: &[PathBuf]) -> Result<Value> {
-    let output = subject::call()?.args(command).arg("--json").args(profiles).run_quietly()?;
-    Ok(serde_json::from_slice(&output.stdout)?)
-}
-
-fn text(row: &Value, key: &str) -> String {
-    row[key].as_str().unwrap_or_else(|| panic!("{key}: {row}")).to_owned()
-}
-
-/// A row's calls and, of each resource that a report has, base and cum with what they may be off by.
-fn figures(row: &Value, resources: &Value, calls: &str) -> Vec<(String, Value)> {
-    let mut figures = vec![("calls".to_owned(), row[calls].clone())];
-    for (at, resource) in resources.as_array().unwrap().iter().enumerate() {
-        let name = resource["name"].as_str().unwrap().replace('-', "_");
-        if RESOURCES.contains(&name.as_str()) {
-            figures.push((name.clone(), row["base"][at].clone()));
-            figures.push((format!("{name}_total"), row["cum"][at].clone()));
-            if name == "wall" {
-                figures.push(("wall_error".into(), row["base_error"][at].clone()));
-                figures.push(("wall_total_error".into(), row["cum_error"][at].clone()));
-            }
-        }
-    }
-    figures
-}
-
-/// Whole numbers are the same; what may be off by how much is, to a millionth and to the whole ns that reports print.
-fn assert_figures(found: &Value, expected: &[(String, Value)], what: &str) {
-    assert!(expected.len() > 1 || what.contains("counts"), "{what}: {expected:?}");
-    for (name, expected) in
-        expected.iter().filter(|(name, _)| !found[name].is_null() || !name.contains("error"))
-    {
-        let is_same = match name.contains("error") {
-            true => {
-                let [a, b] = [&found[name], expected]
-                    .map(|value| value.as_f64().unwrap_or_else(|| panic!("{what} {name}: {value}")));
-                (a - b).abs() <= 1.0 + 1e-6 * b
-            }
-            false => found[name] == *expected,
-        };
-        assert!(is_same, "{what}: {name} is {}, and {expected} in the report", found[name]);
-    }
-}
-
-/// Rows of xtree by their way, of a document.
-fn ways(node: &Value, above: &str, resources: &Value, all: &mut BTreeMap<String, Vec<(String, Value)>>) {
-    let way = match node["kind"].as_str() {
-        Some("root") => String::new(),
-        _ => format!("{above} / {}", text(node, "name")),
-    };
-    if !way.is_empty() {
-        all.insert(way.clone(), figures(node, resources, "n"));
-    }
-    for child in node["children"].as_array().unwrap() {
-        ways(child, &way, resources, all);
-    }
-}
-
-/// Asks the dataset of one profile, or of several, and compares with the reports.
-fn compare(profiles: &[PathBuf], dataset: &Path, what: &str) -> Result<()> {
-    let none: &[&str] = &[];
-    let answers =
-        ask(dataset, &["xprof", "xtree", "xarc", "stats", "balance", "invariants"].map(|name| (name, none)))?;
-    assert_eq!(answers["invariants"], Vec::<Value>::new(), "{what}");
-
-    let xprof = report(&["xprof"], profiles)?;
-    let key = |row: &Value| (text(row, "kind"), text(row, "function"));
-    let found: BTreeMap<_, _> = answers["xprof"].iter().map(|row| (key(row), row)).collect();
-    let rows = xprof["rows"].as_array().context("rows")?;
-    assert_eq!(found.len(), rows.len(), "{what}");
-    for row in rows {
-        let name = key(row);
-        let of = found.get(&name).with_context(|| format!("{what}: {name:?}"))?;
-        assert_figures(of, &figures(row, &xprof["resources"], "calls"), &format!("{what} {name:?}"));
-    }
-
-    let xtree = report(&["xtree", "--collapse", "threads,processes"], profiles)?;
-    let mut expected = BTreeMap::new();
-    ways(&xtree["tree"], "", &xtree["resources"], &mut expected);
-    let (mut path, mut found) = (Vec::new(), BTreeMap::new());
-    for row in &answers["xtree"] {
-        path.truncate(row["depth"].as_u64().context("depth")? as usize - 1);
-        path.push(format!(" / {}", text(row, "function")));
-        found.insert(path.concat(), row);
-    }
-    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{what}");
-    for (way, expected) in &expected {
-        assert_figures(found[way], expected, &format!("{what}{way}"));
-    }
-
-    let xarc = report(&["xarc"], profiles)?;
-    let key = |row: &Value, role: &str, of: &str| {
-        (of.to_owned(), role.to_owned(), text(row, "other"), text(row, "other_kind"))
-    };
-    let found: BTreeMap<_, _> =
-        answers["xarc"].iter().map(|row| (key(row, &text(row, "role"), &text(row, "of")), row)).collect();
-    let mut lines = 0;
-    for stanza in xarc["stanzas"].as_array().context("stanzas")? {
-        let of = text(&stanza["self"], "function");
-        let own = std::slice::from_ref(&stanza["self"]);
-        let [parents, children] =
-            ["parents", "children"].map(|key| stanza[key].as_array().unwrap().as_slice());
-        for (role, line) in [("self", own), ("parent", parents), ("child", children)]
-            .into_iter()
-            .flat_map(|(role, rows)| rows.iter().map(move |row| (role, row)))
-        {
-            lines += 1;
-            let name = (of.clone(), role.to_owned(), text(line, "function"), text(line, "kind"));
-            let of = found.get(&name).with_context(|| format!("{what}: {name:?}"))?;
-            let expected = figures(line, &xarc["resources"], "calls");
-            let expected: Vec<_> = expected.into_iter().filter(|(name, _)| !of[name].is_null()).collect();
-            assert_figures(of, &expected, &format!("{what} {name:?}"));
-        }
-    }
-    assert_eq!(lines, found.len(), "{what}");
-
-    let stats = report(&["stats"], profiles)?;
-    let found: BTreeMap<_, _> = answers["stats"].iter().map(|row| (text(row, "function"), row)).collect();
-    for row in stats["rows"].as_array().context("rows")? {
-        let of = found[&text(row, "function")];
-        for figure in ["calls", "ended", "total", "min", "max"] {
-            assert_eq!(of[figure], row[figure], "{what} {figure}: {row}");
-        }
-        for figure in ["average", "deviation", "exact"].into_iter().filter(|figure| !row[figure].is_null()) {
-            let [a, b] = [&of[figure], &row[figure]].map(|value| value.as_f64().unwrap_or(f64::NAN));
-            assert!((a - b).abs() <= 1e-12 * b.abs(), "{what} {figure}: {a}, not {b}");
-        }
-    }
-
-    let counts = report(&["report", "--counts"], profiles)?;
-    let found: BTreeMap<_, _> = answers["balance"].iter().map(|row| (text(row, "function"), row)).collect();
-    let rows = counts["methods"].as_array().context("methods")?;
-    assert!(!rows.is_empty() && rows.len() == found.len(), "{what}");
-    for row in rows {
-        let of = found[&text(row, "name")];
-        assert_eq!(of["balances"], true, "{what}: {of}");
-        assert_eq!(of["calls"], row["entries"], "{what}");
-        for end in ["exits", "unwinds", "aborted", "unclosed", "unmatched", "open"] {
-            assert_eq!(of[end], row[end], "{what} {end}: {row}");
-        }
-    }
-    Ok(())
 }
 
 #[test]
@@ -377,21 +214,7 @@ fn the_command_of_duckdb_is_run() -> Result<()> {
 #[test]
 fn remote_calls_are_those_of_merge() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let port = free_port().to_string();
-    let options = format!("{TRANSFORMS},clock=monotonic,record=tree");
-    let mut servers = Vec::new();
-    for (index, (name, next)) in [("s2", "end"), ("s1", "s2")].into_iter().enumerate() {
-        let mut java = java(&jre(index), Some(&options), name, folder.path())?;
-        java.args(["BeaconServer", &port, name, next]);
-        servers.push(Running::start(java, name, folder.path())?);
-    }
-    let mut client = java(&jre(2), Some(&options), "client", folder.path())?;
-    client.args(["BeaconClient", &port, "s1", "20"]).run_quietly()?;
-    for server in servers {
-        server.stop()?;
-    }
-    let profiles: Vec<PathBuf> =
-        ["client", "s1", "s2"].iter().map(|name| profile(folder.path(), name)).collect::<Result<_>>()?;
+    let profiles = chain(folder.path())?;
     let dataset = folder.path().join("dataset");
     export(&profiles, &dataset, &[])?;
     let answers = ask(&dataset, &[("remote", &[]), ("balance", &[]), ("xprof", &[])])?;

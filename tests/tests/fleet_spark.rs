@@ -9,11 +9,12 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::fleet::{export, profiles, rewritten};
+use instrument_tests::fleet_reports::{add_ways, ask, compare as compare_with_reports, ways_of_rows};
 use instrument_tests::machine::{Run, root};
 use instrument_tests::readers;
-use instrument_tests::rmi::{Running, TRANSFORMS, free_port, java, jre, profile};
+use instrument_tests::rmi::chain;
 use instrument_tests::subject;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A dataset of several programs, of one of them two builds, three runs each.
@@ -63,20 +64,6 @@ fn record() -> Result<Recorded> {
     Ok(recorded)
 }
 
-/// The answers of DuckDB.
-fn duckdb(dataset: &Path, questions: &[(&str, &[&str])]) -> Result<BTreeMap<String, Vec<Value>>> {
-    let mut scripts = Map::new();
-    for (question, options) in questions {
-        let mut command = subject::call()?;
-        let output =
-            command.args(["fleet", question]).arg(dataset).arg("--sql").args(*options).run_quietly()?;
-        scripts.insert((*question).to_owned(), json!(String::from_utf8(output.stdout)?));
-    }
-    let answers =
-        readers::of_dataset("duckdb_questions.py", dataset, Value::Object(scripts).to_string().as_bytes())?;
-    Ok(serde_json::from_value(answers)?)
-}
-
 /// Whole numbers and texts are equal; others to 1e-12, and what figures may be off by, of which datasets have 24 bits, to 1e-6.
 fn is_equal(name: &str, a: &Value, b: &Value) -> bool {
     let tolerance = if name.ends_with("_error") { 1e-6 } else { 1e-12 };
@@ -107,6 +94,16 @@ fn compare(what: &str, spark: &[Value], duckdb: &[Value], keys: &[&str]) {
     }
 }
 
+/// Questions of DuckDB, those of Spark, and what tells their rows apart.
+const QUESTIONS: [(&str, &str, &[&str]); 6] = [
+    ("xprof", "xprof", &["function", "kind"]),
+    ("xtree", "xtree", &["context"]),
+    ("xarc", "xarc", &["of", "of_kind", "role", "other", "other_kind"]),
+    ("balance", "balance", &["function"]),
+    ("top", "top_methods", &["build", "function"]),
+    ("diff", "diff", &["function"]),
+];
+
 #[test]
 #[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: it downloads 450 MB and takes four minutes"]
 fn spark_answers_as_duckdb_does_and_merges_alike_in_any_number_of_parts() -> Result<()> {
@@ -119,7 +116,7 @@ fn spark_answers_as_duckdb_does_and_merges_alike_in_any_number_of_parts() -> Res
         "ask": {"xprof": {}, "xtree": {}, "xarc": {}, "balance": {}, "top_methods": {"top": 5}, "diff": both},
     });
     let found = readers::ask_spark(&dataset, &asked)?;
-    let expected = duckdb(
+    let expected = ask(
         &dataset,
         &[
             ("xprof", &[]),
@@ -131,16 +128,8 @@ fn spark_answers_as_duckdb_does_and_merges_alike_in_any_number_of_parts() -> Res
             ("invariants", &[]),
         ],
     )?;
-    let questions: [(&str, &str, &[&str]); 6] = [
-        ("xprof", "xprof", &["function", "kind"]),
-        ("xtree", "xtree", &["context"]),
-        ("xarc", "xarc", &["of", "of_kind", "role", "other", "other_kind"]),
-        ("balance", "balance", &["function"]),
-        ("top", "top_methods", &["build", "function"]),
-        ("diff", "diff", &["function"]),
-    ];
     for partitions in ["1", "2", "4"] {
-        for (of_duckdb, of_spark, keys) in questions {
+        for (of_duckdb, of_spark, keys) in QUESTIONS {
             let rows = found["answers"][partitions][of_spark].as_array().context("rows")?;
             compare(&format!("{of_spark} in {partitions}"), rows, &expected[of_duckdb], keys);
         }
@@ -148,7 +137,7 @@ fn spark_answers_as_duckdb_does_and_merges_alike_in_any_number_of_parts() -> Res
         let order = |rows: &[Value]| rows.iter().map(|row| row["context"].clone()).collect::<Vec<_>>();
         let rows = found["answers"][partitions]["xtree"].as_array().context("rows")?;
         assert_eq!(order(rows), order(&expected["xtree"]), "{partitions}");
-        for (_, of_spark, keys) in questions {
+        for (_, of_spark, keys) in QUESTIONS {
             let of = |partitions: &str| found["answers"][partitions][of_spark].as_array().unwrap().clone();
             let [rows, alone] = [of(partitions), of("1")];
             assert_eq!(by_key(&rows, keys), by_key(&alone, keys), "{of_spark} in {partitions}");
@@ -158,7 +147,7 @@ fn spark_answers_as_duckdb_does_and_merges_alike_in_any_number_of_parts() -> Res
     assert_eq!(found["merges"]["1"]["files"].as_object().context("files")?.len(), 8, "a file of each table");
 
     // The merge is a dataset, of which the answers are the same where they are of no single process.
-    let merged = duckdb(&merges.join("2"), &[("xtree", &[]), ("balance", &[]), ("invariants", &[])])?;
+    let merged = ask(&merges.join("2"), &[("xtree", &[]), ("balance", &[]), ("invariants", &[])])?;
     assert_eq!(merged["balance"], expected["balance"]);
     // Profiles that have nothing in common but names without a meaning do not keep all equations.
     assert_eq!(merged["invariants"], expected["invariants"]);
@@ -224,49 +213,29 @@ fn a_cluster_merges_as_one_process_does_also_if_a_worker_is_killed() -> Result<(
     Ok(())
 }
 
-/// A client and its chain of servers, once. Their profiles.
-fn calling(folder: &Path) -> Result<Vec<PathBuf>> {
-    fs::create_dir(folder)?;
-    let port = free_port().to_string();
-    let options = format!("{TRANSFORMS},clock=monotonic,record=tree");
-    let mut servers = Vec::new();
-    for (index, (name, next)) in [("s2", "end"), ("s1", "s2")].into_iter().enumerate() {
-        let mut java = java(&jre(index), Some(&options), name, folder)?;
-        java.args(["BeaconServer", &port, name, next]);
-        servers.push(Running::start(java, name, folder)?);
+/// Exports a chain of programs that call each other as one process into new datasets, and compares with the tree that `merge` prints, which is
+/// the answer.
+fn merged_chain(profiles: &[PathBuf], datasets: [&Path; 2]) -> Result<BTreeMap<String, [u64; 2]>> {
+    let report = ["merge", "--process", "all", "--report", "xtree", "--json"];
+    let output = subject::call()?.args(report).args(profiles).run_quietly()?;
+    let document: Value = serde_json::from_slice(&output.stdout)?;
+    let resources = document["resources"].as_array().context("resources")?;
+    let wall = resources.iter().position(|of| of["name"] == "wall-raw").context("wall-raw")?;
+    let mut expected = BTreeMap::new();
+    add_ways(&document["tree"], "", wall, &mut expected);
+    expected.remove("");
+    // Of a remote method there is what the server did.
+    let served = |way: &&String| way.contains("remote ") && way.split(" / ").last().unwrap().contains('.');
+    assert!(expected.keys().filter(served).count() > 1, "{expected:?}");
+    for dataset in datasets {
+        let mut merge = subject::call()?;
+        merge.args(["merge", "--format", "parquet", "--label", "service=beacon", "-o"]).arg(dataset);
+        merge.args(profiles).run_quietly()?;
     }
-    let mut client = java(&jre(2), Some(&options), "client", folder)?;
-    client.args(["BeaconClient", &port, "s1", "20"]).run_quietly()?;
-    for server in servers {
-        server.stop()?;
-    }
-    ["client", "s1", "s2"].iter().map(|name| profile(folder, name)).collect()
-}
-
-/// Adds calls and times by the way of methods, without the processes and threads in between.
-fn add_ways(node: &Value, above: &str, wall: usize, all: &mut BTreeMap<String, [u64; 2]>) {
-    let is_context = ["method", "link", "deeper"].contains(&node["kind"].as_str().unwrap());
-    let way =
-        if is_context { format!("{above} / {}", node["name"].as_str().unwrap()) } else { above.to_owned() };
-    let sums = all.entry(way.clone()).or_default();
-    if is_context {
-        sums[0] += node["n"].as_u64().unwrap();
-    }
-    sums[1] += node["base"][wall].as_u64().unwrap();
-    for child in node["children"].as_array().unwrap() {
-        add_ways(child, &way, wall, all);
-    }
-}
-
-/// The same of the rows of a tree.
-fn ways_of_rows(rows: &[Value]) -> BTreeMap<String, [u64; 2]> {
-    let (mut path, mut all) = (Vec::new(), BTreeMap::new());
-    for row in rows {
-        path.truncate(row["depth"].as_u64().unwrap() as usize - 1);
-        path.push(format!(" / {}", row["function"].as_str().unwrap()));
-        all.insert(path.concat(), [&row["calls"], &row["wall_raw"]].map(|figure| figure.as_u64().unwrap()));
-    }
-    all
+    let answers = ask(datasets[0], &[("xtree", &[]), ("invariants", &[])])?;
+    assert_eq!(answers["invariants"], Vec::<Value>::new());
+    assert_eq!(ways_of_rows(&answers["xtree"]), expected);
+    Ok(expected)
 }
 
 /// What servers did stands below the calls of their clients, in a dataset and in Spark as in `merge`.
@@ -278,36 +247,15 @@ fn programs_that_call_each_other_are_one_tree() -> Result<()> {
     fs::create_dir(&merges)?;
     let mut sum: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for run in ["first", "second"] {
-        let profiles = calling(&folder.path().join(run))?;
-        let report = ["merge", "--process", "all", "--report", "xtree", "--json"];
-        let output = subject::call()?.args(report).args(&profiles).run_quietly()?;
-        let document: Value = serde_json::from_slice(&output.stdout)?;
-        let resources = document["resources"].as_array().context("resources")?;
-        let wall = resources.iter().position(|of| of["name"] == "wall-raw").context("wall-raw")?;
-        let mut expected = BTreeMap::new();
-        add_ways(&document["tree"], "", wall, &mut expected);
-        expected.remove("");
-        // Of a remote method there is what the server did.
-        let served =
-            |way: &&String| way.contains("remote ") && way.split(" / ").last().unwrap().contains('.');
-        assert!(expected.keys().filter(served).count() > 1, "{expected:?}");
-
-        let one = folder.path().join(format!("{run} dataset"));
-        for dataset in [&one, &both] {
-            let mut merge = subject::call()?;
-            merge.args(["merge", "--format", "parquet", "--label", "service=beacon", "-o"]).arg(dataset);
-            merge.args(&profiles).run_quietly()?;
-        }
-        let answers = duckdb(&one, &[("xtree", &[]), ("invariants", &[])])?;
-        assert_eq!(answers["invariants"], Vec::<Value>::new());
-        assert_eq!(ways_of_rows(&answers["xtree"]), expected);
+        let profiles = chain(&folder.path().join(run))?;
+        let expected = merged_chain(&profiles, [&folder.path().join(format!("{run} dataset")), &both])?;
         for (way, figures) in expected {
             let all = sum.entry(way).or_default();
             (0..2).for_each(|figure| all[figure] += figures[figure]);
         }
     }
     readers::ask_spark(&both, &json!({"master": "local[1]", "partitions": [2], "merge": merges}))?;
-    let answers = duckdb(&merges.join("2"), &[("xtree", &[]), ("invariants", &[])])?;
+    let answers = ask(&merges.join("2"), &[("xtree", &[]), ("invariants", &[])])?;
     assert_eq!(answers["invariants"], Vec::<Value>::new());
     assert_eq!(ways_of_rows(&answers["xtree"]), sum);
 
@@ -324,5 +272,54 @@ fn programs_that_call_each_other_are_one_tree() -> Result<()> {
         ways.iter().map(|(way, figures)| (way.clone(), figures[0])).collect()
     };
     assert_eq!(calls(&found), calls(&sum));
+    Ok(())
+}
+
+/// Recorded beside the profiles that are given: runs of the program of these tests, which calls itself, and chains of programs that call
+/// each other, three profiles each.
+const MORE: (usize, usize) = (25, 5);
+
+/// Real profiles of as many programs as are given: DuckDB finds what the reports print, and Spark in 1, 2 and 4 parts what DuckDB finds.
+#[test]
+#[ignore = "`bench/fleet equal` runs it, on profiles that it has recorded in the folder INSTRUMENT_FLEET_PROFILES"]
+fn many_real_profiles_are_the_same_in_duckdb_spark_and_reports() -> Result<()> {
+    let given = std::env::var_os("INSTRUMENT_FLEET_PROFILES").context("INSTRUMENT_FLEET_PROFILES")?;
+    let mut all = profiles(Path::new(&given))?;
+    let folder = tempfile::tempdir()?;
+    let [dataset, merges] = ["dataset", "merges"].map(|name| folder.path().join(name));
+    fs::create_dir(&merges)?;
+    let jdk = rewritten(folder.path())?;
+    for run in 0..MORE.0 {
+        let mut java = Command::new(jdk.tool("java"));
+        java.args(["-Dinstrument.record=tree", "-cp"]).arg(folder.path().join("rewritten"));
+        java.args(["Fleet", &(8 + run % 8).to_string()]).current_dir(folder.path()).run_quietly()?;
+    }
+    all.extend(profiles(folder.path())?);
+    export(&all, &dataset, &["service=many"])?;
+    compare_with_reports(&all, &dataset, "many")?;
+
+    for run in 0..MORE.1 {
+        let chain = chain(&folder.path().join(format!("chain-{run}")))?;
+        merged_chain(&chain, [&folder.path().join(format!("chain-{run} dataset")), &dataset])?;
+        all.extend(chain);
+    }
+    eprintln!("{} profiles", all.len());
+    let asked = json!({
+        "master": "local[2]", "partitions": [1, 2, 4], "merge": merges,
+        "ask": {"xprof": {}, "xtree": {}, "xarc": {}, "balance": {}, "top_methods": {"top": 5}},
+    });
+    let found = readers::ask_spark(&dataset, &asked)?;
+    let expected = ask(
+        &dataset,
+        &[("xprof", &[]), ("xtree", &[]), ("xarc", &[]), ("balance", &[]), ("top", &["--top", "5"])],
+    )?;
+    for partitions in ["1", "2", "4"] {
+        for (of_duckdb, of_spark, keys) in QUESTIONS.into_iter().filter(|of| of.0 != "diff") {
+            let rows = found["answers"][partitions][of_spark].as_array().context("rows")?;
+            compare(&format!("{of_spark} in {partitions}"), rows, &expected[of_duckdb], keys);
+        }
+        assert_eq!(found["merges"][partitions], found["merges"]["1"], "{partitions}");
+        eprintln!("{partitions} partitions: {}", found["seconds"][partitions]);
+    }
     Ok(())
 }

@@ -68,6 +68,12 @@ impl ProfileFile {
         ProfileFile::of(file, path, number, profiles, reading)
     }
 
+    /// The same without a name of a method.
+    pub(crate) fn unnamed(path: &Path) -> Result<ProfileFile, Error> {
+        let file = File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
+        ProfileFile::read(file, path, 1, Reading::default())
+    }
+
     /// The same of an open file.
     pub(super) fn of(
         file: File,
@@ -76,7 +82,12 @@ impl ProfileFile {
         profiles: usize,
         reading: Reading<'_>,
     ) -> Result<ProfileFile, Error> {
-        let several = profiles > 1;
+        let mut read = ProfileFile::read(file, path, profiles, reading)?;
+        read.names = Names::new(&read.profile, number, profiles > 1);
+        Ok(read)
+    }
+
+    fn read(file: File, path: &Path, profiles: usize, reading: Reading<'_>) -> Result<ProfileFile, Error> {
         let name = path.display();
         let mut profile = Profile::open(&file).map_err(|source| {
             let what = match &source {
@@ -98,7 +109,7 @@ impl ProfileFile {
             // What is open now has been open until now.
             profile.beat_clock = profile.beat_clock.max(now(&profile));
         }
-        let names = Names::new(&profile, number, several);
+        let names = Names::default();
         let (path, lifetimes) = (path.to_owned(), OnceCell::new());
         Ok(ProfileFile { path, profile, names, is_live, file, lifetimes, waits: None, indexes, not_kept })
     }

@@ -1,9 +1,11 @@
 //! What the ids in a profile stand for.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashSet};
 
+use crate::model::HashMap;
 use crate::origin::Origin;
-use instrument_names::id_map::{Entry, IdMap, gz};
+use instrument_names::id_map::{self, IdMap, gz};
 use instrument_names::mutf8;
 use instrument_names::signature::java_class;
 use instrument_trace::Profile;
@@ -43,7 +45,7 @@ pub fn method_name(class: &[u8], name: &[u8], descriptor: &[u8]) -> String {
 fn parse_ids(data: &[u8]) -> Result<Ids, String> {
     let text = gz::decompress(data, LARGEST_MAP).map_err(|error| error.to_string())?;
     let map = IdMap::parse(&text).map_err(|error| error.to_string())?;
-    let name = |entry: Entry<'_>| {
+    let name = |entry: id_map::Entry<'_>| {
         let name = method_name(entry.class, entry.method.name, entry.method.descriptor);
         let flag = |bit: u32| entry.method.flags & bit != 0;
         let origin = Origin {
@@ -59,6 +61,7 @@ fn parse_ids(data: &[u8]) -> Result<Ids, String> {
 }
 
 /// Method names of one profile, by copy of the runtime and id.
+#[derive(Default)]
 pub struct Names {
     by_id: HashMap<(u32, u32), String>,
     origins: HashMap<String, Origin>,
@@ -75,43 +78,38 @@ impl Names {
     /// `number`: of the file, from 0, if there are several.
     pub fn new(profile: &Profile, number: usize, several: bool) -> Names {
         let suffix = if several { format!(" (file {})", number + 1) } else { String::new() };
-        let mut names = Names {
-            by_id: HashMap::new(),
-            origins: HashMap::new(),
-            classes: HashMap::new(),
-            blocking: HashSet::new(),
-            suffix,
-            remarks: Vec::new(),
-        };
+        let mut names = Names { suffix, ..Names::default() };
         for (&copy, data) in &profile.copies {
             let mut clashes = BTreeSet::new();
             let maps: Vec<Result<Ids, String>> = data.id_maps.iter().map(|map| parse_ids(map)).collect();
             // Nothing is called by a name that it has itself, if nothing is recorded where it is called.
             let all = || maps.iter().flatten().flat_map(Ids::values);
             let calls: HashSet<&str> = all().filter(|id| id.is_call).map(|id| &*id.name).collect();
-            let both: HashSet<&str> = all()
-                .filter(|id| !id.is_call)
-                .map(|id| &*id.name)
-                .filter(|name| calls.contains(name))
+            let both: HashSet<String> = all()
+                .filter(|id| !id.is_call && !calls.is_empty() && calls.contains(&*id.name))
+                .map(|id| id.name.clone())
                 .collect();
-            for map in &maps {
+            for map in maps {
                 match map {
                     Ok(ids) => {
-                        for (&id, Meaning { name, is_call, blocks, origin }) in ids {
-                            let mark = if *is_call && both.contains(&**name) { CALL } else { "" };
-                            if *blocks {
+                        for (id, Meaning { name, is_call, blocks, origin }) in ids {
+                            let name =
+                                if is_call && both.contains(&name) { format!("{CALL}{name}") } else { name };
+                            if blocks {
                                 names.blocking.insert((copy, id));
                             }
-                            let name = format!("{mark}{name}");
-                            if !is_call {
-                                names.origins.entry(name.clone()).or_insert_with(|| origin.clone());
+                            if !is_call && !names.origins.contains_key(&name) {
+                                names.origins.insert(name.clone(), origin);
                             }
-                            let known = names.by_id.entry((copy, id)).or_insert_with(|| name.clone());
-                            if *known != name {
+                            match names.by_id.entry((copy, id)) {
+                                Entry::Vacant(new) => drop(new.insert(name)),
                                 // Which of the two it was cannot be told.
-                                clashes.insert(id);
-                                *known = format!("#{id}");
-                                names.blocking.remove(&(copy, id));
+                                Entry::Occupied(mut known) if *known.get() != name => {
+                                    clashes.insert(id);
+                                    known.insert(format!("#{id}"));
+                                    names.blocking.remove(&(copy, id));
+                                }
+                                Entry::Occupied(_) => {}
                             }
                         }
                     }
@@ -140,6 +138,11 @@ impl Names {
     /// Where the methods come from, by name.
     pub fn origins(&self) -> impl Iterator<Item = (String, Origin)> {
         self.origins.iter().map(|(name, origin)| (name.clone(), origin.clone()))
+    }
+
+    /// Where a method comes from, by name.
+    pub fn origin(&self, name: &str) -> Option<&Origin> {
+        self.origins.get(name)
     }
 
     /// Whether calls that may block were looked for, so that it is known which time is waiting.

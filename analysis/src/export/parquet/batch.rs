@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 use std::io::Write;
-use std::iter;
 
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
@@ -71,37 +70,46 @@ impl Batch {
         self.rows
     }
 
-    /// Adds a row: a text for the first column, and a cell for each of the others, of its type.
-    pub(super) fn push(&mut self, first: &str, row: &[Cell<'_>]) {
-        assert_eq!(1 + row.len(), self.columns.len(), "{}: cells of a row", self.table.name);
-        let Batch { table, columns, rows, texts, numbers } = self;
-        let row = iter::once(Cell::Text(first)).chain(row.iter().copied());
-        for ((cells, cell), column) in columns.iter_mut().zip(row).zip(table.columns) {
-            if cell == Cell::Null {
-                assert!(column.optional, "{}.{} has no value", table.name, column.name);
-                continue;
-            }
-            if cells.present.len() < *rows {
-                cells.resize(*rows);
-            }
-            cells.present.push(true);
-            match (&mut cells.values, cell) {
-                (Values::Keys(all), Cell::Key(key)) => all.push(key),
-                (Values::Texts(all), Cell::Text(text)) => {
-                    all.push(numbers.get(text).copied().unwrap_or_else(|| {
-                        texts.push(ByteArray::from(text));
-                        numbers.insert(text.to_owned(), texts.len() as u32 - 1);
-                        texts.len() as u32 - 1
-                    }));
-                }
-                (Values::Ints(all), Cell::Int(value)) => all.push(value),
-                (Values::Reals(all), Cell::Real(value)) => all.push(value),
-                (Values::Errors(all), Cell::Real(value)) => all.push(value as f32),
-                (Values::Flags(all), Cell::Flag(value)) => all.push(value),
-                _ => panic!("{}.{} cannot hold {cell:?}", table.name, column.name),
-            }
+    /// Adds a row: a text for the first column, and cells of its other columns, each of its type. Those that are left out have no value.
+    pub(super) fn push<'a>(&mut self, first: &str, row: impl IntoIterator<Item = (usize, Cell<'a>)>) {
+        self.set(0, Cell::Text(first));
+        for (at, cell) in row {
+            self.set(at, cell);
         }
-        *rows += 1;
+        self.rows += 1;
+    }
+
+    /// Sets a column of the row that is being added.
+    fn set(&mut self, at: usize, cell: Cell<'_>) {
+        if cell == Cell::Null {
+            return;
+        }
+        let (cells, table) = (&mut self.columns[at], self.table);
+        if cells.present.len() < self.rows {
+            cells.resize(self.rows);
+        }
+        cells.present.push(true);
+        match (&mut cells.values, cell) {
+            (Values::Keys(all), Cell::Key(key)) => all.push(key),
+            (Values::Texts(all), Cell::Text(text)) => {
+                let (texts, numbers) = (&mut self.texts, &mut self.numbers);
+                // Most texts are those of the row before.
+                let is_same =
+                    |&last: &u32| texts.get(last as usize).is_some_and(|of| of.data() == text.as_bytes());
+                let known = all.last().copied().filter(is_same).or_else(|| numbers.get(text).copied());
+                all.push(known.unwrap_or_else(|| {
+                    let number = texts.len() as u32;
+                    texts.push(ByteArray::from(text));
+                    numbers.insert(text.to_owned(), number);
+                    number
+                }));
+            }
+            (Values::Ints(all), Cell::Int(value)) => all.push(value),
+            (Values::Reals(all), Cell::Real(value)) => all.push(value),
+            (Values::Errors(all), Cell::Real(value)) => all.push(rounded_up(value as f32)),
+            (Values::Flags(all), Cell::Flag(value)) => all.push(value),
+            _ => panic!("{}.{} cannot hold {cell:?}", table.name, table.columns[at].name),
+        }
     }
 
     /// Writes the rows as a group, sorted as the table is, and forgets them.
@@ -109,6 +117,8 @@ impl Batch {
         let order = self.order();
         let mut group = writer.next_row_group()?;
         for (cells, column) in self.columns.iter().zip(self.table.columns) {
+            let (table, name) = (self.table.name, column.name);
+            assert!(column.optional || cells.is_full(self.rows), "{table}.{name}: a row without a value");
             cells.write(&mut group, &order, column.optional, &self.texts)?;
         }
         group.close()?;
@@ -146,6 +156,11 @@ impl Cells {
         }
     }
 
+    /// Whether all of so many rows have a value.
+    fn is_full(&self, rows: usize) -> bool {
+        self.present.len() == rows && !self.present.contains(&false)
+    }
+
     fn is_present(&self, row: usize) -> bool {
         self.present.get(row) == Some(&true)
     }
@@ -176,23 +191,34 @@ impl Cells {
         let order = Order { order, cells: self, optional };
         match &self.values {
             Values::Keys(all) => order.write::<FixedLenByteArrayType, _>(group, |chunk| {
-                let bytes: Vec<u8> = chunk.iter().flat_map(|&row| all[row]).collect();
+                let bytes: Vec<u8> = chunk.iter().flat_map(|&row| all[row as usize]).collect();
                 let bytes = ByteArray::from(bytes);
                 (0..chunk.len()).map(|i| FixedLenByteArray::from(bytes.slice(16 * i, 16))).collect()
             }),
             Values::Texts(all) => order.write::<ByteArrayType, _>(group, |c| {
-                c.iter().map(|&i| texts[all[i] as usize].clone()).collect()
+                c.iter().map(|&row| texts[all[row as usize] as usize].clone()).collect()
             }),
-            Values::Ints(all) => order.write::<Int64Type, _>(group, |c| c.iter().map(|&i| all[i]).collect()),
+            Values::Ints(all) => {
+                order.write::<Int64Type, _>(group, |c| c.iter().map(|&row| all[row as usize]).collect())
+            }
             Values::Reals(all) => {
-                order.write::<DoubleType, _>(group, |c| c.iter().map(|&i| all[i]).collect())
+                order.write::<DoubleType, _>(group, |c| c.iter().map(|&row| all[row as usize]).collect())
             }
             Values::Errors(all) => {
-                order.write::<FloatType, _>(group, |c| c.iter().map(|&i| all[i]).collect())
+                order.write::<FloatType, _>(group, |c| c.iter().map(|&row| all[row as usize]).collect())
             }
-            Values::Flags(all) => order.write::<BoolType, _>(group, |c| c.iter().map(|&i| all[i]).collect()),
+            Values::Flags(all) => {
+                order.write::<BoolType, _>(group, |c| c.iter().map(|&row| all[row as usize]).collect())
+            }
         }
     }
+}
+
+/// What a figure may be off by with 10 significant bits, and no less than it is: nobody knows it better, and such values repeat.
+fn rounded_up(error: f32) -> f32 {
+    const LEFT_OUT: u32 = (1 << 14) - 1;
+    let rounded = f32::from_bits(error.to_bits().saturating_add(LEFT_OUT) & !LEFT_OUT);
+    if rounded.is_finite() { rounded } else { error }
 }
 
 /// Rows that are gathered at a time.
@@ -209,15 +235,23 @@ impl Order<'_> {
     fn write<T: DataType, W: Write + Send>(
         &self,
         group: &mut SerializedRowGroupWriter<'_, W>,
-        values: impl Fn(&[usize]) -> Vec<T::T>,
+        values: impl Fn(&[u32]) -> Vec<T::T>,
     ) -> Result<()> {
         let Some(mut column) = group.next_column()? else { return Ok(()) };
+        let is_full = self.cells.is_full(self.order.len());
+        let (mut there, mut levels) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
         for chunk in self.order.chunks(CHUNK) {
-            let rows = chunk.iter().map(|&row| row as usize);
-            let there: Vec<usize> = rows.clone().filter(|&row| self.cells.is_present(row)).collect();
-            let levels: Option<Vec<i16>> =
-                self.optional.then(|| rows.map(|row| self.cells.is_present(row).into()).collect());
-            column.typed::<T>().write_batch(&values(&there), levels.as_deref(), None)?;
+            there.clear();
+            levels.clear();
+            if is_full {
+                there.extend_from_slice(chunk);
+                levels.resize(chunk.len(), 1);
+            } else {
+                there.extend(chunk.iter().copied().filter(|&row| self.cells.is_present(row as usize)));
+                levels.extend(chunk.iter().map(|&row| i16::from(self.cells.is_present(row as usize))));
+            }
+            let levels = self.optional.then_some(&*levels);
+            column.typed::<T>().write_batch(&values(&there), levels, None)?;
         }
         column.close()
     }
@@ -257,5 +291,23 @@ impl From<bool> for Cell<'_> {
 impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Cell::Null, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded_up;
+
+    #[test]
+    fn errors_are_rounded_up_to_10_bits() {
+        for value in [0.0f32, 1.0, 1023.0, 1024.5, 0.1, 1e-30, 3.7e12, 12_345.678] {
+            let rounded = rounded_up(value);
+            assert!(rounded >= value && rounded <= value * (1.0 + 1.0 / 512.0), "{value}: {rounded}");
+            assert_eq!(rounded.to_bits() & 0x3FFF, 0, "{value}");
+            assert_eq!(rounded_up(rounded), rounded, "{value}");
+        }
+        assert_eq!(rounded_up(1023.0), 1023.0);
+        assert_eq!(rounded_up(f32::MAX), f32::MAX);
+        assert!(rounded_up(f32::NAN).is_nan() && rounded_up(f32::INFINITY).is_infinite());
     }
 }

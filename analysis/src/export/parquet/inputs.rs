@@ -51,7 +51,7 @@ impl Inputs {
                 File::open(path).map_err(|error| Error::Open(path.clone(), error))?;
                 return Err(Error::Request(format!("--format parquet: {}", not_a_profile(path))));
             }
-            let file = ProfileFile::open(path, 0, false)?;
+            let file = ProfileFile::unnamed(path)?;
             for part in unread(file.property("labels").unwrap_or_default()) {
                 let text = format!(
                     "{}: {part} in instrument.labels is no label and is left out; a label is written KEY=VALUE",

@@ -5,6 +5,7 @@
 //! | [`schema`] | the tables and their columns; its version |
 //! | [`place`] | the folders: partitions by service, build and day |
 //! | [`batch`] | rows on their way into a file |
+//! | [`encoding`] | how a file is written |
 //! | [`labels`] | which service and build a process is of |
 //! | [`inputs`] | which profiles there are, each process once, and in which order |
 //! | [`process`] | the rows of one process |
@@ -23,6 +24,7 @@
 //! the profiles that have remote calls, which are matched with each other.
 
 mod batch;
+mod encoding;
 mod inputs;
 pub mod labels;
 mod place;
@@ -156,6 +158,16 @@ struct Rows<W: Write + Send> {
 impl<W: Write + Send> Rows<W> {
     /// Adds a row: its cells without the first one, the batch.
     fn push<F: Folder<File = W>>(&mut self, row: &[Cell<'_>], files: &mut Files<'_, F>) -> Result<(), Error> {
+        assert_eq!(1 + row.len(), self.table.columns.len(), "{}: cells of a row", self.table.name);
+        self.push_some(row.iter().enumerate().map(|(at, cell)| (at + 1, *cell)), files)
+    }
+
+    /// Adds a row of which only some columns have a value: these, without the first one.
+    fn push_some<'a, F: Folder<File = W>>(
+        &mut self,
+        row: impl IntoIterator<Item = (usize, Cell<'a>)>,
+        files: &mut Files<'_, F>,
+    ) -> Result<(), Error> {
         self.batch.push(files.batch, row);
         self.written += 1;
         if self.batch.rows() >= GROUP { self.group(files) } else { Ok(()) }
@@ -174,7 +186,7 @@ impl<W: Write + Send> Rows<W> {
     fn begin<F: Folder<File = W>>(&self, files: &mut Files<'_, F>) -> Result<SerializedFileWriter<W>, Error> {
         let failed = |error| failed(&self.path, error);
         let file = files.folder.create(&self.path).map_err(|error| failed(error.into()))?;
-        let (schema, properties) = (self.table.schema(), self.table.properties());
+        let (schema, properties) = (self.table.schema(), encoding::properties(self.table));
         let writer = schema.and_then(|schema| SerializedFileWriter::new(file, schema, properties?.into()));
         writer.map_err(failed)
     }

@@ -1,6 +1,6 @@
 //! The rows of one process: everything that its profile knows by itself.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde_json::json;
@@ -14,8 +14,7 @@ use crate::correction::Correction;
 use crate::heap::table::{By, Filter, table};
 use crate::load::{CallTimes, ContextCalls};
 use crate::merge::Party;
-use crate::model::{Arcflow, HashMap, Kind, NodeId};
-use crate::origin::Origins;
+use crate::model::{Arcflow, HashMap, Kind, Node, NodeId};
 use crate::report::counts;
 use crate::session::{Error, ProfileFile, Session};
 use crate::stable_name::stable;
@@ -58,24 +57,54 @@ impl<W: Write + Send> Tables<W> {
 struct Method {
     key: ContextKey,
     origin: Option<(String, u32)>,
+    /// So many processes have it in their id map.
     known: u64,
+    /// The last one of them, by its number.
+    last: u64,
 }
 
 /// What a partition has rows of already, or will have.
 #[derive(Default)]
 pub(super) struct Known {
-    contexts: HashSet<ContextKey>,
+    contexts: HashMap<ContextKey, ()>,
     methods: BTreeMap<Kind, HashMap<String, Method>>,
+    /// Profiles whose id maps were read.
+    profiles: u64,
 }
 
 impl Known {
-    fn method(&mut self, kind: Kind, name: &str, origins: &Origins) -> &mut Method {
+    fn method(&mut self, kind: Kind, name: &str, profiles: &[ProfileFile]) -> &mut Method {
         let of_kind = self.methods.entry(kind).or_default();
         if !of_kind.contains_key(name) {
             let key = ContextKey::ROOT.exact_child(kind, name);
-            of_kind.insert(name.to_owned(), Method { key, origin: origins.path(name), known: 0 });
+            let origin = profiles.iter().find_map(|file| file.names.origin(name)?.path(name));
+            of_kind.insert(name.to_owned(), Method { key, origin, known: 0, last: 0 });
         }
         of_kind.get_mut(name).expect("a method that was put there")
+    }
+
+    /// Counts the methods of the id maps of a profile, each once.
+    fn id_maps(&mut self, file: &ProfileFile, profiles: &[ProfileFile]) {
+        self.profiles += 1;
+        let number = self.profiles;
+        for name in file.names.methods() {
+            let method = self.method(Kind::Method, name, profiles);
+            method.known += u64::from(method.last != number);
+            method.last = number;
+        }
+    }
+
+    /// The keys of the methods of a model's contexts, by node; none: it is no context.
+    fn keys(&mut self, model: &Arcflow, profiles: &[ProfileFile]) -> Vec<Option<ContextKey>> {
+        let mut known: HashMap<_, ContextKey> = HashMap::default();
+        let of_node = |node: &Node| {
+            is_context(node.kind).then(|| {
+                *known
+                    .entry((node.kind, node.consumer))
+                    .or_insert_with(|| self.method(node.kind, model.name(node.consumer), profiles).key)
+            })
+        };
+        model.nodes().iter().map(of_node).collect()
     }
 
     /// Writes the methods.
@@ -87,7 +116,7 @@ impl Known {
         for (kind, methods) in self.methods {
             let mut methods: Vec<_> = methods.into_iter().collect();
             methods.sort_by(|a, b| a.0.cmp(&b.0));
-            for (name, Method { key, origin, known }) in &methods {
+            for (name, Method { key, origin, known, .. }) in &methods {
                 let class =
                     name.split('(').next().and_then(|name| name.rsplit_once('.')).map(|(class, _)| class);
                 let line = origin.as_ref().map(|origin| u64::from(origin.1)).filter(|&line| line > 0);
@@ -118,20 +147,24 @@ pub(super) fn rows<F: Folder>(
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
     let Session { model, profiles, .. } = session;
-    let origins = Origins::new(profiles.iter().flat_map(|file| file.names.origins()));
-    for file in profiles {
-        let names: HashSet<&str> = file.names.methods().collect();
-        for name in names {
-            known.method(Kind::Method, name, &origins).known += 1;
-        }
-    }
-    let keys = ContextKey::exact_of_model(model);
-    let through = through(model);
-    contexts(model, &keys, &through, known, &origins, &mut tables.contexts, files)?;
-    let values = Values { session, input, keys: &keys, through: &through };
-    values.rows(known, &origins, &mut tables.values, files)?;
-    allocations(profiles, input, known, &origins, &mut tables.allocations, files)?;
+    profiles.iter().for_each(|file| known.id_maps(file, profiles));
+    let keys = Keys {
+        contexts: ContextKey::exact_of_model(model),
+        through: through(model),
+        methods: known.keys(model, profiles),
+    };
+    contexts(model, &keys, known, &mut tables.contexts, files)?;
+    Values { session, input, keys: &keys }.rows(&mut tables.values, files)?;
+    allocations(profiles, input, known, &mut tables.allocations, files)?;
     profiles.iter().try_for_each(|file| monitors(file, input, &mut tables.monitors, files))
+}
+
+/// What a model's nodes are called by.
+struct Keys {
+    /// By exact names and by stable ones.
+    contexts: Vec<[ContextKey; 2]>,
+    through: Vec<Option<NodeId>>,
+    methods: Vec<Option<ContextKey>>,
 }
 
 /// By node: of a context within one of the same consumer, the context that the innermost such one called on the way to it.
@@ -168,10 +201,8 @@ fn is_context(kind: Kind) -> bool {
 
 fn contexts<F: Folder>(
     model: &Arcflow,
-    keys: &[[ContextKey; 2]],
-    through: &[Option<NodeId>],
+    keys: &Keys,
     known: &mut Known,
-    origins: &Origins,
     rows: &mut Rows<F::File>,
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
@@ -179,17 +210,16 @@ fn contexts<F: Folder>(
     for (i, node) in model.nodes().iter().enumerate().skip(1) {
         let parent = node.parent.0 as usize;
         depths[i] = depths[parent] + u64::from(is_context(node.kind));
-        let [key, stable] = keys[i];
-        if !is_context(node.kind) || !known.contexts.insert(key) {
+        let [key, stable] = keys.contexts[i];
+        if !is_context(node.kind) || known.contexts.insert(key, ()).is_some() {
             continue;
         }
-        let method = known.method(node.kind, model.name(node.consumer), origins).key;
         let row = [
             key.into(),
             Some(stable).filter(|stable| *stable != key).into(),
-            keys[parent][0].into(),
-            through[i].map(|through| keys[through.0 as usize][0]).into(),
-            method.into(),
+            keys.contexts[parent][0].into(),
+            keys.through[i].map(|through| keys.contexts[through.0 as usize][0]).into(),
+            keys.methods[i].into(),
             depths[i].into(),
         ];
         rows.push(&row, files)?;
@@ -201,8 +231,7 @@ fn contexts<F: Folder>(
 struct Values<'a> {
     session: &'a Session,
     input: &'a Input,
-    keys: &'a [[ContextKey; 2]],
-    through: &'a [Option<NodeId>],
+    keys: &'a Keys,
 }
 
 /// Where a figure of the model goes: index of its resource; column; whether callees are included.
@@ -240,50 +269,41 @@ impl Values<'_> {
         Ok(figures)
     }
 
-    fn rows<F: Folder>(
-        &self,
-        known: &mut Known,
-        origins: &Origins,
-        rows: &mut Rows<F::File>,
-        files: &mut Files<'_, F>,
-    ) -> Result<(), Error> {
-        let Session { model, contexts, .. } = self.session;
+    fn rows<F: Folder>(&self, rows: &mut Rows<F::File>, files: &mut Files<'_, F>) -> Result<(), Error> {
+        let (Session { model, contexts, .. }, keys) = (self.session, self.keys);
         let (cum, width, figures) = (model.cum(), model.resources().len(), self.figures()?);
         let at = |name: &str| VALUES.position(name).expect("a column of the table");
-        let first = [at("process"), at("thread"), at("context"), at("method"), at("nested"), at("calls")];
+        let first = ["process", "thread", "context", "method", "nested", "calls"].map(at);
         let counts = ["exits", "unwinds", "aborted", "unclosed", "unmatched", "open"].map(at);
         let times = ["timed", "min_ns", "max_ns", "open_ns", "closed_ns", "sum_squares"].map(at);
+        let has_times = model.resource("wall-raw").is_some();
         let mut threads: Vec<Option<&str>> = vec![None; model.nodes().len()];
-        let mut row = vec![Cell::Null; VALUES.columns.len()];
+        let mut row = Vec::new();
         for (i, node) in model.nodes().iter().enumerate().skip(1) {
-            let name = model.name(node.consumer);
-            threads[i] = if node.kind == Kind::Thread { Some(name) } else { threads[node.parent.0 as usize] };
-            row.fill(Cell::Null);
-            let method = is_context(node.kind).then(|| known.method(node.kind, name, origins).key);
-            let cells = [
+            let thread = || Some(model.name(node.consumer));
+            threads[i] = if node.kind == Kind::Thread { thread() } else { threads[node.parent.0 as usize] };
+            row.clear();
+            row.extend(first.into_iter().zip([
                 Cell::Key(self.input.key),
                 threads[i].into(),
-                self.keys[i][0].into(),
-                method.into(),
-                (is_context(node.kind) && self.through[i].is_some()).into(),
+                keys.contexts[i][0].into(),
+                keys.methods[i].into(),
+                (is_context(node.kind) && keys.through[i].is_some()).into(),
                 node.n.into(),
-            ];
-            first.iter().zip(cells).for_each(|(&at, cell)| row[at] = cell);
+            ]));
             let ContextCalls { counts: of, times: calls } = contexts.get(i).copied().unwrap_or_default();
             let closes = of.closes;
-            let cells =
-                [closes.exits, closes.unwinds, closes.aborted, closes.unclosed, of.unmatched, of.open]
-                    .map(Cell::from);
-            counts.iter().zip(cells).for_each(|(&at, cell)| row[at] = cell);
-            if calls.calls > 0 && model.resource("wall-raw").is_some() {
-                times.iter().zip(self.calls(&calls)?).for_each(|(&at, cell)| row[at] = cell);
+            let ends = [closes.exits, closes.unwinds, closes.aborted, closes.unclosed, of.unmatched, of.open];
+            row.extend(counts.into_iter().zip(ends.map(Cell::from)));
+            if calls.calls > 0 && has_times {
+                row.extend(times.into_iter().zip(self.calls(&calls)?));
             }
             for &(r, column, is_total) in &figures {
                 let value = if is_total { cum[i * width + r] } else { model.base(NodeId(i as u32))[r] };
                 let is_whole = !accompanies(&model.resources()[r]);
-                row[column] = if is_whole { self.whole(value)? } else { Cell::Real(value) };
+                row.push((column, if is_whole { self.whole(value)? } else { Cell::Real(value) }));
             }
-            rows.push(&row[1..], files)?;
+            rows.push_some(row.iter().copied(), files)?;
         }
         Ok(())
     }
@@ -318,7 +338,6 @@ fn allocations<F: Folder>(
     profiles: &[ProfileFile],
     input: &Input,
     known: &mut Known,
-    origins: &Origins,
     rows: &mut Rows<F::File>,
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
@@ -337,7 +356,7 @@ fn allocations<F: Folder>(
     }
     let table = table(&processes, By::Site, &Filter::default());
     for (of, figures) in &table.rows {
-        let method = of.methods.first().map(|name| known.method(Kind::Method, name, origins).key);
+        let method = of.methods.first().map(|name| known.method(Kind::Method, name, profiles).key);
         let row = [
             Cell::Key(input.key),
             (&of.class).into(),

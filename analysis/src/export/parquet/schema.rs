@@ -5,10 +5,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
-use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::{WriterProperties, WriterVersion};
-use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::schema::types::{Type, TypePtr};
 
 /// The version of the schema: `instrument.schema` in the metadata of every file.
 pub const VERSION: u32 = 1;
@@ -28,7 +26,7 @@ pub enum Of {
     Moment,
     /// A number that need not be whole.
     Real,
-    /// What a figure may be off by, in the precision of a `float`.
+    /// What a figure may be off by, rounded up to 10 bits.
     Error,
     /// Yes or no.
     Flag,
@@ -301,44 +299,7 @@ impl Table {
         let fields = fields.collect::<Result<Vec<TypePtr>, _>>()?;
         Ok(Arc::new(Type::group_type_builder(self.name).with_fields(fields).build()?))
     }
-
-    /// How its files are written.
-    pub(super) fn properties(&self) -> parquet::errors::Result<WriterProperties> {
-        let meta = |key: &str, value: String| KeyValue { key: key.into(), value: Some(value) };
-        let sorted = self.sorted_by.iter().filter_map(|name| self.position(name));
-        let sorted =
-            sorted.map(|at| SortingColumn { column_idx: at as i32, descending: false, nulls_first: true });
-        let sorted: Vec<_> = sorted.collect();
-        let mut properties = WriterProperties::builder()
-            .set_writer_version(WriterVersion::PARQUET_2_0)
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-            .set_dictionary_page_size_limit(DICTIONARY)
-            .set_max_row_group_row_count(None)
-            .set_sorting_columns((!sorted.is_empty()).then_some(sorted))
-            .set_key_value_metadata(Some(vec![
-                meta("instrument.schema", VERSION.to_string()),
-                meta("instrument.table", self.name.into()),
-            ]));
-        for column in self.columns {
-            let path = ColumnPath::from(column.name);
-            match column.of {
-                Of::Time | Of::Moment => {
-                    properties = properties
-                        .set_column_dictionary_enabled(path.clone(), false)
-                        .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-                }
-                Of::Real | Of::Error => properties = properties.set_column_dictionary_enabled(path, false),
-                Of::Key | Of::Text | Of::Count | Of::Flag => {}
-            }
-        }
-        Ok(properties.build())
-    }
 }
-
-/// Times compress little: what a higher level saves is less than it costs.
-const ZSTD_LEVEL: i32 = 3;
-/// Bytes of a dictionary: as many keys as a group of rows can have.
-const DICTIONARY: usize = 32 << 20;
 
 impl Column {
     fn field(&self) -> parquet::errors::Result<Type> {
