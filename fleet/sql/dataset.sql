@@ -1,6 +1,6 @@
 -- The tables of a dataset as views, and what they have in common. Needs DuckDB 1.2 or later. Run this first, after
 --   SET VARIABLE dataset = 'DIR';
--- These choose what is in the views; what is not set chooses nothing:
+-- These, set before, choose what is in the views; what is not set chooses nothing:
 --   SET VARIABLE service = 'shop';  SET VARIABLE build = '1.2';
 --   SET VARIABLE since = DATE '2026-11-01';  SET VARIABLE until = DATE '2026-11-30';   (days, both included)
 -- The columns are documented in the book, in the chapter "Fleets".
@@ -19,8 +19,8 @@ CREATE OR REPLACE TEMP MACRO is_chosen(of_service, of_build, of_day) AS
     AND (getvariable('since') IS NULL OR of_day IS NULL OR of_day >= getvariable('since'))
     AND (getvariable('until') IS NULL OR of_day IS NULL OR of_day <= getvariable('until'));
 
--- Each process once: of several exports of it, as of a live one, the fullest.
-CREATE OR REPLACE TEMP VIEW processes AS
+-- Each process once: of several exports of it, as of a live one, the fullest. A table, so that the files are read once.
+CREATE OR REPLACE TEMP TABLE processes AS
 SELECT *
 FROM rows_of('processes')
 WHERE is_chosen(service, build, day)
