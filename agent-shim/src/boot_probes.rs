@@ -138,7 +138,11 @@ fn words(out: &mut Vec<u8>, words: &[u16]) {
 
 /// `load the arguments; invokestatic hook; return` of what the hook returns. Early: `if (passes) { that }`, else what it was given.
 fn probe(hook: Hook, form: Form, pool: &mut Pool) -> (Vec<u8>, Option<Vec<u8>>) {
-    let leave = if hook.descriptor().ends_with(")V") { opcode::RETURN } else { opcode::ARETURN };
+    let leave = match hook.descriptor().as_bytes() {
+        [.., b')', b'V'] => opcode::RETURN,
+        [.., b')', b'I'] => opcode::IRETURN,
+        _ => opcode::ARETURN,
+    };
     let [high, low] = pool.hook(hook).to_be_bytes();
     let mut call = loads(hook.descriptor()).0;
     call.extend([opcode::INVOKESTATIC, high, low, leave]);
@@ -151,6 +155,9 @@ fn probe(hook: Hook, form: Form, pool: &mut Pool) -> (Vec<u8>, Option<Vec<u8>>) 
     if hook == Hook::LineCounters {
         // Nobody reads what is counted so early.
         code.extend([opcode::ILOAD_1, opcode::NEWARRAY, T_LONG]);
+    } else if leave == opcode::IRETURN {
+        // Nothing was opened.
+        code.push(opcode::ICONST_M1);
     } else if leave == opcode::ARETURN {
         // A task is the last argument.
         code.extend([opcode::ALOAD, loads(hook.descriptor()).1 - 1]);

@@ -222,6 +222,12 @@ impl Options {
         if library_calls != LibraryCalls::None && !transforms.method_events {
             return Err("library-calls is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }
+        if transforms.jdbc && !transforms.method_events {
+            return Err(
+                "transform=jdbc is about calls which method-events records, and it is not among the transforms"
+                    .to_owned(),
+            );
+        }
         if native && !transforms.method_events {
             return Err(
                 "native=on is about calls which method-events records, and it is not among the transforms"

@@ -18,6 +18,7 @@ words! {
         ThreadLinks = "thread-links": "Which call started a thread",
         Waits = "waits": "Calls of the JDK's methods that wait (sleep, wait, join, park, take, get, lock, accept, select, ..), so that reports can tell waiting from running time",
         HandOver = "hand-over": "Which call handed a task to an executor or a completable future",
+        Jdbc = "jdbc": "Statements that are sent to databases by java.sql, each text as a call of its own, without its literals (with method-events)",
         Rmi = "rmi": "Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`, with --launcher-agent, or with `instrument jdk-patch`",
     }
 }
@@ -38,6 +39,7 @@ impl Transform {
             // The agent asks for it by itself, in one class of the JDK.
             parks: false,
             rmi: has(Transform::Rmi),
+            jdbc: has(Transform::Jdbc),
             waits: has(Transform::Waits),
         }
     }
@@ -54,6 +56,7 @@ impl Transform {
             (Transform::ThreadLinks, of.thread_links),
             (Transform::HandOver, of.hand_over),
             (Transform::Rmi, of.rmi),
+            (Transform::Jdbc, of.jdbc),
             (Transform::Waits, of.waits),
         ];
         all.into_iter().filter(|(_, is_in)| *is_in).map(|(transform, _)| transform).collect()
@@ -67,6 +70,22 @@ impl Transform {
             (true, _) => &[],
             (false, Record::Counts) => &[MethodEvents, ThreadLinks],
             (false, _) => &[MethodEvents, ThreadLinks, Waits],
+        }
+    }
+}
+
+words! {
+    /// Which calls are split by a value, so that each value is a call of its own.
+    Values {
+        Jdbc = "jdbc": "Statements of java.sql, by their texts without literals; the same as --transform jdbc",
+    }
+}
+
+impl Values {
+    /// What is inserted for it.
+    pub fn transform(self) -> Transform {
+        match self {
+            Self::Jdbc => Transform::Jdbc,
         }
     }
 }
@@ -257,6 +276,7 @@ mod tests {
     fn every_word_is_read_as_it_is_written() {
         both_ways::<Transform>();
         both_ways::<LibraryCalls>();
+        both_ways::<Values>();
         both_ways::<Record>();
         both_ways::<Heap>();
         both_ways::<Owners>();

@@ -29,6 +29,18 @@ pub fn returned(name: &str) -> Option<String> {
     first_type(class, simple).filter(|(_, rest)| rest.is_empty()).map(|(class, _)| class)
 }
 
+/// Class, name and descriptor of `pkg.Class.method(desc)`. What is no method of a class, such as the text of a statement, is a name alone: it has a blank
+/// where a package or class would be.
+pub fn parts(name: &str) -> (&str, &str, &str) {
+    let (head, descriptor) = name.split_at(name.find('(').unwrap_or(name.len()));
+    let first = head.strip_prefix("call ").unwrap_or(head).split('.').next().unwrap_or_default();
+    if first.contains(' ') {
+        return ("", name, "");
+    }
+    let (class, method) = head.rsplit_once('.').filter(|(class, _)| !class.is_empty()).unwrap_or(("", head));
+    (class, method, descriptor)
+}
+
 /// A class as `Class.getName()` gives it, as Java writes it: `[I` is `int[]`.
 pub fn java_class(name: &str) -> Cow<'_, str> {
     if !name.starts_with('[') {
@@ -112,6 +124,21 @@ fn primitive(letter: u8) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_method_has_no_class() {
+        for (name, expected) in [
+            ("p.q.Shop.price(I)V", ("p.q.Shop", "price", "(I)V")),
+            ("call p.Shop.price(I)V", ("call p.Shop", "price", "(I)V")),
+            ("p.ShopTest.returns the price()V", ("p.ShopTest", "returns the price", "()V")),
+            ("price()V", ("", "price", "()V")),
+            ("SQL select i.name from a.item i", ("", "SQL select i.name from a.item i", "")),
+            ("SQL insert into a.b (c) values (?)", ("", "SQL insert into a.b (c) values (?)", "")),
+            ("", ("", "", "")),
+        ] {
+            assert_eq!(parts(name), expected);
+        }
+    }
 
     #[test]
     fn arrays_are_written_as_java_does() {

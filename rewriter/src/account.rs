@@ -208,6 +208,7 @@ pub fn describe(notes: &[Note]) -> Option<String> {
             Note::UntrackedAllocations(count) => format!("{count} allocation sites cannot be counted"),
             Note::ThreadStarts(count) => format!("{count} calls of start()"),
             Note::HandOvers(count) => format!("{count} calls hand over a task"),
+            Note::Statements(count) => format!("{count} calls run statements of databases, or prepare them"),
             Note::RemoteCalls(count) => format!("records remote calls at {count} places"),
             Note::LibraryCalls(count) => format!("{count} calls into libraries"),
             Note::Wrapped => WRAPPED.to_owned(),

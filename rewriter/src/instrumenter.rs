@@ -74,6 +74,8 @@ pub enum Note {
     ThreadStarts(u32),
     /// Calls that hand over a task.
     HandOvers(u32),
+    /// Calls that run a statement of `java.sql`, or are told the text of one.
+    Statements(u32),
     /// Places that tell of remote calls.
     RemoteCalls(u32),
     /// Calls into libraries that are recorded where they are made.
@@ -705,6 +707,7 @@ impl Plan {
                     }
                     MethodEvent::ThreadStarts(count) => record.notes.push(Note::ThreadStarts(count)),
                     MethodEvent::HandOvers(count) => record.notes.push(Note::HandOvers(count)),
+                    MethodEvent::Statements(count) => record.notes.push(Note::Statements(count)),
                     MethodEvent::RemoteCalls(count) => record.notes.push(Note::RemoteCalls(count)),
                     MethodEvent::LibraryCalls(count) => record.notes.push(Note::LibraryCalls(count)),
                     MethodEvent::Wrapped => record.notes.push(Note::Wrapped),

@@ -184,6 +184,58 @@ fn of_a_property_that_is_written_again_the_last_value_is_read() {
     assert_eq!(profile.copies[&1].properties["order"].as_bytes(), output.stdout);
 }
 
+#[test]
+fn statements_lose_what_differs_from_one_time_to_the_next() {
+    let long = format!("select {}", "column_name, ".repeat(40));
+    let cases = [
+        // Text in quotes.
+        ("select 'a', 'it''s', '' from t", "select ?, ?, ? from t"),
+        ("select 'a -- b /* c */ ; d' from t", "select ? from t"),
+        ("select N'a', x'00ff', B'01', E'it\\'s', U&'\\0441' from t", "select ?, ?, ?, ?, ? from t"),
+        ("select 'c:\\' , 'd' from t", "select ? , ? from t"),
+        ("select name'a' from t", "select name? from t"),
+        ("select 'not closed", "select ?"),
+        ("select $$it's$$, $tag$ $$ 'x' $tag$, $1 from t", "select ?, ?, $1 from t"),
+        ("select a$b from t$1", "select a$b from t$1"),
+        ("select $not closed$ from t", "select $not closed$ from t"),
+        // Names.
+        ("select \"a 1 'b'\", \"x\"\"2\" from `t 3`", "select \"a 1 'b'\", \"x\"\"2\" from `t 3`"),
+        ("select c1, t2.c3, größe4 from schema5.t_6", "select c1, t2.c3, größe4 from schema5.t_6"),
+        // Numbers.
+        ("select 1, 1.5, .5, 1e-3, 2.E+10, 0xFF, 10L from t", "select ?, ?, ?, ?, ?, ?, ? from t"),
+        (
+            "select * from t where a = -1 and b=+2 and c in (-1, -2)",
+            "select * from t where a = ? and b=? and c in (?)",
+        ),
+        ("select a-1, a - 1, (-1) from t limit 10", "select a-?, a - ?, (?) from t limit ?"),
+        ("select '1'::int, ?::date from t", "select ?::int, ?::date from t"),
+        // Comments and blanks.
+        ("select  a¶\tfrom t -- all of it¶where b = 1 -- 'x'", "select a from t where b = ?"),
+        ("/* from: 'shop' */ select /*+ hint */ a/**/from t;", "select a from t"),
+        ("select a from t /* not closed", "select a from t"),
+        ("  ;; ", "(empty)"),
+        // Lists and rows.
+        ("select * from t where a in (1,2 , 3) or b IN(?, ?)", "select * from t where a in (?) or b IN(?)"),
+        ("select * from t where (a, b) in ((1, 2), (3, 4))", "select * from t where (a, b) in ((?, ?))"),
+        (
+            "select * from t where a in (select b from u where c = 1, 2)",
+            "select * from t where a in (select b from u where c = ?)",
+        ),
+        ("insert into t (a, b) values (1, 'x'), (2, 'y'),(3, 'z')", "insert into t (a, b) values (?, ?)"),
+        ("insert into t values (1, a), (2, a)", "insert into t values (?, a), (?, a)"),
+        ("select f(1), f(2), g(?, ?) from begin(1)", "select f(?), f(?), g(?, ?) from begin(?)"),
+        ("call p(?, ?); call p(?, ?);", "call p(?, ?); call p(?, ?)"),
+        (&long, &format!("{} ..", &long[..400])),
+    ];
+    let program = OwnProgram::compile("SqlTexts");
+    let input = program.classes.path().join("cases");
+    fs::write(&input, cases.iter().map(|(text, _)| format!("{text}\n")).collect::<String>()).unwrap();
+    let output = program.java().stdin(File::open(&input).unwrap()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(found.lines().collect::<Vec<_>>(), cases.map(|(_, expected)| expected));
+}
+
 /// A program in the package of the runtime, from `runtime-java/test`.
 struct OwnProgram {
     name: &'static str,
@@ -209,7 +261,7 @@ impl OwnProgram {
 
     fn java(&self) -> Command {
         let mut java = Command::new(self.jdk.tool("java"));
-        java.arg("-cp")
+        java.args(["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp"])
             .arg(std::env::join_paths([self.classes.path(), &runtime()]).unwrap())
             .arg(format!("instrument.runtime.{}", self.name));
         java

@@ -5,6 +5,7 @@ use std::io::{self, Seek, Write};
 
 use instrument_names::id_map::{IdMap, MethodInfo, gz};
 use instrument_names::mutf8;
+use instrument_names::signature::parts;
 use instrument_trace::{
     About, Allocation, Closes, Link, LinkKind, Method as Counts, NO_MIN, Sum, Tree, TreeAllocation,
     TreeConsumer, TreeNode, Writer,
@@ -197,9 +198,7 @@ fn ids(sums: &Sums) -> Result<(IdMap, HashMap<Key, u32>), Error> {
         // Readers take what begins with `#` for the number that they know.
         let mark = if method.name.starts_with('#') { "unnamed " } else { "" };
         let text = format!("{mark}{}", method.name);
-        let (head, descriptor) = text.split_at(text.find('(').unwrap_or(text.len()));
-        let (class, name) =
-            head.rsplit_once('.').filter(|(class, _)| !class.is_empty()).unwrap_or(("", head));
+        let (class, name, descriptor) = parts(&text);
         let source = method.file.as_deref().map(mutf8::unescape);
         let class = map.begin_class(&mutf8::unescape(&class.replace('.', "/")), source.as_deref());
         let (name, descriptor) = (mutf8::unescape(name), mutf8::unescape(descriptor));

@@ -14,6 +14,7 @@ use super::joined::Joined;
 use super::run::{Run, is_method};
 use super::unsettled::Unsettled;
 use crate::model::HashMap;
+use instrument_names::signature::parts;
 
 pub use super::joined::{Context, Method};
 
@@ -234,8 +235,7 @@ fn without_parameters(method: &str) -> &str {
 
 /// `pkg.Class.method(..)` as `pkg.Class.*`.
 fn all_of_class(method: &str) -> String {
-    let head = without_parameters(method);
-    format!("{}.*", head.rsplit_once('.').map_or("", |(class, _)| class))
+    format!("{}.*", parts(method).0)
 }
 
 /// What was instrumented and never called: by class where that is all of it, and without parameters where no method of the name was.

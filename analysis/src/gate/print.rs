@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use instrument_names::markdown;
 use instrument_names::printable::printable;
-use instrument_names::signature::brief;
+use instrument_names::signature::{brief, parts};
 use serde_json::json;
 
 use super::figure::Figure;
@@ -83,11 +83,10 @@ impl Labels {
 
 /// `com.acme.Shop.price(I)V` as `Shop#price`.
 fn short(name: &str) -> String {
-    let head = name.split('(').next().unwrap_or(name);
-    if !is_method(name) || head.is_empty() {
+    let (class, method, _) = parts(name);
+    if !is_method(name) || method.is_empty() {
         return name.to_owned();
     }
-    let (class, method) = head.rsplit_once('.').unwrap_or(("", head));
     let class = class.rsplit('.').next().unwrap_or(class);
     let call = if name.starts_with("call ") && !class.starts_with("call ") { "call " } else { "" };
     if class.is_empty() { method.to_owned() } else { format!("{call}{class}#{method}") }

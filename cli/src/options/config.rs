@@ -5,6 +5,7 @@
 //! exclude = ["com.acme.generated.**", "**#<clinit>"]
 //! subclasses-of = ["com.acme.Service"]
 //! transform = ["method-events", "allocation"]
+//! values = ["jdbc"]
 //! library-calls = "top-level"
 //! native = true
 //! large-methods = "wrap"
@@ -30,7 +31,7 @@ use crate::io::exit::usage;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_control::place::place;
-use instrument_control::word::{LibraryCalls, Record, Timing, Transform};
+use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite;
@@ -110,6 +111,7 @@ pub(crate) struct Config {
     exclude: Option<Vec<Spanned<String>>>,
     pub(crate) subclasses_of: Option<Vec<String>>,
     pub(crate) transform: Option<Vec<Transform>>,
+    pub(crate) values: Option<Vec<Values>>,
     pub(crate) library_calls: Option<LibraryCalls>,
     pub(crate) native: Option<bool>,
     pub(crate) large_methods: Option<LargeMethods>,

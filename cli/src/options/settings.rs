@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use instrument_control::keys;
 use instrument_control::selection;
-use instrument_control::word::{LibraryCalls, Record, Timing, Transform};
+use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
 use instrument_names::pattern::{MethodQuery, split_list};
 use instrument_names::selection::Selection;
 use instrument_names::word::Word;
@@ -66,6 +66,21 @@ pub(crate) struct Opts {
         hide_env_values = true
     )]
     transform: Option<Vec<Transform>>,
+
+    /// Show each value as a call of its own below the method that made the call, such as the text of a statement [default: none]
+    ///
+    /// Beside what --transform inserts. 1,000 values are told apart, the others are one; -Dinstrument.most-values=N in the program's own
+    /// options changes that.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = words::<Values>(),
+        env = "INSTRUMENT_VALUES",
+        hide_env_values = true
+    )]
+    values: Option<Vec<Values>>,
 
     /// Record calls into libraries that are not instrumented, such as java.util [default: none]
     ///
@@ -251,12 +266,18 @@ impl Settings {
         let usual = Transform::defaults(!regions.is_empty() || has_probes, record).to_vec();
         let library_calls = opts.library_calls.or(config.library_calls).unwrap_or(LibraryCalls::None);
         let of_filter = if library_calls == LibraryCalls::All { &[][..] } else { &include[..] };
+        let mut transforms = opts.transform.or(config.transform).unwrap_or(usual);
+        for values in opts.values.or(config.values).unwrap_or_default() {
+            if !transforms.contains(&values.transform()) {
+                transforms.push(values.transform());
+            }
+        }
         let settings = Settings {
             filter: Filter::new(of_filter, &exclude).map_err(|error| usage(error.to_string()))?,
             include,
             exclude,
             subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
-            transforms: opts.transform.or(config.transform).unwrap_or(usual),
+            transforms,
             library_calls,
             native: opts.native.or(config.native).unwrap_or(false),
             large_methods: opts.large_methods.or(config.large_methods).unwrap_or(LargeMethods::Leave),
@@ -331,6 +352,11 @@ impl Settings {
         if has(Transform::Waits) && !has(Transform::MethodEvents) {
             return Err(usage(
                 "--transform waits is about calls that methods make which method-events records, and it is not among the transforms",
+            ));
+        }
+        if has(Transform::Jdbc) && !has(Transform::MethodEvents) {
+            return Err(usage(
+                "--values jdbc is about calls that methods make which method-events records, and it is not among the transforms; add --transform method-events",
             ));
         }
         if has(Transform::Bytecodes) && !has(Transform::MethodEvents) {

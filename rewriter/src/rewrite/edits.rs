@@ -89,6 +89,8 @@ pub(crate) struct Edits {
     /// Local variables behind the method's own that the insertions need, those that are kept first; of the others, no insertion expects
     /// what another one left there.
     pub(crate) extra_locals: u16,
+    /// Of these, the first ones behind those that are kept: from in front of an instruction to behind it they keep their values.
+    pub(crate) held_locals: u16,
     /// Local variables of ours that have a value everywhere in the method, so that every frame has them, too.
     pub(crate) kept: Vec<Counter>,
     /// What the ends of the method tell of the executed instructions; none: nothing.
@@ -171,6 +173,8 @@ pub(crate) struct Sites {
     pub(crate) starts: u32,
     /// Calls that hand over a wrapped task.
     pub(crate) hand_overs: u32,
+    /// Calls that run a statement, or are told the text of one.
+    pub(crate) statements: u32,
     /// Places that tell of remote calls.
     pub(crate) remote_calls: u32,
     /// Calls into libraries.
@@ -189,6 +193,7 @@ impl Edits {
         self.extra_stack = 0;
         self.least_stack = 0;
         self.extra_locals = 0;
+        self.held_locals = 0;
         self.kept.clear();
         self.executed = None;
         self.sites = Sites::default();

@@ -23,6 +23,7 @@ use crate::transform::parks::{self, Parks};
 use crate::transform::regions::{self, Located};
 use crate::transform::rmi::{self, Rmi};
 use crate::transform::thread_links::ThreadLinks;
+use crate::transform::values::Values;
 use crate::transform::{MethodSite, Transform};
 use crate::validity::locals;
 
@@ -175,6 +176,9 @@ impl MethodRewriter {
         }
         if transforms.hand_over {
             HandOvers.plan(&mut site, &mut self.edits)?;
+        }
+        if transforms.jdbc {
+            Values.plan(&mut site, &mut self.edits)?;
         }
         // What precedes a call precedes its beginning.
         LibraryEntries.plan(&mut site, &mut self.edits)?;
@@ -335,6 +339,7 @@ impl MethodRewriter {
             some(sites.untracked, MethodEvent::UntrackedAllocations),
             some(sites.starts, MethodEvent::ThreadStarts),
             some(sites.hand_overs, MethodEvent::HandOvers),
+            some(sites.statements, MethodEvent::Statements),
             some(sites.remote_calls, MethodEvent::RemoteCalls),
             some(sites.library_calls, MethodEvent::LibraryCalls),
         ];

@@ -78,6 +78,8 @@ pub struct Transforms {
     pub parks: bool,
     /// [`rmi`].
     pub rmi: bool,
+    /// [`values`](crate::transform::values); [`method_events`](Self::method_events) belongs to it.
+    pub jdbc: bool,
     /// Calls of methods that [block](crate::library::blocking) are among the [library calls](ClassRewriter::record_library_calls); by itself
     /// it inserts nothing.
     pub waits: bool,
@@ -96,6 +98,7 @@ impl Transforms {
         hand_over: false,
         parks: false,
         rmi: false,
+        jdbc: false,
         waits: false,
     };
     /// All of them.
@@ -110,6 +113,7 @@ impl Transforms {
         hand_over: true,
         parks: true,
         rmi: true,
+        jdbc: true,
         waits: true,
     };
 

@@ -69,6 +69,8 @@ pub enum MethodEvent {
     ThreadStarts(u32),
     /// It was rewritten; this many calls hand over a task.
     HandOvers(u32),
+    /// So many calls run a statement of `java.sql`, or are told the text of one.
+    Statements(u32),
     /// It was rewritten; at this many places it records remote calls.
     RemoteCalls(u32),
     /// It was rewritten; this many calls into libraries are recorded.

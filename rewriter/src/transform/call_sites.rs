@@ -8,6 +8,7 @@
 use super::allocation::{self, Maker};
 use super::hand_over::{self, HandOver};
 use super::rmi;
+use super::values::{self, Statement};
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ConstantPool, Tag, opcode};
@@ -24,6 +25,8 @@ pub(crate) enum Callee {
     RemoteCall,
     /// A method that makes an array or a copy.
     Maker(Maker),
+    /// A method of `java.sql` that runs a statement, or is told its text.
+    Statement(Statement),
 }
 
 /// A call into a library.
@@ -57,8 +60,8 @@ impl CallSites {
         self.library_calls.clear();
         let starts = transforms.thread_links && pool.well_known(WellKnown::Start) != 0;
         let (hand_overs, makers) = (transforms.hand_over, transforms.makes_arrays_tell());
-        let rmi = transforms.rmi;
-        if !starts && !hand_overs && !makers && !rmi {
+        let (rmi, jdbc) = (transforms.rmi, transforms.jdbc);
+        if !starts && !hand_overs && !makers && !rmi && !jdbc {
             return;
         }
         let is_method =
@@ -73,6 +76,8 @@ impl CallSites {
                 self.callees.push((index, Callee::RemoteCall));
             } else if makers && let Some(maker) = allocation::maker_of(&method) {
                 self.callees.push((index, Callee::Maker(maker)));
+            } else if jdbc && let Some(statement) = values::statement_of(&method) {
+                self.callees.push((index, Callee::Statement(statement)));
             }
         }
     }
@@ -104,6 +109,7 @@ impl CallSites {
                 Callee::Start => instruction.opcode != opcode::INVOKESTATIC,
                 Callee::HandOver(hand_over) => hand_over.fits(instruction.opcode),
                 Callee::RemoteCall | Callee::Maker(_) => true,
+                Callee::Statement(_) => instruction.opcode == opcode::INVOKEINTERFACE,
             };
             if fits {
                 self.calls.push((instruction.pc as u32, callee));

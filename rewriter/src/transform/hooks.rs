@@ -74,6 +74,22 @@ pub enum Hook {
     WrapCallableFor,
     /// In front of a call that hands over a collection of `Callable`s if its receiver is an executor.
     WrapTasksFor,
+    /// In front of a call that runs a statement with its text.
+    StatementText,
+    /// The same, with a number behind the text.
+    StatementTextKeys,
+    /// The same, with an array behind the text.
+    StatementTextColumns,
+    /// In front of a call that runs a prepared statement.
+    StatementRun,
+    /// In front of a call that runs a batch.
+    BatchRun,
+    /// Behind a call that prepares a statement.
+    StatementPrepared,
+    /// In front of a call that adds a statement to a batch.
+    StatementBatched,
+    /// Behind a call that is split by a value.
+    ValueLeft,
     /// Where control enters a code region.
     RegionBegin,
     /// Where control leaves a code region by itself.
@@ -158,6 +174,8 @@ pub const THREAD_LINKS: &str = "instrument/runtime/ThreadLinks";
 pub const PARKS: &str = "instrument/runtime/Parks";
 /// Internal name of the class that wraps tasks.
 pub const HAND_OVER: &str = "instrument/runtime/HandOver";
+/// Internal name of the class that splits calls by a value.
+pub const VALUES: &str = "instrument/runtime/Values";
 /// Internal name of the class that times code regions.
 pub const REGIONS: &str = "instrument/runtime/Regions";
 /// Internal name of the class that is told of remote calls.
@@ -190,7 +208,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 67] = [
+    pub const ALL: [Self; 75] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -224,6 +242,14 @@ impl Hook {
         Self::WrapRunnableFor,
         Self::WrapCallableFor,
         Self::WrapTasksFor,
+        Self::StatementText,
+        Self::StatementTextKeys,
+        Self::StatementTextColumns,
+        Self::StatementRun,
+        Self::BatchRun,
+        Self::StatementPrepared,
+        Self::StatementBatched,
+        Self::ValueLeft,
         Self::RegionBegin,
         Self::RegionEnd,
         Self::RegionLeft,
@@ -301,6 +327,14 @@ impl Hook {
             Self::WrapRunnableFor => wrap!(for "java/lang/Runnable"),
             Self::WrapCallableFor => wrap!(for "java/util/concurrent/Callable"),
             Self::WrapTasksFor => wrap!(for "java/util/Collection"),
+            Self::StatementText => (VALUES, "statementText", "(Ljava/lang/String;)I"),
+            Self::StatementTextKeys => (VALUES, "statementText", "(Ljava/lang/String;I)I"),
+            Self::StatementTextColumns => (VALUES, "statementText", "(Ljava/lang/String;Ljava/lang/Object;)I"),
+            Self::StatementRun => (VALUES, "statementRun", "(Ljava/lang/Object;)I"),
+            Self::BatchRun => (VALUES, "batchRun", "(Ljava/lang/Object;)I"),
+            Self::StatementPrepared => (VALUES, "statementPrepared", "(Ljava/lang/Object;Ljava/lang/String;)V"),
+            Self::StatementBatched => (VALUES, "statementBatched", "(Ljava/lang/Object;Ljava/lang/String;)V"),
+            Self::ValueLeft => (VALUES, "valueLeft", METHOD_EVENT),
             Self::RegionBegin => (REGIONS, "begin", METHOD_EVENT),
             Self::RegionEnd => (REGIONS, "end", METHOD_EVENT),
             Self::RegionLeft => (REGIONS, "left", METHOD_EVENT),

@@ -8,6 +8,7 @@
 //! | [`allocation`] | every array and object that a method creates |
 //! | [`thread_links`] | which call started a thread |
 //! | [`hand_over`] | which call handed a task to another thread |
+//! | [`values`] | which statements are sent to databases |
 //! | [`library_calls`] | every call into a class that is not rewritten; `waits`: calls of methods that [block](crate::library::blocking) |
 //! | [`parks`] | which locks of `java.util.concurrent` threads wait for |
 //! | [`rmi`] | which remote calls are made and served |
@@ -30,6 +31,7 @@ pub mod parks;
 pub mod regions;
 pub mod rmi;
 pub mod thread_links;
+pub mod values;
 
 use crate::class_file::CodeAttribute;
 use crate::class_file::ConstantPool;

@@ -21,6 +21,7 @@ use crate::stable_name::stable;
 use crate::uncertainty::{accompanies, companions};
 use crate::waits::OTHERS;
 use crate::{heap, waits};
+use instrument_names::signature::parts;
 use instrument_trace::ThreadKind;
 
 /// The tables of a partition that single processes fill.
@@ -117,8 +118,7 @@ impl Known {
             let mut methods: Vec<_> = methods.into_iter().collect();
             methods.sort_by(|a, b| a.0.cmp(&b.0));
             for (name, Method { key, origin, known, .. }) in &methods {
-                let class =
-                    name.split('(').next().and_then(|name| name.rsplit_once('.')).map(|(class, _)| class);
+                let class = Some(parts(name).0).filter(|class| !class.is_empty());
                 let line = origin.as_ref().map(|origin| u64::from(origin.1)).filter(|&line| line > 0);
                 let stable_name = stable(name);
                 let row = [

@@ -172,13 +172,14 @@ impl Emission<'_, '_, '_> {
     }
 
     fn first_local(&self) -> u16 {
-        self.site.code.max_locals.saturating_add(self.edits.counter_slots())
+        let taken = self.edits.counter_slots() + self.edits.held_locals;
+        self.site.code.max_locals.saturating_add(taken)
     }
 
     fn need_locals_up_to(&mut self, next: u16) -> Result<(), SkipReason> {
         let extra = next.checked_sub(self.first_local()).ok_or(SkipReason::MaxLocals)?;
         if extra > 0 {
-            self.edits.need_locals(extra);
+            self.edits.need_locals(self.edits.held_locals + extra);
         }
         Ok(())
     }

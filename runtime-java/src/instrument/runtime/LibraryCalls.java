@@ -8,6 +8,8 @@ import java.util.Arrays;
  * learned from the calls, all threads together.
  */
 final class LibraryCalls {
+    /** From here on ids are those of {@link ValueNames}: no method has such a one, and a trace has room for them. */
+    static final int FIRST_VALUE = 1 << Format.NUMBER_BITS - 1;
     private static volatile long[] ids = new long[64];
 
     private LibraryCalls() {}
@@ -29,9 +31,17 @@ final class LibraryCalls {
     }
 
     static boolean has(int id) {
+        if (isValue(id)) {
+            return true;
+        }
         long[] known = ids;
         int word = id >> 6;
         return word < known.length && (known[word] >>> id & 1) != 0;
+    }
+
+    /** Whether an id is that of a value, and of no method. */
+    static boolean isValue(int id) {
+        return id >>> Format.NUMBER_BITS - 1 == 1;
     }
 
     private static void learn(ThreadState state, int id) {

@@ -123,9 +123,9 @@ final class Sampling {
         return entries + (random * (2 * period - 1) >>> 32);
     }
 
-    /** Where the figures of a method are; -1: it is none. */
+    /** Where the figures of a method are; -1: it is none, or a value, whose contexts all have a head. */
     private static int method(int idPlusOne) {
-        return idPlusOne <= 0 || idPlusOne == Format.LINK_FRAME ? -1 : (idPlusOne - 1 & (1 << ID_BITS) - 1) << LOG_FIGURES;
+        return idPlusOne <= 0 || idPlusOne == Format.LINK_FRAME || LibraryCalls.isValue(idPlusOne - 1) ? -1 : (idPlusOne - 1 & (1 << ID_BITS) - 1) << LOG_FIGURES;
     }
 
     private static void know(int idPlusOne, long ns, boolean isFirst) {

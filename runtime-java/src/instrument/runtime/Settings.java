@@ -50,6 +50,8 @@ final class Settings {
     final int keptThreads;
     /** The agent records every object. */
     final boolean biographies;
+    /** Of each kind so many values are told apart: see {@link ValueNames}. */
+    final int mostValues;
     /** Sizes of objects are recorded. */
     final boolean sizes;
     /** Sizes of all classes, even if that loads the classes of their fields. */
@@ -104,6 +106,7 @@ final class Settings {
         depth = readNumber("depth", 2000, 1, 1 << 20);
         contexts = readNumber("contexts", 1000000, 1, 1 << 22);
         keptThreads = readNumber("keep-threads", 256, 0, 1 << 20);
+        mostValues = readNumber("most-values", 1000, 1, 1 << 20);
         biographies = "objects".equals(find("heap"));
         sizes = biographies || record == TREE || record == TRACE;
         allSizes = "all".equals(find("sizes"));

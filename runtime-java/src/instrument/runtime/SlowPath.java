@@ -33,7 +33,7 @@ final class SlowPath {
                 state.covered();
             }
             room = state.reserve(id);
-            if (Entered.wanted && !state.onTrial) {
+            if (Entered.wanted && !state.onTrial && !LibraryCalls.isValue(id)) {
                 Entered.note(id);
             }
         } finally {

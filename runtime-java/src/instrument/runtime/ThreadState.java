@@ -84,6 +84,9 @@ abstract class ThreadState {
     RegionTimer timers;
     /** Remote calls that it makes and serves; null: none so far. */
     RemoteCalls remote;
+    /** The outermost call that was split by a value, and where its frame was; -1: none. It may have ended: see {@link Values}. */
+    int openValue = -1;
+    int openValueAt;
     /** It is known to serve no other process: what can be called remotely is called from here. */
     boolean local;
     /** Number of the thread in {@link JavaThreads}; 0: not known. */
