@@ -268,6 +268,7 @@ mod tests {
         assert_eq!((config.strict, config.strip_signatures()), (Some(true), Some(false)));
         assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
         assert_eq!(config.transform.unwrap(), [Transform::MethodEvents, Transform::Allocation]);
+        assert_eq!(config.values.unwrap(), [Values::Jdbc]);
         assert_eq!(config.library_calls, Some(LibraryCalls::TopLevel));
         assert_eq!(config.native, Some(true));
         assert_eq!(config.large_methods, Some(LargeMethods::Wrap));

@@ -23,6 +23,7 @@ public class InstrumentExtension {
     private List<String> exclude = new ArrayList<>();
     private List<String> subclassesOf = new ArrayList<>();
     private List<String> transform = new ArrayList<>();
+    private List<String> values = new ArrayList<>();
     private List<String> root = new ArrayList<>();
     private List<String> region = new ArrayList<>();
     private String libraryCalls;
@@ -58,6 +59,9 @@ public class InstrumentExtension {
         if (!transform.isEmpty()) {
             add(arguments, "--transform", String.join(",", transform));
         }
+        if (!values.isEmpty()) {
+            add(arguments, "--values", String.join(",", values));
+        }
         add(arguments, "--library-calls", libraryCalls);
         if (nativeMethods) {
             arguments.add("--native");
@@ -84,8 +88,19 @@ public class InstrumentExtension {
         exclude.forEach(pattern -> arguments.add("exclude=" + pattern));
         root.forEach(pattern -> arguments.add("root=" + pattern));
         region.forEach(one -> arguments.add("region=" + one));
-        if (!transform.isEmpty()) {
-            arguments.add("transform=" + String.join(":", transform));
+        List<String> inserted = new ArrayList<>(transform);
+        if (inserted.isEmpty() && !values.isEmpty() && region.isEmpty()) {
+            // What the agent inserts if nobody says.
+            inserted.add("method-events");
+            inserted.add("thread-links");
+            if (!"counts".equals(record)) {
+                inserted.add("waits");
+            }
+        }
+        // To the agent they are transforms.
+        inserted.addAll(values);
+        if (!inserted.isEmpty()) {
+            arguments.add("transform=" + String.join(":", inserted));
         }
         if (libraryCalls != null) {
             arguments.add("library-calls=" + libraryCalls);
@@ -181,6 +196,14 @@ public class InstrumentExtension {
 
     public void setTransform(List<String> transform) {
         this.transform = transform;
+    }
+
+    public List<String> getValues() {
+        return values;
+    }
+
+    public void setValues(List<String> values) {
+        this.values = values;
     }
 
     public List<String> getRoot() {
