@@ -1,9 +1,12 @@
-//! Remote calls of several processes, placed in time and told to other tools: scripted profiles of machines whose clocks differ.
+//! What is exported of processes that call each other: slices with arrows there and back, and spans.
+
+#[path = "common/machines.rs"]
+mod machines;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
 
+use RemoteCallKind::{Made, Served};
 use instrument_analysis::export::call_tree;
 use instrument_analysis::export::chrome::Chrome;
 use instrument_analysis::export::otlp;
@@ -12,146 +15,14 @@ use instrument_analysis::export::remote::Remote;
 use instrument_analysis::export::timeline::{Details, Flow, Thread, Timeline};
 use instrument_analysis::export::trace::Trace;
 use instrument_analysis::load::{Options, Process, load};
-use instrument_analysis::merge::offsets::Placed;
-use instrument_analysis::merge::services::services;
 use instrument_analysis::merge::tree;
-use instrument_analysis::merge::waterfalls::{Bounds, Query};
-use instrument_analysis::merge::{AllStages, Nesting, Numbers, Offsets, Party, Peer, View, match_calls};
+use instrument_analysis::merge::{Party, View, match_calls};
 use instrument_analysis::replay;
-use instrument_analysis::report::{Format, matching};
-use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
-use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
+use instrument_trace::testing::Script;
+use instrument_trace::{ObjId, Profile, RemoteCall, RemoteCallKind};
+use machines::{BASE, HOUR, Machine, call, chain, with, with_files};
 use proptest::prelude::*;
 use serde::Deserialize;
-
-use RemoteCallKind::{Made, Served};
-
-const HOUR: u64 = 3_600_000_000_000;
-/// What clocks begin with, so that they can be behind.
-const BASE: u64 = 10 * HOUR;
-
-/// A call at true times: of its beginning, when it was sent, when it returned, and of its end.
-fn call(kind: RemoteCallKind, serial: i16, connection: u32, thread: u32, times: [u64; 4]) -> RemoteCall {
-    let [begin, sent, returned, end] = times.map(|time| BASE + time);
-    RemoteCall {
-        kind,
-        thread,
-        connection,
-        ordinal: serial as u32,
-        object: ObjId { number: 9, space: Uid { unique: -5, time: 3, count: 1 } },
-        return_id: Some(Uid { unique: 5, time: 9, count: serial }),
-        class: if kind == Served { 1 } else { 0 },
-        method: 2,
-        link: if kind == Served { 1 } else { 0 },
-        begin,
-        sent,
-        returned,
-        end,
-        ..REMOTE_CALL
-    }
-}
-
-/// A process: its threads, its calls, and by how much its clock is ahead of the truth.
-#[derive(Clone, Default)]
-struct Machine {
-    threads: Vec<(&'static str, Option<Script>)>,
-    calls: Vec<RemoteCall>,
-    ahead: i64,
-    /// Start, in ms since 1970.
-    start_ms: u64,
-}
-
-impl Machine {
-    fn file(&self, number: u64) -> Vec<u8> {
-        let on = |clock: u64| if clock == 0 { 0 } else { clock.saturating_add_signed(self.ahead) };
-        let mut writer = Writer::new();
-        writer.word(16, 1000 + number).word(24, 70 + number).word(32, self.start_ms).word(64, on(BASE));
-        writer.property("java.vm.name", "a machine").property("host", "here");
-        for (name, script) in &self.threads {
-            let script = script.clone().unwrap_or(Script::new(BASE));
-            let mut moved = Script::new(on(script.start));
-            moved.steps = script.steps.iter().map(|&(at, event)| (on(at), event)).collect();
-            moved.now = on(script.now);
-            writer.trace(name, &moved, 1000);
-        }
-        writer.class_names(&[(1, "com.acme.Shop"), (2, "sell(I)V")]);
-        writer.links(&[Link { copy: 1, number: 1, kind: LinkKind::Served, thread: 0, node: 0, clock: 0 }]);
-        let connection = |number, side, local, remote| Connection {
-            copy: 1,
-            number,
-            side,
-            incarnation: 1,
-            local_port: local,
-            remote_port: remote,
-            local: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)),
-            remote: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)),
-            clock: on(BASE),
-            accepted: 0,
-        };
-        writer.connections(&[
-            connection(1, Side::Connected, 5000, 1099),
-            connection(2, Side::Accepted, 1099, 5000),
-        ]);
-        let moved = |call: &RemoteCall| RemoteCall {
-            begin: on(call.begin),
-            sent: on(call.sent),
-            returned: on(call.returned),
-            end: on(call.end),
-            ..*call
-        };
-        writer.remote_calls(&self.calls.iter().map(|call| Some(moved(call))).collect::<Vec<_>>());
-        writer.finish()
-    }
-}
-
-/// Three calls through a chain of three machines, in traces.
-fn chain() -> Vec<Machine> {
-    let mut machines = vec![Machine { start_ms: 1_700_000_000_000, ..Machine::default() }; 3];
-    let mut scripts = [(); 3].map(|()| Script::new(BASE));
-    for serial in 0..3 {
-        let at = 10_000 + 10_000 * serial as u64;
-        let times = |times: [u64; 4]| times.map(|time| at + time);
-        let (first, second) = (2 * serial + 1, 2 * serial + 2);
-        machines[0].calls.push(call(Made, first, 1, 1, times([1000, 1100, 8900, 9000])));
-        machines[1].calls.push(call(Served, first, 2, 1, times([2000, 2100, 8000, 8100])));
-        machines[1].calls.push(call(Made, second, 1, 1, times([3000, 3100, 7000, 7100])));
-        machines[2].calls.push(call(Served, second, 2, 1, times([4000, 4100, 6000, 6100])));
-        let until = |script: Script, time: u64| {
-            let now = script.now;
-            script.wait(BASE + at + time - now)
-        };
-        let [a, b, c] = scripts;
-        let a = until(until(a, 500).enter(1), 9500).exit(1);
-        let b = until(until(b, 2050).enter_link(1), 2500).enter(2);
-        let b = until(until(b, 7500).exit(2), 8050).leave_link(1);
-        let c = until(until(c, 4200).enter_link(1), 6050).leave_link(1);
-        scripts = [a, b, c];
-    }
-    for (machine, (name, script)) in machines.iter_mut().zip(["main", "rmi", "rmi"].into_iter().zip(scripts))
-    {
-        machine.threads.push((name, Some(script)));
-    }
-    machines
-}
-
-/// Hands over everything that exports take.
-fn with<T>(machines: &[Machine], use_it: impl FnOnce(&Remote<'_, Vec<u8>>) -> T) -> T {
-    let files: Vec<_> = machines.iter().zip(1..).map(|(machine, number)| machine.file(number)).collect();
-    with_files(&files, use_it)
-}
-
-fn with_files<T>(files: &[Vec<u8>], use_it: impl FnOnce(&Remote<'_, Vec<u8>>) -> T) -> T {
-    let profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
-    let parties: Vec<_> =
-        profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
-    let matching = match_calls(&parties).unwrap();
-    let nesting = Nesting::new(&parties, &matching).unwrap();
-    let offsets = Offsets::new(&parties, &matching, 0).unwrap();
-    let names: Vec<_> = (0..files.len()).map(|at| format!("P{at}")).collect();
-    let (parties, names, matching, nesting, offsets) =
-        (&parties[..], &names[..], &matching, &nesting, &offsets);
-    use_it(&Remote { parties, names, matching, nesting, offsets })
-}
 
 fn tell(remote: &Remote<'_, Vec<u8>>, timeline: &mut dyn Timeline) {
     let origin = remote.origin();
@@ -253,147 +124,6 @@ fn told(machines: &[Machine]) -> Notes {
     notes
 }
 
-#[test]
-fn calls_bound_the_difference_of_clocks() {
-    for (one, other) in [(0, 0), (HOUR as i64, -(HOUR as i64)), (-77, 123_456_789)] {
-        let mut machines = chain();
-        (machines[1].ahead, machines[2].ahead) = (one, other);
-        with(&machines, |remote| {
-            let all = &remote.offsets.all;
-            assert_eq!((all[0].ns, all[0].uncertainty, all[0].placed), (0, Some(0), Placed::Root));
-            // Sent 1,000 ns before it came there, and back 900 ns after it left.
-            assert_eq!(
-                (all[1].ns, all[1].uncertainty, all[1].placed),
-                (one + 50, Some(950), Placed::Calls(0))
-            );
-            assert_eq!((all[2].ns, all[2].uncertainty), (other + 50, Some(1950)));
-            assert_eq!(all[2].placed, Placed::Calls(1));
-            assert!(all.iter().all(|offset| !offset.is_drifting));
-        });
-    }
-}
-
-#[test]
-fn the_way_with_the_smallest_uncertainty_is_taken() {
-    let mut machines = chain();
-    // A call from the first to the last that took long on its way, and one that tells more than all others.
-    machines[0].calls.push(call(Made, 90, 1, 1, [50_000, 50_100, 80_000, 80_100]));
-    machines[2].calls.push(call(Served, 90, 2, 1, [60_000, 60_100, 61_000, 61_100]));
-    with(&machines, |remote| assert_eq!(remote.offsets.all[2].placed, Placed::Calls(1)));
-    machines[0].calls.push(call(Made, 91, 1, 1, [90_000, 90_010, 90_090, 90_100]));
-    machines[2].calls.push(call(Served, 91, 2, 1, [90_020, 90_030, 90_070, 90_080]));
-    with(&machines, |remote| {
-        let all = &remote.offsets.all;
-        assert_eq!((all[2].placed, all[2].uncertainty), (Placed::Calls(0), Some(20)));
-        assert_eq!((all[1].placed, all[1].uncertainty), (Placed::Calls(0), Some(950)));
-    });
-}
-
-#[test]
-fn clocks_that_drift_are_reported() {
-    let mut machines = chain();
-    let late = &mut machines[2].calls[2];
-    // 5,000 ns ahead in the last call, which was also the shortest on its way.
-    (late.begin, late.sent, late.returned, late.end) =
-        (late.begin + 5000 - 900, late.sent + 5000 - 900, late.returned + 5900, late.end + 5900);
-    with(&machines, |remote| {
-        let all = &remote.offsets.all;
-        assert!(all[2].is_drifting && !all[1].is_drifting, "{all:?}");
-        assert_eq!((all[2].ns - all[1].ns, all[2].uncertainty), (5000, Some(950 + 100)));
-    });
-    assert_eq!(told(&machines).arrows().len(), 12);
-}
-
-#[test]
-fn a_damaged_record_says_nothing_of_clocks() {
-    let mut machines = chain();
-    let damaged = &mut machines[1].calls[0];
-    (damaged.returned, damaged.end) = (damaged.returned | 1 << 50, damaged.end | 1 << 50);
-    with(&machines, |remote| {
-        let offset = remote.offsets.all[1];
-        assert_eq!((offset.ns, offset.uncertainty, offset.is_drifting), (50, Some(950), false));
-    });
-}
-
-#[test]
-fn a_profile_that_goes_on_while_it_is_read_is_an_error() {
-    let mut machines = chain();
-    let before = machines[0].file(1);
-    machines[0].calls.pop();
-    let fewer = machines[0].file(1);
-    for (first, then) in [(&before, &fewer), (&fewer, &before)] {
-        let profiles = [first, then].map(|file| Profile::parse(file).unwrap());
-        let matching = match_calls(&[Party { profile: &profiles[0], source: first }]).unwrap();
-        let parties = [Party { profile: &profiles[1], source: then }];
-        let error = Nesting::new(&parties, &matching).unwrap_err();
-        assert!(error.to_string().contains("changed while they were read"), "{error}");
-        assert!(Offsets::new(&parties, &matching, 0).is_err());
-    }
-}
-
-#[test]
-fn who_calls_nobody_is_placed_by_the_time_of_day() {
-    let mut machines = chain();
-    let start_ms = machines[0].start_ms + 250;
-    machines.push(Machine { ahead: -(HOUR as i64), start_ms, ..Machine::default() });
-    with(&machines, |remote| {
-        let last = remote.offsets.all[3];
-        assert_eq!((last.placed, last.uncertainty), (Placed::Start, None));
-        // Its clock was at the base, less an hour, 250 ms after the first one's was at the base.
-        let start = remote.offsets.to_root(3, BASE - HOUR);
-        assert_eq!(start, i128::from(BASE) + 250_000_000);
-        assert_eq!(remote.offsets.time_of_day(start), start_ms * 1_000_000);
-    });
-}
-
-/// How each clock is known, in the words of the report, in text and JSON.
-#[test]
-fn how_sure_a_clock_is_stands_in_the_report() {
-    let mut machines = chain();
-    let start_ms = machines[0].start_ms + 250;
-    machines.push(Machine { ahead: -(HOUR as i64), start_ms, ..Machine::default() });
-    let rows = |machines: &[Machine]| {
-        with(machines, |remote| {
-            let numbers = Numbers::of(remote.matching);
-            let (mut text, stages) = (Vec::new(), AllStages::default());
-            matching::write(&mut text, remote.names, &numbers, &stages, remote.offsets, Format::Text)
-                .unwrap();
-            let text = String::from_utf8(text).unwrap();
-            let clocks = text[text.find("known by").unwrap()..].to_owned();
-            let json = matching::json(remote.names, &numbers, &stages, remote.offsets);
-            let json = json["clocks"].as_array().unwrap().iter().map(|clock| {
-                let word = clock["placed_by"].as_str().unwrap().to_owned();
-                (word, clock["drifts"].as_bool().unwrap(), clock["uncertainty_ns"].as_u64())
-            });
-            (clocks, json.collect::<Vec<_>>())
-        })
-    };
-    let known = |word: &str, drifts, uncertainty| (word.to_owned(), drifts, uncertainty);
-    let (text, json) = rows(&machines);
-    assert_eq!(json[0], known("root", false, Some(0)));
-    assert!(json[1..3].iter().all(|clock| clock.0 == "calls" && !clock.1 && clock.2 > Some(0)), "{json:?}");
-    assert_eq!(json[3], known("start", false, None));
-    let ends = |text: &str, words: &[&str]| {
-        let lines: Vec<_> = text.lines().skip(1).take(words.len()).collect();
-        let fits = |(line, words): (&&str, &&str)| {
-            line.split_whitespace().collect::<Vec<_>>().join(" ").ends_with(words)
-        };
-        assert!(lines.len() == words.len() && lines.iter().zip(words).all(fits), "{text}");
-    };
-    ends(
-        &text,
-        &["0 ns +-0 ns root P0", "+50 ns +-950 ns calls P1", "+50 ns +-1.950 us calls P2", "? start P3"],
-    );
-    assert!(!text.contains("drift"), "{text}");
-    let late = &mut machines[2].calls[2];
-    (late.begin, late.sent, late.returned, late.end) =
-        (late.begin + 5000 - 900, late.sent + 5000 - 900, late.returned + 5900, late.end + 5900);
-    let (text, json) = rows(&machines);
-    assert!(json[2].1 && !json[1].1, "{json:?}");
-    ends(&text, &["root P0", "calls P1", "calls (drifts) P2", "start P3"]);
-    assert!(text.contains("\nclocks that drift fit at the moment of"), "{text}");
-}
-
 /// The second machine's clock is believed to be 50 ns ahead, so that it began first.
 const FIRST_CALL: &str = "[P0/main] 10550>m1 11050>call com.acme.Shop.sell 19050< 19550<";
 
@@ -413,6 +143,21 @@ fn calls_are_slices_in_their_place_with_arrows_there_and_back() {
         assert_eq!(count(&format!("{served} -> {made}")), 3);
     }
     assert_eq!(arrows.len(), 12);
+}
+
+#[test]
+fn clocks_that_drift_are_reported_and_lose_no_arrow() {
+    let mut machines = chain();
+    // 5,000 ns ahead in the last call, which was also the shortest on its way.
+    let late = &mut machines[2].calls[2];
+    (late.begin, late.sent, late.returned, late.end) =
+        (late.begin + 5000 - 900, late.sent + 5000 - 900, late.returned + 5900, late.end + 5900);
+    with(&machines, |remote| {
+        let all = &remote.offsets.all;
+        assert!(all[2].is_drifting && !all[1].is_drifting, "{all:?}");
+        assert_eq!((all[2].ns - all[1].ns, all[2].uncertainty), (5000, Some(950 + 100)));
+    });
+    assert_eq!(told(&machines).arrows().len(), 12);
 }
 
 /// The merged tree, as text.
@@ -791,74 +536,4 @@ proptest! {
             otlp::write(remote, remote.names, true, &mut io::sink()).unwrap();
         });
     }
-}
-
-/// Who called what of whom, and single calls with what was called within them.
-#[test]
-fn calls_are_added_up_by_service_and_shown_one_by_one() {
-    let machines = chain();
-    with(&machines, |remote| {
-        let Remote { parties, matching, nesting, offsets, .. } = *remote;
-        let found = services(parties, matching, nesting, false).unwrap();
-        let sums = |client: usize, server: usize| {
-            let key = (Peer::Party(client), Peer::Party(server));
-            let of = found.links[&key];
-            assert_eq!((of.made, of.served, of.matched, of.failed), (3, 3, 3, 0));
-            [of.client_ns, of.client_max, of.server_ns, of.server_max]
-        };
-        assert_eq!(sums(0, 1), [24_000, 8000, 18_300, 6100]);
-        assert_eq!(sums(1, 2), [12_300, 4100, 6300, 2100]);
-        assert_eq!(found.links.len(), 2);
-        // The one that took longest first.
-        let rows: Vec<_> = found.all.iter().map(|(of, _)| (of.client, of.method.as_str())).collect();
-        let name = "com.acme.Shop.sell(I)V";
-        assert_eq!(rows, [(Peer::Party(0), name), (Peer::Party(1), name)]);
-
-        let query = Query { parties, matching, nesting, offsets, internals: false };
-        let (all, outermost) = query.waterfalls(Bounds { outermost: 2, within: 10 }).unwrap();
-        assert_eq!((all.len(), outermost), (2, 3));
-        for waterfall in &all {
-            let [first, second] = &waterfall.spans[..] else { panic!("{waterfall:?}") };
-            assert_eq!((first.parent, first.depth, first.client, first.server), (None, 0, 0, Peer::Party(1)));
-            assert_eq!((second.parent, second.depth, second.client), (Some(0), 1, 1));
-            assert_eq!((first.made.begin, first.made.ns, first.between()), (0, Some(8000), Some(1900)));
-            let served = second.served.as_ref().unwrap();
-            assert_eq!((second.made.ns, served.ns, second.between()), (Some(4100), Some(2100), Some(2000)));
-            assert_eq!((first.made.thread.as_str(), served.thread.as_str()), ("main", "rmi"));
-            assert_eq!((second.outcome, second.fate.word()), ("returned", "by return"));
-            // As far as the clocks are known.
-            let off = offsets.all[1].uncertainty.unwrap() as i64;
-            assert!((second.made.begin - 2000).abs() <= off, "{} +-{off}", second.made.begin);
-            assert_eq!(waterfall.left_out, 0);
-        }
-        // Where there is no room for what was called within.
-        let (all, _) = query.waterfalls(Bounds { outermost: 1, within: 1 }).unwrap();
-        assert_eq!((all.len(), all[0].spans.len(), all[0].left_out), (1, 1, 1));
-    });
-}
-
-/// The slowest outermost calls are shown, and the slowest one of each method besides.
-#[test]
-fn the_slowest_call_of_each_method_is_shown() {
-    let mut machine = Machine { threads: vec![("main", None)], ..Machine::default() };
-    for serial in 1..6i16 {
-        let begin = 10_000 * serial as u64;
-        let ns = if serial == 1 { 10 } else { 100 * serial as u64 };
-        let times = [begin, begin + 1, begin + ns - 1, begin + ns];
-        // The first one is another method, and faster than all others.
-        let method = if serial == 1 { 0 } else { 2 };
-        machine.calls.push(RemoteCall { method, failed: serial == 5, ..call(Made, serial, 1, 1, times) });
-    }
-    with(&[machine], |remote| {
-        let Remote { parties, matching, nesting, offsets, .. } = *remote;
-        let query = Query { parties, matching, nesting, offsets, internals: false };
-        let (all, outermost) = query.waterfalls(Bounds { outermost: 2, within: 5 }).unwrap();
-        let ns: Vec<_> = all.iter().map(|of| of.spans[0].made.ns.unwrap()).collect();
-        assert_eq!((ns, outermost), (vec![500, 400, 10], 5));
-        assert_eq!((all[0].spans[0].outcome, all[0].spans[0].served.as_ref()), ("failed", None));
-        let found = services(parties, matching, nesting, false).unwrap();
-        let (made, failed): (u64, u64) =
-            found.all.iter().fold((0, 0), |sum, (_, of)| (sum.0 + of.made, sum.1 + of.failed));
-        assert_eq!((made, failed, found.all.len()), (5, 1, 2));
-    });
 }
