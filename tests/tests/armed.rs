@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
@@ -12,6 +13,9 @@ use instrument_tests::machine::Run;
 use instrument_tests::resident::{self, Program, text};
 use instrument_tests::subject::{self, entries_of};
 use serde_json::Value;
+
+/// Longer than anything takes on a busy machine.
+const LONG: Duration = Duration::from_secs(120);
 
 fn start(jre: &Jre, options: &str, flags: &[&str], threads: u32) -> Result<Program> {
     let option = agent::option(options)?;
@@ -233,7 +237,11 @@ fn an_armed_program_can_be_asked() -> Result<()> {
     for jre in jre::all()? {
         let mut program = start(&jre, "armed", &[], 1)?;
         let case = format!("Java {}", jre.version);
-        ensure!(ctl(&program, &["threads", "--stacks"])?.contains("Attached.serve"), "{case}");
+        // Its other thread may have to wait for a processor first.
+        let end = Instant::now() + LONG;
+        while !ctl(&program, &["threads", "--stacks"])?.contains("Attached.serve") {
+            ensure!(Instant::now() < end, "{case}");
+        }
         ensure!(ctl(&program, &["classes", "Attached**"])?.contains("Attached$Item"), "{case}");
         ensure!(ctl(&program, &["class", "Attached"])?.contains("recurse"), "{case}");
         ctl(&program, &["monitors"])?;
