@@ -233,9 +233,10 @@ pub fn pairs(processes: &[Recorded]) -> Result<Vec<[(usize, usize); 2]>> {
             let clocks = [call.begin, call.sent, call.returned, call.end];
             let passed: Vec<u64> = clocks.into_iter().filter(|clock| *clock != 0).collect();
             ensure!(passed.is_sorted(), "{call:?}");
-            // A call may fail before it has a connection.
+            // A call may fail before it has a connection; or its process ends: the JDK renews its references until then.
             let connected = call.connection != 0 && call.ordinal != 0;
-            ensure!(call.thread != 0 && (connected || call.failed), "{call:?}");
+            let is_cut_off = call.sent == 0 && call.end == 0;
+            ensure!(call.thread != 0 && (connected || call.failed || is_cut_off), "{call:?}");
             if let Some(uid) = call.return_id {
                 by_uid.entry(uid).or_default().push((process, at));
             }
