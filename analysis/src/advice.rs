@@ -65,6 +65,9 @@ pub struct Advice {
     pub leave_out: Vec<LeftOut>,
     /// The budget is kept.
     pub is_within: bool,
+    /// Recording took most of the time, and how much of it is not known: the calibration says more than there was, or nearly all of it.
+    #[serde(skip)]
+    pub is_estimate: bool,
 }
 
 /// The part of the time that is the program's where recording took nearly all of it. The next recording will show how much it is.
@@ -239,7 +242,8 @@ impl Advice {
         );
         let leave_out = chosen.into_iter().map(|one| one.method).collect();
         let is_within = rest <= budget;
-        Advice { budget_percent, running_ns, recorded, next, leave_out, is_within }
+        let is_estimate = now.is_estimate() || all * LEFT > running_ns * (1.0 - LEFT);
+        Advice { budget_percent, running_ns, recorded, next, leave_out, is_within, is_estimate }
     }
 }
 

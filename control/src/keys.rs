@@ -45,7 +45,7 @@ keys! {
     CONTEXTS = "contexts", Recorder: "contexts that a thread may have (1000000)";
     KEEP_THREADS = "keep-threads", Recorder: "up to this many threads keep rows of their own after they ended; the others are added up by pool (256); of virtual ones 16 at most";
     SIZES = "sizes", Recorder: "all: sizes of the objects of all classes are recorded, even if that loads the classes of their fields";
-    MOST_VALUES = "most-values", Recorder: "of each kind so many values, such as texts of statements, are told apart (1000); what comes later is (others)";
+    MOST_VALUES = "most-values", Recorder: "how many different values of a kind, such as SQL statements, get a row of their own (1000); later ones are added up in one row, (others)";
     CALIBRATE = "calibrate", Recorder: "ms that measuring the cost of the probes may take (100); off: it is not measured";
     BURST = "burst", Recorder: "recording is on for the first part of every period, and paused otherwise: 100ms/1s; counts and times are of these bursts only";
     SNAPSHOT = "snapshot", Recorder: "seconds between two marks of the time in the profile (0: none)";

@@ -11,6 +11,7 @@ pub(crate) mod jvm;
 #[cfg(target_os = "linux")]
 pub(crate) mod local_socket;
 pub(crate) mod output;
+#[cfg(unix)]
 pub(crate) mod process_stat;
 pub(crate) mod progress;
 pub(crate) mod recorded;

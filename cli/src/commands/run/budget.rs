@@ -28,8 +28,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const LOOKING: u32 = 10;
 /// So much of the budget is aimed at: a program does not do the same at all times.
 const AIM: f64 = 0.8;
-/// Percent of the running time; beyond it what is left for the program is no more than what a calibration is wrong by.
-const MOST: f64 = 900.0;
 /// How soon the end of the recording is noticed.
 const SOON: Duration = Duration::from_millis(50);
 
@@ -150,8 +148,7 @@ impl Program {
             return Ok(());
         }
         let recording = advice.recorded.percent;
-        let share =
-            if is_estimate || recording > MOST { Share::Most(recording) } else { Share::Known(recording) };
+        let share = if advice.is_estimate { Share::Most(recording) } else { Share::Known(recording) };
         self.now = Some(share);
         if recording <= percent || advice.leave_out.is_empty() {
             self.pause = (2 * self.pause).min(LONGEST_PAUSE);
