@@ -26,6 +26,7 @@
 mod batch;
 mod encoding;
 mod inputs;
+mod known;
 pub mod labels;
 mod place;
 mod process;
@@ -42,9 +43,9 @@ use parquet::file::writer::SerializedFileWriter;
 use crate::session::{Error, Message, ProfileFile, Request, Session};
 use batch::{Batch, Cell};
 use inputs::Inputs;
+use known::Known;
 use labels::Sources;
 use place::Partition;
-use process::Known;
 use schema::Table;
 pub use together::write_together;
 

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use super::inputs::{BUILD, Input, Inputs, SERVICE};
+use super::known::Known;
 use super::labels::{Labels, Sources};
 use super::place::Partition;
-use super::process::{self, Known};
+use super::process;
 use super::schema::{PROCESSES, VALUES};
 use super::{Files, Folder, Written, remote};
 use crate::load::{ContextCalls, pools, thread_rows};

@@ -1,0 +1,95 @@
+//! What the rows of several processes have in common: their methods, and which contexts have a row.
+
+use std::collections::BTreeMap;
+
+use super::process::{Tables, is_context};
+use super::{Files, Folder};
+use crate::context_key::ContextKey;
+use crate::model::{Arcflow, HashMap, Kind, Node};
+use crate::session::{Error, ProfileFile};
+use crate::stable_name::stable;
+use instrument_names::signature::parts;
+
+/// A row of the table of methods.
+pub(super) struct Method {
+    pub(super) key: ContextKey,
+    origin: Option<(String, u32)>,
+    /// So many processes have it in their id map.
+    known: u64,
+    /// The last one of them, by its number.
+    last: u64,
+}
+
+/// What a partition has rows of already, or will have.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) contexts: HashMap<ContextKey, ()>,
+    methods: BTreeMap<Kind, HashMap<String, Method>>,
+    /// Profiles whose id maps were read.
+    profiles: u64,
+}
+
+impl Known {
+    pub(super) fn method(&mut self, kind: Kind, name: &str, profiles: &[ProfileFile]) -> &mut Method {
+        let of_kind = self.methods.entry(kind).or_default();
+        if !of_kind.contains_key(name) {
+            let key = ContextKey::ROOT.exact_child(kind, name);
+            let origin = profiles.iter().find_map(|file| file.names.origin(name)?.path(name));
+            of_kind.insert(name.to_owned(), Method { key, origin, known: 0, last: 0 });
+        }
+        of_kind.get_mut(name).expect("a method that was put there")
+    }
+
+    /// Counts the methods of the id maps of a profile, each once.
+    pub(super) fn id_maps(&mut self, file: &ProfileFile, profiles: &[ProfileFile]) {
+        self.profiles += 1;
+        let number = self.profiles;
+        for name in file.names.methods() {
+            let method = self.method(Kind::Method, name, profiles);
+            method.known += u64::from(method.last != number);
+            method.last = number;
+        }
+    }
+
+    /// The keys of the methods of a model's contexts, by node; none: it is no context.
+    pub(super) fn keys(&mut self, model: &Arcflow, profiles: &[ProfileFile]) -> Vec<Option<ContextKey>> {
+        let mut known: HashMap<_, ContextKey> = HashMap::default();
+        let of_node = |node: &Node| {
+            is_context(node.kind).then(|| {
+                *known
+                    .entry((node.kind, node.consumer))
+                    .or_insert_with(|| self.method(node.kind, model.name(node.consumer), profiles).key)
+            })
+        };
+        model.nodes().iter().map(of_node).collect()
+    }
+
+    /// Writes the methods.
+    pub(super) fn rows<F: Folder>(
+        self,
+        tables: &mut Tables<F::File>,
+        files: &mut Files<'_, F>,
+    ) -> Result<(), Error> {
+        for (kind, methods) in self.methods {
+            let mut methods: Vec<_> = methods.into_iter().collect();
+            methods.sort_by(|a, b| a.0.cmp(&b.0));
+            for (name, Method { key, origin, known, .. }) in &methods {
+                let class = Some(parts(name).0).filter(|class| !class.is_empty());
+                let line = origin.as_ref().map(|origin| u64::from(origin.1)).filter(|&line| line > 0);
+                let stable_name = stable(name);
+                let row = [
+                    (*key).into(),
+                    name.into(),
+                    (&*stable_name).into(),
+                    kind.word().into(),
+                    class.filter(|_| kind == Kind::Method).into(),
+                    origin.as_ref().map(|origin| &origin.0).into(),
+                    line.into(),
+                    (*known).into(),
+                ];
+                tables.methods.push(&row, files)?;
+            }
+        }
+        Ok(())
+    }
+}
