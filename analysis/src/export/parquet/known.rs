@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::process::{Tables, is_context};
-use super::{Files, Folder};
+use super::{Files, Folder, Rows};
 use crate::context_key::ContextKey;
 use crate::model::{Arcflow, HashMap, Kind, Node};
 use crate::session::{Error, ProfileFile};
@@ -67,7 +66,7 @@ impl Known {
     /// Writes the methods.
     pub(super) fn rows<F: Folder>(
         self,
-        tables: &mut Tables<F::File>,
+        rows: &mut Rows<F::File>,
         files: &mut Files<'_, F>,
     ) -> Result<(), Error> {
         for (kind, methods) in self.methods {
@@ -87,9 +86,14 @@ impl Known {
                     line.into(),
                     (*known).into(),
                 ];
-                tables.methods.push(&row, files)?;
+                rows.push(&row, files)?;
             }
         }
         Ok(())
     }
+}
+
+/// Whether a node is a context, and no process or thread.
+pub(super) fn is_context(kind: Kind) -> bool {
+    matches!(kind, Kind::Method | Kind::Link | Kind::Deeper)
 }

@@ -109,7 +109,7 @@ pub fn write<F: Folder>(paths: &[PathBuf], labels: &Sources, folder: &mut F) -> 
                 calling.extend(session.profiles.into_iter().map(|file| (input, file)));
             }
         }
-        known.rows(&mut tables, &mut files)?;
+        known.rows(&mut tables.methods, &mut files)?;
         written.values += tables.finish(&mut files)?;
         processes.push(rows);
     }

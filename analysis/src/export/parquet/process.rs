@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::batch::Cell;
 use super::inputs::{BUILD, Input, SERVICE};
-use super::known::Known;
+use super::known::{Known, is_context};
 use super::schema::{ALLOCATIONS, CONTEXTS, METHODS, MONITORS, Table, VALUES};
 use super::{Files, Folder, Rows};
 use crate::context_key::ContextKey;
@@ -107,11 +107,6 @@ fn through(model: &Arcflow) -> Vec<Option<NodeId>> {
         }
     }
     through
-}
-
-/// Whether a node is a context, and no process or thread.
-pub(super) fn is_context(kind: Kind) -> bool {
-    matches!(kind, Kind::Method | Kind::Link | Kind::Deeper)
 }
 
 fn contexts<F: Folder>(

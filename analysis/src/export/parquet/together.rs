@@ -54,7 +54,7 @@ pub fn write_together<F: Folder>(
     let mut rows = files.table(&PROCESSES, &input.partition);
     process::rows(&session, &input, &mut known, &mut tables, &mut files)?;
     process::process_row(&session, &input, &mut rows, &mut files)?;
-    known.rows(&mut tables, &mut files)?;
+    known.rows(&mut tables.methods, &mut files)?;
     let values = tables.finish(&mut files)?;
     // All ends of calls are those of this one process.
     let ends: Vec<&Input> = session.profiles.iter().map(|_| &input).collect();
