@@ -13,7 +13,6 @@ use std::collections::HashSet;
 
 use crate::arcs::{Arcs, FunctionId};
 use crate::correction::{self, Correction};
-use crate::load::CallTimes;
 use crate::model::{Arcflow, Consumer, HashMap, Kind, Node};
 use crate::session::Session;
 use crate::thread_time::ThreadTime;
@@ -94,105 +93,87 @@ impl Candidate {
 /// What a program and its recording had taken at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spent {
-    /// With recording, where that is estimated.
+    /// Without recording, where that is known.
     running_ns: f64,
-    methods: HashMap<String, Share>,
-    /// What recording a call took, in ns, where that is estimated: see [`Spent::estimated`].
-    each: Option<f64>,
-    /// Processor time of the process, in ns, where it is known. What threads waited for a processor while others had it is no running time.
+    /// Recording included; waiting is not.
+    measured_ns: f64,
+    /// Processor time of the process, where it is known. What threads waited for a processor while others had it is no running time.
     cpu_ns: Option<f64>,
+    methods: HashMap<String, Share>,
+    /// The calibration says that recording took more than there was: what calls cost is estimated.
+    is_estimate: bool,
 }
 
 /// A method's part.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Share {
-    /// What recording its calls took; their number, where that is estimated.
-    recording: f64,
-    /// Its own time without that; with it, where that is estimated.
+    calls: f64,
+    /// What recording them took.
+    recording_ns: f64,
+    /// Its own time, without that where it is known.
     own_ns: f64,
 }
 
-impl Spent {
-    /// Asks a session.
-    ///
-    /// # Errors
-    /// No times were recorded, or they cannot be corrected.
-    pub fn of(session: &Session, arcs: &Arcs) -> Result<Spent, NoCost> {
-        let running = running(&session.model)?;
-        Ok(Spent::new(session, arcs, running, |calls| calls.recording_ns))
-    }
+/// What came between two moments.
+struct Window {
+    running_ns: f64,
+    methods: HashMap<String, Share>,
+    /// Recording took most of the time, and how much of it is not known.
+    is_estimate: bool,
+}
 
-    /// The same, also where the calibration says that recording took more than there was: that it took most of the time is known then, and
-    /// how much is not. All but [`LEFT`] is taken for it, the same for each call. `cpu_ns`: the processor time of the process, of which the
-    /// time of its methods can be no more than a part.
+impl Spent {
+    /// Asks a session. Where the calibration says that recording took more than there was, it is known that recording took most of the
+    /// time, and not how much: all but [`LEFT`] is taken for it, the same for each call. `cpu_ns`: the processor time of the process, of
+    /// which the time of its methods can be no more than a part.
     ///
     /// # Errors
     /// No times were recorded, or there is another reason why they cannot be corrected.
-    pub fn estimated(session: &Session, arcs: &Arcs, cpu_ns: Option<f64>) -> Result<Spent, NoCost> {
+    pub fn of(session: &Session, arcs: &Arcs, cpu_ns: Option<f64>) -> Result<Spent, NoCost> {
         let model = &session.model;
-        let measured = match &model.correction {
-            Correction::Refused(refusal) if refusal.cause == correction::IMPLAUSIBLE => {
-                column(model, "wall-raw")
-            }
-            _ => None,
-        };
-        let Some(measured) = measured else {
-            return Ok(Spent { cpu_ns, ..Spent::of(session, arcs)? });
-        };
-        let spent = Spent::new(session, arcs, measured, |calls| calls.calls as f64);
-        let calls: f64 = spent.methods.values().map(|share| share.recording).sum();
-        let most = cpu_ns.unwrap_or(f64::INFINITY);
-        let each = (1.0 - LEFT) * spent.running_ns.min(most) / calls.max(1.0);
-        Ok(Spent { each: Some(each), cpu_ns, ..spent })
-    }
-
-    fn new(session: &Session, arcs: &Arcs, running: usize, recording: impl Fn(&CallTimes) -> f64) -> Spent {
+        let is_estimate = matches!(&model.correction,
+            Correction::Refused(refusal) if refusal.cause == correction::IMPLAUSIBLE);
+        let (own, raw, waiting) = (own(model, is_estimate)?, raw(model)?, ThreadTime::of(model));
+        let total = arcs.total();
+        let measured_ns = (total[raw] - waiting.map_or(0.0, |time| total[time.waiting])).max(0.0);
         let share = |id: FunctionId| {
-            let name = session.model.name(arcs.function(id).consumer);
-            let recording = recording(session.calls.get(name)?);
-            Some((name.to_owned(), Share { recording, own_ns: arcs.self_base(id)[running] }))
+            let name = model.name(arcs.function(id).consumer);
+            let calls = session.calls.get(name)?;
+            let (calls, recording_ns) = (calls.calls as f64, calls.recording_ns);
+            Some((name.to_owned(), Share { calls, recording_ns, own_ns: arcs.self_base(id)[own] }))
         };
-        Spent {
-            running_ns: arcs.total()[running],
-            methods: arcs.ids().filter_map(share).collect(),
-            each: None,
-            cpu_ns: None,
+        let mut methods: HashMap<_, _> = arcs.ids().filter_map(share).collect();
+        if is_estimate {
+            let calls: f64 = methods.values().map(|share| share.calls).sum();
+            let each = (1.0 - LEFT) * measured_ns.min(cpu_ns.unwrap_or(f64::INFINITY)) / calls.max(1.0);
+            methods.values_mut().for_each(|share| share.recording_ns = share.calls * each);
         }
+        Ok(Spent { running_ns: total[own], measured_ns, cpu_ns, methods, is_estimate })
     }
 
-    /// Whether what recording took is estimated by the number of calls.
-    pub fn is_estimate(&self) -> bool {
-        self.each.is_some()
-    }
-
-    /// What came since an earlier moment, all in ns.
-    fn since(&self, earlier: &Spent) -> Spent {
-        let mut since = self.clone();
-        since.running_ns = (self.running_ns - earlier.running_ns).max(0.0);
-        for (name, share) in &mut since.methods {
+    /// What came since an earlier moment. What a call costs is better known now than it was then.
+    fn since(&self, earlier: &Spent) -> Window {
+        let mut methods = self.methods.clone();
+        for (name, share) in &mut methods {
             let before = earlier.methods.get(name).copied().unwrap_or_default();
-            share.recording -= before.recording;
-            share.own_ns -= before.own_ns;
-            if let Some(each) = self.each {
-                share.recording *= each;
-                share.own_ns -= share.recording;
-            }
-            share.own_ns = share.own_ns.max(0.0);
+            let part = if share.calls > 0.0 { 1.0 - before.calls / share.calls } else { 0.0 };
+            let recording_ns = share.recording_ns * part.max(0.0);
+            let own_ns = share.own_ns - before.own_ns - if self.is_estimate { recording_ns } else { 0.0 };
+            *share = Share { calls: share.calls - before.calls, recording_ns, own_ns: own_ns.max(0.0) };
         }
         let cpu_ns = self.cpu_ns.zip(earlier.cpu_ns).map_or(f64::INFINITY, |(now, before)| now - before);
-        let recording_ns = since.recording_ns();
-        let left = |all: f64| (all - recording_ns).max(LEFT * all);
-        since.running_ns = if self.is_estimate() {
-            left(since.running_ns.min(cpu_ns))
-        } else {
-            since.running_ns.min(left(cpu_ns))
-        };
-        since
+        let all = (self.measured_ns - earlier.measured_ns).min(cpu_ns).max(0.0);
+        let recording_ns = recording_ns(&methods);
+        let is_estimate = self.is_estimate || recording_ns > (1.0 - LEFT) * all;
+        // From the beginning on it is what reports print. Later a correction of all that was before would be in the difference.
+        let is_all = earlier.methods.is_empty() && !is_estimate;
+        let running_ns = if is_all { self.running_ns } else { (all - recording_ns).max(LEFT * all) };
+        Window { running_ns, methods, is_estimate }
     }
+}
 
-    fn recording_ns(&self) -> f64 {
-        self.methods.values().map(|share| share.recording).sum::<f64>().max(0.0)
-    }
+fn recording_ns(methods: &HashMap<String, Share>) -> f64 {
+    methods.values().map(|share| share.recording_ns).sum()
 }
 
 impl Advice {
@@ -201,7 +182,17 @@ impl Advice {
     /// # Errors
     /// No times were recorded, or they cannot be corrected.
     pub fn of(session: &Session, arcs: &Arcs, budget_percent: f64) -> Result<Advice, NoCost> {
-        Ok(Advice::between(session, arcs, budget_percent, &Spent::default(), &Spent::of(session, arcs)?))
+        running(&session.model)?;
+        let now = Spent::of(session, arcs, None)?;
+        let advice = Advice::between(session, arcs, budget_percent, &Spent::default(), &now);
+        if advice.is_estimate {
+            let measured = now.measured_ns;
+            let percent = if measured > 0.0 { 100.0 * advice.recorded.recording_ns / measured } else { 0.0 };
+            return Err(NoCost(format!(
+                "its calibration says that recording took {percent:.0} % of the time that was measured, so nearly nothing is left of it"
+            )));
+        }
+        Ok(advice)
     }
 
     /// The same by what a program that goes on has done since an earlier moment. Times are of that time; calls and contexts are all.
@@ -213,8 +204,8 @@ impl Advice {
         now: &Spent,
     ) -> Advice {
         let model = &session.model;
-        let spent = now.since(earlier);
-        let (running_ns, all) = (spent.running_ns, spent.recording_ns());
+        let Window { running_ns, methods: spent, is_estimate } = now.since(earlier);
+        let all = recording_ns(&spent);
         let recording = |methods, calls, contexts, recording_ns| Recording {
             methods,
             calls,
@@ -242,7 +233,6 @@ impl Advice {
         );
         let leave_out = chosen.into_iter().map(|one| one.method).collect();
         let is_within = rest <= budget;
-        let is_estimate = now.is_estimate() || all * LEFT > running_ns * (1.0 - LEFT);
         Advice { budget_percent, running_ns, recorded, next, leave_out, is_within, is_estimate }
     }
 }
@@ -252,19 +242,26 @@ fn running(model: &Arcflow) -> Result<usize, NoCost> {
     if let Correction::Refused(refusal) = &model.correction {
         return Err(NoCost(format!("{}: {}", refusal.process, refusal.reason)));
     }
-    let time = column(model, "wall").filter(|_| model.correction == Correction::Applied);
-    time.ok_or_else(|| {
-        NoCost("no times were recorded; record once with --record tree, the default".to_owned())
-    })
+    let time = ThreadTime::of(model).map(|time| time.running).or_else(|| model.resource("wall"));
+    time.filter(|_| model.correction == Correction::Applied).ok_or_else(no_times)
 }
 
-/// Running time, or all of it where the parts are not known.
-fn column(model: &Arcflow, whole: &str) -> Option<usize> {
-    ThreadTime::of(model).map(|time| time.running).or_else(|| model.resource(whole))
+/// The resource that a method's own time is read from: without the cost of recording, or as measured.
+fn own(model: &Arcflow, as_measured: bool) -> Result<usize, NoCost> {
+    if as_measured { raw(model) } else { running(model) }
+}
+
+/// The time as measured.
+fn raw(model: &Arcflow) -> Result<usize, NoCost> {
+    model.resource("wall-raw").ok_or_else(no_times)
+}
+
+fn no_times() -> NoCost {
+    NoCost("no times were recorded; record once with --record tree, the default".to_owned())
 }
 
 /// Methods that can be left out.
-fn candidates(session: &Session, arcs: &Arcs, spent: &Spent) -> Vec<Candidate> {
+fn candidates(session: &Session, arcs: &Arcs, spent: &HashMap<String, Share>) -> Vec<Candidate> {
     let model = &session.model;
     let mut by_brief = HashMap::<String, u32>::default();
     for name in session.calls.keys() {
@@ -273,7 +270,7 @@ fn candidates(session: &Session, arcs: &Arcs, spent: &Spent) -> Vec<Candidate> {
     let candidate = |id: FunctionId| {
         let function = arcs.function(id);
         let name = model.name(function.consumer);
-        let Share { recording: recording_ns, own_ns } = *spent.methods.get(name)?;
+        let Share { recording_ns, own_ns, .. } = *spent.get(name)?;
         if recording_ns <= 0.0 {
             return None;
         }

@@ -5,6 +5,7 @@ use std::fs;
 
 use instrument_analysis::advice::{Advice, Spent};
 use instrument_analysis::arcs::Arcs;
+use instrument_analysis::correction::Correction;
 use instrument_analysis::session::{Request, Session};
 use instrument_names::id_map::gz;
 use instrument_trace::testing::{Script, Writer};
@@ -38,9 +39,7 @@ fn with([inner, outer]: [f64; 2], works: u32, recorded: u32) -> Result<Session> 
 fn advice(earlier: &Session, now: &Session, cpu_ns: Option<[f64; 2]>) -> Result<Advice> {
     let [before, after] = cpu_ns.map_or([None; 2], |both| both.map(Some));
     let arcs = [earlier, now].map(|session| Arcs::new(&session.model));
-    let [earlier, spent] =
-        [Spent::estimated(earlier, &arcs[0], before)?, Spent::estimated(now, &arcs[1], after)?];
-    assert!(earlier.is_estimate() && spent.is_estimate());
+    let [earlier, spent] = [Spent::of(earlier, &arcs[0], before)?, Spent::of(now, &arcs[1], after)?];
     Ok(Advice::between(now, &arcs[1], 5.0, &earlier, &spent))
 }
 
@@ -82,11 +81,32 @@ fn waiting_for_a_processor_is_no_running_time() -> Result<()> {
     let [early, late] = known.map(|session| session.map(|session| (Arcs::new(&session.model), session)));
     let [(early_arcs, early), (arcs, late)] = [early?, late?];
     let running = |cpu_ns: [f64; 2]| -> Result<f64> {
-        let early = Spent::estimated(&early, &early_arcs, Some(cpu_ns[0]))?;
-        let spent = Spent::estimated(&late, &arcs, Some(cpu_ns[1]))?;
+        let early = Spent::of(&early, &early_arcs, Some(cpu_ns[0]))?;
+        let spent = Spent::of(&late, &arcs, Some(cpu_ns[1]))?;
         Ok(Advice::between(&late, &arcs, 5.0, &early, &spent).running_ns)
     };
     let [quiet, loaded] = [running([0.0, 1e9])?, running([0.0, 200_000.0])?];
     assert!((quiet - 340_000.0).abs() < 100.0 && (loaded - 120_000.0).abs() < 100.0, "{quiet} {loaded}");
+    Ok(())
+}
+
+#[test]
+fn a_correction_that_leaves_next_to_nothing_is_an_estimate() -> Result<()> {
+    // 12 ns of recording a call where it took 10.5: not enough to refuse the correction.
+    let [early, late] = [with([5.5, 6.5], 2, 2)?, with([5.5, 6.5], 4, 4)?];
+    assert_eq!(late.model.correction, Correction::Applied);
+    let found = advice(&early, &late, None)?;
+    let left_out: Vec<_> = found.leave_out.iter().map(|one| one.pattern.as_str()).collect();
+    assert!(found.is_estimate && left_out == ["a.Shop.get()"], "{left_out:?}");
+    assert!((found.running_ns - 42_000.0).abs() < 100.0, "{}", found.running_ns);
+    let refused = Advice::of(&late, &Arcs::new(&late.model), 5.0).unwrap_err().to_string();
+    assert!(refused.contains("% of the time that was measured, so nearly nothing is left"), "{refused}");
+    // Without these calls it goes on, though nothing is left of the time before.
+    let found = advice(&late, &with([5.5, 6.5], 14, 4)?, None)?;
+    assert!(
+        !found.is_estimate && found.leave_out.is_empty() && found.running_ns > 99_800.0,
+        "{}",
+        found.running_ns
+    );
     Ok(())
 }

@@ -131,16 +131,14 @@ impl Program {
         let session = Session::read(&Request { files: vec![profile], ..Request::default() })?;
         let arcs = Arcs::new(&session.model);
         let cpu_ns = target.parse().ok().and_then(ProcessStat::of).map(|stat| stat.cpu_ns);
-        let spent = match Spent::estimated(&session, &arcs, cpu_ns) {
+        let spent = match Spent::of(&session, &arcs, cpu_ns) {
             Ok(spent) => spent,
             Err(error) => {
                 self.unknown = Some(error.to_string());
                 return Ok(());
             }
         };
-        let is_estimate = spent.is_estimate();
-        // An estimate and a figure have no difference.
-        let earlier = self.spent.take().filter(|earlier| earlier.is_estimate() == is_estimate);
+        let earlier = self.spent.take();
         let spent = self.spent.insert(spent);
         let Some(earlier) = earlier else { return Ok(()) };
         let advice = Advice::between(&session, &arcs, AIM * percent, &earlier, spent);
