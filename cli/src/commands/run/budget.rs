@@ -1,6 +1,6 @@
 //! `--budget PERCENT`: keeps what recording takes below a part of the program's running time.
 //!
-//! 1. Look at the profile as it grows: what recording took since the last look, by method ([`Advice::since`]).
+//! 1. Look at the profile as it grows: what recording took since the last look, by method ([`Advice::between`]).
 //! 2. If that is more than the budget, the fewest methods are excluded that bring it back, in one request (`ctl PID exclude`): the program
 //!    stops for one retransformation. What is recorded stays exact, and the profile names what is not, and since when.
 //! 3. Wait, and look again: twice as long after each look at which there was nothing to do, and longer after each request.
