@@ -105,33 +105,42 @@ impl Account {
         account
     }
 
+    #[inline]
     fn add(&mut self, node: u32, calls: u64, ns: u64) {
         let at = node as usize;
         if at >= self.sums.len() {
-            self.sums.resize(at + 1, (0, 0));
+            self.grow(at);
         }
         let sum = &mut self.sums[at];
-        if *sum == (0, 0) && (calls, ns) != (0, 0) {
+        if *sum == (0, 0) {
             self.touched.push(node);
         }
         *sum = (sum.0.saturating_add(calls), sum.1.saturating_add(ns));
     }
 
+    #[cold]
+    fn grow(&mut self, at: usize) {
+        self.sums.resize(at + 1, (0, 0));
+    }
+
+    #[inline]
     fn charge(&mut self, at: u64) {
         let ns = at.saturating_sub(self.last);
         if ns > 0 {
-            if let Some(top) = self.open.last().filter(|top| top.charged != 0) {
-                self.add(top.charged, 0, ns);
-            }
             self.last = at;
+            if let Some(charged) = self.open.last().map(|top| top.charged).filter(|&charged| charged != 0) {
+                self.add(charged, 0, ns);
+            }
         }
     }
 
+    #[inline]
     fn push(&mut self, place: Place, at: u64) {
         let above = self.open.last().map_or(0, |top| top.charged);
         self.open.push(Open { place, charged: if place.is_deep { above } else { place.node }, at });
     }
 
+    #[inline]
     pub(crate) fn enter(&mut self, place: Place, at: u64) {
         self.charge(at);
         self.add(place.node, 1, 0);
@@ -139,6 +148,7 @@ impl Account {
     }
 
     /// A call ends that has `depth` others beneath it.
+    #[inline]
     pub(crate) fn leave(&mut self, depth: usize, at: u64) -> Option<Open> {
         self.charge(at);
         if depth + 1 == self.open.len() {

@@ -1,25 +1,28 @@
 //! How the index of a trace is made: while the trace is replayed, with its tree.
 //!
-//! 1. Every event goes to the tree and to the account of whose time it is.
-//! 2. A block ends at the first piece behind so many bytes of events; where all blocks together need more than the room that there is, two
-//!    become one.
-//! 3. A call that has ended goes into the levels of detail. Of a large trace a thread of its own makes these.
+//! 1. Every event goes to the tree, whose contexts have numbers; then what it does to the calls of the thread, a [`Step`], is the same for
+//!    all that comes.
+//! 2. The account says whose time it is. A block ends at the first piece behind so many bytes of events; where all blocks together need more
+//!    than the room that there is, two become one.
+//! 3. A call that has ended goes into the levels of detail.
+//!
+//! Of a large trace a thread of its own does 2 and 3.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use instrument_trace::{Error, Source, Thread, TreeConsumer};
 
 use super::account::{Account, Open, joined};
 use super::index::{Block, Index, Share, Spanning};
 use super::levels::{Levels, Run};
-use crate::replay::{Call, How, Key, Limits, Replayed, TreeBuilder, Visitor, replay};
+use crate::replay::{Call, How, Key, Limits, Place, Replayed, TreeBuilder, Visitor, replay};
 
 /// Times at which work on behalf of a link began, of a thread.
 const MOST_LINKS: usize = 1 << 16;
-/// Calls that the thread of the levels is handed at once, and how many such parts may wait for it.
-const BATCH: usize = 1024;
-const WAITING: usize = 64;
+/// Steps that the other thread is handed at once, and how many such parts may wait for it: 1 MiB.
+const BATCH: usize = 4096;
+const WAITING: usize = 16;
 
 impl Index {
     /// The same with blocks of at least so many bytes of events, and of two threads from so many on.
@@ -32,99 +35,135 @@ impl Index {
     ) -> Result<(Index, Replayed<Call>, TreeBuilder), Error> {
         let lengths: Vec<_> = thread.pieces.iter().map(|piece| u64::from(piece.length)).collect();
         let is_large = lengths.iter().sum::<u64>() >= large;
+        let maker = Maker {
+            account: Account::default(),
+            blocks: Vec::new(),
+            levels: Levels::new(share.boxes),
+            block,
+            sums: 0,
+            room: share.sums,
+            calls: 0,
+            entered: Vec::new(),
+        };
         thread::scope(|scope| {
-            let (runs, drawing) = if is_large {
-                let (sender, receiver) = sync_channel::<Vec<Run>>(WAITING);
-                let drawing = scope.spawn(move || {
-                    let mut levels = Levels::new(share.boxes);
-                    receiver.into_iter().flatten().for_each(|run| levels.take(run));
-                    levels.finish();
-                    levels
+            let steps = if is_large {
+                let (sender, receiver) = sync_channel::<Vec<Step>>(WAITING);
+                let maker = scope.spawn(move || {
+                    let mut maker = maker;
+                    for batch in receiver {
+                        batch.into_iter().for_each(|step| maker.take(step));
+                    }
+                    maker
                 });
-                (Runs::There(sender, Vec::with_capacity(BATCH)), Some(drawing))
+                Steps::There { sender, batch: Vec::with_capacity(BATCH), maker }
             } else {
-                (Runs::Here(Levels::new(share.boxes)), None)
+                Steps::Here(Box::new(maker))
             };
-            let mut building = Building {
-                lengths,
-                tree: TreeBuilder::new(&Limits::default()),
-                account: Account::default(),
-                blocks: Vec::new(),
-                runs,
-                block,
-                sums: 0,
-                room: share.sums,
-                calls: 0,
-                entered: Vec::new(),
-                advance,
-            };
-            let replayed = replay(source, thread, &mut building)?;
-            let end = replayed.last_event;
-            building.end(end);
-            let still: Vec<_> = building.account.open().iter().map(|open| open.at).collect();
-            still.iter().enumerate().for_each(|(depth, &start)| building.ended(depth, start, end));
-            let Building { mut tree, blocks, mut runs, account, calls, entered, .. } = building;
-            for (depth, open) in account.open().iter().enumerate().rev() {
-                runs.take(Run::call(depth, open.place.node, open.at, end));
-            }
-            let here = runs.finish();
-            let levels = match drawing.map(thread::ScopedJoinHandle::join) {
-                Some(Ok(levels)) => levels,
-                Some(Err(panic)) => std::panic::resume_unwind(panic),
-                None => here.unwrap_or_else(|| Levels::new(0)),
-            };
+            let tree = TreeBuilder::new(&Limits::default());
+            let mut reader = Reader { lengths, tree, steps, advance };
+            let replayed = replay(source, thread, &mut reader)?;
+            let Reader { mut tree, steps, .. } = reader;
+            let maker = steps.finish(replayed.last_event);
             let made = tree.links_made(thread);
             let contexts = tree.take_contexts();
+            let Maker { blocks, levels, calls, entered, .. } = maker;
+            let end = replayed.last_event;
             Ok((Index { contexts, blocks, levels, end, calls, made, entered }, replayed, tree))
         })
     }
 }
 
-/// Where calls go that have ended.
-enum Runs {
-    /// Into levels of detail.
-    Here(Levels),
-    /// To the thread that makes them, some at once.
-    There(SyncSender<Vec<Run>>, Vec<Run>),
+/// What an event does to the calls of a thread. There are two for each call, so it has 16 bytes.
+enum Step {
+    Enter { node: u32, is_deep: bool, at: u64 },
+    Leave { depth: u32, at: u64 },
+    Other(Box<Other>),
 }
 
-impl Runs {
-    fn take(&mut self, run: Run) {
+enum Other {
+    Pause {
+        ns: u64,
+        at: u64,
+    },
+    /// Work on behalf of a link begins.
+    Link {
+        link: u32,
+        at: u64,
+    },
+    /// A piece with so many bytes of events begins; what its open calls are closed by, outermost first.
+    Piece {
+        index: usize,
+        at: u64,
+        bytes: u64,
+        open: Vec<Key>,
+    },
+}
+
+const _: () = assert!(size_of::<Step>() == 16);
+
+/// Where steps go.
+enum Steps<'scope> {
+    Here(Box<Maker>),
+    /// To another thread, some at once.
+    There {
+        sender: SyncSender<Vec<Step>>,
+        batch: Vec<Step>,
+        maker: ScopedJoinHandle<'scope, Maker>,
+    },
+}
+
+impl Steps<'_> {
+    #[inline(always)]
+    fn take(&mut self, step: Step) {
         match self {
-            Runs::Here(levels) => levels.take(run),
-            Runs::There(sender, batch) => {
-                batch.push(run);
+            Steps::Here(maker) => maker.take(step),
+            Steps::There { batch, .. } => {
+                batch.push(step);
                 if batch.len() == BATCH {
-                    // It takes all until it is told that there is no more; if it panicked, joining it tells.
-                    let _ = sender.send(std::mem::replace(batch, Vec::with_capacity(BATCH)));
+                    self.send();
                 }
             }
         }
     }
 
-    /// There is no more. The levels, if they were made here.
-    fn finish(self) -> Option<Levels> {
-        match self {
-            Runs::Here(mut levels) => {
-                levels.finish();
-                Some(levels)
-            }
-            Runs::There(sender, batch) => {
-                let _ = sender.send(batch);
-                None
-            }
+    #[inline(never)]
+    fn send(&mut self) {
+        if let Steps::There { sender, batch, .. } = self {
+            // It takes all until there is no more; if it panicked, joining it tells.
+            let _ = sender.send(std::mem::replace(batch, Vec::with_capacity(BATCH)));
         }
+    }
+
+    /// There is no more; the last event was at this moment.
+    fn finish(self, end: u64) -> Maker {
+        let mut maker = match self {
+            Steps::Here(maker) => *maker,
+            Steps::There { sender, batch, maker } => {
+                let _ = sender.send(batch);
+                drop(sender);
+                maker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }
+        };
+        maker.finish(end);
+        maker
     }
 }
 
-/// Makes an index.
-struct Building<'a> {
+/// Replays the trace.
+struct Reader<'a, 'scope> {
     /// Room for events of each piece, bytes.
     lengths: Vec<u64>,
     tree: TreeBuilder,
+    steps: Steps<'scope>,
+    /// Is told bytes that are read.
+    advance: &'a dyn Fn(u64),
+}
+
+/// Makes an index of steps.
+struct Maker {
     account: Account,
     blocks: Vec<Block>,
-    runs: Runs,
+    levels: Levels,
     /// Bytes that a block has at least.
     block: u64,
     /// Sums and open calls of all blocks, and how many there may be.
@@ -132,11 +171,56 @@ struct Building<'a> {
     room: usize,
     calls: u64,
     entered: Vec<(u32, u64)>,
-    /// Is told bytes that are read.
-    advance: &'a dyn Fn(u64),
 }
 
-impl Building<'_> {
+impl Maker {
+    #[inline(never)]
+    fn take(&mut self, step: Step) {
+        match step {
+            Step::Enter { node, is_deep, at } => {
+                self.account.enter(Place { node, is_deep }, at);
+                self.calls += 1;
+            }
+            Step::Leave { depth, at } => {
+                if let Some(Open { place, at: start, .. }) = self.account.leave(depth as usize, at) {
+                    self.levels.take(Run::call(depth as usize, place.node, start, at));
+                    self.ended(depth as usize, start, at);
+                }
+            }
+            Step::Other(other) => match *other {
+                Other::Pause { ns, at } => self.account.pause(ns, at),
+                Other::Link { link, at } if self.entered.len() < MOST_LINKS => self.entered.push((link, at)),
+                Other::Link { .. } => {}
+                Other::Piece { index, at, bytes, open } => self.piece(index, at, bytes, &open),
+            },
+        }
+    }
+
+    fn piece(&mut self, index: usize, at: u64, bytes: u64, open: &[Key]) {
+        if self.blocks.last().is_none_or(|block| block.bytes >= self.block) {
+            self.end(at);
+            let frames = open.iter().zip(self.account.open());
+            let spanning =
+                |(&key, open): (&Key, &Open)| Spanning { key, place: open.place, start: open.at, end: 0 };
+            let open = frames.map(spanning).collect();
+            self.blocks.push(Block { piece: index, clock: at, open, sums: Vec::new(), bytes: 0 });
+        }
+        if let Some(block) = self.blocks.last_mut() {
+            block.bytes += bytes;
+        }
+    }
+
+    /// The last event was at this moment.
+    fn finish(&mut self, end: u64) {
+        self.end(end);
+        let still: Vec<_> = self.account.open().iter().map(|open| (open.place.node, open.at)).collect();
+        still.iter().enumerate().for_each(|(depth, &(_, start))| self.ended(depth, start, end));
+        for (depth, &(node, start)) in still.iter().enumerate().rev() {
+            self.levels.take(Run::call(depth, node, start, end));
+        }
+        self.levels.finish();
+    }
+
     /// A block ends.
     fn end(&mut self, at: u64) {
         let sums = self.account.cut(at);
@@ -177,7 +261,7 @@ impl Building<'_> {
     }
 }
 
-impl Visitor for Building<'_> {
+impl Visitor for Reader<'_, '_> {
     type Call = <TreeBuilder as Visitor>::Call;
 
     fn enter(
@@ -189,21 +273,16 @@ impl Visitor for Building<'_> {
         at: u64,
     ) -> Self::Call {
         let call = self.tree.enter(consumer, pending, caller, depth, at);
-        self.account.enter(call.place(), at);
-        self.calls += 1;
-        if let TreeConsumer::Link(link) = consumer
-            && self.entered.len() < MOST_LINKS
-        {
-            self.entered.push((link, at));
+        if let TreeConsumer::Link(link) = consumer {
+            self.steps.take(Step::Other(Box::new(Other::Link { link, at })));
         }
+        let Place { node, is_deep } = call.place();
+        self.steps.take(Step::Enter { node, is_deep, at });
         call
     }
 
     fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64) {
-        if let Some(Open { place, at: start, .. }) = self.account.leave(depth, at) {
-            self.runs.take(Run::call(depth, place.node, start, at));
-            self.ended(depth, start, at);
-        }
+        self.steps.take(Step::Leave { depth: depth as u32, at });
         self.tree.leave(call, consumer, how, depth, at);
     }
 
@@ -221,26 +300,13 @@ impl Visitor for Building<'_> {
 
     fn pause(&mut self, ns: u64, at: u64) {
         self.tree.pause(ns, at);
-        self.account.pause(ns, at);
+        self.steps.take(Step::Other(Box::new(Other::Pause { ns, at })));
     }
 
     fn piece(&mut self, index: usize, at: u64, open: &mut dyn Iterator<Item = (Key, &Self::Call)>) {
         let bytes = self.lengths.get(index).copied().unwrap_or(0);
         (self.advance)(bytes);
-        if self.blocks.last().is_none_or(|block| block.bytes >= self.block) {
-            self.end(at);
-            let frames = open.zip(self.account.open());
-            let spanning = |((key, _), open): ((Key, _), &Open)| Spanning {
-                key,
-                place: open.place,
-                start: open.at,
-                end: 0,
-            };
-            let open = frames.map(spanning).collect();
-            self.blocks.push(Block { piece: index, clock: at, open, sums: Vec::new(), bytes: 0 });
-        }
-        if let Some(block) = self.blocks.last_mut() {
-            block.bytes += bytes;
-        }
+        let open = open.map(|(key, _)| key).collect();
+        self.steps.take(Step::Other(Box::new(Other::Piece { index, at, bytes, open })));
     }
 }

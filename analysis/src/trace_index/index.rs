@@ -19,7 +19,7 @@ const BLOCK: u64 = 1 << 19;
 const MOST_REPLAYED: u64 = 1 << 25;
 /// Boxes that are gathered for a picture before it is thinned out.
 const MOST_BOXES: usize = 1 << 20;
-/// Bytes of events from which on levels of detail are made by a thread of their own.
+/// Bytes of events from which on a thread of its own makes the index, beside the one that reads the trace.
 const LARGE: u64 = 1 << 24;
 
 /// What an index may take of memory.
@@ -113,7 +113,7 @@ impl Index {
     /// When the source fails.
     pub(crate) fn window(
         &self,
-        source: &impl Source,
+        source: &(impl Source + Sync),
         thread: &Thread,
         (from, to): (u64, u64),
     ) -> Result<Part, Error> {
@@ -125,8 +125,11 @@ impl Index {
         if last <= first {
             return Ok(self.parts(source, thread, first..first + 1, &[from, to])?.swap_remove(1));
         }
-        let mut window = self.parts(source, thread, first..first + 1, &[from])?.swap_remove(1);
-        let tail = self.parts(source, thread, last..last + 1, &[to])?.swap_remove(0);
+        let (window, tail) = rayon::join(
+            || self.parts(source, thread, first..first + 1, &[from]),
+            || self.parts(source, thread, last..last + 1, &[to]),
+        );
+        let (mut window, tail) = (window?.swap_remove(1), tail?.swap_remove(0));
         let mut total = Total::new(self.contexts.len());
         total.add(&window.sums);
         self.blocks[first + 1..last].iter().for_each(|block| total.add(&block.sums));

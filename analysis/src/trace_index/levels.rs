@@ -3,7 +3,7 @@
 //!
 //! At every depth of the stack a level has at most a few boxes for each resolution's worth of time, however many calls there were. A level
 //! is made of the boxes of the finer one, so that all of them together cost little more than the finest. What has more boxes than there is
-//! room for is given up, from the finest on.
+//! room for is given up, from the finest on; the next one takes the calls themselves from then on.
 
 use std::io::Write;
 
@@ -173,6 +173,8 @@ impl Level {
 #[derive(Debug)]
 pub(crate) struct Levels {
     levels: Vec<Level>,
+    /// The finest one that is not given up.
+    finest: usize,
     /// Boxes that a level may have.
     room: usize,
 }
@@ -180,13 +182,28 @@ pub(crate) struct Levels {
 impl Levels {
     pub(crate) fn new(room: usize) -> Levels {
         let levels = (0..LEVELS).map(|level| Level::new(FINEST * STEP.pow(level))).collect();
-        Levels { levels, room }
+        Levels { levels, finest: 0, room }
     }
 
     /// Takes a call, in the order in which those of each depth ended.
+    #[inline]
     pub(crate) fn take(&mut self, run: Run) {
         if (run.depth as usize) < DEEPEST {
-            take_from(&mut self.levels, run, self.room);
+            take_from(&mut self.levels[self.finest..], run, self.room);
+            if self.levels[self.finest].boxes.is_none() {
+                self.give_up();
+            }
+        }
+    }
+
+    /// What a level that is given up still had goes to the next one, before what comes.
+    #[cold]
+    fn give_up(&mut self) {
+        while self.finest + 1 < self.levels.len() && self.levels[self.finest].boxes.is_none() {
+            for run in std::mem::take(&mut self.levels[self.finest].open).into_iter().flatten() {
+                take_from(&mut self.levels[self.finest + 1..], run, self.room);
+            }
+            self.finest += 1;
         }
     }
 
@@ -248,7 +265,7 @@ impl Levels {
             }
             Some(Level { boxes: Some(boxes), ..Level::new(resolution) })
         })?;
-        Some(Levels { levels, room })
+        Some(Levels { levels, finest: 0, room })
     }
 
     /// The finest resolution that there is; none: there is nothing.
