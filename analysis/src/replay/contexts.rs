@@ -67,6 +67,41 @@ pub(crate) struct Contexts {
     pub(super) deeper: u32,
 }
 
+/// Finds contexts anew. A caller mostly calls what it has called before: that is looked at first.
+pub(crate) struct Finder<'a> {
+    contexts: &'a Contexts,
+    /// The child of each context that was found last: its code and its number.
+    last: Vec<(u32, u32)>,
+}
+
+impl Finder<'_> {
+    pub(crate) fn new(contexts: &Contexts) -> Finder<'_> {
+        // Number 0 is no child: zeros take no time to make.
+        Finder { contexts, last: vec![(0, 0); contexts.len()] }
+    }
+
+    /// The context of a consumer under its caller, as the builder has given it.
+    pub(crate) fn find(&mut self, of: TreeConsumer, caller: Option<Place>, depth: usize) -> Place {
+        let caller = caller.unwrap_or(Place { node: 0, is_deep: false });
+        if !caller.is_deep
+            && depth < self.contexts.depth
+            && let Some(node) = self.child(caller.node, code(of))
+        {
+            return Place { node, is_deep: false };
+        }
+        let deeper = self.contexts.deeper;
+        Place { node: self.child(deeper, code(of)).unwrap_or(deeper), is_deep: true }
+    }
+
+    fn child(&mut self, parent: u32, code: u32) -> Option<u32> {
+        let last = self.last.get_mut(parent as usize)?;
+        if last.0 != code || last.1 == 0 {
+            *last = (code, *self.contexts.children.get(&pair(parent, code))?);
+        }
+        Some(last.1)
+    }
+}
+
 /// The context of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -76,19 +111,6 @@ pub(crate) struct Place {
 }
 
 impl Contexts {
-    /// The context of a consumer under its caller, as the builder has given it.
-    pub(crate) fn find(&self, of: TreeConsumer, caller: Option<Place>, depth: usize) -> Place {
-        let caller = caller.unwrap_or(Place { node: 0, is_deep: false });
-        let child = |parent: u32, code: u32| self.children.get(&pair(parent, code)).copied();
-        if !caller.is_deep
-            && depth < self.depth
-            && let Some(node) = child(caller.node, code(of))
-        {
-            return Place { node, is_deep: false };
-        }
-        Place { node: child(self.deeper, code(of)).unwrap_or(self.deeper), is_deep: true }
-    }
-
     /// The most frames of a context, and the node of calls past a limit: what [`Contexts::of_tree`] needs beside the tree.
     pub(crate) fn limits(&self) -> (usize, u32) {
         (self.depth, self.deeper)

@@ -20,7 +20,7 @@ use instrument_trace::{Damage, Error, Frame, Profile, Source, Thread, Tree, Tree
 use rayon::prelude::*;
 
 pub use calls::{How, Key, Visitor};
-pub(crate) use contexts::{Contexts, Place, code, consumer};
+pub(crate) use contexts::{Contexts, Finder, Place, code, consumer};
 pub use pieces::{Open, Replayed, Start, replay, replay_part};
 pub(crate) use tree_builder::{Call, TreeBuilder};
 pub use tree_builder::{Limits, LinkMade};

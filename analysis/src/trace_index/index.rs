@@ -11,7 +11,7 @@ use instrument_trace::{Error, Source, Thread, TreeConsumer};
 
 use super::account::{Account, Open, Part, Sum, Total};
 use super::levels::{DEEPEST, Level, Levels, Run};
-use crate::replay::{self, Contexts, Found, How, Key, LinkMade, Place, Start, Visitor, replay_part};
+use crate::replay::{self, Contexts, Finder, Found, How, Key, LinkMade, Place, Start, Visitor, replay_part};
 
 /// Bytes of events that a block has at least.
 const BLOCK: u64 = 1 << 19;
@@ -170,7 +170,7 @@ impl Index {
         let next = Part { open: account.open_counts(), sums: Vec::new() };
         let bounds = bounds.to_vec();
         Reader {
-            contexts: &self.contexts,
+            contexts: Finder::new(&self.contexts),
             account,
             bounds,
             parts: Vec::new(),
@@ -236,7 +236,7 @@ impl Index {
 
 /// Replays some blocks again.
 struct Reader<'a> {
-    contexts: &'a Contexts,
+    contexts: Finder<'a>,
     account: Account,
     /// What is left of them, the next one first.
     bounds: Vec<u64>,
