@@ -1,7 +1,7 @@
 //! How long it takes to index a trace, to open it again, and to answer windows of it:
-//! `cargo bench -p instrument-analysis --bench index [-- GB [FOLDER]]`.
+//! `cargo bench -p instrument-analysis --bench index [-- GB [FOLDER [keep]]]`.
 //!
-//! One large trace is written (and deleted), read without an index, read with one that is kept, and opened with what was kept; 100 windows
+//! One large trace is written (and deleted, unless it is to be kept: `bench/view` shows it in a browser), read without an index, read with one that is kept, and opened with what was kept; 100 windows
 //! of any width are asked then.
 
 mod trace_file;
@@ -78,5 +78,10 @@ fn main() {
         "windows: median {:.3?}, 95 of 100 within {:.3?}, all within {:.3?}",
         took[49], took[94], took[99]
     );
-    let _ = std::fs::remove_dir_all(&folder);
+    if arguments.get(2).is_some_and(|word| word == "keep") {
+        println!("{}", file.0.display());
+        std::mem::forget(file);
+    } else {
+        let _ = std::fs::remove_dir_all(&folder);
+    }
 }

@@ -120,6 +120,51 @@ module.exports = ({ open, file, tab }) => {
     return { rows: rows.length, waits, arrows: await view(page, "arrows.length"), windows, frame_p95_ms: took };
   }
 
+  /** How long a server takes to answer what is zoomed and moved to, and the page to find and to paint. `address`: of a server. */
+  async function frames(browser, [address]) {
+    const page = await open(browser, address, { width: 1920, height: 1080 });
+    await tab(page, "timeline");
+    await page.waitForFunction(() => instrument.view.document.served);
+    const found = await page.evaluate(async () => {
+      const { view, finder, profile } = instrument;
+      view.selectedRow = view.list.findIndex((row) => row.calls !== null);
+      const { row } = view.list[view.selectedRow];
+      let seed = 1;
+      const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+      const [pictures, windows, painted, finds] = [[], [], [], []];
+      const until = async (is) => {
+        const began = performance.now();
+        while (!is()) {
+          if (performance.now() - began > 60000) throw new Error("no answer in a minute");
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+      };
+      for (let i = 0; i < 60; i++) {
+        const width = Math.max(1000, view.end * 2 ** (-20 * random()));
+        const from = random() * (view.end - width);
+        view.show(from, from + width);
+        clearTimeout(view.late);
+        let began = performance.now();
+        view.refine();
+        await until(() => view.fine.get(row)?.from === Math.round(view.from * view.end) && view.fine.get(row).to === Math.round(view.to * view.end));
+        pictures.push(performance.now() - began);
+        view.paint();
+        painted.push(view.took);
+        began = performance.now();
+        view.enclose();
+        await until(() => view.answered?.from === Math.round(view.from * view.end) && view.answered.to === Math.round(view.to * view.end));
+        windows.push(performance.now() - began);
+        began = performance.now();
+        finder.hits("method", String(i), false, false);
+        finds.push(performance.now() - began);
+      }
+      const p95 = (times) => times.sort((a, b) => a - b)[Math.floor(0.95 * times.length) - 1];
+      return { contexts: profile.count, picture_p95_ms: p95(pictures), window_p95_ms: p95(windows), find_p95_ms: p95(finds), frame_p95_ms: p95(painted) };
+    });
+    assert.deepStrictEqual(page.problems, []);
+    return found;
+  }
+
   /** Without a trace there are lives, waits and arrows, and the page says what is missing. */
   async function untraced(browser, [html, folder, name]) {
     const page = await open(browser, file(html));
@@ -166,5 +211,5 @@ module.exports = ({ open, file, tab }) => {
     return { names: names.length };
   }
 
-  return { timeline, untraced, hostile_timeline };
+  return { timeline, frames, untraced, hostile_timeline };
 };
