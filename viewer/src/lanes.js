@@ -8,6 +8,26 @@ const LIFE = 16;
 const THIN = 6;
 /** Levels of calls that are drawn in a row that is not selected. */
 const FEW = 4;
+/** Narrower boxes have no name. */
+const NAMED = 20;
+
+/** A box of calls on the canvas. */
+class Drawn {
+  constructor(x, y, w, h, box, picture) {
+    this.x = x;
+    this.y = y;
+    this.w = w;
+    this.h = h;
+    this.box = box;
+    this.picture = picture;
+  }
+
+  get call() {
+    const [, start, length, number, calls, busy] = this.box;
+    return { name: this.picture.names[number], start, length, calls, busy };
+  }
+}
+
 /** What is painted of threads; who extends it says what the mouse and the keys do. */
 class LanesView extends IcicleView {
   // ---- what is where ----
@@ -80,7 +100,7 @@ class LanesView extends IcicleView {
   }
 
   boxAt(event) {
-    const box = this.painted?.findLast(({ x, y, w, h }) => event.offsetX >= x && event.offsetX < x + w && event.offsetY >= y && event.offsetY < y + h);
+    const box = this.painted?.findLast(({ x, y, w, h }) => event.offsetX >= x && event.offsetX < x + Math.max(2, w) && event.offsetY >= y && event.offsetY < y + h);
     return box?.call;
   }
 
@@ -184,25 +204,44 @@ class LanesView extends IcicleView {
     context.fillText(name.length > room ? `${name.slice(0, room - 1)}\u2026` : name, 8, y + LIFE / 2 - 1);
   }
 
+  /** Boxes too narrow for a name are most of those of a large picture: they lie on whole pixels, and each colour is set once. */
   calls(row, top, levels, level) {
     const picture = this.boxes(row);
     if (!picture) return;
     const { context } = this;
-    for (const [depth, start, length, number, calls, busy] of picture.boxes) {
+    picture.looks ??= picture.names.map((name) => {
+      const label = this.state.profile.labelOf(name);
+      return { label, colour: name.startsWith("(") ? "#9aa5b0" : colourOf(label), one: [], several: [] };
+    });
+    for (const box of picture.boxes) {
+      const [depth, start, length, number, calls] = box;
       if (depth >= levels) continue;
       const x = Math.max(GUTTER, this.x(start));
       const right = Math.min(this.width, this.x(start + length));
       if (right < GUTTER || x > this.width) continue;
-      const name = picture.names[number];
-      const label = this.state.profile.labelOf(name);
-      const y = top + depth * level;
-      const w = Math.max(LEAST, right - x);
+      const drawn = new Drawn(x, top + depth * level, Math.max(LEAST, right - x), level, box, picture);
+      const look = picture.looks[number];
       // Several calls: where each of them is cannot be told here.
-      context.globalAlpha = calls > 1 ? 0.5 : 1;
-      boxOf(context, { x, y, w, h: level - 1 }, name.startsWith("(") ? "#9aa5b0" : colourOf(label), calls > 1 ? "" : label, this.glyph);
-      context.globalAlpha = 1;
-      this.painted.push({ x, y, w: Math.max(2, w), h: level, call: { name, start, length, calls, busy } });
+      (calls > 1 ? look.several : look.one).push(drawn);
+      this.painted.push(drawn);
     }
+    for (const { label, colour, one, several } of picture.looks) {
+      for (const [alpha, name, boxes] of [[1, label, one], [0.5, "", several]]) {
+        context.globalAlpha = alpha;
+        context.fillStyle = colour;
+        for (const { x, y, w } of boxes) {
+          if (w >= NAMED) {
+            boxOf(context, { x, y, w, h: level - 1 }, colour, name, this.glyph);
+            context.fillStyle = colour;
+          } else {
+            const left = Math.round(x);
+            context.fillRect(left, y, Math.max(1, Math.round(x + w) - left - (w > 2 ? 1 : 0)), level - 1);
+          }
+        }
+        boxes.length = 0;
+      }
+    }
+    context.globalAlpha = 1;
   }
 
   drawArrows(rows, colour) {

@@ -8,6 +8,7 @@
 //! finest level is given up.
 
 use instrument_trace::{Error, Source, Thread, TreeConsumer};
+use rayon::prelude::*;
 
 use super::account::{Account, Open, Part, Sum, Total};
 use super::levels::{DEEPEST, Level, Levels, Run};
@@ -177,6 +178,7 @@ impl Index {
             next,
             level: None,
             from: clock,
+            is_last: true,
         }
     }
 
@@ -206,7 +208,7 @@ impl Index {
     /// When the source fails.
     pub(crate) fn picture(
         &self,
-        source: &impl Source,
+        source: &(impl Source + Sync),
         thread: &Thread,
         (from, to): (u64, u64),
         resolution: u64,
@@ -223,11 +225,17 @@ impl Index {
             let (of_level, boxes) = self.levels.within((from, to), resolution);
             kept = kept.max(of_level);
             boxes.for_each(|run| level.take(run, MOST_BOXES));
-        } else if !blocks.is_empty() {
-            let mut reader = self.reader(first, &[]);
-            (reader.level, reader.from) = (Some((level, to)), from);
-            self.read(source, thread, first..behind, &mut reader)?;
-            level = reader.level.take().map(|(level, _)| level).unwrap_or_default();
+        } else {
+            let drawn = (first..behind).into_par_iter().map(|block| {
+                let mut reader = self.reader(block, &[]);
+                reader.level = Some((Level::new(resolution), to));
+                (reader.from, reader.is_last) = (from, block + 1 == behind);
+                self.read(source, thread, block..block + 1, &mut reader)?;
+                Ok(reader.level.and_then(|(level, _)| level.into_boxes(MOST_BOXES)).unwrap_or_default())
+            });
+            for boxes in drawn.collect::<Result<Vec<_>, Error>>()? {
+                boxes.into_iter().for_each(|run| level.take(run, MOST_BOXES));
+            }
         }
         let boxes = level.into_boxes(MOST_BOXES).unwrap_or_default();
         Ok(Picture { resolution: kept, boxes })
@@ -245,6 +253,8 @@ struct Reader<'a> {
     /// Where calls are drawn that reach from `from` on and begin before this.
     level: Option<(Level, u64)>,
     from: u64,
+    /// Calls that are still open in the end are drawn, too: no block comes in which they end.
+    is_last: bool,
 }
 
 impl Reader<'_> {
@@ -267,7 +277,8 @@ impl Reader<'_> {
         while self.parts.len() <= self.bounds.len() {
             self.cut(at);
         }
-        for depth in (0..self.account.open().len()).rev() {
+        let drawn = if self.is_last { self.account.open().len() } else { 0 };
+        for depth in (0..drawn).rev() {
             let Open { place, at: start, .. } = self.account.open()[depth];
             let known = open.get(depth).filter(|known| known.start == start);
             self.draw(depth, place, start, known.map_or(at, |known| known.end.max(at)));
