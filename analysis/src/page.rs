@@ -63,6 +63,8 @@ pub struct About {
     pub generator: String,
     /// Whoever asks for the page again gets newer figures: it comes from a server, and a program goes on.
     pub is_live: bool,
+    /// Whoever asks where the page came from gets the code of methods.
+    pub has_code: bool,
     /// Snapshots from which on the figures count, as a command line names them (`--since`).
     pub since: Vec<String>,
 }

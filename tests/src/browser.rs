@@ -1,5 +1,6 @@
 //! Pages in a real browser, used as a person would: `tests/viewer/drive.js` has the scenarios.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -56,8 +57,16 @@ impl Server {
     /// # Errors
     /// It cannot be started, or does not say where its page is.
     pub fn start(file: &Path) -> Result<Server> {
+        Server::start_with(file, &[])
+    }
+
+    /// The same with more arguments.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn start_with(file: &Path, arguments: &[&OsStr]) -> Result<Server> {
         let mut command = subject::call()?;
-        command.args(["--quiet", "view", "--no-open"]).arg(file).stdout(Stdio::piped());
+        command.args(["--quiet", "view", "--no-open"]).args(arguments).arg(file).stdout(Stdio::piped());
         let mut server = Server { child: command.spawn()?, address: PathBuf::new() };
         let mut address = String::new();
         BufReader::new(server.child.stdout.take().context("stdout")?).read_line(&mut address)?;

@@ -17,6 +17,7 @@ pub mod jvm;
 pub mod machine;
 pub mod maven;
 pub mod readers;
+pub mod recorded;
 #[cfg(target_os = "linux")]
 pub mod resident;
 pub mod rmi;

@@ -7,6 +7,7 @@ const { pathToFileURL } = require("node:url");
 const { chromium } = require("playwright-core");
 const sections = require("./sections.js");
 const timeline = require("./timeline.js");
+const questions = require("./questions.js");
 
 async function open(browser, address, size = { width: 1280, height: 720 }) {
   const page = await browser.newPage({ viewport: size });
@@ -15,7 +16,7 @@ async function open(browser, address, size = { width: 1280, height: 720 }) {
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
   page.on("request", (request) => {
     const url = request.url();
-    if (url !== address && !url.startsWith(`${address}#`) && !/^http:.*\/\?(moment|since=\d+|(since=\d+&)?timeline=[0-9./-]+)(#.*)?$/.test(url) && !/^(data|blob):/.test(url)) page.problems.push(`asked for ${url}`);
+    if (url !== address && !url.startsWith(`${address}#`) && !/^http:.*\/\?(moment|since=\d+|(since=\d+&)?timeline=[0-9./-]+|code=[^&#]*)(#.*)?$/.test(url) && !/^(data|blob):/.test(url)) page.problems.push(`asked for ${url}`);
   });
   page.on("dialog", (dialog) => (page.problems.push(`dialog ${dialog.message()}`), dialog.dismiss()));
   await page.goto(address);
@@ -557,7 +558,7 @@ async function speed(browser, [html]) {
 
 async function main() {
   const [scenario, ...args] = process.argv.slice(2);
-  const run = { ...sections({ open, file, tab }), ...timeline({ open, file, tab }), sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, address, speed, pictures }[scenario];
+  const run = { ...sections({ open, file, tab }), ...timeline({ open, file, tab }), ...questions({ open, file }), sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, address, speed, pictures }[scenario];
   // Containers have little shared memory.
   const options = { args: ["--disable-gpu", "--disable-dev-shm-usage"] };
   if (process.env.CHROMIUM) options.executablePath = process.env.CHROMIUM;

@@ -86,8 +86,26 @@ function drawNode(app) {
     go.onclick = () => app.nextContext();
     place.append(go);
   }
+  if (isMethod && profile.header.about.has_code) code(app, place, f.name);
   neighbours(app, place, "Callers of the method", profile.callers[profile.fn[node]]);
   neighbours(app, place, "Callees of the method", profile.callees[profile.fn[node]]);
+}
+
+/** The bytecode of the method, if it is to be shown: the server finds it on the class path. */
+function code(app, place, name) {
+  const { state } = app;
+  const isShown = state.at.code === "1";
+  const toggle = element("button", { id: "code", "aria-pressed": String(isShown) }, "Bytecode");
+  toggle.onclick = () => state.go({ code: isShown ? "" : "1" });
+  place.append(toggle);
+  if (!isShown) return;
+  const text = element("pre", { id: "code-text" }, "\u2026");
+  place.append(text);
+  app.code ??= new Map();
+  const show = ({ code }) => (text.textContent = code ?? "This method is in no class of --class-path.");
+  const known = app.code.get(name);
+  if (known) show(known);
+  else asked(`code=${encodeURIComponent(name)}`).then((answer) => show((app.code.set(name, answer), answer)), (error) => (text.textContent = error.message));
 }
 
 function neighbours(app, place, title, arcs) {

@@ -1,7 +1,7 @@
 // What is shown. It is always in the address, so that back, forward, bookmarks and links work.
 "use strict";
 
-const DEFAULTS = { view: "summary", resource: "", root: "root", selected: "root", sort: "", filter: "", part: "", row: "", refresh: "", lane: "", span: "", window: "", rules: "", isolate: "" };
+const DEFAULTS = { view: "summary", resource: "", root: "root", selected: "root", sort: "", filter: "", part: "", row: "", refresh: "", lane: "", span: "", window: "", rules: "", isolate: "", code: "" };
 
 class State {
   constructor(profile, changed) {

@@ -13,6 +13,7 @@ use instrument_names::types::check_class;
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::text::{self, PrintOptions, Section};
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 
 /// Print classes as text: constant pool, code, frames, tables, every attribute
@@ -52,6 +53,32 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// The code of the methods of a class path that fit a name, as it is printed with `--no-pool --method NAME`; none: there is no such method.
+///
+/// # Errors
+/// A name that cannot be read, an entry of the class path that cannot be read.
+pub(crate) fn code_of(class_path: &OsStr, name: &str) -> Result<Option<String>> {
+    let options = PrintOptions { pool: false, ..PrintOptions::listing() };
+    let mut chosen = Chosen::new(name)?;
+    let class = name.split(['(', '#']).next().unwrap_or(name);
+    // With `.` between class and method, or with `#`: then there is nothing to cut off.
+    let class = if name[class.len()..].starts_with('#') {
+        class
+    } else {
+        class.rsplit_once('.').map_or("", |(class, _)| class)
+    };
+    let class = class.replace('.', "/");
+    let mut out = Vec::new();
+    for path in std::env::split_paths(class_path).filter(|path| !path.as_os_str().is_empty()) {
+        source::classes_of(&path.display().to_string(), &|name| name == class, &mut |found| {
+            // What is no class has no method.
+            ClassFile::parse(found.bytes)
+                .map_or(Ok(()), |file| print(&found, &file, &options, Some(&mut chosen), &mut out))
+        })?;
+    }
+    Ok(chosen.found.then(|| String::from_utf8_lossy(&out).into_owned()))
 }
 
 /// Returns what is wrong with each class that cannot be parsed.
@@ -225,6 +252,19 @@ mod tests {
         }
         let error = dump(&[jar], |opts| opts.method = Some("wied(int)".to_owned())).unwrap_err().to_string();
         assert_eq!(error, "no method fits --method 'wied(int)'; did you mean Old.wide(int)?");
+    }
+
+    #[test]
+    fn the_code_of_a_method_is_found_on_a_class_path() {
+        let directory = tempfile::tempdir().unwrap();
+        let jar = directory.path().join("a.jar");
+        std::fs::write(&jar, archive(&[("Old.class", OLD)])).unwrap();
+        let class_path = std::env::join_paths([directory.path(), &jar]).unwrap();
+        let code = code_of(&class_path, "Old.wide(int)").unwrap().unwrap();
+        assert!(code.contains("a.jar!Old.class") && code.contains("method wide:(I)I"), "{code}");
+        assert_eq!(code_of(&class_path, "Old.narrow(int)").unwrap(), None);
+        assert_eq!(code_of(&class_path, "None.wide(int)").unwrap(), None);
+        assert!(code_of(&directory.path().join("none").into_os_string(), "Old.wide(int)").is_err());
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub(crate) struct Opts {
     /// Port of the server; 0: any that is free
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "html")]
     port: u16,
+    /// Archives, directories and class files of the program as they were before they were rewritten: the page shows the bytecode of a method
+    #[arg(long, value_name = "PATH", conflicts_with = "html")]
+    class_path: Option<std::ffi::OsString>,
     /// Show at most N contexts; the page says how many were left out
     #[arg(long, value_name = "N", default_value_t = CONTEXTS)]
     contexts: usize,
@@ -84,7 +87,7 @@ pub(crate) fn write(
     contexts: usize,
     talk: &Talk,
 ) -> Result<()> {
-    let text = page_of(session, sections, request, contexts, false, talk)?;
+    let text = page_of(session, sections, request, contexts, Served::No, talk)?;
     save(path, &text, talk)
 }
 
@@ -107,6 +110,7 @@ pub(crate) fn write_sides(
         warnings,
         generator: generator(),
         is_live: false,
+        has_code: false,
         since: Vec::new(),
     };
     let text = page::html(&about.title, &Page::of_sides(&about, sides)?, false)?;
@@ -129,8 +133,18 @@ impl Opts {
     fn page(&self, session: &Session, timeline: &Timeline, talk: &Talk) -> Result<String> {
         let request = self.session.request();
         let sections = Sections::of_session(session, &request, timeline, Room::SERVED)?;
-        page_of(session, &sections, &request, self.contexts, true, talk)
+        let has_code = self.class_path.is_some();
+        page_of(session, &sections, &request, self.contexts, Served::Yes { has_code }, talk)
     }
+}
+
+/// Whether a page comes from a server, which answers questions.
+enum Served {
+    No,
+    /// `has_code`: also questions for the code of methods.
+    Yes {
+        has_code: bool,
+    },
 }
 
 fn page_of(
@@ -138,9 +152,13 @@ fn page_of(
     sections: &Sections,
     request: &Request,
     contexts: usize,
-    is_served: bool,
+    served: Served,
     talk: &Talk,
 ) -> Result<String> {
+    let (is_served, has_code) = match served {
+        Served::No => (false, false),
+        Served::Yes { has_code } => (true, has_code),
+    };
     let names = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let files = names(&request.files);
     if !session.model.nodes().iter().any(|node| node.kind == Kind::Method) {
@@ -154,6 +172,7 @@ fn page_of(
         warnings: warnings(session),
         generator: generator(),
         is_live: is_served && session.profiles.iter().any(|profile| profile.is_live),
+        has_code,
         since: names(&request.since),
     };
     let document = Page::new(&about, &session.model, &session.calls, contexts)?.with(sections);

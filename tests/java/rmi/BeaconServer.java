@@ -3,9 +3,13 @@ import java.rmi.registry.LocateRegistry;
 import java.rmi.registry.Registry;
 import java.rmi.server.UnicastRemoteObject;
 
-/** BeaconServer PORT NAME NEXT: "end" is the last one, and the one that has the registry. Ends when its standard input does. */
+/**
+ * BeaconServer PORT NAME NEXT [MS]: "end" is the last one, and the one that has the registry. Each call asks a slow database for MS. Ends when its
+ * standard input does.
+ */
 public final class BeaconServer extends UnicastRemoteObject implements Beacon {
     private static final long serialVersionUID = 1;
+    private static long slow;
     private final int port;
     private final String next;
 
@@ -17,6 +21,9 @@ public final class BeaconServer extends UnicastRemoteObject implements Beacon {
     @Override
     public int remoteFoo(int serial, int depth) throws RemoteException {
         int mine = work(serial);
+        if (slow > 0) {
+            query();
+        }
         if (serial < 0) {
             hang();
         }
@@ -43,12 +50,21 @@ public final class BeaconServer extends UnicastRemoteObject implements Beacon {
         }
     }
 
+    private static void query() {
+        try {
+            Thread.sleep(slow);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static int work(int serial) {
         return serial % 7;
     }
 
     public static void main(String[] args) throws Exception {
         int port = Integer.parseInt(args[0]);
+        slow = args.length > 3 ? Long.parseLong(args[3]) : 0;
         Registry registry = args[2].equals("end")
             ? LocateRegistry.createRegistry(port)
             : LocateRegistry.getRegistry("127.0.0.1", port);

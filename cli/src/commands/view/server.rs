@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use super::Opts;
 use super::moments::Moments;
+use crate::commands::dump;
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
@@ -21,7 +22,10 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use instrument_analysis::session::Session;
 use instrument_analysis::timeline::{Question, Timeline};
+use percent_encoding::percent_decode_str;
 
+/// Bytes of the code of a method that a page gets at most.
+const LONGEST: usize = 1 << 20;
 /// Bytes of the secret word.
 const SECRET: usize = 16;
 
@@ -119,6 +123,7 @@ async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {
         Some(Asks::Page(since)) => page.now(since),
         Some(Asks::Moment) => page.moment(),
         Some(Asks::Timeline(since, question)) => page.timeline(since, &question),
+        Some(Asks::Code(name)) => page.code(&name),
     });
     match text.await {
         Ok(Ok(Some(text))) => (headers(is_page), text).into_response(),
@@ -171,19 +176,27 @@ enum Asks {
     Moment,
     /// `timeline=..`, and `since=N` in front: a part of the timeline.
     Timeline(Option<u32>, String),
+    /// `code=NAME`: the bytecode of a method; the name as the page has it, percent-encoded. It is the same since whatever moment.
+    Code(String),
 }
 
 impl Asks {
     /// None: no page asks that.
     fn parse(query: &str) -> Option<Asks> {
-        let (mut since, mut timeline) = (None, None);
+        let (mut since, mut timeline, mut code) = (None, None, None);
         for part in query.split('&').filter(|part| !part.is_empty()) {
             match part.split_once('=') {
                 None if query == "moment" => return Some(Asks::Moment),
                 Some(("since", number)) if since.is_none() => since = Some(number.parse().ok()?),
                 Some(("timeline", question)) if timeline.is_none() => timeline = Some(question.to_owned()),
+                Some(("code", name)) if code.is_none() => {
+                    code = Some(percent_decode_str(name).decode_utf8().ok()?.into_owned());
+                }
                 _ => return None,
             }
+        }
+        if let Some(code) = code {
+            return timeline.is_none().then_some(Asks::Code(code));
         }
         Some(timeline.map_or(Asks::Page(since), |question| Asks::Timeline(since, question)))
     }
@@ -229,6 +242,17 @@ impl Page {
         Ok(Some(serde_json::json!({ "moment": number }).to_string()))
     }
 
+    /// The bytecode of a method; none: no page asks that, since the page has no class path.
+    fn code(&self, name: &str) -> Result<Option<String>> {
+        let Some(class_path) = &self.opts.class_path else { return Ok(None) };
+        let mut code = dump::code_of(class_path, name)?;
+        if let Some(code) = code.as_mut().filter(|code| code.len() > LONGEST) {
+            code.truncate((0..=LONGEST).rev().find(|&at| code.is_char_boundary(at)).unwrap_or(0));
+            code.push_str("\n.. instrument dump prints the rest\n");
+        }
+        Ok(Some(serde_json::json!({ "code": code }).to_string()))
+    }
+
     /// What the page that was handed out last asks for; none: no page asks that.
     fn timeline(&self, since: Option<u32>, question: &str) -> Result<Option<String>> {
         let Some(question) = Question::parse(question) else { return Ok(None) };
@@ -262,6 +286,10 @@ mod tests {
             ("moment", Some(Asks::Moment)),
             ("timeline=1-2", timeline(None)),
             ("since=3&timeline=1-2", timeline(Some(3))),
+            ("code=a.B.c%28int%2C%20long%29", Some(Asks::Code("a.B.c(int, long)".to_owned()))),
+            ("since=3&code=a", Some(Asks::Code("a".to_owned()))),
+            ("code=a&timeline=1-2", None),
+            ("code=%ff", None),
             ("since=-1", None),
             ("since=1&since=2", None),
             ("moment&since=1", None),
