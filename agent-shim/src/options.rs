@@ -5,7 +5,7 @@
 use crate::heap::Classes;
 use instrument_control::keys::{self, For, KEYS};
 use instrument_control::selection;
-use instrument_control::word::{self, Burst, Clock, LibraryCalls, Owners, Record, Transform};
+use instrument_control::word::{self, Burst, Clock, LibraryCalls, Owners, Record, Transform, Values};
 use instrument_names::pattern::{Pattern, split_list};
 use instrument_names::selection::Selection;
 use instrument_names::word::Word;
@@ -222,11 +222,12 @@ impl Options {
         if library_calls != LibraryCalls::None && !transforms.method_events {
             return Err("library-calls is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }
-        if transforms.jdbc && !transforms.method_events {
-            return Err(
-                "transform=jdbc is about calls which method-events records, and it is not among the transforms"
-                    .to_owned(),
-            );
+        let inserted = Transform::list(transforms);
+        let values = Values::WORDS.iter().find(|(_, values, _)| inserted.contains(&values.transform()));
+        if let Some((word, ..)) = values.filter(|_| !transforms.method_events) {
+            return Err(format!(
+                "transform={word} is about calls which method-events records, and it is not among the transforms"
+            ));
         }
         if native && !transforms.method_events {
             return Err(

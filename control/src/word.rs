@@ -19,6 +19,8 @@ words! {
         Waits = "waits": "Calls of the JDK's methods that wait (sleep, wait, join, park, take, get, lock, accept, select, ..), so that reports can tell waiting from running time",
         HandOver = "hand-over": "Which call handed a task to an executor or a completable future",
         Jdbc = "jdbc": "Statements that are sent to databases by java.sql, each text as a call of its own, without its literals (with method-events)",
+        Http = "http": "Requests by HTTP that are made and served, each address as a call of its own, without its literals (with method-events)",
+        Files = "files": "Files that are opened, copied, moved and deleted, each path as a call of its own, without its numbers (with method-events)",
         Rmi = "rmi": "Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`, with --launcher-agent, or with `instrument jdk-patch`",
     }
 }
@@ -40,6 +42,8 @@ impl Transform {
             parks: false,
             rmi: has(Transform::Rmi),
             jdbc: has(Transform::Jdbc),
+            http: has(Transform::Http),
+            files: has(Transform::Files),
             waits: has(Transform::Waits),
         }
     }
@@ -57,6 +61,8 @@ impl Transform {
             (Transform::HandOver, of.hand_over),
             (Transform::Rmi, of.rmi),
             (Transform::Jdbc, of.jdbc),
+            (Transform::Http, of.http),
+            (Transform::Files, of.files),
             (Transform::Waits, of.waits),
         ];
         all.into_iter().filter(|(_, is_in)| *is_in).map(|(transform, _)| transform).collect()
@@ -78,6 +84,8 @@ words! {
     /// Which calls are split by a value, so that each value is a call of its own.
     Values {
         Jdbc = "jdbc": "Statements of java.sql, by their texts without literals; the same as --transform jdbc",
+        Http = "http": "Requests that HttpClient and HttpURLConnection make and servlets serve, by address without query and literals; the same as --transform http",
+        Files = "files": "Files that are opened, copied, moved and deleted, by their paths without numbers; the same as --transform files",
     }
 }
 
@@ -86,6 +94,8 @@ impl Values {
     pub fn transform(self) -> Transform {
         match self {
             Self::Jdbc => Transform::Jdbc,
+            Self::Http => Transform::Http,
+            Self::Files => Transform::Files,
         }
     }
 }

@@ -209,6 +209,8 @@ pub fn describe(notes: &[Note]) -> Option<String> {
             Note::ThreadStarts(count) => format!("{count} calls of start()"),
             Note::HandOvers(count) => format!("{count} calls hand over a task"),
             Note::Statements(count) => format!("{count} calls run statements of databases, or prepare them"),
+            Note::Requests(count) => format!("{count} calls make requests by HTTP, or serve them"),
+            Note::Files(count) => format!("{count} calls open, copy, move or delete files"),
             Note::RemoteCalls(count) => format!("records remote calls at {count} places"),
             Note::LibraryCalls(count) => format!("{count} calls into libraries"),
             Note::Wrapped => WRAPPED.to_owned(),

@@ -76,6 +76,10 @@ pub enum Note {
     HandOvers(u32),
     /// Calls that run a statement of `java.sql`, or are told the text of one.
     Statements(u32),
+    /// Calls that make a request by HTTP, or serve one.
+    Requests(u32),
+    /// Calls that open a file, or copy, move or delete one.
+    Files(u32),
     /// Places that tell of remote calls.
     RemoteCalls(u32),
     /// Calls into libraries that are recorded where they are made.
@@ -708,6 +712,8 @@ impl Plan {
                     MethodEvent::ThreadStarts(count) => record.notes.push(Note::ThreadStarts(count)),
                     MethodEvent::HandOvers(count) => record.notes.push(Note::HandOvers(count)),
                     MethodEvent::Statements(count) => record.notes.push(Note::Statements(count)),
+                    MethodEvent::Requests(count) => record.notes.push(Note::Requests(count)),
+                    MethodEvent::Files(count) => record.notes.push(Note::Files(count)),
                     MethodEvent::RemoteCalls(count) => record.notes.push(Note::RemoteCalls(count)),
                     MethodEvent::LibraryCalls(count) => record.notes.push(Note::LibraryCalls(count)),
                     MethodEvent::Wrapped => record.notes.push(Note::Wrapped),

@@ -42,6 +42,15 @@ pub fn newest() -> Result<Jre> {
 /// The default JDK, a newer one if there is one, and those of the pinned wheels that can be had here; oldest first. A wheel between two others
 /// is left to runs of the whole corpus: each virtual machine makes the suites longer.
 pub fn all() -> Result<Vec<Jre>> {
+    found(Corpus::full())
+}
+
+/// Those between two others as well: for what is different in each version.
+pub fn each() -> Result<Vec<Jre>> {
+    found(true)
+}
+
+fn found(between: bool) -> Result<Vec<Jre>> {
     let default = Jdk::default_kit()?;
     let mut found = vec![Jre { home: default.home.clone(), version: default.version }];
     if let Some(newer) = Jdk::at_least(default.version + 1)? {
@@ -50,7 +59,7 @@ pub fn all() -> Result<Vec<Jre>> {
     for (version, package, sha256) in WHEELS {
         let is_between =
             [found.iter().any(|jre| jre.version < version), found.iter().any(|jre| jre.version > version)];
-        if found.iter().any(|jre| jre.version == version) || (is_between == [true, true] && !Corpus::full()) {
+        if found.iter().any(|jre| jre.version == version) || (is_between == [true, true] && !between) {
             continue;
         }
         match wheel(version, package, sha256) {

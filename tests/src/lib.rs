@@ -23,3 +23,4 @@ pub mod resident;
 pub mod rmi;
 pub mod spring;
 pub mod subject;
+pub mod values;

@@ -227,13 +227,50 @@ fn statements_lose_what_differs_from_one_time_to_the_next() {
         ("call p(?, ?); call p(?, ?);", "call p(?, ?); call p(?, ?)"),
         (&long, &format!("{} ..", &long[..400])),
     ];
-    let program = OwnProgram::compile("SqlTexts");
+    without_literals("SqlTexts", &cases);
+}
+
+#[test]
+fn paths_lose_what_differs_from_one_time_to_the_next() {
+    let uuid = "0a1b2c3d-0000-4000-8000-00A0C91E6BF6";
+    let long = "/very-long-segment".repeat(30);
+    let cases = [
+        ("http /orders/17/items/0003", "/orders/?/items/?"),
+        ("http /v1/orders-17/a1b2/1.5", "/v1/orders-?/a1b2/?.?"),
+        (&format!("http /users/{uuid}"), "/users/?"),
+        ("http /blobs/deadbeef/deadbee1/1f0e2d3c4b5a6978.json", "/blobs/deadbeef/?/?.json"),
+        ("http /a;jsessionid=77/b;c=d;e/?q=1", "/a/b/"),
+        ("http /a#part", "/a"),
+        ("http ", "/"),
+        ("http //a//1/", "//a//?/"),
+        ("http /a%20b%2F12%2f%zz", "/a%20b%2F?%2f%zz"),
+        ("http /people/ada@example.org/ada%40example.org", "/people/?/?"),
+        ("http /t/eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "/t/?"),
+        ("http /t/a-long-name-of-words-without-any-number", "/t/a-long-name-of-words-without-any-number"),
+        ("http /ä/\u{1b}[2m/\u{202e}\u{1f600}\u{85} x", "/ä/%1B[2m/%202E\u{1f600}%85%20x"),
+        (&format!("http {long}"), &format!("{} ..", &long[..400])),
+        ("file part-0001.csv", "part-?.csv"),
+        ("file /var/log/2024/app.2024-01-31.log.gz", "/var/log/?/app.?-?-?.log.gz"),
+        ("file h2db/a1b22c.tmp", "h?db/a?b?c.tmp"),
+        (&format!("file /tmp/{uuid}/x-deadbee1 y.txt"), "/tmp/?/x-? y.txt"),
+        (&format!("file {uuid}x"), "?-?-?-?-?A?C?E?BF?x"),
+        ("file C:\\Temp\\9;10", "C:\\Temp\\?;?"),
+        ("file a\u{7f}%41", "a%7F%?"),
+        (&format!("file {long}"), &format!("{} ..", &long[..400])),
+    ];
+    without_literals("PathTexts", &cases);
+}
+
+/// What a program of `runtime-java/test` prints for each line.
+fn without_literals(name: &'static str, cases: &[(&str, &str)]) {
+    let program = OwnProgram::compile(name);
     let input = program.classes.path().join("cases");
     fs::write(&input, cases.iter().map(|(text, _)| format!("{text}\n")).collect::<String>()).unwrap();
     let output = program.java().stdin(File::open(&input).unwrap()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let found = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(found.lines().collect::<Vec<_>>(), cases.map(|(_, expected)| expected));
+    let expected: Vec<&str> = cases.iter().map(|(_, expected)| *expected).collect();
+    assert_eq!(found.lines().collect::<Vec<_>>(), expected);
 }
 
 /// A program in the package of the runtime, from `runtime-java/test`.

@@ -67,9 +67,9 @@ pub(crate) struct Opts {
     )]
     transform: Option<Vec<Transform>>,
 
-    /// Show each value as a call of its own below the method that made the call, such as the text of a statement [default: none]
+    /// Show each value as a call of its own below the method that made the call, such as the text of a statement, the address of a request or the path of a file [default: none]
     ///
-    /// Beside what --transform inserts. 1,000 values are told apart, the others are one; -Dinstrument.most-values=N in the program's own
+    /// Beside what --transform inserts. 1,000 values of a kind are told apart, the others are one; -Dinstrument.most-values=N in the program's own
     /// options changes that.
     #[arg(
         hide_short_help = true,
@@ -354,10 +354,11 @@ impl Settings {
                 "--transform waits is about calls that methods make which method-events records, and it is not among the transforms",
             ));
         }
-        if has(Transform::Jdbc) && !has(Transform::MethodEvents) {
-            return Err(usage(
-                "--values jdbc is about calls that methods make which method-events records, and it is not among the transforms; add --transform method-events",
-            ));
+        let values = Values::WORDS.iter().find(|(_, values, _)| has(values.transform()));
+        if let Some((word, ..)) = values.filter(|_| !has(Transform::MethodEvents)) {
+            return Err(usage(format!(
+                "--values {word} is about calls that methods make which method-events records, and it is not among the transforms; add --transform method-events"
+            )));
         }
         if has(Transform::Bytecodes) && !has(Transform::MethodEvents) {
             return Err(usage(

@@ -175,6 +175,10 @@ pub(crate) struct Sites {
     pub(crate) hand_overs: u32,
     /// Calls that run a statement, or are told the text of one.
     pub(crate) statements: u32,
+    /// Calls that make requests by HTTP, or serve them.
+    pub(crate) requests: u32,
+    /// Calls that open files.
+    pub(crate) files: u32,
     /// Places that tell of remote calls.
     pub(crate) remote_calls: u32,
     /// Calls into libraries.

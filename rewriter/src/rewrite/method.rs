@@ -177,7 +177,7 @@ impl MethodRewriter {
         if transforms.hand_over {
             HandOvers.plan(&mut site, &mut self.edits)?;
         }
-        if transforms.jdbc {
+        if transforms.splits_by_values() {
             Values.plan(&mut site, &mut self.edits)?;
         }
         // What precedes a call precedes its beginning.
@@ -340,6 +340,8 @@ impl MethodRewriter {
             some(sites.starts, MethodEvent::ThreadStarts),
             some(sites.hand_overs, MethodEvent::HandOvers),
             some(sites.statements, MethodEvent::Statements),
+            some(sites.requests, MethodEvent::Requests),
+            some(sites.files, MethodEvent::Files),
             some(sites.remote_calls, MethodEvent::RemoteCalls),
             some(sites.library_calls, MethodEvent::LibraryCalls),
         ];

@@ -80,6 +80,10 @@ pub struct Transforms {
     pub rmi: bool,
     /// [`values`](crate::transform::values); [`method_events`](Self::method_events) belongs to it.
     pub jdbc: bool,
+    /// The same of requests by HTTP.
+    pub http: bool,
+    /// The same of files.
+    pub files: bool,
     /// Calls of methods that [block](crate::library::blocking) are among the [library calls](ClassRewriter::record_library_calls); by itself
     /// it inserts nothing.
     pub waits: bool,
@@ -99,6 +103,8 @@ impl Transforms {
         parks: false,
         rmi: false,
         jdbc: false,
+        http: false,
+        files: false,
         waits: false,
     };
     /// All of them.
@@ -114,11 +120,18 @@ impl Transforms {
         parks: true,
         rmi: true,
         jdbc: true,
+        http: true,
+        files: true,
         waits: true,
     };
 
     /// Arrays and copies alone.
     pub(crate) const ARRAYS: Self = Self { array_allocation: true, ..Self::NONE };
+
+    /// Whether calls are split by values.
+    pub(crate) fn splits_by_values(&self) -> bool {
+        self.jdbc || self.http || self.files
+    }
 
     /// Whether arrays and copies are told of.
     pub(crate) fn makes_arrays_tell(&self) -> bool {

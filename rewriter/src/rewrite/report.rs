@@ -71,6 +71,10 @@ pub enum MethodEvent {
     HandOvers(u32),
     /// So many calls run a statement of `java.sql`, or are told the text of one.
     Statements(u32),
+    /// So many calls make a request by HTTP, or serve one.
+    Requests(u32),
+    /// So many calls open a file, or copy, move or delete one.
+    Files(u32),
     /// It was rewritten; at this many places it records remote calls.
     RemoteCalls(u32),
     /// It was rewritten; this many calls into libraries are recorded.

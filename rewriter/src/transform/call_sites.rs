@@ -8,7 +8,7 @@
 use super::allocation::{self, Maker};
 use super::hand_over::{self, HandOver};
 use super::rmi;
-use super::values::{self, Statement};
+use super::values::{self, ValueCall};
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ConstantPool, Tag, opcode};
@@ -25,8 +25,8 @@ pub(crate) enum Callee {
     RemoteCall,
     /// A method that makes an array or a copy.
     Maker(Maker),
-    /// A method of `java.sql` that runs a statement, or is told its text.
-    Statement(Statement),
+    /// A method whose calls are split by a value, or tell one.
+    Value(ValueCall),
 }
 
 /// A call into a library.
@@ -60,8 +60,8 @@ impl CallSites {
         self.library_calls.clear();
         let starts = transforms.thread_links && pool.well_known(WellKnown::Start) != 0;
         let (hand_overs, makers) = (transforms.hand_over, transforms.makes_arrays_tell());
-        let (rmi, jdbc) = (transforms.rmi, transforms.jdbc);
-        if !starts && !hand_overs && !makers && !rmi && !jdbc {
+        let (rmi, values) = (transforms.rmi, transforms.splits_by_values());
+        if !starts && !hand_overs && !makers && !rmi && !values {
             return;
         }
         let is_method =
@@ -76,8 +76,8 @@ impl CallSites {
                 self.callees.push((index, Callee::RemoteCall));
             } else if makers && let Some(maker) = allocation::maker_of(&method) {
                 self.callees.push((index, Callee::Maker(maker)));
-            } else if jdbc && let Some(statement) = values::statement_of(&method) {
-                self.callees.push((index, Callee::Statement(statement)));
+            } else if values && let Some(call) = values::call_of(&method, transforms) {
+                self.callees.push((index, Callee::Value(call)));
             }
         }
     }
@@ -109,7 +109,7 @@ impl CallSites {
                 Callee::Start => instruction.opcode != opcode::INVOKESTATIC,
                 Callee::HandOver(hand_over) => hand_over.fits(instruction.opcode),
                 Callee::RemoteCall | Callee::Maker(_) => true,
-                Callee::Statement(_) => instruction.opcode == opcode::INVOKEINTERFACE,
+                Callee::Value(call) => call.fits(instruction.opcode),
             };
             if fits {
                 self.calls.push((instruction.pc as u32, callee));

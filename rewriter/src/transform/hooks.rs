@@ -88,6 +88,26 @@ pub enum Hook {
     StatementPrepared,
     /// In front of a call that adds a statement to a batch.
     StatementBatched,
+    /// In front of a call that sends a request by HTTP.
+    RequestMade,
+    /// In front of a call that reads from a connection or URL.
+    ConnectionRead,
+    /// In front of a call that connects, or gives a stream to write to.
+    ConnectionOpened,
+    /// In front of a call of a servlet.
+    RequestServed,
+    /// In front of a call that opens a file for reading.
+    FileRead,
+    /// In front of a call that opens a file for writing.
+    FileWritten,
+    /// In front of a call that opens a file as the operand behind its path says.
+    FileOpened,
+    /// In front of a call that copies a file.
+    FileCopied,
+    /// In front of a call that moves a file.
+    FileMoved,
+    /// In front of a call that deletes a file.
+    FileDeleted,
     /// Behind a call that is split by a value.
     ValueLeft,
     /// Where control enters a code region.
@@ -208,7 +228,7 @@ pub const OBJECT_EVENT: &str = "(Ljava/lang/Object;)V";
 
 impl Hook {
     /// Every hook, in the order of the enum.
-    pub const ALL: [Self; 75] = [
+    pub const ALL: [Self; 85] = [
         Self::MethodEntry,
         Self::ConstructorEntry,
         Self::MethodExit,
@@ -249,6 +269,16 @@ impl Hook {
         Self::BatchRun,
         Self::StatementPrepared,
         Self::StatementBatched,
+        Self::RequestMade,
+        Self::ConnectionRead,
+        Self::ConnectionOpened,
+        Self::RequestServed,
+        Self::FileRead,
+        Self::FileWritten,
+        Self::FileOpened,
+        Self::FileCopied,
+        Self::FileMoved,
+        Self::FileDeleted,
         Self::ValueLeft,
         Self::RegionBegin,
         Self::RegionEnd,
@@ -334,6 +364,16 @@ impl Hook {
             Self::BatchRun => (VALUES, "batchRun", "(Ljava/lang/Object;)I"),
             Self::StatementPrepared => (VALUES, "statementPrepared", "(Ljava/lang/Object;Ljava/lang/String;)V"),
             Self::StatementBatched => (VALUES, "statementBatched", "(Ljava/lang/Object;Ljava/lang/String;)V"),
+            Self::RequestMade => (VALUES, "requestMade", "(Ljava/lang/Object;)I"),
+            Self::ConnectionRead => (VALUES, "connectionRead", "(Ljava/lang/Object;)I"),
+            Self::ConnectionOpened => (VALUES, "connectionOpened", "(Ljava/lang/Object;)I"),
+            Self::RequestServed => (VALUES, "requestServed", "(Ljava/lang/Object;)I"),
+            Self::FileRead => (VALUES, "fileRead", "(Ljava/lang/Object;)I"),
+            Self::FileWritten => (VALUES, "fileWritten", "(Ljava/lang/Object;)I"),
+            Self::FileOpened => (VALUES, "fileOpened", "(Ljava/lang/Object;Ljava/lang/Object;)I"),
+            Self::FileCopied => (VALUES, "fileCopied", "(Ljava/lang/Object;)I"),
+            Self::FileMoved => (VALUES, "fileMoved", "(Ljava/lang/Object;)I"),
+            Self::FileDeleted => (VALUES, "fileDeleted", "(Ljava/lang/Object;)I"),
             Self::ValueLeft => (VALUES, "valueLeft", METHOD_EVENT),
             Self::RegionBegin => (REGIONS, "begin", METHOD_EVENT),
             Self::RegionEnd => (REGIONS, "end", METHOD_EVENT),

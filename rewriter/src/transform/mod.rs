@@ -8,7 +8,7 @@
 //! | [`allocation`] | every array and object that a method creates |
 //! | [`thread_links`] | which call started a thread |
 //! | [`hand_over`] | which call handed a task to another thread |
-//! | [`values`] | which statements are sent to databases |
+//! | [`values`] | which statements are sent to databases, which requests are made and served, which files are opened |
 //! | [`library_calls`] | every call into a class that is not rewritten; `waits`: calls of methods that [block](crate::library::blocking) |
 //! | [`parks`] | which locks of `java.util.concurrent` threads wait for |
 //! | [`rmi`] | which remote calls are made and served |

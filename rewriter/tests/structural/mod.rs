@@ -27,10 +27,18 @@ pub(crate) mod tables;
 
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, Transforms};
 
-/// All but what is looked at on real machines: what `bytecodes`, `lines` and `jdbc` insert is compared with what a JVM executes; `rmi` and `parks` insert into a few classes of the
+/// All but what is looked at on real machines: what `bytecodes`, `lines` and `values` insert is compared with what a JVM executes; `rmi` and `parks` insert into a few classes of the
 /// JDK.
-pub(crate) const MOST: Transforms =
-    Transforms { rmi: false, jdbc: false, parks: false, bytecodes: false, lines: false, ..Transforms::ALL };
+pub(crate) const MOST: Transforms = Transforms {
+    rmi: false,
+    jdbc: false,
+    http: false,
+    files: false,
+    parks: false,
+    bytecodes: false,
+    lines: false,
+    ..Transforms::ALL
+};
 
 /// The forms in which every class is checked.
 pub(crate) const FORMS: [Transforms; 5] = [

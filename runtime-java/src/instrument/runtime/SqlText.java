@@ -6,8 +6,6 @@ package instrument.runtime;
  * any other within quotes, as the standard has it, unless an E stands before them; text in double quotes is a name.
  */
 final class SqlText {
-    /** Characters of the longest name. */
-    private static final int LONGEST = 400;
     /** Parentheses within each other that are looked at. */
     private static final int DEEPEST = 32;
 
@@ -29,7 +27,7 @@ final class SqlText {
     }
 
     private String read() {
-        while (at < text.length() && out.length() <= LONGEST) {
+        while (at < text.length() && out.length() <= ValueNames.LONGEST) {
             char c = text.charAt(at);
             if (c <= ' ') {
                 at++;
@@ -65,12 +63,7 @@ final class SqlText {
         while (length > 0 && (out.charAt(length - 1) == ';' || out.charAt(length - 1) == ' ')) {
             length--;
         }
-        if (length > LONGEST) {
-            // No half of a character.
-            int end = Character.isHighSurrogate(out.charAt(LONGEST - 1)) ? LONGEST - 1 : LONGEST;
-            return out.substring(0, end) + " ..";
-        }
-        return length == 0 ? "(empty)" : out.substring(0, length);
+        return length == 0 ? "(empty)" : ValueNames.bounded(out, length);
     }
 
     /** Moves behind what ends something. */

@@ -37,6 +37,9 @@ abstract class ThreadState {
     /** The first of the modes of threads that record. */
     static final int FIRST_RECORDING = 16;
 
+    /** How many rooms {@link Values} has. */
+    static final int VALUE_ROOMS = 4;
+
     /** Pending constructors before the thread's real frames are counted. */
     private static final int PENDING_LIMIT = 64;
 
@@ -84,9 +87,8 @@ abstract class ThreadState {
     RegionTimer timers;
     /** Remote calls that it makes and serves; null: none so far. */
     RemoteCalls remote;
-    /** The outermost call that was split by a value, and where its frame was; -1: none. It may have ended: see {@link Values}. */
-    int openValue = -1;
-    int openValueAt;
+    /** For each room of {@link Values}, the outermost call that was split by a value: its id + 1, and where its frame was. It may have ended. */
+    final int[] openValues = new int[2 * VALUE_ROOMS];
     /** It is known to serve no other process: what can be called remotely is called from here. */
     boolean local;
     /** Number of the thread in {@link JavaThreads}; 0: not known. */

@@ -15,19 +15,26 @@ final class ValueNames {
     private static final ValueNames[] CACHE = new ValueNames[1 << LOG_CACHE];
     /** Characters of the longest text that is kept there. */
     private static final int LONGEST_KEPT = 1000;
-    private static final String KIND = "SQL ";
+    /** Characters of the longest name, without what stands for its kind. */
+    static final int LONGEST = 400;
     private static final Map<String, Value> VALUES = new HashMap<String, Value>();
     private static int next = LibraryCalls.FIRST_VALUE;
-    private static final Value OTHERS = new Value(KIND + "(others)");
-    private static final Value UNKNOWN = new Value(KIND + "(text not known)");
-    private static final Value MIXED = new Value(KIND + "(batch of different statements)");
+    private static final Value MIXED = new Value("SQL (batch of different statements)");
 
+    /** What the name begins with: one of a few constants. */
+    private final String form;
     /** A text of the program. */
     private final String text;
+    /** The host of an address, and its port. */
+    private final String host;
+    private final int port;
     private final Value value;
 
-    private ValueNames(String text, Value value) {
+    private ValueNames(String form, String text, String host, int port, Value value) {
+        this.form = form;
         this.text = text;
+        this.host = host;
+        this.port = port;
         this.value = value;
     }
 
@@ -50,26 +57,31 @@ final class ValueNames {
 
     /** The value of a statement's text. */
     static Value of(String text) {
+        return of(ValueKind.SQL, ValueKind.SQL.prefix, text, "", 0);
+    }
+
+    /** The value of a text of that kind, of a host and port if it is part of an address. The form is one of a few constants. */
+    static Value of(ValueKind kind, String form, String text, String host, int port) {
         // Texts that differ by a digit have hashes close to each other.
-        int at = text.hashCode() * 0x9e3779b9 >>> 32 - LOG_CACHE;
+        int at = (text.hashCode() + 31 * (form.hashCode() + host.hashCode()) + port) * 0x9e3779b9 >>> 32 - LOG_CACHE;
         ValueNames first = CACHE[at];
-        if (first != null && first.is(text)) {
+        if (first != null && first.is(form, text, host, port)) {
             return first.value;
         }
         ValueNames second = CACHE[at ^ 1];
-        if (second != null && second.is(text)) {
+        if (second != null && second.is(form, text, host, port)) {
             return second.value;
         }
-        Value value = find(KIND + SqlText.withoutLiterals(text));
-        if (text.length() <= LONGEST_KEPT && value != OTHERS) {
+        Value value = find(kind, form + kind.withoutLiterals(text, host, port));
+        if (text.length() + host.length() <= LONGEST_KEPT && value != kind.others) {
             CACHE[at ^ 1] = first;
-            CACHE[at] = new ValueNames(text, value);
+            CACHE[at] = new ValueNames(form, text, host, port, value);
         }
         return value;
     }
 
-    private boolean is(String other) {
-        return text == other || text.equals(other);
+    private boolean is(String otherForm, String otherText, String otherHost, int otherPort) {
+        return form == otherForm && (text == otherText || text.equals(otherText)) && port == otherPort && host.equals(otherHost);
     }
 
     /** Of different statements that run together. */
@@ -77,18 +89,24 @@ final class ValueNames {
         return MIXED;
     }
 
-    /** Of a statement whose text nobody saw. */
-    static int unknown() {
-        return UNKNOWN.id();
+    /** So many characters of a text, or as many as a name may have. */
+    static String bounded(StringBuilder text, int length) {
+        if (length <= LONGEST) {
+            return text.substring(0, length);
+        }
+        // No half of a character.
+        int end = Character.isHighSurrogate(text.charAt(LONGEST - 1)) ? LONGEST - 1 : LONGEST;
+        return text.substring(0, end) + " ..";
     }
 
-    private static Value find(String name) {
+    private static Value find(ValueKind kind, String name) {
         synchronized (VALUES) {
             Value value = VALUES.get(name);
             if (value == null) {
-                if (VALUES.size() >= Threads.settings.mostValues) {
-                    return OTHERS;
+                if (kind.count >= Threads.settings.mostValues) {
+                    return kind.others;
                 }
+                kind.count++;
                 value = new Value(name);
                 VALUES.put(name, value);
             }

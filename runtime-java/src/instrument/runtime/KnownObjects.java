@@ -4,13 +4,13 @@ import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 
-/** What prepared statements and batches run, by the objects themselves: no method of them is called, and none is kept alive. */
-final class StatementTexts {
+/** What prepared statements and batches run, and which connections have sent their request, by the objects themselves: no method of them is called, and none is kept alive. */
+final class KnownObjects {
     private static final ReferenceQueue<Object> GONE = new ReferenceQueue<Object>();
     private static Entry[] table = new Entry[256];
     private static int count;
 
-    private StatementTexts() {}
+    private KnownObjects() {}
 
     private static final class Entry extends WeakReference<Object> {
         final int hash;
@@ -25,8 +25,8 @@ final class StatementTexts {
         }
     }
 
-    /** The id of what a statement runs; a batch is over then. */
-    static int id(Object statement, boolean isBatch) {
+    /** What a statement runs; a batch is over then. */
+    static ValueNames.Value value(Object statement, boolean isBatch) {
         Entry entry = find(table, statement);
         if (entry == null) {
             // The table may have been replaced meanwhile.
@@ -36,12 +36,26 @@ final class StatementTexts {
         }
         ValueNames.Value value = entry == null ? null : entry.value;
         if (value == null) {
-            return ValueNames.unknown();
+            return ValueKind.SQL.unknown;
         }
         if (isBatch && entry.isBatch) {
             entry.value = null;
         }
-        return value.id();
+        return value;
+    }
+
+    /** Whether it is the first time that somebody asks for this object. */
+    static boolean isFirst(Object connection) {
+        if (find(table, connection) != null) {
+            return false;
+        }
+        synchronized (GONE) {
+            boolean isFirst = find(table, connection) == null;
+            if (isFirst) {
+                add(connection);
+            }
+            return isFirst;
+        }
     }
 
     /** A statement was prepared, or one was added to its batch. */
