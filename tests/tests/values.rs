@@ -91,6 +91,39 @@ fn values_beyond_the_bound_are_one() -> Result<()> {
     Ok(())
 }
 
+/// Statements of `Postgres` by the method that runs them.
+const POSTGRES: &str = "
+texts > SQL select name from item where id = ?                                          3 3 0
+prepared > SQL select name from item where price > ? and id < ?                         8 8 0
+batch > SQL insert into item values (?, ?)                                              1 1 0
+updates > SQL update item set price = ? where id = ?                                    2 2 0
+fails > SQL select nothing from item where id = ?                                       1 0 1
+one > SQL select name from item where id = ?                                            20 20 0
+";
+
+/// A pool, a driver around a driver, and that of PostgreSQL, with and without their own classes rewritten. What they run by themselves, such as
+/// the test whether a connection is alive, is below their own methods.
+#[test]
+fn each_statement_is_one_through_a_pool_and_two_drivers() -> Result<()> {
+    let program = Program::with_layers("Postgres", &["postgresql", "hikaricp", "slf4j-api"])?;
+    let expected = table(POSTGRES);
+    for jre in machines()? {
+        let options = "transform=method-events:thread-links:waits:jdbc";
+        let own =
+            program.run_agent(&jre, &format!("{options},include=Postgres:Postgres$**:Passing**"), &[])?;
+        let all = program.run_agent(&jre, options, &[])?;
+        let rewritten = program.run_rewritten(&jre, &["--values", "jdbc"], &[])?;
+        for outcome in [own, all, rewritten] {
+            // The server saw three rows of one batch.
+            ensure!(outcome.stdout == "42703\n37\n", "{}", outcome.stdout);
+            let mut found = values(&profile(&outcome)?)?;
+            found.retain(|path, _| !path.starts_with("isValid > "));
+            assert_eq!(found, expected, "Java {}", jre.version);
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn reports_show_statements_as_they_show_methods() -> Result<()> {
     let program = shop()?;
