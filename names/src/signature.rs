@@ -41,6 +41,11 @@ pub fn parts(name: &str) -> (&str, &str, &str) {
     (class, method, descriptor)
 }
 
+/// What a value is of that calls are split by: the text of a statement, an address, a file; none: it is the name of something else.
+pub fn value_kind(name: &str) -> Option<&'static str> {
+    ["SQL ", "HTTP ", "FILE "].into_iter().find(|kind| name.starts_with(kind))
+}
+
 /// A class as `Class.getName()` gives it, as Java writes it: `[I` is `int[]`.
 pub fn java_class(name: &str) -> Cow<'_, str> {
     if !name.starts_with('[') {
@@ -134,9 +139,24 @@ mod tests {
             ("price()V", ("", "price", "()V")),
             ("SQL select i.name from a.item i", ("", "SQL select i.name from a.item i", "")),
             ("SQL insert into a.b (c) values (?)", ("", "SQL insert into a.b (c) values (?)", "")),
+            ("HTTP GET http://a.b/c.d(e)", ("", "HTTP GET http://a.b/c.d(e)", "")),
+            ("FILE read a.b/c-?.csv", ("", "FILE read a.b/c-?.csv", "")),
             ("", ("", "", "")),
         ] {
             assert_eq!(parts(name), expected);
+        }
+    }
+
+    #[test]
+    fn values_are_told_from_methods() {
+        for (name, expected) in [
+            ("SQL (others)", Some("SQL ")),
+            ("HTTP GET /items/?", Some("HTTP ")),
+            ("FILE read part-?.csv", Some("FILE ")),
+            ("SQL.read()V", None),
+            ("a.SQL read()V", None),
+        ] {
+            assert_eq!(value_kind(name), expected, "{name}");
         }
     }
 

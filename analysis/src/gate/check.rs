@@ -2,7 +2,8 @@
 //!
 //! A figure of a method grew if it was the same in all runs that the baseline was learned from, and is larger in all that are checked now, in
 //! the contexts that are judged (`unsettled`), and by more than the order of tables explains (`ordering`). A method
-//! that was not there before is no finding itself: programs may get new methods. One that was there and never called is. Where a method moves as a whole, a context of it that never
+//! that was not there before is no finding itself: programs may get new methods. One that was there and never called is, and so are new `values` of a
+//! caller that has more of them than before. Where a method moves as a whole, a context of it that never
 //! moved is judged alone, and grew if it did by more than the method ever moved.
 //!
 //! Many figures grow together, since what is called more often calls more itself. A *cause* is a context that grew below callers that did not
@@ -21,6 +22,7 @@ use super::ordering::Ordering;
 use super::outcome::{Finding, Outcome, Remark};
 use super::run::{Run, is_method};
 use super::search::{Grown, Search};
+use super::values;
 
 /// Callers above a cause among which its place is looked for.
 const NEAR: usize = 3;
@@ -99,7 +101,9 @@ fn totals(baseline: &Baseline, runs: &[Run], settled: &[Vec<bool>], outcome: &mu
     let woken = called
         .iter()
         .filter(|name| !baseline.methods.contains_key(**name) && baseline.was_never_called(name));
-    let woken = woken.map(|name| (*name, &never));
+    // So were values that came beside those that there were.
+    let values = values::judged(baseline, &runs[0]);
+    let woken = woken.chain(&values).map(|name| (*name, &never));
     for (name, method) in baseline.methods.iter().map(|(name, method)| (name.as_str(), method)).chain(woken) {
         let margin = margins.get(name).copied().unwrap_or_default();
         for figure in Figure::ALL {
@@ -137,7 +141,9 @@ fn totals(baseline: &Baseline, runs: &[Run], settled: &[Vec<bool>], outcome: &mu
     let moving = baseline.methods.values().filter(|method| method.ranges[0].value().is_none()).count();
     outcome.methods = (baseline.methods.len() - moving, moving);
     outcome.stable_calls = baseline.stable_calls();
-    let is_new = |name: &&&str| !baseline.methods.contains_key(**name) && !baseline.was_never_called(name);
+    let is_new = |name: &&&str| {
+        !baseline.methods.contains_key(**name) && !baseline.was_never_called(name) && !values.contains(**name)
+    };
     outcome.new_methods = called.iter().filter(is_new).count();
     grown
 }
@@ -249,13 +255,16 @@ impl Search<'_> {
                 (top..subtree[top]).filter(|&i| self.run.name(i) == method && (i != top || top == largest));
             inside.map(|i| self.now(i, figure)).sum::<u64>()
         };
+        // A place may be below another one, where methods call themselves.
+        let is_outermost = |place: &&usize| !self.run.chain(**place).skip(1).any(|at| places.contains(&at));
+        let outermost: Vec<usize> = places.iter().filter(is_outermost).copied().collect();
         let known: Option<u64> = if figure == Figure::Calls {
-            places.iter().map(|&place| self.before_below(place, method, figure)).sum()
+            outermost.iter().map(|&place| self.before_below(place, method, figure)).sum()
         } else {
             None
         };
         let (before, now) = match known.filter(|_| !places.is_empty()) {
-            Some(before) => (before, places.iter().map(|&place| below(place)).sum()),
+            Some(before) => (before, outermost.iter().map(|&place| below(place)).sum()),
             // Of the contexts themselves it is known.
             None => causes.iter().fold((0, 0), |(before, now), (i, _)| {
                 (before + self.before(*i, figure).unwrap_or(0), now + self.now(*i, figure))

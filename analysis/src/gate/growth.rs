@@ -3,6 +3,7 @@
 //! One run has one size, so this is read off the figures: 50 calls more where a method beside it, or the caller, is called 50 times grow with those calls;
 //! 2,500 or 1,225 (50 * 49 / 2) grow with their square. Small numbers fit by chance, so nothing is said below [`LEAST`].
 
+use instrument_names::signature::value_kind;
 use serde::Serialize;
 
 use super::figure::Figure;
@@ -25,21 +26,29 @@ pub struct Growth {
     pub quadratic: bool,
     /// The method is the one that makes the calls; else it stands beside.
     pub caller: bool,
+    /// What it calls is the text of a statement, an address or a file, and it is called in a loop itself.
+    pub in_loop: bool,
 }
 
 /// What a figure of a context that grew grows with, if anything.
 pub(super) fn of(search: &Search<'_>, cause: usize, place: Option<usize>, figure: Figure) -> Option<Growth> {
     let (run, now) = (search.run, search.now(cause, figure));
     let before = search.before(cause, figure)?;
+    let times = |at: usize| search.now(at, Figure::Calls);
+    let in_loop = |at: usize| {
+        let is_caller = |above: &usize| is_method(run.name(*above)) && !run.name(*above).contains("lambda$");
+        let above = run.chain(at).skip(1).find(is_caller);
+        times(at) > above.map_or(1, times)
+    };
     let growth = |at: usize, each: u64, quadratic: bool, caller: bool| Growth {
         with: run.name(at).to_owned(),
         calls: search.now(at, Figure::Calls),
         each,
         quadratic,
         caller,
+        in_loop: caller && !quadratic && value_kind(run.name(cause)).is_some() && in_loop(at),
     };
     let caller = if figure == Figure::Calls { run.nodes[cause].parent } else { cause };
-    let times = |at: usize| search.now(at, Figure::Calls);
     let is_many = |calls: u64| calls >= LEAST && calls > before;
     // Calls of the caller's caller: what happens once for each is no loop.
     let rounds = place.map_or(1, times).max(1);

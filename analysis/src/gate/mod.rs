@@ -9,6 +9,7 @@
 //! | [`baseline`] | what several runs of one build have in common, and what moves among them |
 //! | `joined`, `search` | several runs as one, and one beside a baseline, context by context |
 //! | `ordering` | how many comparisons more the order of a table or of a sort explains |
+//! | `values` | which texts of statements, addresses and files are judged although they are new |
 //! | [`unsettled`] | which contexts are not judged, since what they depend on moves |
 //! | [`reason`], `explain` | why a figure moves, as far as that can be known |
 //! | [`file`] | the text of a baseline |
@@ -38,6 +39,7 @@ pub mod reason;
 pub mod run;
 mod search;
 pub mod unsettled;
+mod values;
 pub mod whole;
 
 pub use baseline::Baseline;

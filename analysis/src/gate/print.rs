@@ -175,7 +175,7 @@ fn growth(finding: &Finding, labels: &Labels) -> Option<String> {
     let figure = if finding.figure == Figure::Calls { "calls" } else { finding.figure.word() };
     Some(if growth.quadratic {
         format!("quadratic: {figure} grow with the square of the {calls} calls of {with}")
-    } else if growth.caller && finding.place.as_deref() == Some(&growth.with) {
+    } else if growth.caller && !growth.in_loop && finding.place.as_deref() == Some(&growth.with) {
         format!("{figure} grow with the calls of {with}: {} for each of {calls}", grouped(growth.each))
     } else {
         format!("N+1: {figure} grow with the calls of {with}: {} for each of {calls}", grouped(growth.each))
