@@ -68,10 +68,12 @@ fn no_question_makes_the_server_panic() {
         script.exit(id)
     };
     let mut writer = Writer::new();
-    writer.property("record", "trace").trace("main", &script(1), 7).trace("other", &script(5), 50);
+    writer.property("record", "trace").trace("main", &script(1), 7);
+    writer.trace("other", &script(5), 50);
+    writer.clocks(5000, 0);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.iprof");
-    fs::write(&path, writer.clocks(5000, 0).finish()).unwrap();
+    fs::write(&path, writer.finish()).unwrap();
     let request = Request { files: vec![path], ..Request::default() };
     let session = Session::read_indexed(&request, &|_| ()).unwrap();
     let timeline = Timeline::of_session(&session, &request).unwrap();
