@@ -1,4 +1,4 @@
-//! The module image of a JDK (`lib/modules`, "jimage"): one resource of it, without a virtual machine.
+//! The module image of a JDK (`lib/modules`, "jimage"), without a virtual machine: one resource of it, or a [new image](writer) with others.
 //!
 //! The format is that of the JDK's `src/java.base/share/native/libjimage`: `imageFile.hpp` for the file, `imageDecompressor.hpp` for
 //! compressed resources. All numbers of the header and of the tables are in the byte order of the machine that the image is for.
@@ -11,6 +11,8 @@
 //! | locations | attributes: a byte (kind << 3, length - 1), then the value, most significant byte first; kind 0 ends them |
 //! | strings | modified UTF-8, each ended by 0 |
 //! | resources | as their locations say, from the end of the strings on |
+
+pub mod writer;
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{Read, Seek, SeekFrom};
@@ -44,18 +46,20 @@ pub struct Image<F> {
     index: Vec<u8>,
 }
 
-/// Where a resource lies.
-#[derive(Debug, Default, Clone, Copy)]
-struct Location {
-    module: u64,
-    parent: u64,
-    base: u64,
-    extension: u64,
-    offset: u64,
-    /// Bytes in the file; 0: it is not compressed.
-    compressed: u64,
-    uncompressed: u64,
-}
+/// Kinds of attributes of a location. The first four are strings.
+const MODULE: usize = 1;
+const PARENT: usize = 2;
+const BASE: usize = 3;
+const EXTENSION: usize = 4;
+const OFFSET: usize = 5;
+/// Bytes in the file; 0: it is not compressed.
+const COMPRESSED: usize = 6;
+const UNCOMPRESSED: usize = 7;
+/// A kind has five bits. Newer images say more of a resource than is known here.
+const KINDS: usize = 32;
+
+/// Where a resource lies: the value of each kind, 0 if it has none.
+type Location = [u64; KINDS];
 
 impl<F: Read + Seek> Image<F> {
     /// Reads everything but the resources.
@@ -144,7 +148,7 @@ impl<F: Read + Seek> Image<F> {
     }
 
     fn location(&self, start: usize) -> Result<Location> {
-        let mut location = Location::default();
+        let mut location = [0; KINDS];
         let locations = &self.index[self.locations..self.strings];
         let mut rest = locations.get(start..).context("a location lies outside of its table")?;
         while let Some((&head, behind)) = rest.split_first() {
@@ -154,17 +158,7 @@ impl<F: Read + Seek> Image<F> {
             }
             let (value, behind) = behind.split_at_checked(length).context("a location is cut off")?;
             let value = value.iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
-            match kind {
-                1 => location.module = value,
-                2 => location.parent = value,
-                3 => location.base = value,
-                4 => location.extension = value,
-                5 => location.offset = value,
-                6 => location.compressed = value,
-                7 => location.uncompressed = value,
-                // Newer images say more of a resource.
-                _ => {}
-            }
+            location[usize::from(kind)] = value;
             rest = behind;
         }
         bail!("a location is cut off")
@@ -174,10 +168,10 @@ impl<F: Read + Seek> Image<F> {
     fn name(&self, location: &Location) -> Option<Vec<u8>> {
         let mut name = Vec::new();
         for (before, part, after) in [
-            (&b"/"[..], location.module, &b"/"[..]),
-            (b"", location.parent, b"/"),
-            (b"", location.base, b""),
-            (b".", location.extension, b""),
+            (&b"/"[..], location[MODULE], &b"/"[..]),
+            (b"", location[PARENT], b"/"),
+            (b"", location[BASE], b""),
+            (b".", location[EXTENSION], b""),
         ] {
             let text = self.text(part)?;
             if !text.is_empty() {
@@ -193,11 +187,10 @@ impl<F: Read + Seek> Image<F> {
     }
 
     fn read(&mut self, location: Location) -> Result<Vec<u8>> {
-        ensure!(location.compressed.max(location.uncompressed) <= LARGEST, "too large for a class");
-        let size = if location.compressed == 0 { location.uncompressed } else { location.compressed };
-        let start = (self.index.len() as u64).checked_add(location.offset).context("it lies nowhere")?;
-        let mut bytes = read(&mut self.file, self.length, start, size)?;
-        if location.compressed > 0 {
+        let (compressed, uncompressed) = (location[COMPRESSED], location[UNCOMPRESSED]);
+        ensure!(compressed.max(uncompressed) <= LARGEST, "too large for a class");
+        let mut bytes = self.stored(location)?;
+        if compressed > 0 {
             for _ in 0..MOST_LAYERS {
                 match self.unpack(&bytes)? {
                     Some(unpacked) => bytes = unpacked,
@@ -205,8 +198,15 @@ impl<F: Read + Seek> Image<F> {
                 }
             }
         }
-        ensure!(bytes.len() as u64 == location.uncompressed, "it has another size than its location says");
+        ensure!(bytes.len() as u64 == uncompressed, "it has another size than its location says");
         Ok(bytes)
+    }
+
+    /// Its bytes as they lie in the file.
+    fn stored(&mut self, location: Location) -> Result<Vec<u8>> {
+        let size = if location[COMPRESSED] == 0 { location[UNCOMPRESSED] } else { location[COMPRESSED] };
+        let start = (self.index.len() as u64).checked_add(location[OFFSET]).context("it lies nowhere")?;
+        read(&mut self.file, self.length, start, size)
     }
 
     /// Takes one layer of compression off: u4 magic, u8 size, u8 uncompressed size, u4 name of the plug-in, u4 its options, u1.
@@ -260,7 +260,7 @@ mod tests {
     use std::io::Cursor;
 
     /// What a test wants of a resource: its content, and what lies in the file instead if it is compressed.
-    struct Resource {
+    pub(super) struct Resource {
         name: [&'static str; 4],
         content: Vec<u8>,
         packed: Option<Vec<u8>>,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     /// An image with these resources, the names hashed as the JDK does it. The first strings are empty and `zip`.
-    fn image(resources: &[Resource], is_little: bool) -> Vec<u8> {
+    pub(super) fn image(resources: &[Resource], is_little: bool) -> Vec<u8> {
         let word = |value: u32| if is_little { value.to_le_bytes() } else { value.to_be_bytes() };
         let count = resources.len() as u32;
         let full = |of: &Resource| format!("/{}/{}/{}.{}", of.name[0], of.name[1], of.name[2], of.name[3]);
@@ -336,7 +336,7 @@ mod tests {
         bytes
     }
 
-    fn some() -> Vec<Resource> {
+    pub(super) fn some() -> Vec<Resource> {
         let content = b"class ".repeat(50);
         let packed = Some(zipped(&content, 1));
         vec![
