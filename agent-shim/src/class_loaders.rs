@@ -5,9 +5,9 @@
 //!    question on, as for `java.lang.Object`. The virtual machine remembers the answer and does not ask again when it links the class.
 //! 3. A loader that refuses (it has a list of what may be seen of `java.lang`) keeps its classes as they are.
 
-use crate::boot_probes;
 use crate::jvmti::{Answer, Global, Jni, Jvmti, Method, Object, StaticMethod, Weak};
 use crate::recorder::has_stack;
+use instrument_rewriter::transform::boot_probes;
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, PROFILER_RUNTIME, Reach};
 use instrument_rewriter::transform::own_calls::Absent;
 use std::cell::RefCell;

@@ -45,26 +45,6 @@ pub(crate) fn is_launcher(class: &[u8]) -> bool {
     class.starts_with(b"org/springframework/boot/loader/")
 }
 
-/// Classes of the JDK whose methods a probe calls before it can know that it is called by itself. Probes in them would never end.
-pub(crate) fn is_needed_by_probes(class: &[u8]) -> bool {
-    const PREFIXES: [&[u8]; 7] = [
-        b"java/lang/",
-        b"java/nio/",
-        b"java/util/concurrent/atomic/",
-        b"jdk/internal/",
-        b"sun/misc/",
-        b"sun/nio/",
-        b"java/util/Objects",
-    ];
-    PREFIXES.iter().any(|prefix| class.starts_with(prefix))
-}
-
-/// Classes of the JDK whose methods the virtual machine's own threads may be in when the program begins: they wait there for
-/// references to be cleared.
-pub(crate) fn is_waited_in(class: &[u8]) -> bool {
-    class.starts_with(b"java/util/concurrent/locks/")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

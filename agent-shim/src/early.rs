@@ -10,7 +10,6 @@
 //!
 //! Class data sharing is off with it: the virtual machine refuses what others may have changed.
 
-use crate::boot_probes;
 use crate::class_rules::Origin;
 use crate::jvmti::{Capability, Global, Jni, Jvmti, Object};
 use crate::load_hook::LoadHook;
@@ -18,6 +17,7 @@ use crate::recorder::News;
 use crate::recorder::Recorder;
 use crate::talk::say;
 use crate::{class_loaders, heap};
+use instrument_rewriter::transform::boot_probes;
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, Reach};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

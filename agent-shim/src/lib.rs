@@ -21,7 +21,6 @@
 
 mod armed;
 mod beginning;
-mod boot_probes;
 mod callbacks;
 mod children;
 mod class_loaders;

@@ -634,6 +634,11 @@ impl Plan {
         self.reach = reach;
     }
 
+    /// Leaves the class as it is, for this reason: one that [the account](crate::account) knows.
+    pub fn leave(&mut self, reason: &'static str) {
+        self.verdict = Verdict::Leave(reason);
+    }
+
     /// Says why native methods of the class that `wanted` (name and descriptor) lets through have no [wrapper](natives::wrap). `reason` is
     /// asked if there are such methods.
     pub fn explain_natives(

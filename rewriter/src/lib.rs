@@ -168,6 +168,7 @@
 
 pub mod account;
 pub mod archive;
+mod assemble;
 pub mod call_graph;
 pub mod class_file;
 pub mod error;

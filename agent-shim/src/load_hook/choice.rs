@@ -37,7 +37,7 @@ impl Own for OwnByName {
 fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<&'static str> {
     if class_rules::is_generated(class) {
         Some("generated")
-    } else if origin == Origin::Jdk && class_rules::is_needed_by_probes(class) {
+    } else if origin == Origin::Jdk && library::jdk::is_needed_by_probes(class) {
         Some("needed-by-probes")
     } else if class_rules::is_launcher(class) && !filter.has_includes() {
         Some(LAUNCHER)
@@ -105,7 +105,7 @@ impl LoadHook {
             || (self.may_want(origin, class)
                 && self.may_change(class)
                 && !self.is_rmi_only(origin, class)
-                && !class_rules::is_waited_in(class))
+                && !library::jdk::is_waited_in(class))
     }
 
     /// Whether anything of it is recorded: its methods, by the filter, or its arrays.

@@ -1,7 +1,7 @@
 //! Which classes are the JDK's, by name: for the time when nobody knows yet who will load them.
 //!
 //! The packages of the modules of JDK 11 to 25. Others share some of their first names (`javax.servlet`, `com.sun.mail`), so the
-//! lists name what is below those.
+//! lists name what is below those. And which of them can have no probes.
 
 /// Below each of these everything is the JDK's.
 const WHOLE: [&str; 8] = [
@@ -83,6 +83,45 @@ pub fn has(class: &[u8]) -> bool {
         || below("com/sun/", &COM_SUN)
 }
 
+/// Classes of the JDK whose methods a probe calls before it can know that it is called by itself. Probes in them would never end.
+pub fn is_needed_by_probes(class: &[u8]) -> bool {
+    const PREFIXES: [&[u8]; 7] = [
+        b"java/lang/",
+        b"java/nio/",
+        b"java/util/concurrent/atomic/",
+        b"jdk/internal/",
+        b"sun/misc/",
+        b"sun/nio/",
+        b"java/util/Objects",
+    ];
+    PREFIXES.iter().any(|prefix| class.starts_with(prefix))
+}
+
+/// Classes of the JDK whose methods the virtual machine's own threads may be in when the program begins: they wait there for
+/// references to be cleared.
+pub fn is_waited_in(class: &[u8]) -> bool {
+    class.starts_with(b"java/util/concurrent/locks/")
+}
+
+/// Classes of the JDK that run virtual threads. A probe may wait for a lock which a virtual thread is to get next: whoever lets that run must not
+/// wait, or nobody ever goes on.
+pub fn runs_virtual_threads(class: &[u8]) -> bool {
+    const PREFIXES: [&str; 11] = [
+        "java/util/concurrent/ForkJoin",
+        "java/util/concurrent/DelayScheduler",
+        "java/util/concurrent/ScheduledThreadPoolExecutor",
+        "java/util/concurrent/ThreadPoolExecutor",
+        "java/util/concurrent/AbstractExecutorService",
+        "java/util/concurrent/ExecutorService",
+        "java/util/concurrent/Executors",
+        "java/util/concurrent/FutureTask",
+        "java/util/concurrent/CountedCompleter",
+        "java/util/concurrent/ThreadLocalRandom",
+        "java/util/concurrent/TimeUnit",
+    ];
+    starts_with_any(class, &PREFIXES)
+}
+
 fn starts_with_any(class: &[u8], prefixes: &[&str]) -> bool {
     prefixes.iter().any(|prefix| class.starts_with(prefix.as_bytes()))
 }
@@ -90,6 +129,16 @@ fn starts_with_any(class: &[u8], prefixes: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_runs_virtual_threads_is_known_and_collections_are_not_among_it() {
+        for class in ["ForkJoinPool$WorkQueue", "ForkJoinTask", "DelayScheduler", "FutureTask$WaitNode"] {
+            assert!(runs_virtual_threads(format!("java/util/concurrent/{class}").as_bytes()), "{class}");
+        }
+        for class in ["concurrent/ConcurrentHashMap", "concurrent/CompletableFuture", "HashMap"] {
+            assert!(!runs_virtual_threads(format!("java/util/{class}").as_bytes()), "{class}");
+        }
+    }
 
     #[test]
     fn names_that_others_share_are_distinguished() {

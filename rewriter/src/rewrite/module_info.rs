@@ -1,8 +1,8 @@
-//! Module descriptors (JVMS 4.7.25 Module, 4.7.26 ModulePackages): the two changes that let a modular jar reach
-//! the runtime. Pool entries are appended, everything else but the one attribute stays.
+//! Module descriptors (JVMS 4.7.25 Module, 4.7.26 ModulePackages): the changes that let a modular jar, or all modules of
+//! a JDK, reach the runtime. Pool entries are appended, everything else but the one attribute stays.
 
 use crate::class_file::member::find_attribute;
-use crate::class_file::{Attribute, ClassFile, ConstantPool, Tag};
+use crate::class_file::{Attribute, ClassFile, ConstantPool, Reader, Tag};
 
 /// The runtime's package, as the descriptor names packages.
 pub const RUNTIME_PACKAGE: &str = "instrument/runtime";
@@ -20,9 +20,52 @@ pub fn add_package(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     append_to_table(&class, &attribute, 0, attribute.info.len(), Tag::Package, RUNTIME_PACKAGE, &[], out)
 }
 
+/// As [`add_package`], and exports the package to all modules.
+pub fn add_exported_package(bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let mut with_package = Vec::new();
+    if !add_package(bytes, &mut with_package) {
+        return false;
+    }
+    let exported = add_exports(&with_package);
+    exported.map(|exported| out.extend(exported)).is_some()
+}
+
+/// Exports the runtime's package, which the module has.
+fn add_exports(bytes: &[u8]) -> Option<Vec<u8>> {
+    let class = ClassFile::parse(bytes).ok()?;
+    let package = named(&class.pool, Tag::Package, RUNTIME_PACKAGE)?;
+    let attribute = find_attribute(class.attributes(), &class.pool, b"Module").ok()??;
+    let info = attribute.info;
+    let mut reader = Reader::new(info, 0, "Module");
+    reader.skip(REQUIRES_COUNT).ok()?;
+    let requires = reader.u2().ok()?;
+    reader.skip(6 * usize::from(requires)).ok()?;
+    let count_at = reader.position();
+    let count = reader.u2().ok()?;
+    // Each row: u2 exports_index, u2 exports_flags, u2 exports_to_count, u2 exports_to_index[].
+    for _ in 0..count {
+        reader.skip(4).ok()?;
+        let to = reader.u2().ok()?;
+        reader.skip(2 * usize::from(to)).ok()?;
+    }
+    let end = reader.position();
+    let mut out = bytes[..attribute.offset + 2].to_vec();
+    out.extend((info.len() as u32 + 6).to_be_bytes());
+    out.extend(&info[..count_at]);
+    out.extend(count.checked_add(1)?.to_be_bytes());
+    out.extend(&info[count_at + 2..end]);
+    out.extend(package.to_be_bytes());
+    out.extend([0; 4]);
+    out.extend(&info[end..]);
+    out.extend(&bytes[attribute.end()..]);
+    Some(out)
+}
+
+/// Where `requires_count` stands in Module: behind name, flags and version.
+const REQUIRES_COUNT: usize = 6;
+
 /// Adds `requires instrument.runtime` to Module. As [`add_package`] otherwise.
 pub fn add_requires(bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    const REQUIRES_COUNT: usize = 6;
     let Ok(class) = ClassFile::parse(bytes) else { return false };
     let Ok(Some(attribute)) = find_attribute(class.attributes(), &class.pool, b"Module") else {
         return false;
@@ -62,7 +105,7 @@ fn append_to_table(
     };
     let Some(count) = u16::from_be_bytes([a, b]).checked_add(1) else { return false };
     let pool = &class.pool;
-    if names(pool, tag, name) {
+    if named(pool, tag, name).is_some() {
         return false;
     }
     let first = pool.count();
@@ -89,8 +132,9 @@ fn append_to_table(
     true
 }
 
-fn names(pool: &ConstantPool<'_>, tag: Tag, name: &str) -> bool {
-    pool.indices().any(|index| {
+/// The entry with this tag and name.
+fn named(pool: &ConstantPool<'_>, tag: Tag, name: &str) -> Option<u16> {
+    pool.indices().find(|&index| {
         pool.tag(index) == Some(tag)
             && pool.single(index, tag).and_then(|utf8| pool.utf8(utf8)) == Ok(name.as_bytes())
     })

@@ -201,7 +201,10 @@ pub const REGIONS: &str = "instrument/runtime/Regions";
 /// Internal name of the class that is told of remote calls.
 pub const RMI_MARKERS: &str = "instrument/runtime/RmiMarkers";
 
-/// Internal name of a class that an agent defines beside `java.lang.Object`: a method for every hook, which calls the hook. Every
+/// Internal name of the class that begins the recorder in a JDK whose module image was rewritten: `static boolean begin()`.
+pub const JDK_IMAGE: &str = "instrument/runtime/JdkImage";
+
+/// Internal name of a class that lies beside `java.lang.Object`, where an agent defines it or a rewritten module image has it: a method for every hook, which calls the hook. Every
 /// class loader finds it, whatever it thinks of other packages: `defineClass` makes it ask the boot loader for all of `java.*`.
 pub const BOOT_PROBES: &str = "java/lang/InstrumentProbes";
 

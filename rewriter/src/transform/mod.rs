@@ -19,6 +19,8 @@
 //! [`rewrite`](crate::rewrite).
 
 pub mod allocation;
+pub mod boot_modules;
+pub mod boot_probes;
 pub mod bytecodes;
 pub(crate) mod call_sites;
 pub mod hand_over;

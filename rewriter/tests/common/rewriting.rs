@@ -130,7 +130,7 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
     for transforms in [Transforms::NONE, Transforms::ALL] {
         rewrite_with_own_calls(bytes, transforms, survey.is_ok());
     }
-    for change in [module_info::add_package, module_info::add_requires] {
+    for change in [module_info::add_package, module_info::add_exported_package, module_info::add_requires] {
         let mut out = Vec::new();
         if change(bytes, &mut out) {
             let (old, new) = (parse(bytes), parse(&out));

@@ -1,90 +1,44 @@
-//! The class that is defined beside `java.lang.Object`: one static method for every hook, which calls the hook.
+//! The class beside `java.lang.Object`: one static method for every hook, which calls the hook.
 //!
 //! Injected code must find what it calls through the class loader of its class, and there are loaders that ask nobody for names that
 //! they do not know: OSGi's, JBoss Modules', those that filter. But no loader can define a class in `java.*`, so all ask the boot
 //! loader for those. A method of three instructions is made a part of its caller when that is compiled.
-//! In its early form it is there before the runtime is (see [`crate::early`]).
+//!
+//! | form | its methods call the runtime |
+//! |---|---|
+//! | [`class`] | always; the agent defines it when the runtime is there |
+//! | [`early_class`] | once its method [`PASS`] was called; the agent defines it before any code runs |
+//! | [`image_class`] | once its method [`BOOTED`] was called and the recorder began; it lies in the module image of a JDK |
 
-use instrument_rewriter::class_file::{Tag, opcode};
-use instrument_rewriter::transform::hooks::{BOOT_PROBES, Hook, OBJECT_EVENT};
-
-const OBJECT: &str = "java/lang/Object";
-const MAGIC: u32 = 0xCAFE_BABE;
-/// Java 8.
-const MAJOR: u16 = 52;
-const ACC_PUBLIC: u16 = 0x0001;
-const ACC_PRIVATE: u16 = 0x0002;
-const ACC_STATIC: u16 = 0x0008;
-const ACC_FINAL: u16 = 0x0010;
-const ACC_SUPER: u16 = 0x0020;
-const ACC_SYNTHETIC: u16 = 0x1000;
-
-/// A constant pool in the making; an entry that is there is used again.
-#[derive(Default)]
-struct Pool(Vec<Vec<u8>>);
-
-impl Pool {
-    fn entry(&mut self, tag: Tag, info: &[u8]) -> u16 {
-        let entry = [&[tag as u8], info].concat();
-        let known = self.0.iter().position(|known| *known == entry);
-        (known.unwrap_or_else(|| {
-            self.0.push(entry);
-            self.0.len() - 1
-        }) + 1) as u16
-    }
-
-    fn utf8(&mut self, text: &str) -> u16 {
-        self.entry(Tag::Utf8, &[&(text.len() as u16).to_be_bytes(), text.as_bytes()].concat())
-    }
-
-    fn class(&mut self, name: &str) -> u16 {
-        let name = self.utf8(name);
-        self.entry(Tag::Class, &name.to_be_bytes())
-    }
-
-    fn pair(&mut self, tag: Tag, first: u16, second: u16) -> u16 {
-        self.entry(tag, &[first.to_be_bytes(), second.to_be_bytes()].concat())
-    }
-
-    fn member(&mut self, tag: Tag, class: &str, name: &str, descriptor: &str) -> u16 {
-        let class = self.class(class);
-        let (name, descriptor) = (self.utf8(name), self.utf8(descriptor));
-        let name_and_type = self.pair(Tag::NameAndType, name, descriptor);
-        self.pair(tag, class, name_and_type)
-    }
-
-    fn method(&mut self, class: &str, name: &str, descriptor: &str) -> u16 {
-        self.member(Tag::Methodref, class, name, descriptor)
-    }
-
-    fn hook(&mut self, hook: Hook) -> u16 {
-        self.method(hook.owner(), hook.name(), hook.descriptor())
-    }
-
-    /// A field of the class itself.
-    fn field(&mut self, (name, descriptor): (&str, &str)) -> u16 {
-        self.member(Tag::Fieldref, BOOT_PROBES, name, descriptor)
-    }
-}
+use super::hooks::{BOOT_PROBES, Hook, JDK_IMAGE, OBJECT_EVENT};
+use crate::assemble::{self, ACC_PUBLIC, ACC_SYNTHETIC, Method, OBJECT, Pool, words};
+use crate::class_file::{Tag, opcode};
 
 /// The class file.
-pub(crate) fn class() -> Vec<u8> {
+pub fn class() -> Vec<u8> {
     file(Form::Plain)
 }
 
 /// The class for the time before the runtime is there. It calls nobody until its method [`PASS`] is called. `keep`: until [`TAKE`] is
 /// called, it keeps the first objects that it is told of.
-pub(crate) fn early_class(keep: bool) -> Vec<u8> {
+pub fn early_class(keep: bool) -> Vec<u8> {
     file(Form::Early { keep })
+}
+
+/// The class for a module image that has the runtime, too. It calls nobody until its method [`BOOTED`] is called.
+pub fn image_class() -> Vec<u8> {
+    file(Form::Image)
 }
 
 /// The operand of `newarray` for `long` (JVMS 6.5).
 const T_LONG: u8 = 11;
 
 /// `static void pass(byte[])`: calls reach the runtime from here on.
-pub(crate) const PASS: &str = "pass";
+pub const PASS: &str = "pass";
 /// `static Object take()`: the array of the objects that were kept.
-pub(crate) const TAKE: &str = "take";
+pub const TAKE: &str = "take";
+/// `static void booted()`: the virtual machine has been initialised. Calls reach the runtime from here on if the recorder begins.
+pub const BOOTED: &str = "booted";
 const ARRAY: &str = "[Ljava/lang/Object;";
 const PASSES: (&str, &str) = ("passes", "Z");
 const KEPT: (&str, &str) = ("kept", ARRAY);
@@ -94,46 +48,42 @@ const COUNT: (&str, &str) = ("count", "I");
 enum Form {
     Plain,
     Early { keep: bool },
+    Image,
 }
 
 fn file(form: Form) -> Vec<u8> {
     let mut pool = Pool::default();
-    let (this, object) = (pool.class(BOOT_PROBES), pool.class(OBJECT));
     let mut methods = Vec::new();
     for hook in Hook::ALL {
         let (code, frame) = probe(hook, form, &mut pool);
         methods.push(method(hook.name(), hook.descriptor(), &code, frame, &mut pool));
     }
     let mut fields: Vec<(&str, &str)> = Vec::new();
-    if let Form::Early { keep } = form {
-        fields.push(PASSES);
-        methods.push(pass(&mut pool));
-        if keep {
-            fields.extend([KEPT, COUNT]);
-            methods.extend([prepare(&mut pool), keep_one(&mut pool), take(&mut pool)]);
+    match form {
+        Form::Plain => {}
+        Form::Early { keep } => {
+            fields.push(PASSES);
+            methods.push(pass(&mut pool));
+            if keep {
+                fields.extend([KEPT, COUNT]);
+                methods.extend([prepare(&mut pool), keep_one(&mut pool), take(&mut pool)]);
+            }
+        }
+        Form::Image => {
+            fields.push(PASSES);
+            methods.push(booted(&mut pool));
         }
     }
-    let fields: Vec<[u16; 4]> = fields
-        .into_iter()
-        .map(|(name, descriptor)| {
-            [ACC_PRIVATE | ACC_STATIC | ACC_SYNTHETIC, pool.utf8(name), pool.utf8(descriptor), 0]
-        })
-        .collect();
-    let mut class = MAGIC.to_be_bytes().to_vec();
-    words(&mut class, &[0, MAJOR, pool.0.len() as u16 + 1]);
-    class.extend(pool.0.concat());
-    // No interfaces.
-    words(&mut class, &[ACC_PUBLIC | ACC_FINAL | ACC_SUPER | ACC_SYNTHETIC, this, object, 0]);
-    words(&mut class, &[fields.len() as u16]);
-    fields.iter().for_each(|field| words(&mut class, field));
-    words(&mut class, &[methods.len() as u16]);
-    class.extend(methods.concat());
-    words(&mut class, &[0]);
-    class
+    assemble::class(ACC_PUBLIC | ACC_SYNTHETIC, BOOT_PROBES, &fields, &methods, pool)
 }
 
-fn words(out: &mut Vec<u8>, words: &[u16]) {
-    out.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+fn hook_in(pool: &mut Pool, hook: Hook) -> u16 {
+    pool.method(hook.owner(), hook.name(), hook.descriptor())
+}
+
+/// A field of the class itself.
+fn field_in(pool: &mut Pool, (name, descriptor): (&str, &str)) -> u16 {
+    pool.member(Tag::Fieldref, BOOT_PROBES, name, descriptor)
 }
 
 /// `load the arguments; invokestatic hook; return` of what the hook returns. Early: `if (passes) { that }`, else what it was given.
@@ -143,11 +93,15 @@ fn probe(hook: Hook, form: Form, pool: &mut Pool) -> (Vec<u8>, Option<Vec<u8>>) 
         [.., b')', b'I'] => opcode::IRETURN,
         _ => opcode::ARETURN,
     };
-    let [high, low] = pool.hook(hook).to_be_bytes();
+    let [high, low] = hook_in(pool, hook).to_be_bytes();
     let mut call = loads(hook.descriptor()).0;
     call.extend([opcode::INVOKESTATIC, high, low, leave]);
-    let Form::Early { keep } = form else { return (call, None) };
-    let [high, low] = pool.field(PASSES).to_be_bytes();
+    let keep = match form {
+        Form::Plain => return (call, None),
+        Form::Early { keep } => keep,
+        Form::Image => false,
+    };
+    let [high, low] = field_in(pool, PASSES).to_be_bytes();
     let mut code = vec![opcode::GETSTATIC, high, low, opcode::IFEQ];
     let otherwise = code.len() + 2 + call.len();
     words(&mut code, &[(3 + call.len()) as u16]);
@@ -199,22 +153,31 @@ fn loads(descriptor: &str) -> (Vec<u8>, u8) {
 
 /// `static void pass(byte[]) { passes = true; }`
 fn pass(pool: &mut Pool) -> Vec<u8> {
-    let [high, low] = pool.field(PASSES).to_be_bytes();
+    let [high, low] = field_in(pool, PASSES).to_be_bytes();
     method(PASS, "([B)V", &[opcode::ICONST_1, opcode::PUTSTATIC, high, low, opcode::RETURN], None, pool)
+}
+
+/// `static void booted() { passes = JdkImage.begin(); }`
+fn booted(pool: &mut Pool) -> Vec<u8> {
+    let [high, low] = pool.method(JDK_IMAGE, "begin", "()Z").to_be_bytes();
+    let mut code = vec![opcode::INVOKESTATIC, high, low];
+    let [high, low] = field_in(pool, PASSES).to_be_bytes();
+    code.extend([opcode::PUTSTATIC, high, low, opcode::RETURN]);
+    method(BOOTED, "()V", &code, None, pool)
 }
 
 /// `static { kept = new Object[256 * 256]; }`: start-up makes about 6,000.
 fn prepare(pool: &mut Pool) -> Vec<u8> {
     let [high, low] = pool.class(OBJECT).to_be_bytes();
     let mut code = vec![opcode::SIPUSH, 1, 0, opcode::DUP, opcode::IMUL, opcode::ANEWARRAY, high, low];
-    let [high, low] = pool.field(KEPT).to_be_bytes();
+    let [high, low] = field_in(pool, KEPT).to_be_bytes();
     code.extend([opcode::PUTSTATIC, high, low, opcode::RETURN]);
     method("<clinit>", "()V", &code, None, pool)
 }
 
 /// `static Object take() { Object array = kept; kept = null; return array; }`
 fn take(pool: &mut Pool) -> Vec<u8> {
-    let [high, low] = pool.field(KEPT).to_be_bytes();
+    let [high, low] = field_in(pool, KEPT).to_be_bytes();
     let code =
         [opcode::GETSTATIC, high, low, opcode::ACONST_NULL, opcode::PUTSTATIC, high, low, opcode::ARETURN];
     method(TAKE, "()Ljava/lang/Object;", &code, None, pool)
@@ -232,7 +195,7 @@ const KEEP: &str = "keep";
 /// It makes nothing and throws nothing. Threads that come at once may overwrite each other: there is one that does anything so early.
 fn keep_one(pool: &mut Pool) -> Vec<u8> {
     use opcode::*;
-    let ([k, kept], [c, count]) = (pool.field(KEPT).to_be_bytes(), pool.field(COUNT).to_be_bytes());
+    let ([k, kept], [c, count]) = (field_in(pool, KEPT).to_be_bytes(), field_in(pool, COUNT).to_be_bytes());
     #[rustfmt::skip]
     let code = [
         GETSTATIC, k, kept, ASTORE_1,
@@ -254,31 +217,15 @@ fn keep_one(pool: &mut Pool) -> Vec<u8> {
 
 /// A static method. `frame`: the one entry of its StackMapTable.
 fn method(name: &str, descriptor: &str, code: &[u8], frame: Option<Vec<u8>>, pool: &mut Pool) -> Vec<u8> {
-    let locals = loads(descriptor).1.max(if name == KEEP { 3 } else { 0 });
-    let stack = u16::from(locals).max(3);
-    let mut attributes = Vec::new();
-    if let Some(frame) = frame {
-        words(&mut attributes, &[pool.utf8("StackMapTable"), 0, frame.len() as u16 + 2, 1]);
-        attributes.extend(frame);
-    }
-    let mut out = Vec::new();
-    words(&mut out, &[ACC_PUBLIC | ACC_STATIC | ACC_SYNTHETIC, pool.utf8(name), pool.utf8(descriptor)]);
-    // One attribute, without exception table.
-    let length = 12 + code.len() + attributes.len();
-    words(
-        &mut out,
-        &[1, pool.utf8("Code"), 0, length as u16, stack, u16::from(locals), 0, code.len() as u16],
-    );
-    out.extend(code);
-    words(&mut out, &[0, u16::from(!attributes.is_empty())]);
-    out.extend(attributes);
-    out
+    let locals = u16::from(loads(descriptor).1.max(if name == KEEP { 3 } else { 0 }));
+    let access = ACC_PUBLIC | ACC_SYNTHETIC;
+    Method { access, name, descriptor, code, stack: locals.max(3), locals, frame }.bytes(pool)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_rewriter::class_file::ClassFile;
+    use crate::class_file::ClassFile;
 
     /// The methods behind those of the hooks.
     fn check(bytes: &[u8], early: bool) -> usize {
@@ -308,6 +255,7 @@ mod tests {
         assert_eq!(check(&class(), false), 0);
         assert_eq!(check(&early_class(false), true), 1);
         assert_eq!(check(&early_class(true), true), 4);
+        assert_eq!(check(&image_class(), true), 1);
     }
 
     #[test]
