@@ -34,6 +34,8 @@ enum Command {
     Attach(Box<commands::attach::Opts>),
     #[cfg(target_os = "linux")]
     Ctl(commands::ctl::Opts),
+    #[cfg(unix)]
+    Jdk(commands::jdk::Opts),
     JdkPatch(commands::jdk_patch::Opts),
     Dump(commands::dump::Opts),
     Diff(commands::diff::Opts),
@@ -93,6 +95,8 @@ fn main() -> ExitCode {
         Command::Attach(opts) => commands::attach::run(*opts, &talk),
         #[cfg(target_os = "linux")]
         Command::Ctl(opts) => commands::ctl::run(&opts, &talk),
+        #[cfg(unix)]
+        Command::Jdk(opts) => commands::jdk::run(&opts, &talk),
         Command::JdkPatch(opts) => commands::jdk_patch::run(&opts, &talk),
         Command::Dump(opts) => commands::dump::run(opts, &talk),
         Command::Diff(opts) => commands::diff::run(opts, &talk),

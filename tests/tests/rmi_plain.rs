@@ -1,5 +1,6 @@
 //! Jars that were rewritten on disk, under plain `java` and no native agent, with the JDK's own classes for remote calls rewritten as well:
-//! by `instrument jdk-patch` and JDK_JAVA_OPTIONS, or by the launcher agent of the jar. Every call has its two sides.
+//! by `instrument jdk-patch` and JDK_JAVA_OPTIONS, by the launcher agent of the jar, or in a JDK that `instrument jdk` made. Every call has its two
+//! sides.
 
 use std::fs;
 use std::io::Write;
@@ -22,6 +23,7 @@ use walkdir::WalkDir;
 enum Way {
     Patch,
     Launcher,
+    Image,
 }
 
 fn work() -> &'static Path {
@@ -92,12 +94,27 @@ fn options(jre: &Jre) -> Result<String> {
     Ok(String::from_utf8(call.run_quietly()?.stdout)?.trim_end().to_owned())
 }
 
+/// A copy of a virtual machine with its classes for remote calls rewritten.
+fn image(jre: &Jre) -> Result<Jre> {
+    static MAKING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _guard = MAKING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let home = work().join(format!("image-{}", jre.version));
+    if !home.exists() {
+        let mut call = subject::call()?;
+        call.args(["jdk", "--transform", "rmi", "--java-home"]).arg(&jre.home).arg("-o").arg(&home);
+        call.run_quietly()?;
+    }
+    Ok(Jre { home, version: jre.version })
+}
+
 fn program(way: Way, jre: &Jre, main: &str, name: &str, folder: &Path) -> Result<Command> {
-    let mut java = jre.java();
+    let mut java = if way == Way::Image { image(jre)?.java() } else { jre.java() };
     java.current_dir(folder).arg("-Djava.rmi.server.hostname=127.0.0.1");
     java.arg(format!("-Dinstrument.name={name}"));
     if way == Way::Patch {
         java.env("JDK_JAVA_OPTIONS", options(jre)?).arg("-cp").arg(jar(way, main)?).arg(main);
+    } else if way == Way::Image {
+        java.arg("-cp").arg(jar(way, main)?).arg(main);
     } else {
         java.arg("-jar").arg(jar(way, main)?);
     }
@@ -195,6 +212,12 @@ fn a_patched_jdk_records_both_sides_of_every_call() -> Result<()> {
 fn a_launcher_agent_records_both_sides_of_every_call() -> Result<()> {
     chain(Way::Launcher)?;
     storm(Way::Launcher)
+}
+
+#[test]
+fn a_rewritten_jdk_records_both_sides_of_every_call() -> Result<()> {
+    chain(Way::Image)?;
+    storm(Way::Image)
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(crate) mod gate;
 pub(crate) mod golden;
 pub(crate) mod heap;
 pub(crate) mod ids;
+#[cfg(unix)]
+pub(crate) mod jdk;
 pub(crate) mod jdk_patch;
 pub(crate) mod man;
 pub(crate) mod mcp;

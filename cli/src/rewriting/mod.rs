@@ -1,4 +1,4 @@
-//! What `rewrite` and `jdk-patch` do with archives, class files and JDKs.
+//! What `rewrite`, `jdk` and `jdk-patch` do with archives, class files and JDKs.
 
 pub(crate) mod engine;
 pub(crate) mod id_file;

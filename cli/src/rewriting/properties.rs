@@ -26,6 +26,12 @@ pub(crate) fn properties(name: &str, settings: &Settings, launcher: bool) -> New
     NewEntry { name: PROPERTIES.to_owned(), data: text.into_bytes(), stored: false }
 }
 
+/// What a rewritten JDK finds about itself.
+#[cfg(unix)]
+pub(crate) fn of_image(selection: &str) -> Vec<u8> {
+    format!("selection={}\n", escape(selection)).into_bytes()
+}
+
 /// A value as `java.util.Properties` reads it.
 fn escape(value: &str) -> String {
     let mut text = String::with_capacity(value.len());

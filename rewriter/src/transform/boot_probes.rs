@@ -39,6 +39,10 @@ pub const PASS: &str = "pass";
 pub const TAKE: &str = "take";
 /// `static void booted()`: the virtual machine has been initialised. Calls reach the runtime from here on if the recorder begins.
 pub const BOOTED: &str = "booted";
+/// `static void read()`: classes of the modules [`READ`] can be called from java.base from here on. `JdkImage.java` calls it.
+const READ_MODULES: &str = "read";
+/// Modules of which not every program has need, or has them.
+const READ: [&str; 2] = ["java.management", "java.rmi"];
 const ARRAY: &str = "[Ljava/lang/Object;";
 const PASSES: (&str, &str) = ("passes", "Z");
 const KEPT: (&str, &str) = ("kept", ARRAY);
@@ -71,7 +75,7 @@ fn file(form: Form) -> Vec<u8> {
         }
         Form::Image => {
             fields.push(PASSES);
-            methods.push(booted(&mut pool));
+            methods.extend([booted(&mut pool), read(&mut pool)]);
         }
     }
     assemble::class(ACC_PUBLIC | ACC_SYNTHETIC, BOOT_PROBES, &fields, &methods, pool)
@@ -166,6 +170,47 @@ fn booted(pool: &mut Pool) -> Vec<u8> {
     method(BOOTED, "()V", &code, None, pool)
 }
 
+/// Lets java.base read modules whose classes the recorder names: it lies in java.base, which reads no module by itself.
+///
+/// ```java
+/// static void read() {
+///     Module base = Object.class.getModule();
+///     base.addReads(ModuleLayer.boot().findModule(name).orElse(base)); // for each name in READ
+/// }
+/// ```
+fn read(pool: &mut Pool) -> Vec<u8> {
+    use opcode::{CHECKCAST, INVOKESTATIC, INVOKEVIRTUAL, LDC_W, POP, RETURN};
+    const MODULE: &str = "java/lang/Module";
+    let (object, module) = (pool.class(OBJECT), pool.class(MODULE));
+    let get_module = pool.method("java/lang/Class", "getModule", "()Ljava/lang/Module;");
+    let boot = pool.method("java/lang/ModuleLayer", "boot", "()Ljava/lang/ModuleLayer;");
+    let find = pool.method("java/lang/ModuleLayer", "findModule", "(Ljava/lang/String;)Ljava/util/Optional;");
+    let or_else = pool.method("java/util/Optional", "orElse", "(Ljava/lang/Object;)Ljava/lang/Object;");
+    let add_reads = pool.method(MODULE, "addReads", "(Ljava/lang/Module;)Ljava/lang/Module;");
+    let mut code = Vec::new();
+    for name in READ {
+        let name = pool.string(name);
+        for (opcode, index) in [
+            (LDC_W, object),
+            (INVOKEVIRTUAL, get_module),
+            (INVOKESTATIC, boot),
+            (LDC_W, name),
+            (INVOKEVIRTUAL, find),
+            (LDC_W, object),
+            (INVOKEVIRTUAL, get_module),
+            (INVOKEVIRTUAL, or_else),
+            (CHECKCAST, module),
+            (INVOKEVIRTUAL, add_reads),
+        ] {
+            let [high, low] = index.to_be_bytes();
+            code.extend([opcode, high, low]);
+        }
+        code.push(POP);
+    }
+    code.push(RETURN);
+    method(READ_MODULES, "()V", &code, None, pool)
+}
+
 /// `static { kept = new Object[256 * 256]; }`: start-up makes about 6,000.
 fn prepare(pool: &mut Pool) -> Vec<u8> {
     let [high, low] = pool.class(OBJECT).to_be_bytes();
@@ -255,7 +300,7 @@ mod tests {
         assert_eq!(check(&class(), false), 0);
         assert_eq!(check(&early_class(false), true), 1);
         assert_eq!(check(&early_class(true), true), 4);
-        assert_eq!(check(&image_class(), true), 1);
+        assert_eq!(check(&image_class(), true), 2);
     }
 
     #[test]

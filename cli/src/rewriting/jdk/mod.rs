@@ -1,4 +1,12 @@
-//! The classes of a JDK that make and serve remote calls, rewritten: for `instrument jdk-patch`, and for jars with a launcher agent.
+//! The classes of a JDK that make and serve remote calls, rewritten: for `instrument jdk-patch`, and for jars with a launcher agent. In the
+//! modules below, all that `instrument jdk` makes of a JDK.
+
+#[cfg(unix)]
+pub(crate) mod home;
+#[cfg(unix)]
+pub(crate) mod image;
+#[cfg(unix)]
+pub(crate) mod start;
 
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_names::mutf8;
@@ -8,7 +16,7 @@ use instrument_verifier::image::Image;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The oldest version whose classes are known to be as the rewriter expects them.
 const OLDEST: u32 = 9;
@@ -39,18 +47,9 @@ impl Jdk {
     /// # Errors
     /// There is none, it has no module java.rmi, or a class of it is not as expected.
     pub(crate) fn open(home: &Path) -> Result<Jdk> {
-        let path = home.join("lib/modules");
-        let named = || path.display().to_string();
-        let file = File::open(&path).map_err(|error| {
-            let hint = if home.join("jre/lib/rt.jar").exists() || home.join("lib/rt.jar").exists() {
-                "Java 8 has no modules; Java 9 or later is needed"
-            } else {
-                "this is not the home directory of a JDK: it is the directory that has bin/java in it"
-            };
-            anyhow!("{}: {error}; {hint}", named())
-        })?;
-        let mut image = Image::open(file).with_context(named)?;
-        Jdk::read(|module, class| image.resource(module, &format!("{class}.class"))).with_context(named)
+        let mut image = open_image(home)?;
+        Jdk::read(|module, class| image.resource(module, &format!("{class}.class")))
+            .with_context(|| image_of(home).display().to_string())
     }
 
     fn read(mut class: impl FnMut(&str, &str) -> Result<Option<Vec<u8>>>) -> Result<Jdk> {
@@ -82,6 +81,28 @@ impl Jdk {
         }
         Ok(Jdk { version, classes })
     }
+}
+
+fn image_of(home: &Path) -> PathBuf {
+    home.join("lib/modules")
+}
+
+/// The module image of a JDK.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn open_image(home: &Path) -> Result<Image<File>> {
+    let path = image_of(home);
+    let named = || path.display().to_string();
+    let file = File::open(&path).map_err(|error| {
+        let hint = if home.join("jre/lib/rt.jar").exists() || home.join("lib/rt.jar").exists() {
+            "Java 8 has no modules; Java 9 or later is needed"
+        } else {
+            "this is not the home directory of a JDK: it is the directory that has bin/java in it"
+        };
+        anyhow!("{}: {error}; {hint}", named())
+    })?;
+    Image::open(file).with_context(named)
 }
 
 /// `java.runtime.version`, a constant of the class that defines it.

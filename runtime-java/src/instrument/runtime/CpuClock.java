@@ -13,6 +13,7 @@ final class CpuClock {
     /** False: there is none, which is said. */
     static boolean start() {
         try {
+            JdkImage.readModules();
             Access.open();
             return true;
         } catch (Throwable e) {

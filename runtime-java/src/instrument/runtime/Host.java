@@ -132,6 +132,9 @@ final class Host {
         } catch (Exception e) {
             Log.say("cannot read the names of the code regions: " + e);
         }
+        if (JdkImage.selection != null) {
+            selections.add(JdkImage.selection);
+        }
         StringBuilder all = new StringBuilder();
         for (String selection : selections) {
             all.append(all.length() == 0 ? "" : "; ").append(selection);

@@ -41,6 +41,10 @@ public final class RmiMarkers {
 
     private static boolean complained;
 
+    static {
+        JdkImage.readModules();
+    }
+
     private RmiMarkers() {}
 
     // ---- connections ----

@@ -92,7 +92,7 @@ final class Settings {
             Log.say("cannot read " + RESOURCE + ": " + e);
         }
         // The agent gives a file a name, too, if nobody else does.
-        String chosen = Agent.present ? find("called") : outside("name");
+        String chosen = Agent.present && JdkImage.selection == null ? find("called") : outside("name");
         called = chosen == null || chosen.isEmpty() ? null : chosen;
         String given = find("name");
         name = given == null || given.isEmpty() || given.indexOf('/') >= 0 || given.indexOf('\\') >= 0 ? "java" : given;
