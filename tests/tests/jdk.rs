@@ -14,11 +14,11 @@ use instrument_tests::machine::{Jdk, Run, java_source, join};
 use instrument_tests::subject::{self, MethodCounts, entries_of};
 use tempfile::TempDir;
 
-/// The virtual machines that it is for: those of 17 and later.
+/// The virtual machines that it is for.
 fn jres() -> Result<Vec<Jre>> {
     let mut found = jre::all()?;
-    found.retain(|jre| jre.version >= 17);
-    ensure!(!found.is_empty(), "no Java 17 or later");
+    found.retain(|jre| jre.version >= 11);
+    ensure!(!found.is_empty(), "no Java 11 or later");
     Ok(found)
 }
 
@@ -166,7 +166,7 @@ fn jars(name: &str, source: &str) -> Result<[PathBuf; 2]> {
     let kit = Jdk::default_kit()?;
     fs::write(folder.join(format!("{name}.java")), source)?;
     kit.tool("javac")
-        .args(["-d", "classes"])
+        .args(["--release", "11", "-d", "classes"])
         .arg(format!("{name}.java"))
         .current_dir(&folder)
         .run_quietly()?;

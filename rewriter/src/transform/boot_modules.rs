@@ -132,7 +132,7 @@ mod tests {
             let method = methods.next().unwrap().unwrap();
             assert_eq!(method.name(&class.pool).unwrap(), name.as_bytes());
             let code = method.code(&class.pool).unwrap().unwrap().code;
-            assert_eq!(Instructions::new(code).map(|one| one.unwrap()).count(), count);
+            assert_eq!(Instructions::new(code).filter(Result::is_ok).count(), count);
         }
         assert!(methods.next().unwrap().is_none());
     }

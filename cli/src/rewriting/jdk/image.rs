@@ -131,7 +131,7 @@ pub(crate) fn rewrite(image: &mut Image<File>, wanted: &Wanted<'_>, ids: &mut Id
     let mut exporting = Vec::new();
     ensure!(
         module_info::add_exported_package(&descriptor, &mut exporting),
-        "the descriptor of {BASE} is not as expected; supported and tested are 17, 21 and 25"
+        "the descriptor of {BASE} is not as expected; supported and tested are 11, 17, 21 and 25"
     );
     add(&name, exporting);
     let package = module_info::RUNTIME_PACKAGE.replace('/', ".");
@@ -320,7 +320,7 @@ impl Inserted {
         let outcome = rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out);
         ensure!(
             matches!(outcome, Ok(Outcome::Rewritten)),
-            "{name} has no method {method}{descriptor} as expected; supported and tested are 17, 21 and 25"
+            "{name} has no method {method}{descriptor} as expected; supported and tested are 11, 17, 21 and 25"
         );
         Ok(out)
     }
