@@ -1,5 +1,9 @@
 //! Which classes the agent looks at at all, by their loader and name. What it looks at, the user's filter decides.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use instrument_rewriter::library::jdk;
+
 /// Who loads a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -20,6 +24,20 @@ impl Origin {
             Origin::Program
         }
     }
+}
+
+/// The first version of Java that has virtual threads (19 and 20 have them as a preview).
+const VIRTUAL_THREADS: u32 = 19;
+static HAS_VIRTUAL_THREADS: AtomicBool = AtomicBool::new(false);
+
+/// Which version of Java this is. Before the first class is asked about.
+pub(crate) fn is_version(feature: u32) {
+    HAS_VIRTUAL_THREADS.store(feature >= VIRTUAL_THREADS, Relaxed);
+}
+
+/// Whether a class of the JDK runs virtual threads, where there are any: with probes in it, a program can stand still.
+pub(crate) fn runs_virtual_threads(class: &[u8]) -> bool {
+    HAS_VIRTUAL_THREADS.load(Relaxed) && jdk::runs_virtual_threads(class)
 }
 
 /// Classes that the JDK makes while the program runs: proxies (`$Proxy7`), accessors, lambdas. They are named after nothing that

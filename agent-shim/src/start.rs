@@ -4,6 +4,7 @@
 use crate::armed::{self, Armed};
 use crate::beginning::Beginning;
 use crate::callbacks::CALLBACKS;
+use crate::class_rules;
 use crate::clock::{self, Pair};
 #[cfg(target_os = "linux")]
 use crate::ctl;
@@ -91,6 +92,7 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) 
     }
     let wants_early = options.early;
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
+    class_rules::is_version(jvmti.feature_version());
     let hook = LoadHook::new(options)?;
     if let Some(coverage) = coverage {
         hook.account_line(&coverage.line());

@@ -210,3 +210,23 @@ fn a_thousand_virtual_threads_wait() -> Result<()> {
     }
     Ok(())
 }
+
+/// With probes in the classes of the JDK that run virtual threads, one that has to wake others could wait for one that nobody wakes.
+#[test]
+fn programs_go_on_where_the_executors_of_virtual_threads_are_included() -> Result<()> {
+    let program = Program::new("VirtualExecutor", 21)?;
+    if program.jdks.is_empty() {
+        println!("not run: no compiler for virtual threads");
+    }
+    for jdk in &program.jdks {
+        let profile = program.under_the_agent(jdk, "include=java.util.concurrent.**:VirtualExecutor")?;
+        let counts =
+            subject::call()?.args(["report", "--counts", "--width", "0"]).arg(&profile).run_quietly()?;
+        let counts = String::from_utf8(counts.stdout)?;
+        let line = counts.lines().find(|line| line.contains("VirtualExecutor.work("));
+        let what = jdk.release()?;
+        ensure!(line.is_some_and(|line| line.trim().starts_with("12000 ")), "{what}: {counts}");
+        ensure!(counts.contains("java.util.concurrent."), "{what}: {counts}");
+    }
+    Ok(())
+}

@@ -37,7 +37,9 @@ impl Own for OwnByName {
 fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<&'static str> {
     if class_rules::is_generated(class) {
         Some("generated")
-    } else if origin == Origin::Jdk && library::jdk::is_needed_by_probes(class) {
+    } else if origin == Origin::Jdk
+        && (library::jdk::is_needed_by_probes(class) || class_rules::runs_virtual_threads(class))
+    {
         Some("needed-by-probes")
     } else if class_rules::is_launcher(class) && !filter.has_includes() {
         Some(LAUNCHER)
