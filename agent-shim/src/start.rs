@@ -15,8 +15,8 @@ use crate::load_hook::LoadHook;
 use crate::options::{self, Options, Requests};
 use crate::talk::say;
 use crate::{AGENT, Agent, heap, native_methods, runtime_jar, sessions, unrewritten};
-use instrument_control::selection;
 use instrument_control::word::Clock;
+use instrument_control::{RECORDING_JDK, selection};
 use instrument_names::program;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -27,6 +27,13 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) 
     let attached = beginning.is_late();
     if AGENT.get().is_some() {
         return Err("the agent is loaded already, and records".to_owned());
+    }
+    if let Some(home) = jvmti.system_property("java.home")
+        && Path::new(&home).join(RECORDING_JDK).exists()
+    {
+        return Err(format!(
+            "{home} was made by instrument jdk, and records its programs by itself: use the JDK that it was made from"
+        ));
     }
     let told = options.to_owned();
     let mut options = Options::parse(options)?;

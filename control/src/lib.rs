@@ -12,6 +12,10 @@
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
 //! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
 
+/// A file below the home directory of a JDK that `instrument jdk` made. Such a JDK records its programs by itself: an agent beside would bind
+/// the recorder's clock once more, in the middle of its times.
+pub const RECORDING_JDK: &str = "lib/instrument-jdk";
+
 pub mod answer;
 pub mod attach;
 pub mod ctl;

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result, ensure};
+use instrument_tests::agent;
 use instrument_tests::corpus::{Corpus, sha256};
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run, java_source, join};
@@ -327,6 +328,22 @@ public class Virtual {
     let output = java.capture_within(std::time::Duration::from_secs(60))?;
     ensure!(text(&output.stdout) == "10000\n", "{}{}", text(&output.stdout), text(&output.stderr));
     ran(&methods(folder.path())?, "java.util.HashMap.put", 10_000)
+}
+
+/// A second clock would come into the middle of the times.
+#[test]
+fn an_agent_refuses_a_jdk_that_records_by_itself() -> Result<()> {
+    let copy = rewritten(&jres()?.remove(0))?;
+    let [jar, _] = jars("Maps", MAPS)?;
+    let folder = folder()?;
+    let mut java = copy.java();
+    java.arg(agent::option("")?).arg("-jar").arg(&jar).current_dir(folder.path());
+    let found = java.capture()?;
+    let said = text(&found.stderr);
+    ensure!(said.contains("was made by instrument jdk"), "{said}");
+    ensure!(said.contains("the program runs as it is"), "{said}");
+    ensure!(found.status.success(), "{said}");
+    ran(&methods(folder.path())?, "java.util.HashMap.put", 1000)
 }
 
 /// A runtime that jlink made, with compressed resources: all of its classes, every transform, the same bytes for any number of threads.

@@ -14,8 +14,8 @@ use crate::rewriting::id_file::IdFile;
 use crate::rewriting::jdk::image::{self, Wanted};
 use crate::rewriting::jdk::{home, open_image, start};
 use anyhow::{Context, Result};
-use instrument_control::selection;
 use instrument_control::word::{LibraryCalls, Transform};
+use instrument_control::{RECORDING_JDK, selection};
 use instrument_names::id_map::IdMap;
 use instrument_rewriter::account;
 use instrument_rewriter::filter::Filter;
@@ -35,6 +35,8 @@ const NOT_HERE: &[Transform] = &[
     Transform::Waits,
     Transform::HandOver,
     Transform::Jdbc,
+    Transform::Http,
+    Transform::Files,
 ];
 
 const EXAMPLE: &str = "\
@@ -143,6 +145,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         Ok(out.flush()?)
     };
     write().with_context(|| format!("writing {}", to.display()))?;
+    let mark = copy.join(RECORDING_JDK);
+    let version = concat!("instrument ", env!("CARGO_PKG_VERSION"), "\n");
+    std::fs::write(&mark, version).with_context(|| format!("writing {}", mark.display()))?;
     if let Some(path) = &opts.account {
         let mut lines = Vec::new();
         for (at, record) in &rewritten.records {
