@@ -24,7 +24,14 @@ fn classes() -> &'static Path {
     static CLASSES: OnceLock<TempDir> = OnceLock::new();
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let names = ["Program.java", "Loaders.java", "Loading.java", "Collections.java", "Deep.java"];
+        let names = [
+            "Program.java",
+            "Loaders.java",
+            "Loading.java",
+            "Collections.java",
+            "Deep.java",
+            "Intrinsics.java",
+        ];
         agent::compile(&names, 8, folder.path()).unwrap();
         folder
     });
@@ -343,6 +350,26 @@ fn classes_of_the_jdk_are_rewritten_if_they_are_named() -> Result<()> {
             outcome.methods()?.keys().all(|name| name.starts_with("Collections.")),
             "`**` is the program"
         );
+    }
+    Ok(())
+}
+
+/// Once its caller is compiled, a call of these does not reach the code of the method: of a million there were some hundred thousand.
+#[test]
+fn methods_in_whose_place_the_compiler_puts_its_own_code_are_left() -> Result<()> {
+    for jre in jre::all()? {
+        let agent = option("include=java.util.Arrays:Intrinsics,record=counts")?;
+        let outcome = run(&jre, &[&agent, "-cp", &class_path(), "Intrinsics"])?;
+        let case = format!("Java {}: {}", jre.version, outcome.stderr);
+        ensure!(outcome.stdout == "10000000\n", "{case}{}", outcome.stdout);
+        let methods = outcome.methods()?;
+        let entries = |name: &str| methods.get(name).map_or(0, |method| method.entries);
+        ensure!(entries("Intrinsics.compare") == 1_000_000, "{case}");
+        ensure!(entries("java.util.Arrays.fill") == 2_000_000, "{case}{}", entries("java.util.Arrays.fill"));
+        // Others of these names are called at the start.
+        for name in ["java.util.Arrays.equals", "java.util.Arrays.copyOf"] {
+            ensure!(entries(name) < 1000, "{case}{name}: {}", entries(name));
+        }
     }
     Ok(())
 }

@@ -27,6 +27,7 @@ use instrument_rewriter::archive::{ClassRewriter, Location};
 use instrument_rewriter::class_file::{ClassFile, mutf8};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::instrumenter::{Instrumenter, Plan, Runtime};
+use instrument_rewriter::library::jdk;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::natives;
 use instrument_rewriter::rewrite::{SkipReason, Transforms};
@@ -342,9 +343,15 @@ impl LoadHook {
                 |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
             plan.explain_natives(class, wanted, || self.without_wrapper(origin, name, class, is_loaded));
         }
-        if self.subgraph.is_some() || self.changes.concern(name) {
+        let intrinsics =
+            if origin == Origin::Jdk { jdk::intrinsics(class).unwrap_or_default() } else { HashSet::new() };
+        if self.subgraph.is_some() || self.changes.concern(name) || !intrinsics.is_empty() {
             let selects = |method: &[u8], descriptor: &[u8]| {
-                self.subgraph.as_ref().is_none_or(|subgraph| subgraph.selects(name, method, descriptor))
+                !intrinsics.contains(&(method.to_vec(), descriptor.to_vec()))
+                    && self
+                        .subgraph
+                        .as_ref()
+                        .is_none_or(|subgraph| subgraph.selects(name, method, descriptor))
                     && !self.changes.exclude(&self.roots, name, method, descriptor)
             };
             plan.choose(class, selects);

@@ -3,6 +3,14 @@
 //! The packages of the modules of JDK 11 to 25. Others share some of their first names (`javax.servlet`, `com.sun.mail`), so the
 //! lists name what is below those. And which of them can have no probes.
 
+use std::collections::HashSet;
+
+use crate::class_file::annotation::annotation_types;
+use crate::class_file::{ClassFile, find_attribute};
+
+/// What marks a method that HotSpot knows: since Java 16, and before.
+const INTRINSIC: [&[u8]; 2] =
+    [b"Ljdk/internal/vm/annotation/IntrinsicCandidate;", b"Ljdk/internal/HotSpotIntrinsicCandidate;"];
 /// Below each of these everything is the JDK's.
 const WHOLE: [&str; 8] = [
     "java/",
@@ -120,6 +128,26 @@ pub fn runs_virtual_threads(class: &[u8]) -> bool {
         "java/util/concurrent/TimeUnit",
     ];
     starts_with_any(class, &PREFIXES)
+}
+
+/// Names and descriptors of the methods of a class of the JDK in whose place the JIT compiler puts code of its own: most calls never reach
+/// their probes. None: it cannot be read.
+pub fn intrinsics(class: &[u8]) -> Option<HashSet<(Vec<u8>, Vec<u8>)>> {
+    let class = ClassFile::parse(class).ok()?;
+    let mut found = HashSet::new();
+    let mut methods = class.methods();
+    while let Some(method) = methods.next().ok()? {
+        let annotations =
+            find_attribute(method.attributes(), &class.pool, b"RuntimeVisibleAnnotations").ok()?;
+        let types = annotations.map(|of| annotation_types(of.info)).transpose().ok()?.unwrap_or_default();
+        if types.iter().any(|&of| class.pool.utf8(of).is_ok_and(|of| INTRINSIC.contains(&of))) {
+            found.insert((
+                method.name(&class.pool).ok()?.to_vec(),
+                method.descriptor(&class.pool).ok()?.to_vec(),
+            ));
+        }
+    }
+    Some(found)
 }
 
 fn starts_with_any(class: &[u8], prefixes: &[&str]) -> bool {

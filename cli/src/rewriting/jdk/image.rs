@@ -17,8 +17,6 @@ use anyhow::{Context, Result, bail, ensure};
 use instrument_names::id_map::{self, IdMap, gz};
 use instrument_rewriter::account::Tally;
 use instrument_rewriter::archive::{ClassRewriter as _, Location};
-use instrument_rewriter::class_file::annotation::annotation_types;
-use instrument_rewriter::class_file::{ClassFile, find_attribute};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::instrumenter::{ClassRecord, Instrumenter, Plan, Runtime};
 use instrument_rewriter::library::jdk;
@@ -42,10 +40,6 @@ pub(crate) const FIRST_ID: u32 = 3 << 19;
 /// The method of `java.lang.System` that the virtual machine calls last of all before it is initialised.
 const LAST_PHASE: (&str, &str) = ("initPhase3", "()V");
 const PROPERTIES: &str = "META-INF/instrument/jdk-image.properties";
-/// The JIT compiler puts code of its own in the place of methods with one of these.
-const INTRINSIC: [&[u8]; 2] =
-    [b"Ljdk/internal/vm/annotation/IntrinsicCandidate;", b"Ljdk/internal/HotSpotIntrinsicCandidate;"];
-
 /// What is to be rewritten.
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
@@ -198,7 +192,7 @@ fn rewrite_all(instrumenter: &mut Instrumenter<'_>, sources: &[Source]) -> Vec<O
                 let mut plan = this.plan(at, &source.bytes);
                 plan.call(Reach::Boot);
                 let class = source.entry.trim_end_matches(".class");
-                let left = if can_have_probes(class) { intrinsics(&source.bytes) } else { None };
+                let left = if can_have_probes(class) { jdk::intrinsics(&source.bytes) } else { None };
                 match left {
                     None => plan.leave("needed-by-probes"),
                     Some(left) => plan.choose(&source.bytes, |name, descriptor| {
@@ -233,25 +227,6 @@ fn rewrite_all(instrumenter: &mut Instrumenter<'_>, sources: &[Source]) -> Vec<O
         });
     }
     outputs
-}
-
-/// Names and descriptors of the methods of a class whose calls may never reach their code. None: it cannot be read.
-fn intrinsics(class: &[u8]) -> Option<HashSet<(Vec<u8>, Vec<u8>)>> {
-    let class = ClassFile::parse(class).ok()?;
-    let mut found = HashSet::new();
-    let mut methods = class.methods();
-    while let Some(method) = methods.next().ok()? {
-        let annotations =
-            find_attribute(method.attributes(), &class.pool, b"RuntimeVisibleAnnotations").ok()?;
-        let types = annotations.map(|of| annotation_types(of.info)).transpose().ok()?.unwrap_or_default();
-        if types.iter().any(|&of| class.pool.utf8(of).is_ok_and(|of| INTRINSIC.contains(&of))) {
-            found.insert((
-                method.name(&class.pool).ok()?.to_vec(),
-                method.descriptor(&class.pool).ok()?.to_vec(),
-            ));
-        }
-    }
-    Some(found)
 }
 
 /// Rewrites the classes for remote calls that have no method events.
