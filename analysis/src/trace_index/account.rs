@@ -134,8 +134,9 @@ impl Account {
         }
     }
 
+    /// A call begins, and nobody asks whose the time is.
     #[inline]
-    fn push(&mut self, place: Place, at: u64) {
+    pub(crate) fn push(&mut self, place: Place, at: u64) {
         let above = self.open.last().map_or(0, |top| top.charged);
         self.open.push(Open { place, charged: if place.is_deep { above } else { place.node }, at });
     }
@@ -151,6 +152,12 @@ impl Account {
     #[inline]
     pub(crate) fn leave(&mut self, depth: usize, at: u64) -> Option<Open> {
         self.charge(at);
+        self.remove(depth)
+    }
+
+    /// The same where nobody asks whose the time is.
+    #[inline]
+    pub(crate) fn remove(&mut self, depth: usize) -> Option<Open> {
         if depth + 1 == self.open.len() {
             return self.open.pop();
         }

@@ -309,13 +309,19 @@ impl Visitor for Reader<'_> {
     ) -> Place {
         self.until(at);
         let place = self.contexts.find(consumer, caller.copied(), depth);
-        self.account.enter(place, at);
+        if self.level.is_some() {
+            self.account.push(place, at);
+        } else {
+            self.account.enter(place, at);
+        }
         place
     }
 
     fn leave(&mut self, _: Place, _: TreeConsumer, _: How, depth: usize, at: u64) {
         self.until(at);
-        if let Some(Open { place, at: start, .. }) = self.account.leave(depth, at) {
+        if self.level.is_none() {
+            self.account.leave(depth, at);
+        } else if let Some(Open { place, at: start, .. }) = self.account.remove(depth) {
             self.draw(depth, place, start, at);
         }
     }
