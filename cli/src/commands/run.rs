@@ -58,6 +58,10 @@ pub(crate) struct Opts {
     #[arg(id = "printed", long = "report", value_name = "COMMAND")]
     printed: Option<String>,
 
+    /// Show the profile in a browser when the program has ended: the same as --report view
+    #[arg(hide_short_help = true, long, conflicts_with_all = ["printed", "report_to"])]
+    view: bool,
+
     /// Where that report goes instead of standard output
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "printed")]
     report_to: Option<PathBuf>,
@@ -99,7 +103,8 @@ pub(crate) struct Opts {
 }
 
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
-    let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
+    let words = opts.printed.as_deref().or(opts.view.then_some("view"));
+    let report = words.map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
     let mut agent = opts.agent.resolve(opts.probes.is_some(), |name| std::env::var(name).ok(), talk)?;
     agent.armed = opts.armed;
