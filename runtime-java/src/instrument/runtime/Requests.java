@@ -124,9 +124,12 @@ final class Requests {
     private static Object ask(MethodHandle question, Object request) {
         try {
             return (Object) question.invokeExact(request);
-        } catch (StackOverflowError | ThreadDeath e) {
+        } catch (StackOverflowError e) {
             throw e;
         } catch (Throwable e) {
+            if (ThreadStop.is(e)) {
+                throw (Error) e;
+            }
             // It is the program's own, and it will see that for itself.
             return null;
         }
