@@ -31,7 +31,7 @@ const VIRTUAL_THREADS: u32 = 19;
 static HAS_VIRTUAL_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// Which version of Java this is. Before the first class is asked about.
-pub(crate) fn is_version(feature: u32) {
+pub(crate) fn set_version(feature: u32) {
     HAS_VIRTUAL_THREADS.store(feature >= VIRTUAL_THREADS, Relaxed);
 }
 

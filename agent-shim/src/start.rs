@@ -99,7 +99,7 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) 
     }
     let wants_early = options.early;
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
-    class_rules::is_version(jvmti.feature_version());
+    class_rules::set_version(jvmti.feature_version());
     let hook = LoadHook::new(options)?;
     if let Some(coverage) = coverage {
         hook.account_line(&coverage.line());
