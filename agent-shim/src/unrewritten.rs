@@ -1,15 +1,18 @@
-//! Classes of the program that would have been rewritten and run as they are, counted in the profile and named in the account, each with its
-//! reason:
+//! What would have been rewritten and runs as it is, counted in the profile and named in the account, each with its reason. Classes of the
+//! program:
 //!
 //! - `hidden`: hidden classes (JEP 371) and the anonymous classes of `Unsafe` before them: the virtual machine shows their bytes to no agent;
 //! - `native-loaded`: native methods, with `native=on`, of classes that were loaded before: those get no wrappers any more. The rest of the
 //!   class is rewritten;
 //! - `before-agent`: those that agents of `java.lang.instrument` brought before this one was called: they run while classes load, those of the recorder among
 //!   them, and with probes they would need a class that is just being loaded.
+//!
+//! And methods of the JDK that were asked for: `intrinsic`, in whose place JIT compilers put code of their own.
 
 use crate::class_rules::Origin;
 use crate::jvmti::{Jni, Jvmti, Object};
 use crate::{AGENT, Agent, is_loading};
+use instrument_names::signature::readable;
 use instrument_rewriter::class_file::mutf8;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -17,16 +20,18 @@ use std::sync::{Mutex, PoisonError};
 /// Those that would have been rewritten.
 #[derive(Debug, Default)]
 struct Seen {
-    classes: u64,
+    /// How many classes; of [`INTRINSICS`] methods.
+    count: u64,
     /// The name of the first one, for people.
     first: String,
 }
 
-static HIDDEN: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
-static OF_AGENTS: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
-static OF_LOADED: Mutex<Seen> = Mutex::new(Seen { classes: 0, first: String::new() });
-/// The classes that [`OF_LOADED`] counts.
-static NATIVES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static HIDDEN: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
+static OF_AGENTS: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
+static OF_LOADED: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
+static INTRINSICS: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
+/// What [`OF_LOADED`] and [`INTRINSICS`] count: sent through the hook again, it is the same class.
+static COUNTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// A class was prepared: it counts if it is a hidden one.
 pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
@@ -47,20 +52,22 @@ pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
 
 /// A class has native methods that are not recorded, because it was loaded before; its name as in the class file.
 pub(crate) fn natives_of_loaded(class: &[u8]) {
-    let name = mutf8::escape(class).replace('/', ".");
-    let mut names = NATIVES.lock().unwrap_or_else(PoisonError::into_inner);
-    // Sent through the hook again, it is the same class.
-    if names.insert(name.clone()) {
-        count(&OF_LOADED, name);
-    }
+    count_once(&OF_LOADED, mutf8::escape(class).replace('/', "."));
+}
+
+/// A method of the JDK that was asked for is not recorded, because JIT compilers put code of their own in its place; names as in the class file.
+pub(crate) fn intrinsic(class: &[u8], name: &[u8], descriptor: &[u8]) {
+    let [class, name, descriptor] = [class, name, descriptor].map(mutf8::escape);
+    let method = format!("{}.{name}{descriptor}", class.replace('/', "."));
+    count_once(&INTRINSICS, readable(&method).unwrap_or(method));
 }
 
 /// Another recording begins.
 pub(crate) fn renew() {
-    for seen in [&HIDDEN, &OF_AGENTS, &OF_LOADED] {
+    for seen in [&HIDDEN, &OF_AGENTS, &OF_LOADED, &INTRINSICS] {
         *seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
     }
-    NATIVES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    COUNTED.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
 /// A class of the program was loaded before this agent was called, by another one.
@@ -68,24 +75,33 @@ pub(crate) fn brought_by_an_agent(agent: &Agent, class: &[u8]) {
     count(&OF_AGENTS, agent.hook.left_unreachable(class, "before-agent"));
 }
 
+fn count_once(seen: &Mutex<Seen>, name: String) {
+    if COUNTED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+        count(seen, name);
+    }
+}
+
 fn count(seen: &Mutex<Seen>, name: String) {
     let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-    if seen.classes == 0 {
+    if seen.count == 0 {
         seen.first = name;
     }
-    seen.classes += 1;
+    seen.count += 1;
 }
 
 /// What the profile says of them, as lines of KEY=VALUE; nothing, if there were none.
 pub(crate) fn properties() -> String {
-    let lines = |key: &str, seen: &Mutex<Seen>| {
+    let lines = |key: &str, what: &str, seen: &Mutex<Seen>| {
         let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-        match seen.classes {
+        match seen.count {
             0 => String::new(),
-            classes => format!("{key}.classes={classes}\n{key}.first={}\n", seen.first),
+            count => format!("{key}.{what}={count}\n{key}.first={}\n", seen.first),
         }
     };
-    lines("hidden", &HIDDEN) + &lines("before-agent", &OF_AGENTS) + &lines("native-loaded", &OF_LOADED)
+    lines("hidden", "classes", &HIDDEN)
+        + &lines("before-agent", "classes", &OF_AGENTS)
+        + &lines("native-loaded", "classes", &OF_LOADED)
+        + &lines("intrinsic", "methods", &INTRINSICS)
 }
 
 /// The name in the class file of a hidden class: `p/Foo` of `Lp/Foo.0x1234;`, and of `Lp/Foo/1234;` as Java 11 has it. None: it is not

@@ -370,6 +370,15 @@ fn methods_in_whose_place_the_compiler_puts_its_own_code_are_left() -> Result<()
         for name in ["java.util.Arrays.equals", "java.util.Arrays.copyOf"] {
             ensure!(entries(name) < 1000, "{case}{name}: {}", entries(name));
         }
+        let report = subject::call()?.arg("report").args(outcome.profile()).run_quietly()?;
+        let report = String::from_utf8(report.stdout)?;
+        let line = report.lines().find(|line| line.contains(" methods of the JDK, the first is "));
+        ensure!(
+            line.is_some_and(
+                |line| line.starts_with("left out ") && line.contains(" java.util.Arrays.copyOf(")
+            ),
+            "{case}{report}"
+        );
     }
     Ok(())
 }

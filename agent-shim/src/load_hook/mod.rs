@@ -345,6 +345,13 @@ impl LoadHook {
         }
         let intrinsics =
             if origin == Origin::Jdk { jdk::intrinsics(class).unwrap_or_default() } else { HashSet::new() };
+        let mut left: Vec<_> = intrinsics.iter().collect();
+        left.sort_unstable();
+        for (method, descriptor) in left {
+            if self.filter.method(name, method, descriptor).is_ok() {
+                unrewritten::intrinsic(name, method, descriptor);
+            }
+        }
         if self.subgraph.is_some() || self.changes.concern(name) || !intrinsics.is_empty() {
             let selects = |method: &[u8], descriptor: &[u8]| {
                 !intrinsics.contains(&(method.to_vec(), descriptor.to_vec()))

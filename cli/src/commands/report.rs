@@ -86,6 +86,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     } else if wants_table || is_of_counts(&session) {
         counts.tables(&table, &mut out)?;
         counts.balance.print(&mut out)?;
+        if !wants_table {
+            summary.left_out(&mut out)?;
+        }
     } else {
         let print = Print { width: opts.width, ..Print::default() };
         print.with(None, &Methods::default(), talk.colours_results(), |options| {

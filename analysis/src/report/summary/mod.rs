@@ -136,6 +136,14 @@ impl<'a> Summary<'a> {
         Ok(String::from_utf8_lossy(&text).lines().map(line).collect())
     }
 
+    /// Writes what the programs ran and the profiles do not have, a line for each reason; nothing, if there is none.
+    ///
+    /// # Errors
+    /// The output failed.
+    pub fn left_out(&self, out: &mut dyn Write) -> Result<(), Error> {
+        Recording::of(self.session, &self.arcs).print_left_out(out)
+    }
+
     /// Writes everything as one JSON document: files, counts, their balance, invariants, and the flat profile.
     ///
     /// # Errors

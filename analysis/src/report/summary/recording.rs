@@ -44,6 +44,12 @@ pub(crate) struct Recording {
     /// One of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     native_class: Option<String>,
+    /// Methods of the JDK that were asked for and in whose place JIT compilers put code of their own; none: there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intrinsic_methods: Option<u64>,
+    /// One of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intrinsic_method: Option<String>,
     /// With `subgraph=on`; none: everything that the patterns fit was rewritten.
     subgraph: Option<Subgraph>,
     /// What is not in these.
@@ -154,6 +160,8 @@ impl Recording {
             agent_class: first("before-agent.first"),
             native_classes: sum("native-loaded.classes"),
             native_class: first("native-loaded.first"),
+            intrinsic_methods: sum("intrinsic.methods"),
+            intrinsic_method: first("intrinsic.first"),
             subgraph: Subgraph::of(session),
             left_out: LEFT_OUT,
             too_short: session
@@ -164,8 +172,8 @@ impl Recording {
         }
     }
 
-    /// `measured`: the time that the probes are a part of, in ns.
-    pub(crate) fn print(&self, out: &mut dyn Write, measured: f64) -> Result<(), Error> {
+    /// What ought to have been recorded and was not: a line for each reason.
+    pub(crate) fn print_left_out(&self, out: &mut dyn Write) -> Result<(), Error> {
         if let Some(classes) = &self.classes_left {
             let text = format!(
                 "{classes}, which loads classes from the archive: its time is in (class loading) and in its callers; \
@@ -193,6 +201,19 @@ impl Recording {
             );
             fact(out, "left out", &text)?;
         }
+        if let (Some(methods), Some(first)) = (self.intrinsic_methods, &self.intrinsic_method) {
+            let methods = if methods == 1 { "1 method".to_owned() } else { format!("{methods} methods") };
+            let text = format!(
+                "{methods} of the JDK, the first is {first}: the JIT compiler puts code of its own in their place; --library-calls records the calls"
+            );
+            fact(out, "left out", &text)?;
+        }
+        Ok(())
+    }
+
+    /// `measured`: the time that the probes are a part of, in ns.
+    pub(crate) fn print(&self, out: &mut dyn Write, measured: f64) -> Result<(), Error> {
+        self.print_left_out(out)?;
         if let Some(subgraph) = &self.subgraph {
             subgraph.print(out)?;
         }
