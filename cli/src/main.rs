@@ -6,7 +6,6 @@
 mod commands;
 mod io;
 mod options;
-mod rewriting;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -75,7 +74,7 @@ fn main() -> ExitCode {
     {
         let talk =
             io::talk::Opts { quiet: false, verbose: false, color: options::command_line::color(&words) };
-        return io::exit::code(Err(io::exit::usage(message)), &io::talk::Talk::new(&talk));
+        return io::exit::code(Err(instrument_messages::usage(message)), &io::talk::Talk::new(&talk));
     }
     let command = options::command_line::command();
     let is_brief = options::command_line::is_brief(&words);

@@ -3,14 +3,15 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use crate::io::exit::{Exit, usage, with_warnings};
-use crate::io::output::Outputs;
+use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::{session, view};
 use anyhow::Result;
 use instrument_analysis::advice::Advice;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::report::{self, advise};
+use instrument_artifacts::outputs::Outputs;
+use instrument_messages::{Listener, usage};
 use instrument_names::printable::printable;
 
 /// Methods that text shows unless asked for otherwise.

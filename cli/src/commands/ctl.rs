@@ -9,12 +9,13 @@ pub(crate) mod subgraph;
 mod text;
 
 use crate::commands::run::profiles::unmatched as nothing_fitted;
-use crate::io::exit::{Exit, usage};
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
 use ask::{LATER, SOON, ask};
 use instrument_control::answer::{self, Answer, Selected, Status, read};
 use instrument_control::ctl;
+use instrument_messages::{Listener, usage};
 use serde::Serialize;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};

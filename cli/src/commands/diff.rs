@@ -1,28 +1,16 @@
 //! `instrument diff`: what differs between two classes, archives or directories, as resolved text. Profiles are compared by
 //! [`crate::commands::diff::profiles`].
-//!
-//! Entries are compared one by one, so memory holds two of them at a time (and the nested archives around
-//! them). Classes are compared in the canonical form of `instrument_rewriter::text`, everything else by
-//! its bytes.
 
-mod api;
-mod markdown;
 pub(crate) mod profiles;
 
-use crate::commands::dump::Chosen;
-use crate::io::exit::{Exit, usage};
-use crate::io::source::{Input, Tree, is_archive_name, join};
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use anyhow::{Context, Result};
-use instrument_rewriter::class_file::ClassFile;
-use instrument_rewriter::text::{self, ChangeKind, PrintOptions, Section, SectionChange};
-use markdown::{Page, Side};
-use serde_json::json;
-use std::collections::BTreeMap;
+use crate::options::settings::words;
+use anyhow::Result;
+use instrument_artifacts::diff::{self, Form, Ignored, compare};
+use instrument_artifacts::source::Input;
+use instrument_messages::usage;
 use std::io::Write;
-
-/// Archives in archives are compared entry by entry down to this depth, by their bytes below.
-const MAX_NESTING: usize = 4;
 
 /// Compare two classes, archives, directories or profiles; exit code 0: equal, 1: different, 2: wrong usage
 ///
@@ -43,7 +31,7 @@ pub(crate) struct Opts {
     #[arg(long)]
     raw: bool,
     /// What makes no difference
-    #[arg(long, value_name = "WHAT,..", value_delimiter = ',')]
+    #[arg(long, value_name = "WHAT,..", value_delimiter = ',', value_parser = words::<Ignored>())]
     ignore: Vec<Ignored>,
     /// Compare only the methods that fit PATTERN: `run`, `get*`, `<init>(int)`, `com.acme.Foo.run(int)`; in profiles `com.acme.**#run`
     #[arg(long, value_name = "PATTERN")]
@@ -62,21 +50,6 @@ pub(crate) struct Opts {
     markdown: bool,
     #[command(flatten)]
     profiles: profiles::Opts,
-}
-
-/// A part of a class that `--ignore` leaves out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Ignored {
-    /// Line numbers
-    Lines,
-    /// Stack map frames
-    Frames,
-    /// Local variable tables
-    Locals,
-    /// The constant pool and its numbering, even with --pool
-    Pool,
-    /// Line numbers, local variable tables, SourceFile, SourceDebugExtension
-    Debug,
 }
 
 /// Prints to standard output.
@@ -102,7 +75,22 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         return Err(usage("cannot compare a file with an archive or directory"));
     }
     let mut out = talk.results();
-    let outcome = compare(&opts, (before, &a), (after, &b), &mut out).and_then(|summary| {
+    let form = match (opts.markdown, opts.json, opts.stat) {
+        (true, ..) => Form::Markdown,
+        (_, true, _) => Form::Json,
+        (_, _, true) => Form::Stat,
+        _ => Form::Text,
+    };
+    let Opts { pool, raw, ignore, method, context, .. } = &opts;
+    let options = diff::Options {
+        pool: *pool,
+        raw: *raw,
+        ignore: ignore.clone(),
+        method: method.clone(),
+        context: *context,
+        form,
+    };
+    let outcome = compare(&options, (before, &a), (after, &b), &mut out).and_then(|summary| {
         out.flush()?;
         Ok(summary)
     });
@@ -125,257 +113,3 @@ impl Opts {
         }
     }
 }
-
-/// Entries by outcome.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-struct Summary {
-    /// Equal, or different only in what makes no difference.
-    equal: usize,
-    /// In both, with a difference.
-    different: usize,
-    /// Only in the first input.
-    removed: usize,
-    /// Only in the second input.
-    added: usize,
-}
-
-impl Summary {
-    fn is_equal(self) -> bool {
-        self.different + self.removed + self.added == 0
-    }
-}
-
-fn compare(
-    opts: &Opts,
-    before: (&str, &Input),
-    after: (&str, &Input),
-    out: &mut dyn Write,
-) -> Result<Summary> {
-    let ignored = |what| opts.ignore.contains(&what);
-    let debug = ignored(Ignored::Debug);
-    let options = PrintOptions {
-        pool: opts.pool && !ignored(Ignored::Pool),
-        raw: opts.raw,
-        lines: !debug && !ignored(Ignored::Lines),
-        locals: !debug && !ignored(Ignored::Locals),
-        frames: !ignored(Ignored::Frames),
-        source: !debug,
-        ..PrintOptions::canonical()
-    };
-    let chosen = opts.method.as_deref().map(Chosen::new).transpose()?;
-    let page = opts.markdown.then(|| Page::new([before.0, after.0]));
-    let mut report = Report { opts, options, chosen, page, out, summary: Summary::default() };
-    let names = (before.0, after.0);
-    match (before.1, after.1) {
-        (Input::Tree(before), Input::Tree(after)) => {
-            report.trees(names.0, before, names.1, after, 0)?;
-        }
-        (Input::File(before), Input::File(after)) => report.files(names.0, before, names.1, after)?,
-        _ => anyhow::bail!("cannot compare a file with an archive or directory"),
-    }
-    report.finish()
-}
-
-struct Report<'r> {
-    opts: &'r Opts,
-    options: PrintOptions,
-    /// The methods that are compared, if not all are.
-    chosen: Option<Chosen>,
-    /// What `--markdown` prints in the end.
-    page: Option<Page>,
-    out: &'r mut dyn Write,
-    summary: Summary,
-}
-
-impl Report<'_> {
-    /// All entries of both sides, by name.
-    fn trees(&mut self, left: &str, before: &Tree, right: &str, after: &Tree, depth: usize) -> Result<()> {
-        let mut pairs: BTreeMap<_, (Option<_>, Option<_>)> = BTreeMap::new();
-        for entry in before.entries() {
-            pairs.entry((&entry.name, entry.duplicate)).or_default().0 = Some(entry);
-        }
-        for entry in after.entries() {
-            pairs.entry((&entry.name, entry.duplicate)).or_default().1 = Some(entry);
-        }
-        for ((name, duplicate), pair) in pairs {
-            let mark = if duplicate > 0 { format!(" (duplicate {duplicate})") } else { String::new() };
-            let (first, second) = (join(left, before, name) + &mark, join(right, after, name) + &mark);
-            let (a, b) = match pair {
-                (Some(a), Some(b)) => (a, b),
-                (Some(a), None) => {
-                    self.summary.removed += 1;
-                    if let Some(page) = &mut self.page {
-                        page.only(Side::Before, &first, &before.read(a).with_context(|| left.to_owned())?);
-                        continue;
-                    }
-                    self.note("removed", &first, format_args!("only in {left}"))?;
-                    continue;
-                }
-                (None, b) => {
-                    self.summary.added += 1;
-                    if let (Some(page), Some(b)) = (&mut self.page, b) {
-                        page.only(Side::After, &second, &after.read(b).with_context(|| right.to_owned())?);
-                        continue;
-                    }
-                    self.note("added", &second, format_args!("only in {right}"))?;
-                    continue;
-                }
-            };
-            let bytes_a = before.read(a).with_context(|| left.to_owned())?;
-            let bytes_b = after.read(b).with_context(|| right.to_owned())?;
-            if bytes_a == bytes_b {
-                self.equal(&bytes_a);
-            } else if is_archive_name(name) && depth < MAX_NESTING {
-                match (Tree::of_archive(bytes_a), Tree::of_archive(bytes_b)) {
-                    (Ok(a), Ok(b)) => self.trees(&first, &a, &second, &b, depth + 1)?,
-                    _ => self.other(&first, None, "one of them is no readable archive")?,
-                }
-            } else {
-                self.files(&first, &bytes_a, &second, &bytes_b)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Two files have the same bytes.
-    fn equal(&mut self, bytes: &[u8]) {
-        self.summary.equal += 1;
-        if let Some(page) = &mut self.page {
-            page.equal(bytes.to_vec(), 0);
-        }
-        let Some(chosen) = &mut self.chosen else { return };
-        match ClassFile::parse(bytes) {
-            Ok(class) => {
-                let text = text::print_class(&class, &self.options);
-                text::sections(&text).for_each(|section| _ = chosen.fits(&class, &section));
-            }
-            // There may be classes inside.
-            Err(_) if bytes.starts_with(b"PK") => chosen.found = true,
-            Err(_) => {}
-        }
-    }
-
-    /// Two classes or two other files.
-    fn files(&mut self, left: &str, before: &[u8], right: &str, after: &[u8]) -> Result<()> {
-        if before == after {
-            self.equal(before);
-            return Ok(());
-        }
-        let (a, b) = match (ClassFile::parse(before), ClassFile::parse(after)) {
-            (Ok(a), Ok(b)) => (a, b),
-            (a, b) => {
-                let first = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-                let mut reason =
-                    format!("{} and {} bytes, first difference at {first:#x}", before.len(), after.len());
-                for (side, address, bytes) in [(a, left, before), (b, right, after)] {
-                    if let Err(error) = side
-                        && bytes.starts_with(&[0xca, 0xfe, 0xba, 0xbe])
-                    {
-                        reason.push_str(&format!("; {address}: {error}"));
-                    }
-                }
-                return self.other(left, Some(right), &reason);
-            }
-        };
-        let (old, new) = (text::print_class(&a, &self.options), text::print_class(&b, &self.options));
-        if old == new {
-            if self.options.raw && self.opts.method.is_none() && self.opts.ignore.is_empty() {
-                return self.other(left, Some(right), "the bytes differ, the printed text does not");
-            }
-            if old.trim_end().ends_with(text::CUT) {
-                return self.other(left, Some(right), "the bytes differ, the text is too long to compare");
-            }
-        }
-        let mut changes = text::changes(&old, &new, self.opts.context);
-        if let Some(chosen) = &mut self.chosen {
-            // Also what did not change is there.
-            for section in text::sections(&old) {
-                chosen.fits(&a, &section);
-            }
-            changes.retain(|change| chosen.fits(&b, &Section { title: &change.title, body: "" }));
-        }
-        if let Some(page) = &mut self.page {
-            page.both(&a, &b);
-        }
-        if changes.is_empty() {
-            self.summary.equal += 1;
-            return Ok(());
-        }
-        self.summary.different += 1;
-        if let Some(page) = &mut self.page {
-            page.changed(&b, changes);
-            return Ok(());
-        }
-        let added: usize = changes.iter().map(|change| change.added).sum();
-        let removed: usize = changes.iter().map(|change| change.removed).sum();
-        if self.opts.json {
-            let sections: Vec<_> = changes.iter().map(section_json).collect();
-            let line = json!({"status": "different", "before": left, "after": right, "added": added,
-                "removed": removed, "sections": sections});
-            writeln!(self.out, "{line}")?;
-        } else if self.opts.stat {
-            writeln!(self.out, "{left} | {} sections, +{added} -{removed}", changes.len())?;
-        } else {
-            writeln!(self.out, "--- {left}\n+++ {right}")?;
-            for change in &changes {
-                write!(self.out, "{}", change.hunks)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A difference that is not shown line by line.
-    fn other(&mut self, left: &str, right: Option<&str>, reason: &str) -> Result<()> {
-        self.summary.different += 1;
-        if let Some(page) = &mut self.page {
-            page.other(left, reason);
-            return Ok(());
-        }
-        match right {
-            Some(right) if !self.opts.json && !self.opts.stat => {
-                self.note("different", &format!("{left} and {right}"), format_args!("{reason}"))
-            }
-            _ => self.note("different", left, format_args!("{reason}")),
-        }
-    }
-
-    fn note(&mut self, status: &str, address: &str, reason: std::fmt::Arguments<'_>) -> Result<()> {
-        match self.opts.json {
-            true => {
-                let line = json!({"status": status, "entry": address, "reason": reason.to_string()});
-                writeln!(self.out, "{line}")?;
-            }
-            false => writeln!(self.out, "{status}: {address}: {reason}")?,
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<Summary> {
-        let Summary { equal, different, removed, added } = self.summary;
-        if let Some(page) = &self.page {
-            self.out.write_all(page.text().as_bytes())?;
-        } else if self.opts.json {
-            writeln!(self.out, "{}", json!({"summary": self.summary}))?;
-        } else if self.opts.stat {
-            writeln!(self.out, "{different} different, {removed} removed, {added} added, {equal} equal")?;
-        }
-        if let Some(warning) = self.chosen.and_then(Chosen::warning) {
-            anyhow::bail!("{warning}");
-        }
-        Ok(self.summary)
-    }
-}
-
-fn section_json(change: &SectionChange) -> serde_json::Value {
-    let kind = match change.kind {
-        ChangeKind::Added => "added",
-        ChangeKind::Removed => "removed",
-        ChangeKind::Changed => "changed",
-        ChangeKind::Reordered => "reordered",
-    };
-    json!({"title": change.title, "kind": kind, "added": change.added, "removed": change.removed,
-        "hunks": change.hunks})
-}
-
-#[cfg(test)]
-mod tests;

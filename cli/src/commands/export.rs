@@ -2,8 +2,7 @@
 
 mod coverage;
 
-use crate::io::exit::{Exit, usage};
-use crate::io::output::Outputs;
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use crate::options::formats::Export;
 use crate::options::labels::{self, Label};
@@ -15,6 +14,8 @@ use instrument_analysis::export::format::{Format, Recorded};
 use instrument_analysis::export::parquet::labels::Sources;
 use instrument_analysis::export::parquet::{self, Written};
 use instrument_analysis::session::{Error, Request};
+use instrument_artifacts::outputs::Outputs;
+use instrument_messages::{Listener, usage};
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;

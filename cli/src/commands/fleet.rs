@@ -6,12 +6,13 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::io::exit::{Exit, usage};
-use crate::io::output::Outputs;
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use crate::options::settings::words;
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_analysis::fleet::{self, Chosen, Summed};
+use instrument_artifacts::outputs::Outputs;
+use instrument_messages::{Listener, usage};
 use instrument_names::printable::printable;
 use instrument_names::word::words;
 

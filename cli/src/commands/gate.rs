@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::io::exit::{Exit, usage};
-use crate::io::output::Outputs;
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
 use instrument_analysis::gate::baseline::{MOST_CONTEXTS, moved_once};
@@ -16,6 +15,8 @@ use instrument_analysis::gate::print::{self, Format};
 use instrument_analysis::gate::unsettled::Unsettled;
 use instrument_analysis::gate::{Baseline, Run, check};
 use instrument_analysis::session::lookup::{self, Given};
+use instrument_artifacts::outputs::Outputs;
+use instrument_messages::{Listener, usage};
 use std::collections::{BTreeSet, HashSet};
 
 /// Runs from which it is seen what moves.

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::view::Print;
 use anyhow::Result;
@@ -12,6 +12,7 @@ use instrument_analysis::heap::query::Query;
 use instrument_analysis::heap::table::{By, Filter};
 use instrument_analysis::report::heap::{Section, View};
 use instrument_analysis::session::{Methods, ProfileFile, is_profile, not_a_profile};
+use instrument_messages::{Listener, usage};
 
 /// Rows that are printed for people unless --top says otherwise.
 const TOP: usize = 20;

@@ -1,9 +1,10 @@
 //! `instrument ids`: look up methods in an id map, be it a file or the one inside an instrumented archive or directory.
 
-use crate::io::exit::{Exit, usage};
-use crate::io::source::Tree;
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow, bail};
+use instrument_artifacts::source::Tree;
+use instrument_messages::{Listener, usage};
 use instrument_names::id_map::{ENTRY_NAME, Entry, IdMap, gz};
 use instrument_names::nearest::did_you_mean;
 use instrument_names::pattern::MethodQuery;

@@ -5,17 +5,18 @@
 //! 3. Let the copy make its archives of shared class data, and pass its start-up test ([`start`]).
 //! 4. Append new ids to the shared file, and rename the copy.
 
-use crate::io::exit::{Exit, usage};
-use crate::io::output::Outputs;
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use crate::io::words::number;
 use crate::options::settings::words_but;
-use crate::rewriting::id_file::IdFile;
-use crate::rewriting::jdk::image::{self, Wanted};
-use crate::rewriting::jdk::{home, open_image, start};
 use anyhow::{Context, Result};
+use instrument_artifacts::id_file::IdFile;
+use instrument_artifacts::jdk::image::{self, Wanted};
+use instrument_artifacts::jdk::{home, open_image, start};
+use instrument_artifacts::outputs::Outputs;
 use instrument_control::word::{LibraryCalls, Transform};
 use instrument_control::{RECORDING_JDK, selection};
+use instrument_messages::number;
+use instrument_messages::{Listener, usage};
 use instrument_names::id_map::IdMap;
 use instrument_rewriter::account;
 use instrument_rewriter::filter::Filter;

@@ -1,11 +1,12 @@
 //! `instrument jdk-patch`: the JDK's classes for remote calls, rewritten, for programs that run without the native agent.
 
-use crate::io::exit::{Exit, usage};
-use crate::io::output::Outputs;
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use crate::rewriting::jdk::Jdk;
-use crate::rewriting::runtime;
 use anyhow::{Context, Result};
+use instrument_artifacts::jdk::Jdk;
+use instrument_artifacts::outputs::Outputs;
+use instrument_artifacts::runtime;
+use instrument_messages::{Listener, usage};
 use instrument_rewriter::archive::{self, NewEntry};
 use instrument_rewriter::transform::rmi;
 use serde_json::json;

@@ -3,6 +3,7 @@
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
+use instrument_messages::Listener;
 use std::io::Write;
 use std::path::PathBuf;
 

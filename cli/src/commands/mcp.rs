@@ -28,6 +28,7 @@ use std::path::PathBuf;
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::Result;
+use instrument_messages::Listener;
 
 /// Answer questions of assistants about profiles, over the Model Context Protocol on standard input and output
 ///

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::formats::Export;
 use crate::options::labels::{self, Label};
@@ -24,6 +24,7 @@ use instrument_analysis::report::merged::{MatchedCalls, Report};
 use instrument_analysis::report::{self, remote};
 use instrument_analysis::session::{Error, Methods, Request};
 use instrument_analysis::thread_time::ThreadTime;
+use instrument_messages::usage;
 
 /// Merge profiles of programs that call each other by RMI: one execution tree over all of them
 ///

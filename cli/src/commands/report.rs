@@ -5,7 +5,7 @@
 
 use std::io::{BufWriter, Write};
 
-use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::session;
 use crate::options::settings::words;
@@ -14,6 +14,7 @@ use anyhow::Result;
 use instrument_analysis::report::counts::{self, Sort};
 use instrument_analysis::report::summary::Summary;
 use instrument_analysis::session::{Methods, ProfileFile, Session};
+use instrument_messages::{Listener, usage};
 
 /// Summarise profiles: which program, how long, where the time went, and whether the counts balance
 ///

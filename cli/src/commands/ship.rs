@@ -18,8 +18,9 @@ use instrument_analysis::session::file::maps;
 use instrument_analysis::text::quantity;
 use walkdir::WalkDir;
 
-use crate::io::exit::{Exit, usage};
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
+use instrument_messages::{Listener, usage};
 use source::State;
 use store::{Content, Failure, Put, Store};
 

@@ -13,12 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::io::exit::{Exit, usage};
+use crate::io::exit::Exit;
 use crate::io::recorded;
 use crate::io::talk::Color;
 use anyhow::{Context, Result};
 use instrument_analysis::moment::Moment;
 use instrument_analysis::session::{Request, Session};
+use instrument_messages::usage;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use state::{Sort, State};

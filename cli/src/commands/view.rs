@@ -6,8 +6,7 @@ mod server;
 
 use std::path::{Path, PathBuf};
 
-use crate::io::exit::{Exit, usage, with_warnings};
-use crate::io::output::Outputs;
+use crate::io::exit::{Exit, with_warnings};
 use crate::io::recorded;
 use crate::io::talk::Talk;
 use crate::options::session;
@@ -20,6 +19,8 @@ use instrument_analysis::report::summary::Summary;
 use instrument_analysis::report::text::quantity;
 use instrument_analysis::session::{Request, Session};
 use instrument_analysis::timeline::{Room, Timeline};
+use instrument_artifacts::outputs::Outputs;
+use instrument_messages::{Listener, usage};
 
 /// Contexts that a page shows: a million of them is a file of about 8 MiB.
 pub(crate) const CONTEXTS: usize = 1_000_000;

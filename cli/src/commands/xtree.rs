@@ -1,6 +1,6 @@
 //! `instrument xtree`: see `instrument_analysis::report::xtree`.
 
-use crate::io::exit::{Exit, usage};
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use crate::options::view;
 use anyhow::Result;
@@ -10,6 +10,7 @@ use instrument_analysis::report::fold::Fold;
 use instrument_analysis::report::{Options, Select, xtree};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Session};
+use instrument_messages::usage;
 
 /// Print every context of every method, as a tree: who called whom, and what that consumed
 ///

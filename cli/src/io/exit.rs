@@ -2,7 +2,7 @@
 
 use crate::io::talk::Talk;
 use instrument_analysis::{report, session};
-use std::fmt;
+use instrument_messages::{Listener, UsageError};
 use std::io;
 use std::process::ExitCode;
 
@@ -29,23 +29,6 @@ pub(crate) enum Exit {
     /// As the program ended that was run.
     #[cfg(unix)]
     Program(u8),
-}
-
-/// An error that is the user's request and not the world's state: exit code 2.
-#[derive(Debug)]
-pub(crate) struct UsageError(String);
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}
-
-/// A [`UsageError`] as anyhow's error.
-pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(UsageError(message.into()))
 }
 
 /// Prints the error, if any, and gives the exit code. Where the reader of our output has gone we end silently, as other Unix tools do.

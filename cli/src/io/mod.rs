@@ -10,11 +10,8 @@ pub(crate) mod exit;
 pub(crate) mod jvm;
 #[cfg(target_os = "linux")]
 pub(crate) mod local_socket;
-pub(crate) mod output;
 #[cfg(unix)]
 pub(crate) mod process_stat;
 pub(crate) mod progress;
 pub(crate) mod recorded;
-pub(crate) mod source;
 pub(crate) mod talk;
-pub(crate) mod words;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::io::exit::usage;
 use anyhow::Result;
 use instrument_analysis::session::is_profile;
+use instrument_messages::usage;
 
 /// A file as it is; of the id of a process the profile that it writes: the one that it has mapped.
 ///

@@ -1,6 +1,7 @@
 //! Talk to people: everything that is not a result goes to stderr through here, as loud as asked for.
 
 use instrument_analysis::session::Message;
+use instrument_messages::Listener;
 use instrument_names::printable::printable_lines;
 use std::fmt;
 use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
@@ -120,41 +121,12 @@ impl Talk {
         self.quiet
     }
 
-    /// Whether details are wanted.
-    pub(crate) fn is_verbose(&self) -> bool {
-        self.verbose
-    }
-
     /// Where results go whose main part is the exit code: with `--quiet` nowhere, else to standard output.
     pub(crate) fn results(&self) -> Box<dyn Write> {
         if self.quiet {
             Box::new(std::io::sink())
         } else {
             Box::new(BufWriter::new(std::io::stdout().lock()))
-        }
-    }
-
-    /// Why a run failed; always said.
-    pub(crate) fn error(&self, message: fmt::Arguments<'_>) {
-        self.say("error", "31", message);
-    }
-
-    /// Something that the user should look at.
-    pub(crate) fn warn(&self, message: fmt::Arguments<'_>) {
-        if !self.quiet {
-            self.say("warning", "33", message);
-        }
-    }
-
-    /// What a result means, where it does not say so itself; not even `--quiet` leaves it out.
-    pub(crate) fn caution(&self, message: fmt::Arguments<'_>) {
-        self.say("warning", "33", message);
-    }
-
-    /// What was done.
-    pub(crate) fn note(&self, message: fmt::Arguments<'_>) {
-        if !self.quiet {
-            self.line("", message);
         }
     }
 
@@ -166,13 +138,6 @@ impl Talk {
             } else {
                 self.note(format_args!("{text}"));
             }
-        }
-    }
-
-    /// What only `--verbose` wants to know.
-    pub(crate) fn detail(&self, message: fmt::Arguments<'_>) {
-        if self.verbose {
-            self.line("", message);
         }
     }
 
@@ -190,5 +155,39 @@ impl Talk {
         let message = message.to_string();
         let message = printable_lines(&message);
         let _ = stderr().lock().write_fmt(format_args!("{start}{message}\n"));
+    }
+}
+
+impl Listener for Talk {
+    fn error(&self, message: fmt::Arguments<'_>) {
+        self.say("error", "31", message);
+    }
+
+    fn warn(&self, message: fmt::Arguments<'_>) {
+        if !self.quiet {
+            self.say("warning", "33", message);
+        }
+    }
+
+    /// Not even `--quiet` leaves it out.
+    fn caution(&self, message: fmt::Arguments<'_>) {
+        self.say("warning", "33", message);
+    }
+
+    fn note(&self, message: fmt::Arguments<'_>) {
+        if !self.quiet {
+            self.line("", message);
+        }
+    }
+
+    /// Said with `--verbose` only.
+    fn detail(&self, message: fmt::Arguments<'_>) {
+        if self.verbose {
+            self.line("", message);
+        }
+    }
+
+    fn wants_details(&self) -> bool {
+        self.verbose
     }
 }

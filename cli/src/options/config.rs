@@ -27,78 +27,18 @@
 //! A file that is found in the working directory, not named by `--config`, may be a stranger's: it came with the sources. It is named on
 //! standard error, its paths must not lead out of its directory, and it cannot have signatures removed.
 
-use crate::io::exit::usage;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
+use instrument_artifacts::settings::{LargeMethods, Level, Runtime};
 use instrument_control::place::place;
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
+use instrument_messages::{Listener, usage};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
-use instrument_rewriter::rewrite;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use toml::Spanned;
-
-/// How the output finds the runtime classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Runtime {
-    /// They are put into the output.
-    Embed,
-    /// The user adds them to the class path.
-    Classpath,
-    /// Nobody adds them here; an agent or the user's own classes are expected at run time.
-    None,
-}
-
-/// How hard archives are compressed, in the terms of libdeflate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
-#[serde(try_from = "u8")]
-pub(crate) struct Level(u8);
-
-impl Level {
-    pub(crate) const RANGE: &str = "a level of compression is 1 to 12";
-
-    /// The number.
-    pub(crate) fn get(self) -> u8 {
-        self.0
-    }
-}
-
-impl TryFrom<u8> for Level {
-    type Error = String;
-
-    fn try_from(number: u8) -> Result<Level, String> {
-        if (1..=12).contains(&number) { Ok(Level(number)) } else { Err(Level::RANGE.to_owned()) }
-    }
-}
-
-impl Default for Level {
-    /// That of `jar` and of zlib.
-    fn default() -> Level {
-        Level(6)
-    }
-}
-
-/// What becomes of methods that have no room for what is inserted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum LargeMethods {
-    /// They stay as they are, and are named with their reason.
-    Leave,
-    /// A wrapper with what is inserted takes their place, and their code moves into a private method.
-    Wrap,
-}
-
-impl From<LargeMethods> for rewrite::LargeMethods {
-    fn from(large_methods: LargeMethods) -> Self {
-        match large_methods {
-            LargeMethods::Leave => Self::Leave,
-            LargeMethods::Wrap => Self::Wrap,
-        }
-    }
-}
 
 /// The file that is read when it is there and no other is named.
 pub(crate) const DEFAULT: &str = "instrument.toml";

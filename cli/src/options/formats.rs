@@ -1,10 +1,11 @@
 //! The formats of other tools as options of `export` and `merge --format`, and where the file goes.
 
-use crate::io::exit::{Exit, usage};
-use crate::io::output::Outputs;
+use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::export::format::{ExportRequest, Exportable, Format, write_tau};
+use instrument_artifacts::outputs::Outputs;
+use instrument_messages::{Listener, usage};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, IsTerminal, Write};
 
-use crate::io::exit::{Exit, usage, with_warnings};
+use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::session;
 use anyhow::Result;
@@ -14,6 +14,7 @@ use instrument_analysis::report::{self, Format, Options, Show};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Session};
 use instrument_analysis::{Arcflow, Kind};
+use instrument_messages::{Listener, usage};
 
 /// Violations that are printed.
 const VIOLATIONS: usize = 20;

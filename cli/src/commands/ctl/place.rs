@@ -26,7 +26,7 @@ pub(super) fn connect(target: &str) -> Result<UnixStream> {
         return connect_to(target, SOON).with_context(|| target.to_owned());
     }
     let pid: u32 = target.parse().map_err(|_| {
-        crate::io::exit::usage(format!("{target}: neither a process id nor the path of a socket"))
+        instrument_messages::usage(format!("{target}: neither a process id nor the path of a socket"))
     })?;
     let process = PathBuf::from(format!("/proc/{pid}"));
     let uid = fs::metadata(&process).map_err(|_| anyhow!("there is no process {pid}"))?.uid();

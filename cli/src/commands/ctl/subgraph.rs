@@ -2,6 +2,7 @@
 
 use crate::io::talk::Talk;
 use instrument_control::answer::Subgraph;
+use instrument_messages::Listener;
 use instrument_names::printable::printable;
 
 /// The most methods that are named.

@@ -5,8 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::commands::view;
-use crate::io::exit::{Exit, usage, with_warnings};
-use crate::io::source::is_archive_name;
+use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::session;
 use crate::options::view::{Print, Sort};
@@ -16,6 +15,8 @@ use instrument_analysis::report::{self, Format};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Request, is_profile};
 use instrument_analysis::{Arcflow, Kind};
+use instrument_artifacts::source::is_archive_name;
+use instrument_messages::{Listener, usage};
 
 /// Methods and contexts that are printed unless --top says otherwise.
 const TOP: usize = 20;

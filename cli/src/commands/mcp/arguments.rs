@@ -3,8 +3,8 @@
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use crate::io::exit::usage;
 use crate::options::command_line::meant_among;
+use instrument_messages::usage;
 
 /// Letters of a text.
 const LONGEST: usize = 1000;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use instrument_names::nearest::did_you_mean;
 use instrument_names::printable::printable;
 
-use crate::io::exit::usage;
+use instrument_messages::usage;
 
 /// Files that an error names.
 const NAMED: usize = 10;

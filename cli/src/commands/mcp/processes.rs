@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::answer::Asked;
 use super::question::{Question, WIDTH, Words, check, number, operands, resource, rows};
 use crate::commands::diff::profiles::{check_comparable, run_of};
-use crate::io::exit::usage;
 use crate::options::view::{self, Print};
+use instrument_messages::usage;
 
 /// What changed between the runs of two sides.
 pub(super) fn difference(question: &Question<'_>) -> Result<Value> {

@@ -21,8 +21,8 @@ use super::arguments::Given;
 use super::files::Files;
 use crate::commands::report::is_of_counts;
 use crate::commands::xtree::{calls_of, within};
-use crate::io::exit::usage;
 use crate::options::view::{self, Print, Sort};
+use instrument_messages::usage;
 
 /// Rows unless asked for otherwise.
 pub(super) const ROWS: usize = 20;

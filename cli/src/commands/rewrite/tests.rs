@@ -1,8 +1,13 @@
 use super::*;
 use crate::{Cli, Command};
 use clap::Parser;
+use instrument_artifacts::engine::Sink;
+use instrument_artifacts::unit::Unit;
+use instrument_names::id_map::IdMap;
 use instrument_names::id_map::MethodInfo;
 use instrument_rewriter::account::{ClassRecord, MethodRecord, Outcome};
+use std::fs;
+use std::path::Path;
 
 /// Appends a byte to every file, gives every file one id, and skips a method.
 fn fake(units: &[Unit], _: &Settings, ids: &mut IdMap, sink: &mut dyn Sink) -> Result<Tally> {

@@ -2,13 +2,14 @@
 
 use crate::commands::run::recording;
 use crate::io::agent_library;
-use crate::io::exit::usage;
 use crate::io::talk::Talk;
 use crate::options::labels::{self, Label};
-use crate::options::settings::{self, LargeMethods, Settings};
+use crate::options::settings;
 use anyhow::Result;
+use instrument_artifacts::settings::{LargeMethods, Settings};
 use instrument_control::keys;
 use instrument_control::word::{LibraryCalls, Record, Transform};
+use instrument_messages::usage;
 use instrument_names::word::Word;
 use std::path::{Path, PathBuf};
 
@@ -66,7 +67,7 @@ impl Opts {
         environment: impl Fn(&str) -> Option<String>,
         talk: &Talk,
     ) -> Result<Agent> {
-        let settings = Settings::resolve(self.settings, has_probes, talk)?;
+        let settings = settings::resolve(self.settings, has_probes, talk)?;
         if !settings.subclasses_of.is_empty() {
             return Err(usage(
                 "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",

@@ -13,6 +13,7 @@ use anyhow::Result;
 use instrument_analysis::advice::{Advice, Spent};
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::session::{Request, Session};
+use instrument_messages::Listener;
 use instrument_names::printable::printable;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -9,7 +9,7 @@
 //! | `@file`, `JDK_JAVA_OPTIONS` | more options |
 
 use crate::io::jvm::WITH_VALUE;
-use crate::io::source::Input;
+use instrument_artifacts::source::Input;
 use instrument_names::printable::printable;
 use instrument_rewriter::archive;
 use std::collections::HashSet;
@@ -232,7 +232,7 @@ pub(crate) fn readable(paths: &[PathBuf]) -> (Vec<String>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::source::samples::archive as zipped;
+    use instrument_artifacts::source::samples::archive as zipped;
 
     fn given(words: &[&str]) -> Given {
         let mut given = Given::default();

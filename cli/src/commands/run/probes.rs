@@ -2,13 +2,13 @@
 
 use crate::commands::run::agent::Agent;
 use crate::commands::run::class_path::{self, jdk_of, of_java};
-use crate::commands::verify::class_path::{jdk_on_path, open_jdk};
-use crate::io::exit::usage;
 use crate::io::talk::Talk;
-use crate::rewriting::probes::{Probes, Subject};
 use anyhow::{Context, Result};
+use instrument_artifacts::class_path::{jdk_on_path, open_jdk};
+use instrument_artifacts::probes::{Probes, Subject};
 use instrument_control::run::{Line, RuleOutcome};
 use instrument_control::word::Record;
+use instrument_messages::{Listener, usage};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;

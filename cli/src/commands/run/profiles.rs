@@ -7,12 +7,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::io::exit::usage;
 use anyhow::{Context, Result};
 use instrument_analysis::session::file::maps;
 use instrument_analysis::session::lookup::{Given, nothing_fits};
 use instrument_analysis::session::names::Names;
 use instrument_control::run::Line;
+use instrument_messages::usage;
 use instrument_names::snapshot::of_reset;
 use instrument_trace::{Head, Profile};
 

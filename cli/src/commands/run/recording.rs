@@ -1,10 +1,11 @@
 //! What `instrument run` records beside calls: options that only the agent has.
 
-use crate::io::exit::usage;
-use crate::options::settings::{Settings, words};
+use crate::options::settings::words;
 use anyhow::Result;
+use instrument_artifacts::settings::Settings;
 use instrument_control::keys;
 use instrument_control::word::{Burst, Clock, Heap, Owners, Record, Timing, Transform};
+use instrument_messages::usage;
 use instrument_names::types::ObjectPatterns;
 use instrument_names::word::Word;
 use instrument_rewriter::filter::Filter;

@@ -1,9 +1,9 @@
 //! `instrument run --report`: a report of the profile, as if its command had been typed when the program had ended.
 
-use crate::io::exit::usage;
 use crate::io::talk::{COLOR, Talk};
 use crate::options::command_line;
 use anyhow::{Context, Result};
+use instrument_messages::usage;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};

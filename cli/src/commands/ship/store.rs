@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 use tempfile::Builder;
 
-use crate::io::exit::usage;
+use instrument_messages::usage;
 
 /// The end of a name under which bytes are written.
 const PART: &str = ".part";

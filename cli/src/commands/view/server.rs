@@ -12,7 +12,6 @@ use std::time::SystemTime;
 
 use super::Opts;
 use super::moments::Moments;
-use crate::commands::dump;
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
@@ -22,6 +21,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use instrument_analysis::session::Session;
 use instrument_analysis::timeline::{Question, Timeline};
+use instrument_artifacts::dump;
+use instrument_messages::Listener;
 use percent_encoding::percent_decode_str;
 
 /// Bytes of the code of a method that a page gets at most.

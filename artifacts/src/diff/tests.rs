@@ -1,0 +1,128 @@
+//! Tests of `diff` of classes.
+
+use super::*;
+use crate::source::samples::{OLD, SEED, archive};
+
+/// Compares two archives, with some options changed.
+fn diff(
+    before: &[(&str, &[u8])],
+    after: &[(&str, &[u8])],
+    change: impl Fn(&mut Options),
+) -> (Summary, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = ["a.jar", "b.jar"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
+    std::fs::write(&paths[0], archive(before)).unwrap();
+    std::fs::write(&paths[1], archive(after)).unwrap();
+    let mut options =
+        Options { pool: false, raw: false, ignore: Vec::new(), method: None, context: 3, form: Form::Text };
+    change(&mut options);
+    let mut out = Vec::new();
+    let (before, after) = (Input::open(&paths[0]).unwrap(), Input::open(&paths[1]).unwrap());
+    let summary = compare(&options, (&paths[0], &before), (&paths[1], &after), &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    (summary, text.replace(&format!("{}/", directory.path().display()), ""))
+}
+
+/// The small class with `bipush 30000` of its loop changed to another number.
+fn changed() -> Vec<u8> {
+    let mut class = OLD.to_vec();
+    let at = class.windows(2).position(|pair| pair == 30_000i16.to_be_bytes()).unwrap();
+    class[at..at + 2].copy_from_slice(&77i16.to_be_bytes());
+    class
+}
+
+/// The class with another first line number, which no instruction shows.
+fn renumbered() -> Vec<u8> {
+    let class = ClassFile::parse(SEED).unwrap();
+    let method = class.methods().next().unwrap().unwrap();
+    let code = method.code(&class.pool).unwrap().unwrap();
+    let lines = instrument_rewriter::class_file::member::find_attribute(
+        code.attributes,
+        &class.pool,
+        b"LineNumberTable",
+    );
+    // Inside a Code attribute, offsets count from its content.
+    let at = code.offset + 6 + lines.unwrap().unwrap().info_offset() + 4;
+    let mut changed = SEED.to_vec();
+    changed[at] ^= 1;
+    changed
+}
+
+#[test]
+fn equal_archives_in_another_order() {
+    let (seed, old) = (("Seed.class", SEED), ("Old.class", OLD));
+    let (summary, text) = diff(&[seed, old], &[old, seed], |_| ());
+    assert_eq!((summary, text.as_str()), (Summary { equal: 2, ..Summary::default() }, ""));
+    assert!(summary.is_equal());
+}
+
+#[test]
+fn shows_what_changed_in_a_nested_archive() {
+    let inner = [archive(&[("Old.class", OLD)]), archive(&[("Old.class", &changed())])];
+    let (summary, text) =
+        diff(&[("lib/x.jar", &inner[0])], &[("lib/x.jar", &inner[1])], |options| options.context = 0);
+    assert_eq!(summary, Summary { different: 1, ..Summary::default() });
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines[0], "--- a.jar!lib/x.jar!Old.class");
+    assert_eq!(lines[1], "+++ b.jar!lib/x.jar!Old.class");
+    assert!(lines[2].ends_with("@@ method wide:(I)I"), "{text}");
+    assert_eq!(lines[3].trim_start_matches(['-', ' ']), "wide iinc 7 30000");
+    assert_eq!(lines[4].trim_start_matches(['+', ' ']), "wide iinc 7 77");
+    assert_eq!(lines.len(), 5);
+}
+
+#[test]
+fn entries_of_one_side_and_other_files() {
+    let before: [(&str, &[u8]); 3] = [("a", b"1"), ("b", b"1"), ("Old.class", OLD)];
+    let after: [(&str, &[u8]); 4] = [("b", b"2"), ("c", b"1"), ("Old.class", OLD), ("Old.class", SEED)];
+    let (summary, text) = diff(&before, &after, |_| ());
+    assert_eq!(summary, Summary { equal: 1, different: 1, removed: 1, added: 2 });
+    let expected = "added: b.jar!Old.class (duplicate 1): only in b.jar\n\
+        removed: a.jar!a: only in a.jar\n\
+        different: a.jar!b and b.jar!b: 1 and 1 bytes, first difference at 0x0\n\
+        added: b.jar!c: only in b.jar\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn ignores_what_options_name() {
+    let other = renumbered();
+    let entries: [&[(&str, &[u8])]; 2] = [&[("Seed.class", SEED)], &[("Seed.class", &other)]];
+    let different = |ignore: &[Ignored], raw: bool, method: Option<&str>| {
+        let change = |options: &mut Options| {
+            options.ignore = ignore.to_vec();
+            options.raw = raw;
+            options.method = method.map(str::to_owned);
+        };
+        diff(entries[0], entries[1], change).0.different
+    };
+    assert_eq!(different(&[], false, None), 1);
+    assert_eq!(different(&[Ignored::Frames, Ignored::Locals], false, None), 1);
+    assert_eq!(different(&[Ignored::Lines], false, None), 0);
+    assert_eq!(different(&[Ignored::Debug], false, None), 0);
+    assert_eq!(different(&[Ignored::Debug], true, None), 0);
+    assert_eq!(different(&[], false, Some("<init>")), 1);
+    assert_eq!(different(&[], false, Some("run")), 0);
+}
+
+#[test]
+fn counts_and_json() {
+    let other = changed();
+    let diff = |form| diff(&[("Old.class", OLD)], &[("Old.class", &other)], |options| options.form = form).1;
+    let text = diff(Form::Stat);
+    assert_eq!(text, "a.jar!Old.class | 1 sections, +1 -1\n1 different, 0 removed, 0 added, 0 equal\n");
+    let text = diff(Form::Json);
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["status"], "different");
+    assert_eq!(lines[0]["sections"][0]["title"], "method wide:(I)I");
+    assert_eq!(lines[1]["summary"]["different"], 1);
+}
+
+#[test]
+fn a_class_that_cannot_be_parsed_is_compared_by_its_bytes() {
+    let (summary, text) = diff(&[("A.class", OLD)], &[("A.class", &OLD[..200])], |_| ());
+    assert_eq!(summary.different, 1);
+    assert!(text.contains("455 and 200 bytes, first difference at 0xc8"), "{text}");
+    assert!(text.contains("b.jar!A.class: class file is truncated at offset"), "{text}");
+}
