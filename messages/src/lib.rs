@@ -9,7 +9,7 @@
 use std::fmt;
 
 /// Who takes what is said while something is done.
-pub trait Listener {
+pub trait Listener: Sync {
     /// Why something failed; always said.
     fn error(&self, message: fmt::Arguments<'_>);
 

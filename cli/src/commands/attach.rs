@@ -1,28 +1,26 @@
 //! `instrument attach PID`: brings the agent into a program that runs, and records it from then on.
 //!
-//! 1. Resolve the settings as `run` does, find the process, and put the library where that can read it ([`hand_over`]).
-//! 2. Write the options into a file there, and have the virtual machine load the library ([`crate::io::attach`]).
+//! 1. Resolve the settings as `run` does, find the process, and put the library where that can read it ([`instrument_processes::hand_over`]).
+//! 2. Write the options into a file there, and have the virtual machine load the library ([`instrument_processes::attach`]).
 //! 3. Read the agent's answer from that file: where the profile is, or why there is none.
 //!
 //!    A program that is armed has the library: instead of 2 and 3 it is asked, as `ctl PID start` does.
 //! 4. With `--for`, `--calls`, `--top` or `--view`: wait until the time is over or the user has seen enough, end the recording as `ctl PID stop` does, and
 //!    print the report that was asked for.
 
-mod hand_over;
-mod until;
-
-use crate::commands::ctl;
 use crate::commands::run::agent;
-use crate::commands::run::budget::{Budget, Watched};
-use crate::commands::run::profiles::unmatched as nothing_fitted;
 use crate::commands::run::report::Report;
 use crate::commands::top;
 use crate::io::exit::{Exit, with_warnings};
-use crate::io::jvm::{self, Kind};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
-use hand_over::HandOver;
 use instrument_messages::{Listener, usage};
+use instrument_processes::budget::{Budget, Watched};
+use instrument_processes::ctl;
+use instrument_processes::hand_over::HandOver;
+use instrument_processes::jvm::{self, Kind};
+use instrument_processes::profiles::unmatched as nothing_fitted;
+use instrument_processes::until::{Recording, Until};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
 use std::num::NonZeroU64;
@@ -31,7 +29,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
-use until::{Recording, Until};
 
 /// Record a program that runs already
 ///

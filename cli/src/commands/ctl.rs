@@ -1,26 +1,17 @@
 //! `instrument ctl PID REQUEST`: asks a program that runs with the agent, over its private socket.
 //!
-//! The protocol is on the page of [`instrument_control::ctl`]. Here: which process is meant and where its socket is ([`place`]), one
-//! request with its deadline ([`ask`]), and answers as text for people ([`text`]) or as they came (`--json`).
+//! Answers are printed as text for people, or as they came (`--json`).
 
-mod ask;
-mod place;
-pub(crate) mod subgraph;
-mod text;
-
-use crate::commands::run::profiles::unmatched as nothing_fitted;
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result, anyhow};
-use ask::{LATER, SOON, ask};
-use instrument_control::answer::{self, Answer, Selected, Status, read};
+use instrument_control::answer::{self, Answer, Selected};
 use instrument_control::ctl;
 use instrument_messages::{Listener, usage};
-use serde::Serialize;
-use std::io::{BufWriter, ErrorKind, Write};
+use instrument_processes::ctl::{answer_of, programs, subgraph, text};
+use instrument_processes::profiles::unmatched as nothing_fitted;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 /// Ask a running program: threads, monitors, classes, objects; heap dump, pause, resume, snapshot
 ///
@@ -151,23 +142,6 @@ enum Request {
     Gc,
 }
 
-/// A program of the list: its status, or why it does not answer.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Program {
-    Answers(Box<Status>),
-    Silent { pid: Option<u32>, error: String },
-}
-
-impl Program {
-    fn pid(&self) -> Option<u32> {
-        match self {
-            Program::Answers(status) => Some(status.pid),
-            Program::Silent { pid, .. } => *pid,
-        }
-    }
-}
-
 impl Request {
     /// As it is sent.
     fn sent(&self) -> Result<ctl::Request> {
@@ -208,11 +182,6 @@ impl Request {
             Request::Gc => ctl::Request::Gc {},
         })
     }
-
-    /// The longest time that the answer may take.
-    fn limit(&self) -> Duration {
-        if matches!(self, Request::Status) { SOON } else { LATER }
-    }
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
@@ -225,10 +194,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         (Some(target), request) => {
             let request = request.as_ref().unwrap_or(&Request::Status);
             let sent = request.sent()?;
-            let stream = place::connect(target)?;
-            let mut answer = ask(stream, &sent, request.limit())
-                .and_then(|answer| Answer::of(&sent, answer).map_err(|reason| anyhow!("{reason}")))
-                .with_context(|| format!("process {target}"))?;
+            let mut answer = answer_of(target, &sent)?;
             if let (Request::Classes { top: Some(top), .. }, Answer::Classes(found)) = (request, &mut answer)
             {
                 found.classes.truncate(*top);
@@ -267,87 +233,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     Ok(done)
 }
 
-/// Ends the recording of a process, given as `ctl` takes it, and says what became of its classes.
-///
-/// # Errors
-/// It does not answer, or refuses.
-pub(crate) fn stop(target: &str) -> Result<Stopped> {
-    let answer = of(target, &ctl::Request::Stop {})?;
-    let answer: answer::Stopped = read(answer).map_err(|reason| anyhow!("process {target}: {reason}"))?;
-    Ok(Stopped { said: text::stopped(&answer), unmatched: answer.unmatched })
-}
-
-/// Excludes methods of a process from its recording.
-///
-/// # Errors
-/// It does not answer, or refuses.
-pub(crate) fn exclude(target: &str, methods: Vec<String>) -> Result<Selected> {
-    read(of(target, &ctl::Request::Exclude { methods })?).map_err(|reason| anyhow!("{reason}"))
-}
-
-/// Where the profile of a process is; none: it was not begun.
-///
-/// # Errors
-/// It does not answer, or refuses.
-pub(crate) fn profile(target: &str) -> Result<Option<PathBuf>> {
-    let status: Status = read(of(target, &ctl::Request::Status {})?).map_err(|reason| anyhow!("{reason}"))?;
-    Ok(status.profile.map(PathBuf::from))
-}
-
-/// The answer of a process to a request.
-fn of(target: &str, request: &ctl::Request) -> Result<serde_json::Value> {
-    ask(place::connect(target)?, request, LATER).with_context(|| format!("process {target}"))
-}
-
-/// Whether a process, given as `ctl` takes it, is armed. One that cannot be asked is not.
-pub(crate) fn is_armed(target: &str) -> bool {
-    let answer = place::connect(target).and_then(|stream| ask(stream, &ctl::Request::Status {}, SOON));
-    answer.is_ok_and(|answer| read::<Status>(answer).is_ok_and(|status| status.armed))
-}
-
-/// Begins a recording of a process that is armed, given as `ctl` takes it, with these options of the agent. The answer may take so long.
-///
-/// # Errors
-/// It does not answer, or refuses.
-pub(crate) fn start(target: &str, options: &str, limit: Duration) -> Result<answer::Attached> {
-    let request = ctl::Request::Start { options: Some(options.to_owned()) };
-    let answer = place::connect(target).and_then(|stream| ask(stream, &request, limit))?;
-    read(answer).map_err(|reason| anyhow!("{reason}"))
-}
-
-/// What came of a recording that was ended.
-pub(crate) struct Stopped {
-    /// In a sentence.
-    pub(crate) said: String,
-    /// Patterns that nothing fitted, each with its option.
-    pub(crate) unmatched: Vec<(String, String)>,
-}
-
-/// The programs of this user that can be asked, each with its status or, if it does not answer, with the reason. All are asked at the same
-/// time.
+/// The programs of this user that can be asked, each with its status or, if it does not answer, with the reason.
 fn list(json: bool, out: &mut dyn Write, talk: &Talk) -> Result<Exit> {
-    let request = ctl::Request::Status {};
-    let status = |path: &Path| {
-        let answer = match place::open(path) {
-            Ok(stream) => ask(stream, &request, SOON),
-            Err(error) if error.kind() == ErrorKind::TimedOut => Err(place::no_answer(path)),
-            Err(error) => {
-                talk.detail(format_args!("{}: {error}", path.display()));
-                return None;
-            }
-        };
-        let status = answer.and_then(|answer| read::<Status>(answer).map_err(|reason| anyhow!("{reason}")));
-        Some(match status {
-            Ok(status) => Program::Answers(Box::new(status)),
-            Err(error) => Program::Silent { pid: ctl::process_of(path), error: format!("{error:#}") },
-        })
-    };
-    let sockets = place::sockets();
-    let mut programs: Vec<Program> = thread::scope(|scope| {
-        let asked: Vec<_> = sockets.iter().map(|path| scope.spawn(|| status(path))).collect();
-        asked.into_iter().filter_map(|asked| asked.join().ok().flatten()).collect()
-    });
-    programs.sort_by_key(Program::pid);
+    let programs = programs(talk);
     if json {
         let programs = answer::known(&programs).map_err(|reason| anyhow!("{reason}"))?;
         serde_json::to_writer_pretty(&mut *out, &programs)?;

@@ -7,35 +7,27 @@
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 pub(crate) mod agent;
-pub(crate) mod budget;
-pub(crate) mod class_path;
-pub(crate) mod probes;
-pub(crate) mod profiles;
 pub(crate) mod recording;
 pub(crate) mod report;
 
-use crate::commands::run::budget::{Budget, Watched};
-use crate::commands::run::probes::RunProbes;
-use crate::commands::run::profiles::{Recorded, Replaced, directory_of, profiles_since, unmatched};
 use crate::commands::run::report::Report;
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::report::text::quantity;
-use instrument_control::run::{FOR_CHILDREN, PROCESSES, TOOL_OPTIONS};
+use instrument_control::run::PROCESSES;
 use instrument_control::word::Transform;
-use instrument_messages::{Listener, usage};
-use instrument_trace::Profile;
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use signal_hook::iterator::SignalsInfo;
-use signal_hook::iterator::exfiltrator::origin::{Origin, WithOrigin};
-use signal_hook::low_level::siginfo::{Cause, Sent};
-use std::ffi::{OsStr, OsString};
+use instrument_messages::Listener;
+use instrument_processes::budget::{Budget, Watched};
+use instrument_processes::launch::{command, exit_code, is_java, signals, wait};
+use instrument_processes::profiles::{
+    NO_REMOTE_CALLS, Recorded, Replaced, WITH_METHODS, directory_of, no_remote_calls, profiles_since,
+    unmatched,
+};
+use instrument_processes::rules::RunProbes;
+use std::ffi::OsString;
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::SystemTime;
@@ -111,7 +103,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     agent.armed = opts.armed;
     let prepare = |rules: &PathBuf| {
         let is_java = is_java(&opts.command[0]);
-        RunProbes::prepare(rules, opts.class_path.as_ref(), &opts.command, is_java, &agent, talk)
+        agent.check_probes()?;
+        RunProbes::prepare(rules, opts.class_path.as_ref(), &opts.command, is_java, talk)
     };
     let probes = opts.probes.as_ref().map(prepare).transpose()?;
     agent.probes = probes.as_ref().map(|probes| probes.path().to_owned());
@@ -128,7 +121,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
     let started = SystemTime::now();
     // Before the child is there: no signal may come between.
-    let signals = SignalsInfo::<WithOrigin>::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?;
+    let signals = signals()?;
     let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
     let child = match command.spawn() {
         Ok(child) => child,
@@ -198,110 +191,4 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         code => Exit::Program(code),
     };
     Ok(with_warnings(&warnings, agent.settings.strict, exit, talk))
-}
-
-const NO_REMOTE_CALLS: &str = "the program made none by RMI, and served none";
-const WITH_METHODS: &str = "--transform method-events,rmi records calls of methods, too";
-
-/// What is said if remote calls were to be recorded, and the program made and served none. `only_them`: nothing else was to be recorded.
-fn no_remote_calls(profiles: &[PathBuf], only_them: bool) -> Option<String> {
-    let files = profiles.iter().filter_map(|path| fs::File::open(path).ok());
-    let mut profiles = files.filter_map(|file| Profile::open(&file).ok());
-    if profiles.any(|profile| profile.remote_calls.iter().any(|part| part.length > 0)) {
-        return None;
-    }
-    let more = if only_them { format!("; {WITH_METHODS}") } else { String::new() };
-    Some(format!("no remote calls were recorded: {NO_REMOTE_CALLS}{more}"))
-}
-
-fn exit_code(status: ExitStatus) -> u8 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)) as u8
-}
-
-fn is_java(program: &OsStr) -> bool {
-    Path::new(program).file_stem() == Some(OsStr::new("java"))
-}
-
-/// The command with the agent, and whether it is `java` itself.
-fn command(words: &[OsString], argument: &OsStr, no_children: bool) -> Result<(Command, bool)> {
-    let (program, rest) = words.split_first().ok_or_else(|| usage("there is no command to run"))?;
-    let mut command = Command::new(program);
-    let is_java = is_java(program);
-    let before = std::env::var_os(TOOL_OPTIONS);
-    if is_java {
-        command.arg(argument);
-    } else {
-        command.env(TOOL_OPTIONS, tool_options(before.clone(), argument)?);
-    }
-    let for_children = if no_children { before.unwrap_or_default() } else { tool_options(before, argument)? };
-    command.env(FOR_CHILDREN, for_children);
-    command.args(rest);
-    Ok((command, is_java))
-}
-
-/// The variable with one more option. The virtual machine splits it at blanks that are not quoted.
-fn tool_options(before: Option<OsString>, argument: &OsStr) -> Result<OsString> {
-    let argument = argument.to_str().ok_or_else(|| usage("the path of the agent is not UTF-8"))?;
-    let quote = ['\'', '"'].into_iter().find(|quote| !argument.contains(*quote));
-    let quote = quote.ok_or_else(|| usage("an option of the agent holds both kinds of quotes"))?;
-    let mut options = before.unwrap_or_default();
-    if !options.is_empty() {
-        options.push(" ");
-    }
-    options.push(format!("{quote}{argument}{quote}"));
-    Ok(options)
-}
-
-/// Waits for the child. What a process has sent to us is sent on; what a terminal sends, the child gets from it as well.
-fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<ExitStatus> {
-    let handle = signals.handle();
-    let pid = Pid::from_child(&child);
-    let forwarder = std::thread::spawn(move || {
-        for Origin { signal, cause, .. } in &mut signals {
-            if matches!(cause, Cause::Sent(Sent::User | Sent::TKill | Sent::Queue))
-                && let Some(signal) = Signal::from_named_raw(signal)
-            {
-                // It may have ended just now.
-                let _ = kill_process(pid, signal);
-            }
-        }
-    });
-    let status = child.wait();
-    handle.close();
-    let _ = forwarder.join();
-    Ok(status?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(command: &Command) -> Vec<&str> {
-        command.get_args().map(|word| word.to_str().unwrap()).collect()
-    }
-
-    #[test]
-    fn the_agent_comes_right_behind_java() {
-        let given = ["/jdk/bin/java", "-jar", "a.jar", "-agentpath:x"].map(OsString::from);
-        for (no_children, for_children) in [(false, "'-agentpath:a=b'"), (true, "")] {
-            let (command, is_java) = command(&given, OsStr::new("-agentpath:a=b"), no_children).unwrap();
-            assert!(is_java);
-            assert_eq!(words(&command), ["-agentpath:a=b", "-jar", "a.jar", "-agentpath:x"]);
-            let set: Vec<_> = command.get_envs().collect();
-            assert_eq!(set, [(OsStr::new(FOR_CHILDREN), Some(OsStr::new(for_children)))]);
-        }
-    }
-
-    #[test]
-    fn anything_else_gets_it_from_the_environment() {
-        let (command, is_java) =
-            command(&["./start.sh".into()], OsStr::new("-agentpath:a b=c"), true).unwrap();
-        assert!(!is_java);
-        assert_eq!(words(&command), [""; 0]);
-        let value = command.get_envs().find(|(name, _)| *name == TOOL_OPTIONS).unwrap().1;
-        assert!(value.unwrap().to_str().unwrap().ends_with("'-agentpath:a b=c'"));
-        let both = tool_options(Some("-Xmx1g".into()), OsStr::new("-agentpath:it's")).unwrap();
-        assert_eq!(both, "-Xmx1g \"-agentpath:it's\"");
-        assert!(tool_options(None, OsStr::new("'\"")).is_err());
-    }
 }

@@ -14,12 +14,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::io::exit::Exit;
-use crate::io::recorded;
 use crate::io::talk::Color;
 use anyhow::{Context, Result};
 use instrument_analysis::moment::Moment;
 use instrument_analysis::session::{Request, Session};
 use instrument_messages::usage;
+use instrument_processes::recorded;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use signal_hook::consts::{SIGHUP, SIGTERM};
 use state::{Sort, State};

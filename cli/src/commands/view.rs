@@ -7,7 +7,6 @@ mod server;
 use std::path::{Path, PathBuf};
 
 use crate::io::exit::{Exit, with_warnings};
-use crate::io::recorded;
 use crate::io::talk::Talk;
 use crate::options::session;
 use anyhow::Result;
@@ -21,6 +20,7 @@ use instrument_analysis::session::{Request, Session};
 use instrument_analysis::timeline::{Room, Timeline};
 use instrument_artifacts::outputs::Outputs;
 use instrument_messages::{Listener, usage};
+use instrument_processes::recorded;
 
 /// Contexts that a page shows: a million of them is a file of about 8 MiB.
 pub(crate) const CONTEXTS: usize = 1_000_000;

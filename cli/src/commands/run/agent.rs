@@ -145,6 +145,23 @@ impl Agent {
         Ok(())
     }
 
+    /// What the agent would refuse of `--probes`, or could not do.
+    ///
+    /// # Errors
+    /// Options that do not go with it.
+    pub(crate) fn check_probes(&self) -> Result<()> {
+        let reason = if self.recording.is_early() {
+            "--early rewrites classes before your methods can be called; leave out --early"
+        } else if self.armed {
+            "--armed starts the program without any rewritten class; leave out --armed"
+        } else if self.settings.record == Record::Off {
+            "--record off leaves the program as it is; leave it out: with --probes nothing else is recorded unless --transform asks for it"
+        } else {
+            return Ok(());
+        };
+        Err(usage(format!("--probes: {reason}")))
+    }
+
     /// All of it as the options of the library, with the file or directory of the profile. Paths are absolute.
     ///
     /// # Errors

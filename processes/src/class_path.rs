@@ -8,7 +8,7 @@
 //! | `Class-Path` in manifests | what jars of the class path name, by the jar's folder |
 //! | `@file`, `JDK_JAVA_OPTIONS` | more options |
 
-use crate::io::jvm::WITH_VALUE;
+use crate::jvm::WITH_VALUE;
 use instrument_artifacts::source::Input;
 use instrument_names::printable::printable;
 use instrument_rewriter::archive;
@@ -17,7 +17,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The JDK of the command, if it is a `java` with a module image.
-pub(crate) fn jdk_of(java: &OsStr) -> Option<PathBuf> {
+pub fn jdk_of(java: &OsStr) -> Option<PathBuf> {
     let path = Path::new(java);
     let found = match path.components().count() {
         1 => std::env::split_paths(&std::env::var_os("PATH")?)
@@ -30,7 +30,7 @@ pub(crate) fn jdk_of(java: &OsStr) -> Option<PathBuf> {
 
 /// Where the classes of a program lie whose `java` is given these words; `environment`: the variables. What is not there is left out, as
 /// `java` does.
-pub(crate) fn of_java(words: &[OsString], environment: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+pub fn of_java(words: &[OsString], environment: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let mut given = Given::default();
     let before = environment("JDK_JAVA_OPTIONS").unwrap_or_default();
     let before = words_of(&before.to_string_lossy()).into_iter().map(OsString::from);
@@ -217,7 +217,7 @@ fn decoded(url: &str) -> String {
 }
 
 /// Those of them that can be read, as addresses; and what is said of the others, which `java` says nothing of.
-pub(crate) fn readable(paths: &[PathBuf]) -> (Vec<String>, Vec<String>) {
+pub fn readable(paths: &[PathBuf]) -> (Vec<String>, Vec<String>) {
     let (mut addresses, mut said) = (Vec::new(), Vec::new());
     for path in paths {
         match (path.to_str(), path.to_str().map(Input::open)) {

@@ -5,10 +5,9 @@
 //!    stops for one retransformation. What is recorded stays exact, and the profile names what is not, and since when.
 //! 3. Wait, and look again: twice as long after each look at which there was nothing to do, and longer after each request.
 
-use crate::commands::ctl;
-use crate::commands::run::profiles::Recorded;
-use crate::io::process_stat::ProcessStat;
-use crate::io::talk::Talk;
+use crate::ctl;
+use crate::process_stat::ProcessStat;
+use crate::profiles::Recorded;
 use anyhow::Result;
 use instrument_analysis::advice::{Advice, Spent};
 use instrument_analysis::arcs::Arcs;
@@ -34,7 +33,7 @@ const SOON: Duration = Duration::from_millis(50);
 
 /// Which processes are watched.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Watched<'a> {
+pub enum Watched<'a> {
     /// Those that the agent writes into this file, and the process that was started itself.
     Run(&'a Path, Option<u32>),
     /// One, by its id or the path of its socket.
@@ -196,19 +195,19 @@ impl Program {
 
 /// A budget that is kept while a program runs.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     percent: f64,
     programs: BTreeMap<String, Program>,
 }
 
 impl Budget {
     /// None so far.
-    pub(crate) fn new(percent: f64) -> Budget {
+    pub fn new(percent: f64) -> Budget {
         Budget { percent, programs: BTreeMap::new() }
     }
 
     /// Watches until `ended` is set.
-    pub(crate) fn keep(&mut self, watched: Watched<'_>, ended: &AtomicBool, talk: &Talk) {
+    pub fn keep(&mut self, watched: Watched<'_>, ended: &AtomicBool, listener: &dyn Listener) {
         while !ended.load(SeqCst) {
             for target in watched.targets() {
                 let program = self.programs.entry(target.clone()).or_insert_with(Program::new);
@@ -218,7 +217,7 @@ impl Budget {
                 let start = Instant::now();
                 // The program begins or ends, or the profile is in the middle of a change.
                 if let Err(error) = program.look(&target, self.percent) {
-                    talk.detail(format_args!("--budget: process {target}: {error:#}"));
+                    listener.detail(format_args!("--budget: process {target}: {error:#}"));
                 }
                 program.next = Instant::now() + program.pause.max(start.elapsed() * LOOKING);
             }
@@ -227,7 +226,7 @@ impl Budget {
     }
 
     /// What became of it, a sentence for each process.
-    pub(crate) fn said(&self) -> impl Iterator<Item = String> + '_ {
+    pub fn said(&self) -> impl Iterator<Item = String> + '_ {
         self.programs.iter().filter_map(|(target, program)| program.said(target, self.percent))
     }
 }

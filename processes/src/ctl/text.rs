@@ -43,7 +43,7 @@ fn words(line: &[&str]) -> Vec<String> {
 }
 
 /// Prints the answer to a request.
-pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> Result<()> {
+pub fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> Result<()> {
     match answer {
         Answer::Status(answer) => status(out, answer),
         Answer::Threads(answer) if *request == (Request::Threads { stacks: 0 }) => {
@@ -135,7 +135,7 @@ pub(super) fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> 
 }
 
 /// Which methods were excluded or included.
-pub(super) fn selected(request: &Request, answer: &Selected) -> String {
+pub fn selected(request: &Request, answer: &Selected) -> String {
     let done = if matches!(request, Request::Exclude { .. }) { "excluded" } else { "recorded again" };
     let Selected { methods, classes, roots, ns } = *answer;
     let kept = match roots {
@@ -149,7 +149,7 @@ pub(super) fn selected(request: &Request, answer: &Selected) -> String {
 }
 
 /// What is to be said if none were.
-pub(super) fn nothing_selected(request: &Request) -> &'static str {
+pub fn nothing_selected(request: &Request) -> &'static str {
     if matches!(request, Request::Exclude { .. }) {
         "no method that is recorded fits; what fits and is loaded later will not be recorded"
     } else {
@@ -178,7 +178,7 @@ fn rooted(request: &Request, answer: &Rooted) -> String {
 }
 
 /// What became of the classes when the recording ended.
-pub(super) fn stopped(answer: &Stopped) -> String {
+pub fn stopped(answer: &Stopped) -> String {
     let time = scaled(Some(answer.ns), "ns");
     let profile = answer.profile.as_ref().map_or_else(String::new, |path| format!(": {path}"));
     let left = match answer.refused {
@@ -192,7 +192,7 @@ pub(super) fn stopped(answer: &Stopped) -> String {
 }
 
 /// The programs that can be asked.
-pub(super) fn programs(out: &mut dyn Write, programs: &[Program]) -> Result<()> {
+pub fn programs(out: &mut dyn Write, programs: &[Program]) -> Result<()> {
     let mut rows = vec![words(&["pid", "recording", "profile", "command"])];
     for one in programs {
         // What does not answer has no command here: the reason takes its place.

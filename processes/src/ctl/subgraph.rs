@@ -1,6 +1,5 @@
 //! What is rewritten of a program of which only what the roots can call is recorded, in sentences.
 
-use crate::io::talk::Talk;
 use instrument_control::answer::Subgraph;
 use instrument_messages::Listener;
 use instrument_names::printable::printable;
@@ -9,14 +8,14 @@ use instrument_names::printable::printable;
 const NAMED: usize = 5;
 
 /// What is rewritten of the program, and what is not known.
-pub(crate) fn say(subgraph: &Subgraph, talk: &Talk) {
+pub fn say(subgraph: &Subgraph, listener: &dyn Listener) {
     let Subgraph { classes, rewritten_classes, methods, callbacks, hull_classes, hull_methods, reflective } =
         subgraph;
-    talk.note(format_args!(
+    listener.note(format_args!(
         "methods rewritten: {methods}, of {rewritten_classes} classes ({classes} are loaded); {callbacks} of them are callbacks"
     ));
     if methods < hull_methods {
-        talk.note(format_args!(
+        listener.note(format_args!(
             "the roots can call up to {hull_methods} methods of {hull_classes} classes: more are rewritten as those before them are called"
         ));
     }
@@ -27,7 +26,7 @@ pub(crate) fn say(subgraph: &Subgraph, talk: &Talk) {
         } else {
             String::new()
         };
-        talk.warn(format_args!(
+        listener.warn(format_args!(
             "not followed: calls by reflection in {named}{more}; what only they call is not recorded (without --subgraph it is)"
         ));
     }

@@ -11,7 +11,7 @@ use instrument_messages::usage;
 ///
 /// # Errors
 /// There is neither such a file nor such a process; the process is another user's, or is not recorded.
-pub(crate) fn profile(target: &Path) -> Result<PathBuf> {
+pub fn profile(target: &Path) -> Result<PathBuf> {
     let Some(pid) = target.to_str().and_then(|text| text.parse::<u32>().ok()) else {
         return Ok(target.to_owned());
     };

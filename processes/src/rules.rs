@@ -1,14 +1,11 @@
 //! `run --probes`: rules are read and tried on the class path before the program starts, and handed to the agent in a file.
 
-use crate::commands::run::agent::Agent;
-use crate::commands::run::class_path::{self, jdk_of, of_java};
-use crate::io::talk::Talk;
+use crate::class_path::{self, jdk_of, of_java};
 use anyhow::{Context, Result};
 use instrument_artifacts::class_path::{jdk_on_path, open_jdk};
 use instrument_artifacts::probes::{Probes, Subject};
 use instrument_control::run::{Line, RuleOutcome};
-use instrument_control::word::Record;
-use instrument_messages::{Listener, usage};
+use instrument_messages::Listener;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
@@ -18,7 +15,7 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 
 /// The rules of a run.
-pub(crate) struct RunProbes {
+pub struct RunProbes {
     probes: Probes<'static>,
     /// What the agent reads: nobody but the user can.
     prepared: NamedTempFile,
@@ -29,16 +26,14 @@ impl RunProbes {
     /// there. `is_java`: the command is `java` itself.
     ///
     /// # Errors
-    /// Options that do not go with it, a wrong rule, and something that is passed and does not fit.
-    pub(crate) fn prepare(
+    /// A wrong rule, and something that is passed and does not fit.
+    pub fn prepare(
         rules: &Path,
         more: Option<&OsString>,
         command: &[OsString],
         is_java: bool,
-        agent: &Agent,
-        talk: &Talk,
+        listener: &dyn Listener,
     ) -> Result<RunProbes> {
-        check(agent)?;
         let variable = |name: &str| std::env::var_os(name);
         let words = command.get(1..).filter(|_| is_java).unwrap_or_default();
         let mut paths = match is_java {
@@ -48,7 +43,7 @@ impl RunProbes {
         paths.retain(|path| path.exists());
         let (mut class_path, unreadable) = class_path::readable(&paths);
         for said in unreadable {
-            talk.caution(format_args!("{said}; rules are not tried on what is there"));
+            listener.caution(format_args!("{said}; rules are not tried on what is there"));
         }
         let more = more.into_iter().flat_map(std::env::split_paths);
         class_path.extend(more.map(|path| path.display().to_string()));
@@ -64,7 +59,7 @@ impl RunProbes {
     }
 
     /// The file for the agent.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.prepared.path()
     }
 
@@ -72,7 +67,7 @@ impl RunProbes {
     ///
     /// # Errors
     /// A class of the class path that cannot be read any more.
-    pub(crate) fn say(&self, processes: &Path, talk: &Talk) -> Result<Vec<String>> {
+    pub fn say(&self, processes: &Path, listener: &dyn Listener) -> Result<Vec<String>> {
         let (outcomes, silent) = outcomes(&fs::read_to_string(processes).unwrap_or_default());
         let mut warnings: Vec<String> = silent
             .iter()
@@ -83,26 +78,12 @@ impl RunProbes {
         let of_rule = |rule: &str| outcomes.get(rule).cloned().unwrap_or_default();
         let outcomes: Vec<RuleOutcome> = self.probes.rule_names().map(of_rule).collect();
         // Of a rule that fits nothing in the others nobody knows, either.
-        let told = self.probes.say(&outcomes, talk)?;
+        let told = self.probes.say(&outcomes, listener)?;
         if silent.is_empty() {
             warnings.extend(told);
         }
         Ok(warnings)
     }
-}
-
-/// What the agent would refuse, or could not do.
-fn check(agent: &Agent) -> Result<()> {
-    let reason = if agent.recording.is_early() {
-        "--early rewrites classes before your methods can be called; leave out --early"
-    } else if agent.armed {
-        "--armed starts the program without any rewritten class; leave out --armed"
-    } else if agent.settings.record == Record::Off {
-        "--record off leaves the program as it is; leave it out: with --probes nothing else is recorded unless --transform asks for it"
-    } else {
-        return Ok(());
-    };
-    Err(usage(format!("--probes: {reason}")))
 }
 
 /// The outcomes of rules over all processes, by name; and the processes that said nothing of them before they ended.

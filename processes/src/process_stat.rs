@@ -8,16 +8,16 @@ const SYSTEM_TICKS: usize = 12;
 
 /// State and processor time of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ProcessStat {
+pub struct ProcessStat {
     /// A letter: `T` and `t` for one that is stopped or traced, `Z` and `X` for one that has ended.
-    pub(crate) state: u8,
+    pub state: u8,
     /// Processor time of all its threads, in ns; steps of 10 ms.
-    pub(crate) cpu_ns: f64,
+    pub cpu_ns: f64,
 }
 
 impl ProcessStat {
     /// None: there is no such process, or the system has no `/proc`.
-    pub(crate) fn of(pid: u32) -> Option<ProcessStat> {
+    pub fn of(pid: u32) -> Option<ProcessStat> {
         ProcessStat::parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
@@ -31,13 +31,13 @@ impl ProcessStat {
     }
 
     /// Whether it has ended, and its parent has not asked for that yet.
-    pub(crate) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         matches!(self.state, b'Z' | b'X')
     }
 }
 
 /// Whether a process is stopped or traced; `false` where that is not known.
-pub(crate) fn is_stopped(pid: u32) -> bool {
+pub fn is_stopped(pid: u32) -> bool {
     ProcessStat::of(pid).is_some_and(|stat| matches!(stat.state, b'T' | b't'))
 }
 

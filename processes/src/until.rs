@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_millis(50);
 const READING: u32 = 10;
 
 /// When it ends.
-pub(super) enum Until {
+pub enum Until {
     /// So much later.
     Over(Duration),
     /// When the roots have been called so often, and the calls have ended.
@@ -27,14 +27,15 @@ pub(super) enum Until {
 }
 
 /// A recording that goes on.
-pub(super) struct Recording<'a> {
-    pub(super) profile: &'a Path,
+pub struct Recording<'a> {
+    /// Where it goes.
+    pub profile: &'a Path,
     /// Patterns of its root methods.
-    pub(super) roots: &'a [String],
+    pub roots: &'a [String],
     /// Somebody wants us to end.
-    pub(super) interrupted: &'a AtomicBool,
+    pub interrupted: &'a AtomicBool,
     /// Whether the program still runs.
-    pub(super) is_alive: &'a dyn Fn() -> bool,
+    pub is_alive: &'a dyn Fn() -> bool,
 }
 
 impl Recording<'_> {
@@ -42,7 +43,7 @@ impl Recording<'_> {
     ///
     /// # Errors
     /// A command that cannot be started; patterns that cannot be read.
-    pub(super) fn wait(&self, until: &Until) -> Result<()> {
+    pub fn wait(&self, until: &Until) -> Result<()> {
         match until {
             Until::Over(duration) => {
                 self.pause(*duration);

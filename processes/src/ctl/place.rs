@@ -1,10 +1,10 @@
 //! Where the socket of a process is: the agent puts `PID.sock` into a directory that is its user's alone.
 
 use super::ask::{self, SOON};
-use crate::io::agent_library;
-use crate::io::jvm::number_inside;
-use crate::io::local_socket::connect_to;
-use crate::io::process_stat::is_stopped;
+use crate::agent_library;
+use crate::jvm::number_inside;
+use crate::local_socket::connect_to;
+use crate::process_stat::is_stopped;
 use anyhow::{Context, Result, anyhow};
 use instrument_control::ctl::{directory_in, directory_of_user, process_of, socket_name};
 use rustix::net::sockopt::socket_peercred;

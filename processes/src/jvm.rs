@@ -1,6 +1,6 @@
 //! Java virtual machines of this machine, as `/proc` shows them.
 
-use crate::io::process_stat::ProcessStat;
+use crate::process_stat::ProcessStat;
 use anyhow::{Result, anyhow};
 use instrument_names::program;
 use rustix::process::getuid;
@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Options of `java` whose value is the next word.
-pub(crate) const WITH_VALUE: [&str; 18] = [
+pub const WITH_VALUE: [&str; 18] = [
     "-cp",
     "-classpath",
     "--class-path",
@@ -36,22 +36,25 @@ const OPTIONS: [&str; 2] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 /// A process, as it was when it was looked at.
 #[derive(Debug, Clone)]
-pub(crate) struct Process {
+pub struct Process {
     /// Its id here.
-    pub(crate) pid: u32,
+    pub pid: u32,
     /// Its id as it sees it itself: in a container it has another one.
-    pub(crate) inside: u32,
-    /// Its user and group.
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
+    pub inside: u32,
+    /// Its user.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
     words: Vec<String>,
     maps: String,
 }
 
 /// What a process is, as far as its mapped files tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A virtual machine of the OpenJDK family.
     HotSpot,
+    /// Eclipse OpenJ9, whose attach protocol is another.
     OpenJ9,
     /// No virtual machine; or none that we may look at.
     Other,
@@ -62,7 +65,7 @@ impl Process {
     ///
     /// # Errors
     /// There is none with this id.
-    pub(crate) fn of(pid: u32) -> Result<Process> {
+    pub fn of(pid: u32) -> Result<Process> {
         let folder = PathBuf::from(format!("/proc/{pid}"));
         let there = fs::metadata(&folder).map_err(|_| anyhow!("there is no process {pid}"))?;
         let line = fs::read(folder.join("cmdline")).unwrap_or_default();
@@ -83,13 +86,13 @@ impl Process {
     }
 
     /// Whether we may do what we like with it: it is our user's, or we are root.
-    pub(crate) fn is_ours(&self) -> bool {
+    pub fn is_ours(&self) -> bool {
         let us = getuid();
         us.is_root() || us.as_raw() == self.uid
     }
 
     /// Whether it is a virtual machine, and of which kind.
-    pub(crate) fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Kind {
         if self.maps.contains("/libj9vm") {
             Kind::OpenJ9
         } else if self.maps.contains("/libjvm.") {
@@ -100,24 +103,24 @@ impl Process {
     }
 
     /// The root of its file system, as a path of ours; `/` where nobody lets us look.
-    pub(crate) fn root(&self) -> PathBuf {
+    pub fn root(&self) -> PathBuf {
         let root = self.folder().join("root");
         if fs::metadata(root.join("proc")).is_ok() || fs::read_dir(&root).is_ok() { root } else { "/".into() }
     }
 
     /// Whether it sees another file system than we do, as in a container.
-    pub(crate) fn has_own_root(&self) -> bool {
+    pub fn has_own_root(&self) -> bool {
         let identity = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
         identity(&self.root()) != identity(Path::new("/"))
     }
 
     /// Its working directory, as a path of ours.
-    pub(crate) fn working_directory(&self) -> PathBuf {
+    pub fn working_directory(&self) -> PathBuf {
         self.folder().join("cwd")
     }
 
     /// The main class or the jar, as it was given to `java`; else the name of what was started.
-    pub(crate) fn program(&self) -> Option<&str> {
+    pub fn program(&self) -> Option<&str> {
         let launcher = Path::new(self.words.first()?).file_name()?.to_str()?;
         if launcher != "java" {
             // A tool of the JDK, or a program that has the virtual machine as a library.
@@ -148,7 +151,7 @@ impl Process {
     }
 
     /// Whether the last of its options that name this flag turns it on; none: no option names it.
-    pub(crate) fn flag(&self, name: &str) -> Option<bool> {
+    pub fn flag(&self, name: &str) -> Option<bool> {
         let environment = fs::read(self.folder().join("environ")).unwrap_or_default();
         let variable = |name: &&str| {
             let mut lines = environment.split(|&byte| byte == 0);
@@ -167,7 +170,7 @@ impl Process {
     }
 
     /// Whether it catches a signal; none where that is not known.
-    pub(crate) fn catches(&self, signal: i32) -> Option<bool> {
+    pub fn catches(&self, signal: i32) -> Option<bool> {
         let status = fs::read_to_string(self.folder().join("status")).ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
         let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
@@ -175,20 +178,20 @@ impl Process {
     }
 
     /// Whether it is still there: not gone, and no zombie.
-    pub(crate) fn is_alive(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         ProcessStat::of(self.pid).is_some_and(|stat| !stat.has_ended())
     }
 }
 
 /// The process id as the process itself sees it (`NSpid`).
-pub(crate) fn number_inside(pid: u32) -> Option<u32> {
+pub fn number_inside(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     line.split_whitespace().next_back()?.parse().ok()
 }
 
 /// The virtual machines that we may look at, by their ids.
-pub(crate) fn all() -> Vec<Process> {
+pub fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let mut found: Vec<Process> = pids
@@ -203,7 +206,7 @@ pub(crate) fn all() -> Vec<Process> {
 ///
 /// # Errors
 /// There is none, or several have that name.
-pub(crate) fn find(target: &str) -> Result<Process> {
+pub fn find(target: &str) -> Result<Process> {
     if let Ok(pid) = target.parse::<u32>() {
         return Process::of(pid);
     }
@@ -221,14 +224,14 @@ pub(crate) fn find(target: &str) -> Result<Process> {
 }
 
 /// A path of ours as the process sees it, if both mean the same file.
-pub(crate) fn path_inside(process: &Process, path: &Path) -> Option<PathBuf> {
+pub fn path_inside(process: &Process, path: &Path) -> Option<PathBuf> {
     let there = process.root().join(path.strip_prefix("/").ok()?);
     let identity = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
     (identity(path).is_some() && identity(path) == identity(&there)).then(|| path.to_owned())
 }
 
 /// A path as a process sees it as one of ours.
-pub(crate) fn path_outside(process: &Process, path: &Path) -> PathBuf {
+pub fn path_outside(process: &Process, path: &Path) -> PathBuf {
     match path.strip_prefix("/") {
         Ok(rest) if process.has_own_root() => process.root().join(rest),
         _ => path.to_owned(),
@@ -236,7 +239,7 @@ pub(crate) fn path_outside(process: &Process, path: &Path) -> PathBuf {
 }
 
 /// The working directory of a process, as it sees it.
-pub(crate) fn directory_inside(process: &Process) -> Option<PathBuf> {
+pub fn directory_inside(process: &Process) -> Option<PathBuf> {
     let link = fs::read_link(process.working_directory()).ok()?;
     (!link.as_os_str().as_bytes().ends_with(b" (deleted)") && link != OsStr::new("/")).then_some(link)
 }

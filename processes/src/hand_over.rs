@@ -1,8 +1,8 @@
 //! What the process gets: a library that it can read, and a file with the options, in which it answers.
 
-use crate::io::agent_library;
-use crate::io::attach::{self, LONGEST_ARGUMENT};
-use crate::io::jvm::{Process, directory_inside, path_inside};
+use crate::agent_library;
+use crate::attach::{self, LONGEST_ARGUMENT};
+use crate::jvm::{Process, directory_inside, path_inside};
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_control::answer::{Attached, parse_answer, read};
 use instrument_control::attach::from_file;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 /// Everything that is needed, in its place. The file is removed when this is dropped.
-pub(super) struct HandOver<'a> {
+pub struct HandOver<'a> {
     process: &'a Process,
     /// As the process sees it.
     library: PathBuf,
@@ -29,7 +29,7 @@ impl<'a> HandOver<'a> {
     ///
     /// # Errors
     /// Nothing can be written where it looks.
-    pub(super) fn new(process: &'a Process, library: &Path, options: &str) -> Result<HandOver<'a>> {
+    pub fn new(process: &'a Process, library: &Path, options: &str) -> Result<HandOver<'a>> {
         // Whose it is decides what can be done; the protocol says it with the reason.
         let library = match path_inside(process, library) {
             Some(path) => path,
@@ -65,7 +65,7 @@ impl<'a> HandOver<'a> {
     ///
     /// # Errors
     /// The reason why nothing is recorded.
-    pub(super) fn attach(self, limit: Duration) -> Result<Attached> {
+    pub fn attach(self, limit: Duration) -> Result<Attached> {
         let pid = self.process.pid;
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))

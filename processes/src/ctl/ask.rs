@@ -1,6 +1,6 @@
 //! One request over one connection, with a deadline: a program that is stopped (SIGSTOP, a debugger) accepts connections and never answers.
 
-use crate::io::process_stat::is_stopped;
+use crate::process_stat::is_stopped;
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_control::answer::parse_answer;
 use instrument_control::ctl::Request;

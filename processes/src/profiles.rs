@@ -19,7 +19,7 @@ use instrument_trace::{Head, Profile};
 /// The profile of an earlier run, out of the way of the new one: without this the recorder would choose another name, and the
 /// next report would show the old run.
 #[derive(Debug)]
-pub(crate) struct Replaced {
+pub struct Replaced {
     path: PathBuf,
     /// Its name until the program has started.
     aside: PathBuf,
@@ -30,7 +30,7 @@ impl Replaced {
     ///
     /// # Errors
     /// A file that is no profile, or the profile of a program that is still running.
-    pub(crate) fn new(out: &Path) -> Result<Option<Replaced>> {
+    pub fn new(out: &Path) -> Result<Option<Replaced>> {
         let file = match fs::symlink_metadata(out) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -59,20 +59,20 @@ impl Replaced {
     }
 
     /// The program has started: the old profile goes, and what `ctl reset` left beside it.
-    pub(crate) fn remove(self) {
+    pub fn remove(self) {
         // What cannot be removed does no harm but take room.
         let _ = fs::remove_file(&self.aside);
         let _ = fs::remove_file(of_reset(&self.path));
     }
 
     /// The program could not be started: the old profile is what there is.
-    pub(crate) fn restore(self) {
+    pub fn restore(self) {
         let _ = fs::rename(&self.aside, &self.path);
     }
 }
 
 /// The folder that profiles go to.
-pub(crate) fn directory_of(out: Option<&Path>) -> PathBuf {
+pub fn directory_of(out: Option<&Path>) -> PathBuf {
     match out {
         None => PathBuf::from("."),
         Some(path) if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") => path.to_owned(),
@@ -84,11 +84,11 @@ pub(crate) fn directory_of(out: Option<&Path>) -> PathBuf {
 
 /// The processes of a run that were recorded, by id; none: that is not known.
 #[derive(Debug)]
-pub(crate) struct Recorded(Option<HashSet<u64>>);
+pub struct Recorded(Option<HashSet<u64>>);
 
 impl Recorded {
     /// Those that the agent wrote to the file, and `java`, the process that was started itself.
-    pub(crate) fn read(processes: &Path, java: Option<u32>) -> Recorded {
+    pub fn read(processes: &Path, java: Option<u32>) -> Recorded {
         let text = fs::read_to_string(processes).unwrap_or_default();
         let started = text.lines().filter_map(|line| match Line::parse(line) {
             Some(Line::Started(process)) => Some(process),
@@ -99,7 +99,7 @@ impl Recorded {
     }
 
     /// The options and patterns that nothing fitted in any process; none if one of them ended before it could say so.
-    pub(crate) fn unmatched(processes: &Path) -> Vec<(String, String)> {
+    pub fn unmatched(processes: &Path) -> Vec<(String, String)> {
         let text = fs::read_to_string(processes).unwrap_or_default();
         let (mut begun, mut ended) = (HashSet::new(), HashSet::new());
         let mut found: BTreeMap<(String, String), HashSet<u32>> = BTreeMap::new();
@@ -118,7 +118,7 @@ impl Recorded {
     }
 
     /// Their ids, as far as they are known.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = u64> + '_ {
+    pub fn ids(&self) -> impl Iterator<Item = u64> + '_ {
         self.0.iter().flatten().copied()
     }
 
@@ -128,7 +128,7 @@ impl Recorded {
 }
 
 /// Profiles that were begun since `started` by these processes. Of a profile and its snapshots, the profile.
-pub(crate) fn profiles_since(directory: &Path, started: SystemTime, recorded: &Recorded) -> Vec<PathBuf> {
+pub fn profiles_since(directory: &Path, started: SystemTime, recorded: &Recorded) -> Vec<PathBuf> {
     // The clocks of two processes may differ by a tick.
     let since =
         started.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(Duration::from_millis(20));
@@ -156,7 +156,7 @@ fn head(path: &Path) -> Option<Head> {
 }
 
 /// What is said of patterns, each with its option, that no class and no method fitted.
-pub(crate) fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<String> {
+pub fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<String> {
     if patterns.is_empty() {
         return Vec::new();
     }
@@ -173,6 +173,22 @@ pub(crate) fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> 
         )
     };
     patterns.iter().map(warning).collect()
+}
+
+/// Why there are no remote calls.
+pub const NO_REMOTE_CALLS: &str = "the program made none by RMI, and served none";
+/// How there is more than remote calls.
+pub const WITH_METHODS: &str = "--transform method-events,rmi records calls of methods, too";
+
+/// What is said if remote calls were to be recorded, and the program made and served none. `only_them`: nothing else was to be recorded.
+pub fn no_remote_calls(profiles: &[PathBuf], only_them: bool) -> Option<String> {
+    let files = profiles.iter().filter_map(|path| File::open(path).ok());
+    let mut profiles = files.filter_map(|file| Profile::open(&file).ok());
+    if profiles.any(|profile| profile.remote_calls.iter().any(|part| part.length > 0)) {
+        return None;
+    }
+    let more = if only_them { format!("; {WITH_METHODS}") } else { String::new() };
+    Some(format!("no remote calls were recorded: {NO_REMOTE_CALLS}{more}"))
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@
 //!
 //! Sources: `attachListener_linux.cpp`, `attachListener.cpp`, `VirtualMachineImpl.java` of OpenJDK 11 to 25.
 
-use crate::io::jvm::{Kind, Process};
-use crate::io::local_socket::connect_to;
-use crate::io::process_stat::is_stopped;
+use crate::jvm::{Kind, Process};
+use crate::local_socket::connect_to;
+use crate::process_stat::is_stopped;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::fs::{AtFlags, Mode, OFlags, open, openat, unlinkat};
 use rustix::io::Errno;
@@ -34,13 +34,13 @@ const SIGQUIT: i32 = 3;
 /// The status of a request whose version the virtual machine does not know.
 const BAD_VERSION: &str = "101";
 /// Bytes of the longest argument in version 1.
-pub(crate) const LONGEST_ARGUMENT: usize = 1024;
+pub const LONGEST_ARGUMENT: usize = 1024;
 
 /// Has the process load the library, given by its path there, and call its `Agent_OnAttach` with these options. Its return code.
 ///
 /// # Errors
 /// Why that was not possible, and what can be done.
-pub(crate) fn load(process: &Process, library: &str, options: &str, limit: Duration) -> Result<i32> {
+pub fn load(process: &Process, library: &str, options: &str, limit: Duration) -> Result<i32> {
     check(process)?;
     let end = Instant::now() + limit;
     let arguments = ["load", library, "true", options];
