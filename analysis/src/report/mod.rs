@@ -37,6 +37,7 @@ pub(crate) mod machine;
 pub mod matching;
 pub mod merged;
 pub mod monitors;
+pub mod print;
 pub mod remote;
 mod rows;
 pub mod stats;
@@ -54,6 +55,7 @@ pub use machine::field;
 use crate::model::{Arcflow, Kind};
 use crate::thread_time::ThreadTime;
 use crate::uncertainty::accompanies;
+use instrument_names::word::words;
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,17 +81,14 @@ pub enum Show {
     Both,
 }
 
-/// What rows are sorted by; the largest first, names from A to Z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
-    /// What a consumer consumed itself.
-    Base,
-    /// The same with all that it called.
-    Cum,
-    /// Calls.
-    Calls,
-    /// Name.
-    Name,
+words! {
+    /// What rows are sorted by; the largest first, names from A to Z.
+    Sort {
+        Base = "base": "What a consumer consumed itself",
+        Cum = "cum": "The same with all that it called",
+        Calls = "calls": "Calls",
+        Name = "name": "Name",
+    }
 }
 
 /// A question to a consumer.

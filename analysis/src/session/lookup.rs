@@ -105,3 +105,11 @@ pub fn nothing_fits<S: AsRef<str>>(
     let Given { name, what } = given;
     format!("no {what} fits {name} '{pattern}'{}", did_you_mean(pattern, names))
 }
+/// The methods of each pattern, each for itself: their order matters. `option`: as it is typed.
+///
+/// # Errors
+/// A pattern that cannot be read.
+pub fn each_for_itself(option: &str, patterns: &[String], model: &Arcflow) -> Result<Vec<Methods>, Error> {
+    let names = method_names(model);
+    patterns.iter().map(|pattern| Methods::new(option, std::slice::from_ref(pattern), &names)).collect()
+}

@@ -113,6 +113,11 @@ impl Request {
 }
 
 impl Session {
+    /// Whether there are profiles, and all are of counts: then the table of counts is what there is to tell.
+    pub fn is_of_counts(&self) -> bool {
+        !self.profiles.is_empty() && !self.profiles.iter().any(ProfileFile::has_trees)
+    }
+
     /// Reads all files into one model.
     ///
     /// # Errors

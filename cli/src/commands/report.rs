@@ -13,7 +13,7 @@ use crate::options::view::{self, Print};
 use anyhow::Result;
 use instrument_analysis::report::counts::{self, Sort};
 use instrument_analysis::report::summary::Summary;
-use instrument_analysis::session::{Methods, ProfileFile, Session};
+use instrument_analysis::session::Methods;
 use instrument_messages::{Listener, usage};
 
 /// Summarise profiles: which program, how long, where the time went, and whether the counts balance
@@ -84,7 +84,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     } else if opts.csv {
         counts.csv(&table, &mut out)?;
         talk.note(format_args!("{}", counts.balance.line()));
-    } else if wants_table || is_of_counts(&session) {
+    } else if wants_table || session.is_of_counts() {
         counts.tables(&table, &mut out)?;
         counts.balance.print(&mut out)?;
         if !wants_table {
@@ -100,9 +100,4 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     view::say(&summary.checked, talk);
     let exit = if summary.holds() { Exit::Done } else { Exit::Negative };
     Ok(with_warnings(&session.warnings, opts.session.strict, exit, talk))
-}
-
-/// Whether there are profiles, and all are of counts: then the table of counts is what there is to tell.
-pub(crate) fn is_of_counts(session: &Session) -> bool {
-    !session.profiles.is_empty() && !session.profiles.iter().any(ProfileFile::has_trees)
 }

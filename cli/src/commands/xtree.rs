@@ -5,11 +5,11 @@ use crate::io::talk::Talk;
 use crate::options::view;
 use anyhow::Result;
 use clap::ValueEnum;
-use instrument_analysis::Kind;
 use instrument_analysis::report::fold::Fold;
+use instrument_analysis::report::print::calls_of;
 use instrument_analysis::report::{Options, Select, xtree};
-use instrument_analysis::session::lookup::method_names;
-use instrument_analysis::session::{Methods, Session};
+use instrument_analysis::session::Methods;
+use instrument_analysis::session::lookup::{each_for_itself, method_names};
 use instrument_messages::usage;
 
 /// Print every context of every method, as a tree: who called whom, and what that consumed
@@ -51,7 +51,7 @@ enum Folded {
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let mut session = opts.view.session.read(talk)?;
     let methods = Methods::new("--focus", &opts.focus, &method_names(&session.model))?;
-    let outer = within("--within", &opts.within, &session)?;
+    let outer = each_for_itself("--within", &opts.within, &session.model)?;
     for methods in [&methods].into_iter().chain(&outer) {
         if methods.fit_nothing() {
             return Err(usage(methods.warnings.join("; ")));
@@ -74,19 +74,4 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         }
         xtree::write(out, &session.model, &options)
     })
-}
-
-/// The methods of each pattern, each for itself: their order matters. `option`: as it is typed.
-///
-/// # Errors
-/// A pattern that cannot be read.
-pub(crate) fn within(option: &str, patterns: &[String], session: &Session) -> Result<Vec<Methods>> {
-    let names = method_names(&session.model);
-    let one = |pattern: &String| Ok(Methods::new(option, std::slice::from_ref(pattern), &names)?);
-    patterns.iter().map(one).collect()
-}
-
-/// Whether a consumer is one of these methods.
-pub(crate) fn calls_of(methods: &Methods) -> impl Fn(Kind, &str) -> bool + Sync {
-    |kind, name| kind == Kind::Method && methods.fits(name)
 }

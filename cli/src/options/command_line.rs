@@ -118,12 +118,7 @@ pub(crate) fn unknown_command(words: &[OsString]) -> Option<String> {
 
 /// The command that is most like `word`.
 pub(crate) fn meant_as(word: &str) -> Option<String> {
-    meant_among(word, commands())
-}
-
-/// That of some words which is most like `word`.
-pub(crate) fn meant_among(word: &str, words: impl Iterator<Item = String>) -> Option<String> {
-    nearest(word, words).into_iter().next()
+    nearest(word, commands()).into_iter().next()
 }
 
 #[cfg(test)]

@@ -5,21 +5,18 @@ use std::io::{BufWriter, IsTerminal, Write};
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::session;
+use crate::options::settings::words;
 use anyhow::Result;
-use clap::ValueEnum;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::invariants::{self, Checked};
-use instrument_analysis::report::fold::Fold;
-use instrument_analysis::report::{self, Format, Options, Show};
+use instrument_analysis::report::print::correction_line;
+use instrument_analysis::report::{self, Format, Options, Show, Sort};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Session};
-use instrument_analysis::{Arcflow, Kind};
 use instrument_messages::{Listener, usage};
 
 /// Violations that are printed.
 const VIOLATIONS: usize = 20;
-/// What is cut from text unless asked for otherwise, in percent.
-const PRUNE: f64 = 0.1;
 
 /// Options of every report.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -49,7 +46,7 @@ pub(crate) struct Print {
     #[arg(hide_short_help = true, long, conflicts_with = "percent")]
     pub(crate) absolute: bool,
     /// Order; the largest first, names from A to Z
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = words::<Sort>())]
     pub(crate) sort: Option<Sort>,
     /// Print only the first N
     #[arg(long, value_name = "N")]
@@ -72,19 +69,6 @@ pub(crate) struct Print {
     /// Print a CSV table
     #[arg(long)]
     pub(crate) csv: bool,
-}
-
-/// What rows are sorted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sort {
-    /// What a consumer consumed itself
-    Base,
-    /// The same with all that it called
-    Cum,
-    /// Calls
-    Calls,
-    /// Name
-    Name,
 }
 
 impl Print {
@@ -111,39 +95,25 @@ impl Print {
     where
         anyhow::Error: From<E>,
     {
-        let select = |kind: Kind, name: &str| kind == Kind::Method && methods.fits(name);
-        let format = self.format();
-        let prune = self.prune.unwrap_or(if format == Format::Text { PRUNE } else { 0.0 });
-        if !(0.0..=100.0).contains(&prune) {
+        if let Some(prune) = self.prune.filter(|prune| !(0.0..=100.0).contains(prune)) {
             return Err(usage(format!("--prune {prune}: not a percentage")));
         }
-        let options = Options {
-            format,
-            resources: &self.resource,
+        let print = report::print::Print {
+            format: self.format(),
+            resource: self.resource.clone(),
             show: match (self.percent, self.absolute) {
                 (true, _) => Show::Percent,
                 (_, true) => Show::Absolute,
                 _ => Show::Both,
             },
-            sort: self.sort.map(|sort| match sort {
-                Sort::Base => report::Sort::Base,
-                Sort::Cum => report::Sort::Cum,
-                Sort::Calls => report::Sort::Calls,
-                Sort::Name => report::Sort::Name,
-            }),
+            sort: self.sort,
             top: self.top,
-            depth,
-            arcs: None,
-            prune: prune / 100.0,
-            width: width(self.width),
-            colour,
+            prune: self.prune,
+            method: self.method.clone(),
             lines: self.lines,
-            fold: Fold { recursion: format == Format::Text, chains: format == Format::Text },
-            focus: None,
-            within: &[],
-            select: if methods.is_empty() { None } else { Some(&select) },
+            width: width(self.width),
         };
-        Ok(write(&options)?)
+        Ok(print.with(depth, methods, colour, write)?)
     }
 }
 
@@ -197,12 +167,6 @@ pub(crate) fn print(
     out.flush()?;
     let exit = say(&checked, talk);
     Ok(with_warnings(&[&session.warnings[..], &methods.warnings].concat(), strict, exit, talk))
-}
-
-/// What is to be said of the times of a report about these resources, or about the usual ones.
-pub(crate) fn correction_line(model: &Arcflow, resources: &[String]) -> Option<String> {
-    let is_time = |name: &String| model.resource(name).is_none_or(|r| model.resources()[r].unit == "ns");
-    model.correction.line().filter(|_| resources.is_empty() || resources.iter().any(is_time))
 }
 
 /// The methods that `--method` means.

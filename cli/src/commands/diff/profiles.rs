@@ -8,15 +8,16 @@ use crate::commands::view;
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use crate::options::session;
-use crate::options::view::{Print, Sort};
+use crate::options::settings::words;
+use crate::options::view::Print;
 use anyhow::Result;
-use instrument_analysis::report::diff::Sides;
-use instrument_analysis::report::{self, Format};
+use instrument_analysis::Arcflow;
+use instrument_analysis::report::diff::{Sides, check_comparable, run_of};
+use instrument_analysis::report::{self, Format, Sort};
 use instrument_analysis::session::lookup::method_names;
-use instrument_analysis::session::{Methods, Request, is_profile};
-use instrument_analysis::{Arcflow, Kind};
+use instrument_analysis::session::{Methods, is_profile};
 use instrument_artifacts::source::is_archive_name;
-use instrument_messages::{Listener, usage};
+use instrument_messages::Listener;
 
 /// Methods and contexts that are printed unless --top says otherwise.
 const TOP: usize = 20;
@@ -30,7 +31,7 @@ pub(crate) struct Opts {
     #[arg(long, short, value_name = "NAME,..", value_delimiter = ',')]
     resource: Vec<String>,
     /// What the changes are sorted by
-    #[arg(long, value_enum, value_name = "FIGURE")]
+    #[arg(long, value_parser = words::<Sort>(), value_name = "FIGURE")]
     sort: Option<Sort>,
     /// Print only the N largest changes of methods and of contexts [default: 20; for --json and --csv all]
     #[arg(long, value_name = "N")]
@@ -66,26 +67,6 @@ fn is_text(path: &Path) -> bool {
         && !start.contains(&0)
         && !start.starts_with(b"#!")
         && !start.starts_with(b"PK")
-}
-
-/// How a run is read that is compared with others: threads and processes have other names in each.
-pub(crate) fn run_of(file: PathBuf) -> Request {
-    Request { files: vec![file], collapse: vec![Kind::Thread, Kind::Process], ..Request::default() }
-}
-
-/// Checks that runs have something in common that can be compared.
-///
-/// # Errors
-/// They do not.
-pub(crate) fn check_comparable<'a>(runs: impl Iterator<Item = &'a Arcflow>) -> Result<()> {
-    let names = |model: &Arcflow| model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
-    let runs: Vec<Vec<String>> = runs.map(names).collect();
-    let is_common = |name: &String| runs.iter().all(|run| run.contains(name));
-    if runs.iter().all(|run| !run.is_empty()) && !runs[0].iter().any(is_common) {
-        let runs: Vec<String> = runs.iter().map(|run| run.join(", ")).collect();
-        return Err(usage(format!("these files do not measure the same: {}", runs.join("; "))));
-    }
-    Ok(())
 }
 
 /// Compares the runs of two sides; exit code 1: they differ.

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read, Write};
 
 use serde_json::{Value, json};
 
-use super::answer::clipped;
+use crate::answer::clipped;
 
 /// The largest message that is read, in bytes.
 const LARGEST_MESSAGE: u64 = 1 << 20;
@@ -15,7 +15,7 @@ const REASON: usize = 1000;
 
 /// Codes of JSON-RPC 2.0, section 5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Code {
+pub(crate) enum Code {
     Parse = -32700,
     InvalidRequest = -32600,
     MethodNotFound = -32601,
@@ -24,26 +24,26 @@ pub(super) enum Code {
 
 /// Why a request has no result.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     code: Code,
     reason: String,
 }
 
 impl Failure {
     /// `reason` may hold anything.
-    pub(super) fn new(code: Code, reason: &str) -> Failure {
+    pub(crate) fn new(code: Code, reason: &str) -> Failure {
         Failure { code, reason: clipped(reason, REASON) }
     }
 }
 
 /// A request that wants an answer.
-pub(super) struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// Its method.
-    pub(super) method: &'a str,
+    pub(crate) method: &'a str,
     /// Its parameters; null if there are none.
-    pub(super) params: &'a Value,
+    pub(crate) params: &'a Value,
     /// Bytes that an answer has besides its result.
-    pub(super) envelope: usize,
+    pub(crate) envelope: usize,
 }
 
 /// What gives the result of a request.
@@ -53,7 +53,7 @@ type Handle<'a> = &'a dyn Fn(&Request<'_>) -> Result<Value, Failure>;
 ///
 /// # Errors
 /// The input or the output failed.
-pub(super) fn serve(input: &mut dyn BufRead, out: &mut dyn Write, handle: Handle<'_>) -> io::Result<()> {
+pub(crate) fn serve(input: &mut dyn BufRead, out: &mut dyn Write, handle: Handle<'_>) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
         line.clear();

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::answer::Room;
-use super::arguments::{Argument, Given, Shape, schema};
-use super::files::Files;
-use super::processes::{difference, remote_calls};
-use super::question::{
+use crate::answer::Room;
+use crate::arguments::{Argument, Given, Shape, schema};
+use crate::files::Files;
+use crate::processes::{difference, remote_calls};
+use crate::question::{
     DEPTH, Question, callers_callees, hot_methods, leak_suspects, monitors, objects, summary, tree,
 };
 
@@ -42,9 +42,9 @@ const CLASS: Argument = Argument::new(
 );
 
 /// A tool.
-pub(super) struct Tool {
+pub(crate) struct Tool {
     /// Its name.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     title: &'static str,
     about: &'static str,
     arguments: &'static [Argument],
@@ -52,7 +52,7 @@ pub(super) struct Tool {
 }
 
 /// All tools.
-pub(super) static ALL: [Tool; 9] = [
+pub(crate) static ALL: [Tool; 9] = [
     Tool {
         name: "summary",
         title: "Summary of the profiles",
@@ -168,7 +168,7 @@ pub(super) static ALL: [Tool; 9] = [
 
 impl Tool {
     /// What a client is told.
-    pub(super) fn description(&self) -> Value {
+    pub(crate) fn description(&self) -> Value {
         json!({
             "name": self.name,
             "title": self.title,
@@ -182,7 +182,7 @@ impl Tool {
     ///
     /// # Errors
     /// What is wrong with the question, or why the files do not answer it.
-    pub(super) fn call(&self, arguments: &Value, files: &Files, room: &Room) -> Result<Value> {
+    pub(crate) fn call(&self, arguments: &Value, files: &Files, room: &Room) -> Result<Value> {
         let given = Given::new(arguments, self.arguments)?;
         (self.ask)(&Question { given, files, room })
     }

@@ -11,14 +11,14 @@ use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Error, Methods, Request, Session};
 use serde_json::Value;
 
-use super::answer::Asked;
-use super::question::{Question, WIDTH, Words, check, number, operands, resource, rows};
-use crate::commands::diff::profiles::{check_comparable, run_of};
-use crate::options::view::{self, Print};
+use crate::answer::Asked;
+use crate::question::{Question, WIDTH, Words, check, number, operands, resource, rows};
+use instrument_analysis::report::diff::{check_comparable, run_of};
+use instrument_analysis::report::print::{Print, correction_line};
 use instrument_messages::usage;
 
 /// What changed between the runs of two sides.
-pub(super) fn difference(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn difference(question: &Question<'_>) -> Result<Value> {
     let sides = sides(question)?;
     let mut notes = Vec::new();
     let mut read = |path: &PathBuf| -> Result<Arcflow> {
@@ -64,14 +64,15 @@ pub(super) fn difference(question: &Question<'_>) -> Result<Value> {
         of("methods") + of("contexts")
     };
     let asked = Asked { rows: question.rows(), command: &command, notes, unneeded: &[], left_out };
-    let mut lines: Vec<_> = runs().filter_map(|run| view::correction_line(run, &[])).collect();
+    let mut lines: Vec<_> = runs().filter_map(|run| correction_line(run, &[])).collect();
     lines.dedup();
     question.room.answer(&asked, &|out, form| {
         if !form.json {
             lines.iter().for_each(|line| out.extend(format!("{line}\n\n").into_bytes()));
         }
-        let print = Print { top: Some(form.rows), json: form.json, ..print.clone() };
-        print.with(None, &methods, false, |options| diff::write(out, &before, &after, options).map(drop))
+        let print = Print { top: Some(form.rows), format: form.format(), ..print.clone() };
+        Ok(print
+            .with(None, &methods, false, |options| diff::write(out, &before, &after, options).map(drop))?)
     })
 }
 
@@ -93,7 +94,7 @@ fn sides(question: &Question<'_>) -> Result<[Vec<PathBuf>; 2]> {
 }
 
 /// Remote calls: by client, server and method, or single ones.
-pub(super) fn remote_calls(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn remote_calls(question: &Question<'_>) -> Result<Value> {
     let files = question.files()?;
     let request = Request { files: files.clone(), ..Request::default() };
     let processes = Processes::open(&request).map_err(|error| match error {
@@ -122,7 +123,7 @@ pub(super) fn remote_calls(question: &Question<'_>) -> Result<Value> {
     };
     let print = Print { width: Some(WIDTH), ..Print::default() };
     question.room.answer(&asked, &|out, form| {
-        let print = Print { top: Some(form.rows), json: form.json, ..print.clone() };
+        let print = Print { top: Some(form.rows), format: form.format(), ..print.clone() };
         print.with(None, &Methods::default(), false, |options| -> Result<()> {
             let calls = processes.calls().remote(clock, false, remote::bounds(options))?;
             if is_single {

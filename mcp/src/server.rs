@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Room, clipped};
-use super::files::Files;
-use super::rpc::{Code, Failure, Request};
-use super::tools;
-use crate::options::command_line::meant_among;
+use crate::answer::{Room, clipped};
+use crate::files::Files;
+use crate::rpc::{Code, Failure, Request};
+use crate::tools;
+use instrument_names::nearest::nearest;
 
 /// Versions of the protocol that are spoken, the newest first. They differ in nothing that is used here but `structuredContent`, which clients
 /// of older ones ignore.
@@ -24,14 +24,14 @@ one. An answer has at most 8 KB; it says how many rows are left out, and `comman
 const FILES: usize = 1500;
 
 /// A server of some files.
-pub(super) struct Server {
+pub(crate) struct Server {
     /// What may be asked about.
-    pub(super) files: Files,
+    pub(crate) files: Files,
 }
 
 impl Server {
     /// The result of a request.
-    pub(super) fn handle(&self, request: &Request<'_>) -> Result<Value, Failure> {
+    pub(crate) fn handle(&self, request: &Request<'_>) -> Result<Value, Failure> {
         match request.method {
             "initialize" => self.initialize(request.params),
             "ping" => Ok(json!({})),
@@ -74,7 +74,7 @@ impl Server {
         };
         let Some(tool) = tools::ALL.iter().find(|tool| tool.name == name) else {
             let names = || tools::ALL.iter().map(|tool| tool.name.to_owned());
-            let meant = match meant_among(name, names()) {
+            let meant = match nearest(name, names()).into_iter().next() {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
             };

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use crate::options::command_line::meant_among;
 use instrument_messages::usage;
+use instrument_names::nearest::nearest;
 
 /// Letters of a text.
 const LONGEST: usize = 1000;
@@ -13,7 +13,7 @@ const MOST: usize = 100;
 
 /// What an argument is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// A text.
     Text,
     /// Some texts, or one.
@@ -28,25 +28,25 @@ pub(super) enum Shape {
 
 /// An argument of a tool.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Argument {
+pub(crate) struct Argument {
     /// Its name.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// What it is.
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
     /// Whether a question needs it.
-    pub(super) required: bool,
+    pub(crate) required: bool,
     /// What it means.
-    pub(super) about: &'static str,
+    pub(crate) about: &'static str,
 }
 
 impl Argument {
     /// One that a question may leave out.
-    pub(super) const fn new(name: &'static str, shape: Shape, about: &'static str) -> Argument {
+    pub(crate) const fn new(name: &'static str, shape: Shape, about: &'static str) -> Argument {
         Argument { name, shape, required: false, about }
     }
 
     /// One that it needs.
-    pub(super) const fn required(self) -> Argument {
+    pub(crate) const fn required(self) -> Argument {
         Argument { required: true, ..self }
     }
 
@@ -102,7 +102,7 @@ fn number(value: &Value) -> Option<usize> {
 }
 
 /// The schema of the arguments of a tool.
-pub(super) fn schema(arguments: &[Argument]) -> Value {
+pub(crate) fn schema(arguments: &[Argument]) -> Value {
     let properties: Map<String, Value> =
         arguments.iter().map(|argument| (argument.name.to_owned(), argument.schema())).collect();
     let required: Vec<_> = arguments.iter().filter(|one| one.required).map(|one| one.name).collect();
@@ -114,14 +114,14 @@ pub(super) fn schema(arguments: &[Argument]) -> Value {
 }
 
 /// Arguments that fit the schema of their tool.
-pub(super) struct Given(Map<String, Value>);
+pub(crate) struct Given(Map<String, Value>);
 
 impl Given {
     /// Checks what a client sent.
     ///
     /// # Errors
     /// What does not fit, with what would.
-    pub(super) fn new(value: &Value, arguments: &[Argument]) -> Result<Given> {
+    pub(crate) fn new(value: &Value, arguments: &[Argument]) -> Result<Given> {
         let mut given = match value {
             Value::Null => Map::new(),
             Value::Object(given) => given.clone(),
@@ -132,7 +132,7 @@ impl Given {
         for (name, value) in &given {
             let Some(argument) = arguments.iter().find(|argument| argument.name == name) else {
                 let names = || arguments.iter().map(|argument| argument.name.to_owned());
-                let cure = match meant_among(name, names()) {
+                let cure = match nearest(name, names()).into_iter().next() {
                     Some(meant) => format!("did you mean `{meant}`?"),
                     None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
                 };
@@ -150,12 +150,12 @@ impl Given {
     }
 
     /// A text or word.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
     }
 
     /// Texts; none if the argument is not given.
-    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         match self.0.get(name) {
             Some(Value::Array(texts)) => texts.iter().filter_map(text).collect(),
@@ -165,12 +165,12 @@ impl Given {
     }
 
     /// A number.
-    pub(super) fn number(&self, name: &str) -> Option<usize> {
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
         number(self.0.get(name)?)
     }
 
     /// Whether a flag is given and true.
-    pub(super) fn is_set(&self, name: &str) -> bool {
+    pub(crate) fn is_set(&self, name: &str) -> bool {
         self.0.get(name) == Some(&Value::Bool(true))
     }
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::ValueEnum;
 use instrument_analysis::Arcflow;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::heap::query::Query;
@@ -16,76 +15,76 @@ use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Request, Session, thread_filter};
 use serde_json::{Value, json};
 
-use super::answer::{Asked, Form, Room};
-use super::arguments::Given;
-use super::files::Files;
-use crate::commands::report::is_of_counts;
-use crate::commands::xtree::{calls_of, within};
-use crate::options::view::{self, Print, Sort};
+use crate::answer::{Asked, Form, Room};
+use crate::arguments::Given;
+use crate::files::Files;
+use instrument_analysis::report::Sort;
+use instrument_analysis::report::print::{Print, calls_of, correction_line};
+use instrument_analysis::session::lookup::each_for_itself;
 use instrument_messages::usage;
+use instrument_names::word::Word;
 
 /// Rows unless asked for otherwise.
-pub(super) const ROWS: usize = 20;
+pub(crate) const ROWS: usize = 20;
 /// Columns of a line of text; longer names are shortened, and whole in the document.
-pub(super) const WIDTH: usize = 160;
+pub(crate) const WIDTH: usize = 160;
 /// Levels of a tree unless asked for otherwise, and at most: readers of JSON have their limits.
-pub(super) const DEPTH: usize = 30;
+pub(crate) const DEPTH: usize = 30;
 /// Contexts of a tree that have a smaller share are cut, in percent.
 const SMALL: f64 = 0.1;
 
 /// A call of a tool.
-pub(super) struct Question<'a> {
+pub(crate) struct Question<'a> {
     /// Its arguments.
-    pub(super) given: Given,
+    pub(crate) given: Given,
     /// The files of the server.
-    pub(super) files: &'a Files,
+    pub(crate) files: &'a Files,
     /// How much room there is for the answer.
-    pub(super) room: &'a Room,
+    pub(crate) room: &'a Room,
 }
 
 impl Question<'_> {
     /// The files that it is about.
-    pub(super) fn files(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         self.files.named(&self.given.texts("files"))
     }
 
     /// The rows that it asks for.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.given.number("rows").unwrap_or(ROWS)
     }
 
     /// The order that it asks for.
-    pub(super) fn sort(&self) -> Option<Sort> {
-        self.given.text("sort").and_then(|word| Sort::from_str(word, false).ok())
+    pub(crate) fn sort(&self) -> Option<Sort> {
+        self.given.text("sort").and_then(|word| Sort::of(word).ok())
     }
 }
 
 /// Options as words of a command line.
 #[derive(Default)]
-pub(super) struct Words(Vec<String>);
+pub(crate) struct Words(Vec<String>);
 
 impl Words {
     /// `command`: with its fixed words.
-    pub(super) fn new(command: &str) -> Words {
+    pub(crate) fn new(command: &str) -> Words {
         Words(["instrument"].into_iter().chain(command.split(' ')).map(str::to_owned).collect())
     }
 
     /// An option with its values.
-    pub(super) fn each(mut self, option: &str, values: &[String]) -> Words {
+    pub(crate) fn each(mut self, option: &str, values: &[String]) -> Words {
         // A value may begin with `-`.
         self.0.extend(values.iter().map(|value| format!("{option}={value}")));
         self
     }
 
     /// An option with a value.
-    pub(super) fn one(self, option: &str, value: impl ToString) -> Words {
+    pub(crate) fn one(self, option: &str, value: impl ToString) -> Words {
         self.each(option, &[value.to_string()])
     }
 
     /// What is printed, but for the number of rows.
-    pub(super) fn print(self, print: &Print) -> Words {
-        let sort = print.sort.and_then(|sort| sort.to_possible_value());
-        let sort: Vec<_> = sort.iter().map(|sort| sort.get_name().to_owned()).collect();
+    pub(crate) fn print(self, print: &Print) -> Words {
+        let sort: Vec<_> = print.sort.iter().map(|sort| sort.word().to_owned()).collect();
         let prune: Vec<_> = print.prune.iter().map(ToString::to_string).collect();
         self.each("--resource", &print.resource)
             .each("--sort", &sort)
@@ -94,7 +93,7 @@ impl Words {
     }
 
     /// The command with so many rows, about these files.
-    pub(super) fn with(&self, rows: usize, files: &[PathBuf]) -> Vec<String> {
+    pub(crate) fn with(&self, rows: usize, files: &[PathBuf]) -> Vec<String> {
         let mut words = self.0.clone();
         words.extend([format!("--top={rows}"), format!("--width={WIDTH}")]);
         words.extend(operands(files));
@@ -103,7 +102,7 @@ impl Words {
 }
 
 /// Files as operands.
-pub(super) fn operands(files: &[PathBuf]) -> impl Iterator<Item = String> {
+pub(crate) fn operands(files: &[PathBuf]) -> impl Iterator<Item = String> {
     files.iter().map(|path| {
         let path = path.to_string_lossy();
         if path.starts_with('-') { format!("./{path}") } else { path.into_owned() }
@@ -111,14 +110,14 @@ pub(super) fn operands(files: &[PathBuf]) -> impl Iterator<Item = String> {
 }
 
 /// The resource that a question is about: the one that is named, or the one that text shows.
-pub(super) fn resource(given: &Given, model: &Arcflow) -> Result<Vec<String>> {
+pub(crate) fn resource(given: &Given, model: &Arcflow) -> Result<Vec<String>> {
     let named: Vec<String> = given.text("resource").map(str::to_owned).into_iter().collect();
     let found = Options { resources: &named, ..Options::default() }.resources(model)?;
     Ok(found.into_iter().map(|r| model.resources()[r].name.clone()).collect())
 }
 
 /// Fails if patterns fit nothing: the answer would be empty. Otherwise those that fit nothing are told.
-pub(super) fn check(methods: &Methods, notes: &mut Vec<String>) -> Result<()> {
+pub(crate) fn check(methods: &Methods, notes: &mut Vec<String>) -> Result<()> {
     if methods.fit_nothing() {
         return Err(usage(methods.warnings.join("; ")));
     }
@@ -202,34 +201,34 @@ impl<'a, 'q> OfSession<'a, 'q> {
             unneeded: &["methods", "allocations"],
             left_out,
         };
-        let line = view::correction_line(&self.session.model, &self.print.resource).filter(|_| has_line);
+        let line = correction_line(&self.session.model, &self.print.resource).filter(|_| has_line);
         self.question.room.answer(&asked, &|out, form| {
             if let (Some(line), false) = (&line, form.json) {
                 out.extend(format!("{line}\n\n").into_bytes());
             }
-            let print = Print { top: Some(form.rows), json: form.json, ..self.print.clone() };
+            let print = Print { top: Some(form.rows), format: form.format(), ..self.print.clone() };
             print.with(self.depth, &self.methods, false, |options| write(out, options, form))
         })
     }
 }
 
 /// A count of a document; what is not there is none.
-pub(super) fn number(value: &Value) -> u64 {
+pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)
 }
 
 /// Elements of a list of a document.
-pub(super) fn rows(value: &Value) -> u64 {
+pub(crate) fn rows(value: &Value) -> u64 {
     value.as_array().map_or(0, |rows| rows.len() as u64)
 }
 
 /// The summary of the profiles.
-pub(super) fn summary(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn summary(question: &Question<'_>) -> Result<Value> {
     let asked = OfSession::new(question)?;
     let request = |rows| counts::Request { top: Some(rows), ..counts::Request::default() };
     let summary = Summary::new(&asked.session, &request(question.rows()), &[])?;
     let left_out = |report: &Value| number(&report["xprof"]["left_out"]) + number(&report["left_out"]);
-    let is_of_counts = is_of_counts(&asked.session);
+    let is_of_counts = asked.session.is_of_counts();
     asked.answer(&Words::new("report"), false, left_out, &|out, options, form| {
         if form.json {
             let mut document = Vec::new();
@@ -253,7 +252,7 @@ pub(super) fn summary(question: &Question<'_>) -> Result<Value> {
 }
 
 /// The methods that consume most.
-pub(super) fn hot_methods(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn hot_methods(question: &Question<'_>) -> Result<Value> {
     let mut asked = OfSession::new(question)?;
     asked.methods()?;
     asked.figures(0.0)?;
@@ -263,7 +262,7 @@ pub(super) fn hot_methods(question: &Question<'_>) -> Result<Value> {
 }
 
 /// A method with its callers and its callees.
-pub(super) fn callers_callees(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn callers_callees(question: &Question<'_>) -> Result<Value> {
     let mut asked = OfSession::new(question)?;
     asked.methods()?;
     asked.figures(0.0)?;
@@ -276,21 +275,21 @@ pub(super) fn callers_callees(question: &Question<'_>) -> Result<Value> {
     let words = |rows: usize| asked.words("xarc").one("--arcs", rows).with(rows, &asked.files);
     let of =
         Asked { rows: question.rows(), command: &words, notes: asked.notes.clone(), unneeded: &[], left_out };
-    let line = view::correction_line(&asked.session.model, &asked.print.resource);
+    let line = correction_line(&asked.session.model, &asked.print.resource);
     question.room.answer(&of, &|out, form| {
         if let (Some(line), false) = (&line, form.json) {
             out.extend(format!("{line}\n\n").into_bytes());
         }
-        let print = Print { top: Some(form.rows), json: form.json, ..asked.print.clone() };
+        let print = Print { top: Some(form.rows), format: form.format(), ..asked.print.clone() };
         print.with(None, &asked.methods, false, |options| {
             let options = Options { arcs: Some(form.rows), ..*options };
-            xarc::write(out, &asked.session.model, &asked.arcs, &options)
+            Ok(xarc::write(out, &asked.session.model, &asked.arcs, &options)?)
         })
     })
 }
 
 /// The tree of contexts, from the top or from a method down.
-pub(super) fn tree(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn tree(question: &Question<'_>) -> Result<Value> {
     let mut asked = OfSession::new(question)?;
     asked.figures(SMALL)?;
     asked.depth = Some(question.given.number("depth").unwrap_or(DEPTH));
@@ -303,7 +302,7 @@ pub(super) fn tree(question: &Question<'_>) -> Result<Value> {
     }
     let words = asked.words("xtree").each("--focus", &patterns).each("--within", &outer);
     let words = words.one("--depth", asked.depth.unwrap_or(DEPTH));
-    let outer = within("within", &outer, &asked.session)?;
+    let outer = each_for_itself("within", &outer, &asked.session.model)?;
     for methods in &outer {
         check(methods, &mut asked.notes)?;
     }
@@ -322,7 +321,7 @@ pub(super) fn tree(question: &Question<'_>) -> Result<Value> {
 }
 
 /// What threads waited for.
-pub(super) fn monitors(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn monitors(question: &Question<'_>) -> Result<Value> {
     let asked = OfSession::new(question)?;
     let wanted = thread_filter(&asked.threads);
     let left_out = |report: &Value| {
@@ -338,7 +337,7 @@ pub(super) fn monitors(question: &Question<'_>) -> Result<Value> {
 }
 
 /// What was allocated, and what is left of it.
-pub(super) fn objects(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn objects(question: &Question<'_>) -> Result<Value> {
     let (word, by) = match question.given.text("by") {
         Some("site") => ("site", By::Site),
         Some("context") => ("context", By::Context),
@@ -355,7 +354,7 @@ pub(super) fn objects(question: &Question<'_>) -> Result<Value> {
 }
 
 /// What leaks.
-pub(super) fn leak_suspects(question: &Question<'_>) -> Result<Value> {
+pub(crate) fn leak_suspects(question: &Question<'_>) -> Result<Value> {
     let left_out = |report: &Value| {
         let leaks = &report["leaks"];
         let shown =

@@ -13,12 +13,12 @@ use instrument_messages::usage;
 const NAMED: usize = 10;
 
 /// The files that the server was started with.
-pub(super) struct Files(Vec<PathBuf>);
+pub(crate) struct Files(Vec<PathBuf>);
 
 impl Files {
     /// # Errors
     /// A file that cannot be opened, or is a directory.
-    pub(super) fn new(paths: &[PathBuf]) -> Result<Files> {
+    pub(crate) fn new(paths: &[PathBuf]) -> Result<Files> {
         for path in paths {
             let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
             if file.metadata().is_ok_and(|about| about.is_dir()) {
@@ -29,7 +29,7 @@ impl Files {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> &[PathBuf] {
+    pub(crate) fn all(&self) -> &[PathBuf] {
         &self.0
     }
 
@@ -37,7 +37,7 @@ impl Files {
     ///
     /// # Errors
     /// A name that no file has, or several.
-    pub(super) fn named(&self, names: &[String]) -> Result<Vec<PathBuf>> {
+    pub(crate) fn named(&self, names: &[String]) -> Result<Vec<PathBuf>> {
         if names.is_empty() {
             return Ok(self.0.clone());
         }
@@ -73,7 +73,7 @@ impl Files {
     }
 
     /// The first files, with their numbers, and how many more there are.
-    pub(super) fn list(&self) -> String {
+    pub(crate) fn list(&self) -> String {
         let named = self.0.iter().take(NAMED).enumerate();
         let named: Vec<_> = named.map(|(i, path)| format!("{}: {}", i + 1, shown(path))).collect();
         match self.0.len().saturating_sub(NAMED) {

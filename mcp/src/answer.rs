@@ -5,12 +5,13 @@
 use std::borrow::Cow;
 
 use anyhow::{Context, Result};
+use instrument_analysis::report::Format;
 use instrument_analysis::text::without_middle;
 use instrument_names::printable::{printable, printable_lines};
 use serde_json::{Map, Value, json};
 
 /// The most bytes of an answer: of the whole line that holds it.
-pub(super) const LARGEST: usize = 8192;
+pub(crate) const LARGEST: usize = 8192;
 /// Letters of the reason why there is no answer.
 const REASON: usize = 1500;
 /// Notes of an answer, and letters of each.
@@ -21,29 +22,36 @@ const COMMAND: usize = 1000;
 
 /// A report to be written: as text or as a document, with so many rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
+pub(crate) struct Form {
     /// A document, and not text.
-    pub(super) json: bool,
+    pub(crate) json: bool,
     /// Rows.
-    pub(super) rows: usize,
+    pub(crate) rows: usize,
+}
+
+impl Form {
+    /// The same for reports.
+    pub(crate) fn format(self) -> Format {
+        if self.json { Format::Json } else { Format::Text }
+    }
 }
 
 /// What is to be answered.
-pub(super) struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// Rows that are asked for.
-    pub(super) rows: usize,
+    pub(crate) rows: usize,
     /// The words of the command line that prints so many rows as text.
-    pub(super) command: &'a dyn Fn(usize) -> Vec<String>,
+    pub(crate) command: &'a dyn Fn(usize) -> Vec<String>,
     /// What is to be said beside the report.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// Members of the document that are left out: longer than the answer, and not the answer.
-    pub(super) unneeded: &'static [&'static str],
+    pub(crate) unneeded: &'static [&'static str],
     /// The rows that a document does not have.
-    pub(super) left_out: fn(&Value) -> u64,
+    pub(crate) left_out: fn(&Value) -> u64,
 }
 
 /// How many bytes an answer may have.
-pub(super) struct Room(usize);
+pub(crate) struct Room(usize);
 
 /// How much is left of what is not made of rows.
 #[derive(Debug, Clone, Copy)]
@@ -75,12 +83,12 @@ const SQUEEZES: [Squeeze; 5] = [
 
 impl Room {
     /// What a message with so many bytes besides the answer leaves.
-    pub(super) fn beside(envelope: usize) -> Room {
+    pub(crate) fn beside(envelope: usize) -> Room {
         Room(LARGEST.saturating_sub(envelope))
     }
 
     /// The answer that says why there is none.
-    pub(super) fn error(error: &anyhow::Error) -> Value {
+    pub(crate) fn error(error: &anyhow::Error) -> Value {
         let text = clipped(&format!("{error:#}"), REASON);
         json!({"content": [{"type": "text", "text": text}], "isError": true})
     }
@@ -89,7 +97,7 @@ impl Room {
     ///
     /// # Errors
     /// What `write` says.
-    pub(super) fn answer(
+    pub(crate) fn answer(
         &self,
         asked: &Asked<'_>,
         write: &dyn Fn(&mut Vec<u8>, Form) -> Result<()>,
@@ -257,7 +265,7 @@ impl Squeeze {
 }
 
 /// A text of one line, made printable, in at most so many letters.
-pub(super) fn clipped(text: &str, letters: usize) -> String {
+pub(crate) fn clipped(text: &str, letters: usize) -> String {
     // No letter is shorter when it is escaped, so what is far too long need not be.
     let text = if text.len() > 64 * letters { without_middle(text, letters) } else { text.to_owned() };
     without_middle(&printable(&text), letters)
