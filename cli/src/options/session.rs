@@ -86,10 +86,17 @@ impl Opts {
     /// # Errors
     /// A file that cannot be read or understood.
     pub(crate) fn read_indexed(&self, talk: &Talk) -> Result<Session> {
-        let sizes = self.files.iter().filter_map(|path| Some(path.metadata().ok()?.len()));
+        self.read_indexed_as(&self.request(), talk)
+    }
+
+    /// The same for a request that was changed.
+    ///
+    /// # Errors
+    /// A file that cannot be read or understood.
+    pub(crate) fn read_indexed_as(&self, request: &Request, talk: &Talk) -> Result<Session> {
+        let sizes = request.files.iter().filter_map(|path| Some(path.metadata().ok()?.len()));
         let progress = Progress::new(sizes.sum(), talk);
-        let session =
-            Session::read_indexed(&self.request(), &|bytes| progress.advance(bytes, "reading the trace"))?;
+        let session = Session::read_indexed(request, &|bytes| progress.advance(bytes, "reading the trace"))?;
         drop(progress);
         talk.messages(&session.messages);
         Ok(session)

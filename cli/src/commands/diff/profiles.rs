@@ -17,6 +17,7 @@ use instrument_analysis::report::{self, Format, Sort};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, is_profile};
 use instrument_artifacts::source::is_archive_name;
+use instrument_live::page;
 use instrument_messages::Listener;
 
 /// Methods and contexts that are printed unless --top says otherwise.
@@ -83,7 +84,7 @@ pub(crate) fn run(
     let warnings = RefCell::new(Vec::new());
     let read = |path: &String| {
         let session = session::read(&run_of(path.into()), talk)?;
-        warnings.borrow_mut().extend(view::warnings(&session));
+        warnings.borrow_mut().extend(page::warnings(&session));
         Ok(session.model)
     };
     let [before, after] = sides.map(|paths| paths.iter().map(read).collect::<Result<Vec<Arcflow>>>());
@@ -91,7 +92,7 @@ pub(crate) fn run(
     check_comparable(before.iter().chain(&after))?;
     if let Some(path) = &opts.html {
         let sides_of = Sides::new(&before, &after)?;
-        view::write_sides(path, &sides_of, sides, warnings.into_inner(), talk)?;
+        view::save(path, &page::of_sides(&sides_of, sides, warnings.into_inner())?, talk)?;
         return Ok(if sides_of.differs { Exit::Negative } else { Exit::Done });
     }
     let print = Print {

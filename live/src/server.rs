@@ -4,35 +4,50 @@
 //! loopback address (DNS rebinding) it could even read the answer. So the path has a secret word, the `Host` has to be the address that was
 //! printed, and a request that says that another origin made it is refused.
 
-use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::SystemTime;
-
-use super::Opts;
-use super::moments::Moments;
-use crate::io::exit::{Exit, with_warnings};
-use crate::io::talk::Talk;
+use crate::moments::Moments;
+use crate::page::{self, Served};
 use anyhow::{Context, Result, anyhow};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use instrument_analysis::session::Session;
-use instrument_analysis::timeline::{Question, Timeline};
+use instrument_analysis::page::Sections;
+use instrument_analysis::session::{self, Session};
+use instrument_analysis::timeline::{Question, Room, Timeline};
 use instrument_artifacts::dump;
 use instrument_messages::Listener;
 use percent_encoding::percent_decode_str;
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::SystemTime;
 
 /// Bytes of the code of a method that a page gets at most.
 const LONGEST: usize = 1 << 20;
 /// Bytes of the secret word.
 const SECRET: usize = 16;
 
+/// Reads the files of a request, with an index of traces.
+pub type Read = Box<dyn Fn(&session::Request) -> Result<Session> + Send + Sync>;
+
+/// What is served.
+pub struct Server {
+    /// Which profiles, and what of them.
+    pub request: session::Request,
+    /// How they are read.
+    pub read: Read,
+    /// Contexts that the page shows at most.
+    pub contexts: usize,
+    /// Where the bytecode of methods is.
+    pub class_path: Option<OsString>,
+    /// 0: any that is free.
+    pub port: u16,
+}
+
 struct Page {
-    opts: Opts,
-    talk: Talk,
+    server: Server,
+    listener: Arc<dyn Listener + Send + Sync>,
     /// `127.0.0.1:PORT`.
     host: String,
     path: String,
@@ -41,7 +56,7 @@ struct Page {
 }
 
 /// A page, and of what it was made.
-pub(super) struct Made {
+struct Made {
     /// The moment from which on it shows what happened; none: from the start.
     since: Option<u32>,
     stamps: Vec<Stamp>,
@@ -58,18 +73,20 @@ impl Made {
     ///
     /// # Errors
     /// A file that cannot be read, or nothing to show.
-    fn new(opts: &Opts, since: Option<(u32, Vec<PathBuf>)>, talk: &Talk) -> Result<Made> {
-        let mut opts = opts.clone();
+    fn new(server: &Server, since: Option<(u32, Vec<PathBuf>)>, listener: &dyn Listener) -> Result<Made> {
+        let mut request = server.request.clone();
         let since = since.map(|(number, copies)| {
-            opts.session.since = copies;
+            request.since = copies;
             number
         });
         // First: what changes while it is read is read again.
-        let stamps = stamps(&opts.session.files);
-        let session = opts.session.read_indexed(talk)?;
+        let stamps = stamps(&request.files);
+        let session = (server.read)(&request)?;
         let is_live = session.profiles.iter().any(|profile| profile.is_live);
-        let timeline = Timeline::of_session(&session, &opts.session.request())?;
-        let text = opts.page(&session, &timeline, talk)?;
+        let timeline = Timeline::of_session(&session, &request)?;
+        let sections = Sections::of_session(&session, &request, &timeline, Room::SERVED)?;
+        let served = Served::Yes { has_code: server.class_path.is_some() };
+        let text = page::of_session(&session, &sections, &request, server.contexts, served, listener)?;
         Ok(Made { since, stamps, text, is_live, session, timeline })
     }
 }
@@ -77,38 +94,39 @@ impl Made {
 /// Tells whether a file was replaced.
 type Stamp = Option<(u64, SystemTime)>;
 
-/// Serves the page until the process is interrupted.
+/// Serves the page until the process is interrupted. `announce` is told its address.
 ///
 /// # Errors
 /// A file that cannot be read, or nothing to show; the port cannot be had; the address cannot be printed.
-pub(super) fn serve(opts: &Opts, talk: &Talk) -> Result<()> {
-    let made = Made::new(opts, None, talk)?;
-    with_warnings(&made.session.warnings, false, Exit::Done, talk);
+pub fn serve(
+    server: Server,
+    listener: Arc<dyn Listener + Send + Sync>,
+    announce: impl FnOnce(&str) -> Result<()>,
+) -> Result<()> {
+    let made = Made::new(&server, None, &*listener)?;
+    for warning in &made.session.warnings {
+        listener.warn(format_args!("{warning}"));
+    }
     let mut secret = [0; SECRET];
     getrandom::fill(&mut secret).map_err(|error| anyhow!("no random numbers: {error}"))?;
     let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, opts.port));
-        let listener = tokio::net::TcpListener::bind(address)
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port));
+        let socket = tokio::net::TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on {address}: --port 0 takes a free port"))?;
-        let host = listener.local_addr()?.to_string();
+        let host = socket.local_addr()?.to_string();
         let path = format!("/{secret}/");
-        let url = format!("http://{host}{path}");
-        writeln!(std::io::stdout(), "{url}").context("the address cannot be printed")?;
-        talk.note(format_args!("Ctrl-C ends the server"));
-        if !opts.no_open && open::that_detached(&url).is_err() {
-            talk.warn(format_args!("no browser could be started: open the address above"));
-        }
+        announce(&format!("http://{host}{path}"))?;
         let (made, moments) = (Mutex::new(made), Mutex::default());
-        let page = Page { opts: opts.clone(), talk: *talk, host, path, made, moments };
+        let page = Page { server, listener, host, path, made, moments };
         let router = Router::new().fallback(answer).with_state(Arc::new(page));
         let interrupted = async {
             // Without a handler the signal ends the process as usual.
             let _ = tokio::signal::ctrl_c().await;
         };
-        axum::serve(listener, router).with_graceful_shutdown(interrupted).await?;
+        axum::serve(socket, router).with_graceful_shutdown(interrupted).await?;
         Ok(())
     })
 }
@@ -212,7 +230,7 @@ impl Page {
     /// The page of the files as they are now; none: the moment is not kept.
     fn now(&self, since: Option<u32>) -> Result<Option<String>> {
         let mut made = locked(&self.made);
-        let is_old = made.is_live || made.since != since || made.stamps != stamps(&self.opts.session.files);
+        let is_old = made.is_live || made.since != since || made.stamps != stamps(&self.server.request.files);
         if is_old && !self.make(&mut made, since)? {
             return Ok(None);
         }
@@ -228,14 +246,14 @@ impl Page {
                 None => return Ok(false),
             },
         };
-        *made = Made::new(&self.opts, copies, &self.talk)?;
+        *made = Made::new(&self.server, copies, &*self.listener)?;
         Ok(true)
     }
 
     /// Keeps what happened up to now, and answers with the number by which a page asks for what happens from now on.
     fn moment(&self) -> Result<Option<String>> {
         // What was asked for on the command line is not undone.
-        if !self.opts.session.since.is_empty() {
+        if !self.server.request.since.is_empty() {
             return Ok(None);
         }
         let made = locked(&self.made);
@@ -245,7 +263,7 @@ impl Page {
 
     /// The bytecode of a method; none: no page asks that, since the page has no class path.
     fn code(&self, name: &str) -> Result<Option<String>> {
-        let Some(class_path) = &self.opts.class_path else { return Ok(None) };
+        let Some(class_path) = &self.server.class_path else { return Ok(None) };
         let mut code = dump::code_of(class_path, name)?;
         if let Some(code) = code.as_mut().filter(|code| code.len() > LONGEST) {
             code.truncate((0..=LONGEST).rev().find(|&at| code.is_char_boundary(at)).unwrap_or(0));

@@ -43,7 +43,7 @@ fn state() -> State {
 /// Compares a screen with the one that is kept.
 #[track_caller]
 fn is_as_kept(name: &str, state: &State, width: u16) {
-    insta::with_settings!({snapshot_path => "../../../tests/snapshots/top", prepend_module_to_snapshot => false}, {
+    insta::with_settings!({snapshot_path => "../../tests/snapshots/top", prepend_module_to_snapshot => false}, {
         insta::assert_snapshot!(name, screen_of(state, width));
     });
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const MOST: usize = 4;
 
 #[derive(Debug, Default)]
-pub(super) struct Moments {
+pub(crate) struct Moments {
     kept: Vec<Moment>,
     last: u32,
 }
@@ -29,7 +29,7 @@ impl Moments {
     ///
     /// # Errors
     /// There is no room for a copy, or a profile is gone.
-    pub(super) fn add(&mut self, session: &Session) -> Result<u32> {
+    pub(crate) fn add(&mut self, session: &Session) -> Result<u32> {
         let folder = tempfile::Builder::new().prefix("instrument-view-").tempdir()?;
         let mut files = Vec::new();
         for (i, profile) in session.profiles.iter().filter(|profile| profile.is_live).enumerate() {
@@ -47,7 +47,7 @@ impl Moments {
     }
 
     /// The copies of a moment; none: it is not kept.
-    pub(super) fn files(&self, number: u32) -> Option<Vec<PathBuf>> {
+    pub(crate) fn files(&self, number: u32) -> Option<Vec<PathBuf>> {
         let moment = self.kept.iter().find(|moment| moment.number == number)?;
         debug_assert!(moment.files.iter().all(|file| file.starts_with(moment.folder.path())));
         Some(moment.files.clone())

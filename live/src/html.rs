@@ -7,34 +7,34 @@ use instrument_analysis::page::Page;
 use libdeflater::{CompressionLvl, Compressor};
 use sha2::{Digest, Sha256};
 
-const FRAME: &str = include_str!("../../../../viewer/index.html");
-const STYLE: &str = include_str!("../../../../viewer/style.css");
+const FRAME: &str = include_str!("../../viewer/index.html");
+const STYLE: &str = include_str!("../../viewer/style.css");
 /// In an order in which each finds what it uses.
 const SCRIPTS: [&str; 24] = [
-    include_str!("../../../../viewer/src/figures.js"),
-    include_str!("../../../../viewer/src/profile.js"),
-    include_str!("../../../../viewer/src/difference.js"),
-    include_str!("../../../../viewer/src/state.js"),
-    include_str!("../../../../viewer/src/rows.js"),
-    include_str!("../../../../viewer/src/mapper.js"),
-    include_str!("../../../../viewer/src/find.js"),
-    include_str!("../../../../viewer/src/tree.js"),
-    include_str!("../../../../viewer/src/graph.js"),
-    include_str!("../../../../viewer/src/icicle.js"),
-    include_str!("../../../../viewer/src/flame.js"),
-    include_str!("../../../../viewer/src/sandwich.js"),
-    include_str!("../../../../viewer/src/methods.js"),
-    include_str!("../../../../viewer/src/table.js"),
-    include_str!("../../../../viewer/src/threads.js"),
-    include_str!("../../../../viewer/src/heap.js"),
-    include_str!("../../../../viewer/src/monitors.js"),
-    include_str!("../../../../viewer/src/remote.js"),
-    include_str!("../../../../viewer/src/window.js"),
-    include_str!("../../../../viewer/src/lanes.js"),
-    include_str!("../../../../viewer/src/timeline.js"),
-    include_str!("../../../../viewer/src/node.js"),
-    include_str!("../../../../viewer/src/summary.js"),
-    include_str!("../../../../viewer/src/app.js"),
+    include_str!("../../viewer/src/figures.js"),
+    include_str!("../../viewer/src/profile.js"),
+    include_str!("../../viewer/src/difference.js"),
+    include_str!("../../viewer/src/state.js"),
+    include_str!("../../viewer/src/rows.js"),
+    include_str!("../../viewer/src/mapper.js"),
+    include_str!("../../viewer/src/find.js"),
+    include_str!("../../viewer/src/tree.js"),
+    include_str!("../../viewer/src/graph.js"),
+    include_str!("../../viewer/src/icicle.js"),
+    include_str!("../../viewer/src/flame.js"),
+    include_str!("../../viewer/src/sandwich.js"),
+    include_str!("../../viewer/src/methods.js"),
+    include_str!("../../viewer/src/table.js"),
+    include_str!("../../viewer/src/threads.js"),
+    include_str!("../../viewer/src/heap.js"),
+    include_str!("../../viewer/src/monitors.js"),
+    include_str!("../../viewer/src/remote.js"),
+    include_str!("../../viewer/src/window.js"),
+    include_str!("../../viewer/src/lanes.js"),
+    include_str!("../../viewer/src/timeline.js"),
+    include_str!("../../viewer/src/node.js"),
+    include_str!("../../viewer/src/summary.js"),
+    include_str!("../../viewer/src/app.js"),
 ];
 
 /// Compression of the document: half a second for a million contexts.
@@ -45,7 +45,7 @@ const LEVEL: i32 = 9;
 ///
 /// # Errors
 /// The document cannot be written, or is too large to be compressed.
-pub(super) fn html(title: &str, page: &Page, is_served: bool) -> Result<String> {
+pub(crate) fn html(title: &str, page: &Page, is_served: bool) -> Result<String> {
     let mut document = Vec::new();
     page.write(&mut document)?;
     let level = CompressionLvl::new(LEVEL).map_err(|_| anyhow!("no compression level {LEVEL}"))?;

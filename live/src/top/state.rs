@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use instrument_analysis::moment::{Figures, Moment, Row};
+use instrument_names::word::words;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Rows that a page key moves by.
@@ -10,18 +11,14 @@ const PAGE: usize = 20;
 /// The shortest and the longest time between two refreshes that keys lead to.
 const INTERVALS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(60)];
 
-/// What rows are sorted by, the largest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Sort {
-    /// What a method consumed itself
-    #[value(name = "self")]
-    Own,
-    /// The same with all that it called
-    Total,
-    /// Calls
-    Calls,
-    /// Name, from A to Z
-    Name,
+words! {
+    /// What rows are sorted by, the largest first.
+    Sort {
+        Own = "self": "What a method consumed itself",
+        Total = "total": "The same with all that it called",
+        Calls = "calls": "Calls",
+        Name = "name": "Name, from A to Z",
+    }
 }
 
 /// What the rows are.
