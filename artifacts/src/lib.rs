@@ -6,7 +6,7 @@
 //! | [`class_path`] | classes by name: inputs, class path, JDK |
 //! | [`mod@rewrite`] | inputs to outputs: the order of what follows |
 //! | [`input`] | which input becomes which output, and what is refused before anything is read |
-//! | [`settings`] | what to rewrite and how |
+//! | [`config`], [`settings`] | `instrument.toml`; what to rewrite and how |
 //! | [`engine`] | units of files through the rewriter, with ids and an account |
 //! | [`staging`], [`outputs`] | outputs appear when all has succeeded, or not at all |
 //! | [`id_file`] | the file of method ids that several builds share |
@@ -16,6 +16,7 @@
 //! | [`jdk`], [`launcher`] | a JDK's module image, its classes for remote calls, the agent that a jar carries for them |
 
 pub mod class_path;
+pub mod config;
 pub mod coverage;
 pub mod diff;
 pub mod dump;

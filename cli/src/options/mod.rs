@@ -2,7 +2,6 @@
 
 pub(crate) mod cache;
 pub(crate) mod command_line;
-pub(crate) mod config;
 pub(crate) mod formats;
 pub(crate) mod labels;
 pub(crate) mod session;

@@ -3,9 +3,9 @@
 //! A list that is given replaces the whole list of a weaker source. clap puts the environment beneath the command line.
 
 use crate::io::talk::Talk;
-use crate::options::config::Config;
 use anyhow::Result;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use instrument_artifacts::config::Config;
 use instrument_artifacts::settings::{LargeMethods, Level, MAX_JOBS, Runtime, Settings};
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
 use instrument_messages::usage;

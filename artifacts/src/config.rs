@@ -27,9 +27,8 @@
 //! A file that is found in the working directory, not named by `--config`, may be a stranger's: it came with the sources. It is named on
 //! standard error, its paths must not lead out of its directory, and it cannot have signatures removed.
 
-use crate::io::talk::Talk;
+use crate::settings::{LargeMethods, Level, Runtime};
 use anyhow::{Context, Result};
-use instrument_artifacts::settings::{LargeMethods, Level, Runtime};
 use instrument_control::place::place;
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
 use instrument_messages::{Listener, usage};
@@ -41,37 +40,49 @@ use std::path::{Component, Path, PathBuf};
 use toml::Spanned;
 
 /// The file that is read when it is there and no other is named.
-pub(crate) const DEFAULT: &str = "instrument.toml";
+pub const DEFAULT: &str = "instrument.toml";
 
 /// What a configuration file says; nothing, if there is none.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(crate) struct Config {
+pub struct Config {
     include: Option<Vec<Spanned<String>>>,
     exclude: Option<Vec<Spanned<String>>>,
-    pub(crate) subclasses_of: Option<Vec<String>>,
-    pub(crate) transform: Option<Vec<Transform>>,
-    pub(crate) values: Option<Vec<Values>>,
-    pub(crate) library_calls: Option<LibraryCalls>,
-    pub(crate) native: Option<bool>,
-    pub(crate) large_methods: Option<LargeMethods>,
+    /// `subclasses-of`.
+    pub subclasses_of: Option<Vec<String>>,
+    /// `transform`.
+    pub transform: Option<Vec<Transform>>,
+    /// `values`.
+    pub values: Option<Vec<Values>>,
+    /// `library-calls`.
+    pub library_calls: Option<LibraryCalls>,
+    /// `native`.
+    pub native: Option<bool>,
+    /// `large-methods`.
+    pub large_methods: Option<LargeMethods>,
     ids: Option<Spanned<PathBuf>>,
-    pub(crate) runtime: Option<Runtime>,
-    pub(crate) record: Option<Record>,
-    pub(crate) timing: Option<Timing>,
+    /// `runtime`.
+    pub runtime: Option<Runtime>,
+    /// `record`.
+    pub record: Option<Record>,
+    /// `timing`.
+    pub timing: Option<Timing>,
     root: Option<Vec<Spanned<String>>>,
     region: Option<Vec<Spanned<String>>>,
     #[serde(rename = "account", alias = "report")]
     report: Option<Spanned<PathBuf>>,
-    pub(crate) strict: Option<bool>,
+    /// `strict`.
+    pub strict: Option<bool>,
     strip_signatures: Option<Spanned<bool>>,
-    pub(crate) jobs: Option<NonZeroUsize>,
-    pub(crate) level: Option<Level>,
+    /// `jobs`.
+    pub jobs: Option<NonZeroUsize>,
+    /// `level`.
+    pub level: Option<Level>,
 }
 
 impl Config {
     /// Reads the file that was asked for, or [`DEFAULT`] if there is one; that is said.
-    pub(crate) fn read(asked_for: Option<&Path>, talk: &Talk) -> Result<Config> {
+    pub fn read(asked_for: Option<&Path>, listener: &dyn Listener) -> Result<Config> {
         let path = asked_for.unwrap_or(Path::new(DEFAULT));
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -84,7 +95,7 @@ impl Config {
         let mut config = Config::parse(&text, &name)?;
         let directory = path.parent().unwrap_or(Path::new(""));
         if asked_for.is_none() {
-            talk.note(format_args!("options are read from {DEFAULT}"));
+            listener.note(format_args!("options are read from {DEFAULT}"));
             config.check_discovered(&text, &name)?;
         }
         for path in [&mut config.ids, &mut config.report].into_iter().flatten() {
@@ -135,33 +146,40 @@ impl Config {
         Ok(config)
     }
 
-    pub(crate) fn ids(&self) -> Option<PathBuf> {
+    /// `ids`, from the working directory.
+    pub fn ids(&self) -> Option<PathBuf> {
         self.ids.as_ref().map(|path| path.get_ref().clone())
     }
 
-    pub(crate) fn report(&self) -> Option<PathBuf> {
+    /// `account`, from the working directory.
+    pub fn report(&self) -> Option<PathBuf> {
         self.report.as_ref().map(|path| path.get_ref().clone())
     }
 
-    pub(crate) fn strip_signatures(&self) -> Option<bool> {
+    /// `strip-signatures`.
+    pub fn strip_signatures(&self) -> Option<bool> {
         self.strip_signatures.as_ref().map(|value| *value.get_ref())
     }
 
-    pub(crate) fn include(&self) -> Option<Vec<String>> {
+    /// `include`.
+    pub fn include(&self) -> Option<Vec<String>> {
         self.include.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
 
-    pub(crate) fn roots(&self) -> Option<Vec<String>> {
+    /// `root`.
+    pub fn roots(&self) -> Option<Vec<String>> {
         self.root.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
 
-    pub(crate) fn regions(&self) -> Option<Vec<Region>> {
+    /// `region`.
+    pub fn regions(&self) -> Option<Vec<Region>> {
         // They were tried when the file was read.
         let parse = |text: &Spanned<String>| Region::parse(text.get_ref()).ok();
         self.region.as_ref().map(|regions| regions.iter().filter_map(parse).collect())
     }
 
-    pub(crate) fn exclude(&self) -> Option<Vec<String>> {
+    /// `exclude`.
+    pub fn exclude(&self) -> Option<Vec<String>> {
         self.exclude.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
 }
@@ -221,7 +239,7 @@ mod tests {
     #[test]
     fn every_key_is_in_the_gradle_plugin() {
         let java = include_str!(
-            "../../../plugins/gradle/src/main/java/io/github/instrument/gradle/InstrumentExtension.java"
+            "../../plugins/gradle/src/main/java/io/github/instrument/gradle/InstrumentExtension.java"
         );
         let example = example();
         let keys = example.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key);
