@@ -10,7 +10,9 @@ use crate::recorder::Recorder;
 use crate::retransform::{retransform, send_again};
 use crate::sessions::LIVE;
 use crate::talk::{say, say_once};
-use crate::{Agent, INSIDE, Live, heap, load_hook, monitors, native_methods, subgraph};
+use crate::{
+    Agent, INSIDE, Live, heap, load_hook, monitors, native_methods, place_on_stack, running, subgraph,
+};
 use instrument_rewriter::transform::hooks::Reach;
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
@@ -84,9 +86,17 @@ pub(crate) fn go_live(
     }
     // Hidden classes are named in the report; without this event they are not.
     let _ = jvmti.enable(Event::ClassPrepare);
+    if attached && !agent.hook.roots().is_empty() && !place_on_stack::answer(jni) {
+        return Err("the runtime cannot ask for places on stacks".to_owned());
+    }
     match agent.hook.subgraph() {
         Some(subgraph) => subgraph::begin(agent, subgraph, jvmti, jni),
-        None => retransform(agent, jvmti, jni, attached),
+        None => {
+            retransform(agent, jvmti, jni, attached);
+            if attached {
+                running::tell(agent, live, jvmti, jni);
+            }
+        }
     }
     if agent.hook.wants_machine_work() {
         let refused =

@@ -1,7 +1,7 @@
 //! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
 
 use crate::clock::{self, Pair};
-use crate::jvmti::{Global, Jni, StaticMethod};
+use crate::jvmti::{Global, Jni, MethodId, Object, StaticMethod, Value};
 use std::sync::{Mutex, PoisonError};
 
 /// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
@@ -50,6 +50,8 @@ pub(crate) struct Recorder {
     entered: StaticMethod,
     thread: StaticMethod,
     began: StaticMethod,
+    running: StaticMethod,
+    running_known: StaticMethod,
     /// Pieces of the id map that it did not take yet.
     waiting: Mutex<Vec<Vec<u8>>>,
 }
@@ -79,6 +81,8 @@ impl Recorder {
         let entered = jni.static_method(CLASS, "entered", "()[B")?;
         let thread = jni.static_method(CLASS, "thread", "()Ljava/lang/Thread;")?;
         let began = jni.static_method(CLASS, "began", "()V")?;
+        let running = jni.static_method(CLASS, "running", "(Ljava/lang/Thread;IIJ)V")?;
+        let running_known = jni.static_method(CLASS, "runningKnown", "()V")?;
         Some(Recorder {
             id_map,
             roots,
@@ -94,6 +98,8 @@ impl Recorder {
             entered,
             thread,
             began,
+            running,
+            running_known,
             waiting: Mutex::default(),
         })
     }
@@ -161,6 +167,18 @@ impl Recorder {
     /// Such a thread has begun: what it does is not the program's.
     pub(crate) fn leave_out(&self, jni: Jni<'_>) {
         jni.call(&self.began, &[]);
+    }
+
+    /// A call of a method is open on the stack of a thread, so many frames above the bottom; those of a thread come one after the other.
+    pub(crate) fn running(&self, jni: Jni<'_>, thread: &Object<'_>, place: usize, id: u32, method: MethodId) {
+        let (place, id) = (place as i32, id as i32);
+        let method = Value::Long(method.number());
+        jni.call(&self.running, &[Value::Thread(thread), Value::Int(place), Value::Int(id), method]);
+    }
+
+    /// These were all of a thread.
+    pub(crate) fn running_known(&self, jni: Jni<'_>) {
+        jni.call(&self.running_known, &[]);
     }
 
     /// Where the profile is; none: it was not begun.

@@ -69,7 +69,6 @@ static ENVIRONMENT: OnceLock<Jvmti<'static>> = OnceLock::new();
 static MACHINE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
 /// The environment of all recordings, once there was one, or the program is armed.
-#[cfg(target_os = "linux")]
 pub(crate) fn known_environment() -> Option<Jvmti<'static>> {
     ENVIRONMENT.get().copied()
 }

@@ -14,7 +14,7 @@ use crate::in_hook::InHook;
 use crate::jvmti::{AgentThread, Environment, Global, Jni, Jvmti, Object};
 use crate::retransform::{each_loaded, loaded};
 use crate::talk::{contained, say};
-use crate::{AGENT, Agent, Live};
+use crate::{AGENT, Agent, Live, running};
 pub(crate) use change::{add, remove};
 use instrument_control::answer;
 use instrument_names::pattern::MethodQuery;
@@ -198,6 +198,7 @@ pub(crate) fn begin(agent: &'static Agent, subgraph: &'static Subgraph, jvmti: J
         state.hull = state.graph.hull();
     }
     rewrite_changed(agent, live, subgraph, jvmti, jni);
+    follow_running(agent, live, subgraph, jvmti, jni);
     *lock(&subgraph.thread) = Thread::Runs;
     let begun =
         (live.recorder.thread(jni)).is_some_and(|thread| jvmti.run_agent_thread(&thread, main).is_ok());
@@ -205,6 +206,23 @@ pub(crate) fn begin(agent: &'static Agent, subgraph: &'static Subgraph, jvmti: J
         *lock(&subgraph.thread) = Thread::None;
         say(format_args!("callbacks are not followed: there is no thread for it"));
     }
+}
+
+/// Roots that run already count as entered, and so does what they have called by now: what these call is rewritten at once.
+fn follow_running(agent: &Agent, live: &Live, subgraph: &Subgraph, jvmti: Jvmti<'_>, jni: Jni<'_>) {
+    let open = running::open(agent, jvmti, jni);
+    if open.is_empty() {
+        return;
+    }
+    {
+        let mut state = lock(&subgraph.state);
+        for (class, name, descriptor) in &open {
+            state.graph.entered(class, name, descriptor);
+        }
+        state.grow();
+    }
+    rewrite_changed(agent, live, subgraph, jvmti, jni);
+    running::tell(agent, live, jvmti, jni);
 }
 
 /// Adds what is above the program's classes and not rewritten.

@@ -14,12 +14,13 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// The folder of `Attached`, `Subgraph` and `TwoRoots`, compiled.
+/// The folder of `Attached`, `Subgraph`, `TwoRoots` and `RunningRoots`, compiled.
 pub fn classes() -> &'static Path {
     static CLASSES: OnceLock<TempDir> = OnceLock::new();
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Attached.java", "Subgraph.java", "TwoRoots.java"], 11, folder.path()).unwrap();
+        let names = ["Attached.java", "Subgraph.java", "TwoRoots.java", "RunningRoots.java"];
+        agent::compile(&names, 11, folder.path()).unwrap();
         readable(folder.path()).unwrap();
         folder
     });

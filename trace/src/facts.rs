@@ -43,6 +43,11 @@ impl Copy {
         self.properties.get(&format!("boundary.{link}")).map(String::as_str)
     }
 
+    /// The id of the method of a call that began before the recording, by the number of its link.
+    pub fn running_method(&self, link: u32) -> Option<u32> {
+        self.number(&format!("running.{link}"))
+    }
+
     /// What was recorded; `None` if that is not told, or of a kind that this reader does not know.
     pub fn mode(&self) -> Option<Mode> {
         match self.properties.get("record")?.as_str() {

@@ -17,6 +17,8 @@ pub enum LinkKind {
     DynamicLinking,
     /// A part of the program that the program itself gave a name, such as a test.
     Boundary,
+    /// A call that began before the recording, of a root or of what it had called by then.
+    Running,
     /// A kind that this reader does not know.
     Other(u32),
 }
@@ -57,6 +59,7 @@ impl LinkKind {
             5 => LinkKind::ClassLoading,
             6 => LinkKind::DynamicLinking,
             7 => LinkKind::Boundary,
+            8 => LinkKind::Running,
             other => LinkKind::Other(other),
         }
     }
@@ -71,6 +74,7 @@ impl LinkKind {
             LinkKind::ClassLoading => 5,
             LinkKind::DynamicLinking => 6,
             LinkKind::Boundary => 7,
+            LinkKind::Running => 8,
             LinkKind::Other(other) => other,
         }
     }

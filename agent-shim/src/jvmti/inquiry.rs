@@ -27,7 +27,7 @@ pub(super) struct RawGroupInfo {
 /// `jvmtiFrameInfo`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct RawFrame {
+pub(super) struct RawFrame {
     method: *mut c_void,
     location: i64,
 }
@@ -52,6 +52,16 @@ pub(super) struct RawLine {
 /// A method, as long as its class is there; later, questions about it fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct MethodId(pub(super) *mut c_void);
+
+impl MethodId {
+    /// As a number, which the recorder keeps.
+    pub(crate) fn number(self) -> i64 {
+        self.0 as i64
+    }
+}
+
+/// A method as the class file names it: class, name and descriptor.
+pub(crate) type Named = (Vec<u8>, Vec<u8>, Vec<u8>);
 
 /// A field of a class.
 #[derive(Debug, Clone, Copy)]
@@ -150,6 +160,39 @@ impl<'a> Jvmti<'a> {
             jni.expect_locals(copies.len());
             Ok(copies)
         }
+    }
+
+    /// The method at a place of the current thread's stack, counted from the bottom.
+    pub(crate) fn method_at(&self, place: c_int) -> Option<MethodId> {
+        let (mut frame, mut count) = (RawFrame { method: null_mut(), location: 0 }, 0);
+        let start = place.checked_add(1)?.checked_neg()?;
+        // SAFETY:
+        // - No thread is the current one.
+        // - There is room for the one frame that is asked for.
+        checked(unsafe { self.raw_get_stack_trace(null_mut(), start, 1, &mut frame, &mut count) }).ok()?;
+        (count == 1).then_some(MethodId(frame.method))
+    }
+
+    /// The methods of so many of the topmost frames of the current thread, or of all if there are fewer.
+    pub(crate) fn topmost_methods<const MOST: usize>(&self) -> impl Iterator<Item = MethodId> {
+        let (mut frames, mut count) = ([RawFrame { method: null_mut(), location: 0 }; MOST], 0);
+        // SAFETY:
+        // - No thread is the current one.
+        // - There is room for as many frames as are asked for.
+        let asked = checked(unsafe {
+            self.raw_get_stack_trace(null_mut(), 0, MOST as c_int, frames.as_mut_ptr(), &mut count)
+        });
+        let count = asked.map_or(0, |()| usize::try_from(count).unwrap_or(0).min(MOST));
+        frames.into_iter().take(count).map(|frame| MethodId(frame.method))
+    }
+
+    /// Whether other code has come into the place of a method's.
+    pub(crate) fn is_obsolete(&self, method: MethodId) -> bool {
+        let mut result = 0;
+        // SAFETY:
+        // - It was a method when we were told.
+        // - The result is written to `result`.
+        checked(unsafe { self.raw_is_method_obsolete(method.0, &mut result) }).is_ok() && result != 0
     }
 
     /// Name, group and the like of a thread.

@@ -1,8 +1,9 @@
 //! The roots, which `instrument ctl PID root` and `instrument ctl PID remove` change while the recording goes on.
 
 use super::LoadHook;
+use crate::jvmti::Named;
 use instrument_names::pattern::MethodQuery;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// The roots, in the order in which the instrumenter and the call graph have them.
@@ -58,6 +59,26 @@ impl LoadHook {
     /// The roots, as they were given.
     pub(crate) fn roots(&self) -> Vec<String> {
         self.roots.texts()
+    }
+
+    /// Whether a method is a root.
+    pub(crate) fn is_root(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
+        self.roots.is_root(class, name, descriptor)
+    }
+
+    /// The ids of those of these methods that have one. Of classes of the same name, that of the one which came last.
+    pub(crate) fn ids_by_name(&self, names: &HashSet<Named>) -> HashMap<Named, u32> {
+        let mut instrumenter = self.instrumenter.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(instrumenter) = instrumenter.as_mut() else { return HashMap::new() };
+        let mut ids = HashMap::new();
+        for entry in instrumenter.ids().iter().filter(|entry| !entry.method.is_library_call()) {
+            let (class, name, descriptor) = (entry.class, entry.method.name, entry.method.descriptor);
+            let name = (class.to_vec(), name.to_vec(), descriptor.to_vec());
+            if names.contains(&name) {
+                ids.insert(name, entry.id);
+            }
+        }
+        ids
     }
 
     /// More roots, for classes that are rewritten from now on.

@@ -9,7 +9,7 @@ use super::error::since;
 use super::remote::{self, Calls, Remote};
 use super::spans::{ClassNames, Span, Spans};
 use super::timeline::{Details, Flow, Thread, Timeline};
-use crate::load::place::boundary;
+use crate::load::place::{boundary, running};
 use crate::load::{MethodNames, thread_rows};
 use crate::replay::{How, Visitor, replay};
 use instrument_trace::{LinkKind, Profile, Source, TreeConsumer};
@@ -105,6 +105,7 @@ pub(crate) fn frame_name(
             Some(LinkKind::Start) => "(started thread)".into(),
             Some(LinkKind::Served) => "(remote call)".into(),
             Some(LinkKind::Boundary) => boundary(profile, copy, number),
+            Some(LinkKind::Running) => running(profile, methods, copy, number),
             Some(kind) => kind.machine_work().unwrap_or("(task)").into(),
             None => "(task)".into(),
         },

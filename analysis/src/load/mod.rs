@@ -27,6 +27,7 @@ mod columns;
 pub(crate) mod ends;
 mod objects;
 pub(crate) mod place;
+mod running;
 mod sums;
 pub(crate) mod thread_rows;
 mod times;
@@ -121,6 +122,7 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
         for (thread, end) in process.profile.threads.iter_mut().zip(&ends) {
             thread.measure_open(end.open);
         }
+        running::silence(process.profile);
     }
     let correction = correction_of(processes);
     let (resources, columns) = resources(processes, &correction);

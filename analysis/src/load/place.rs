@@ -70,6 +70,17 @@ pub(crate) fn boundary_name(name: &str) -> String {
     format!("(boundary {name})")
 }
 
+/// What reports call a call that began before the recording.
+pub(crate) fn running(
+    profile: &Profile,
+    method: &dyn Fn(u32, u32) -> String,
+    copy: u32,
+    link: u32,
+) -> String {
+    let id = profile.copies.get(&copy).and_then(|of| of.running_method(link));
+    id.map_or_else(|| format!("({RUNNING})"), |id| format!("({RUNNING} {})", method(copy, id)))
+}
+
 /// What work on behalf of another context is called, by [`Placing::task`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkName<'a> {
@@ -79,6 +90,8 @@ pub(crate) enum LinkName<'a> {
     Of(LinkKind, &'a str),
     /// By the name that the program gave it.
     Boundary(&'a str),
+    /// Of this method, and begun before the recording.
+    Running(&'a str),
 }
 
 /// Reads such a name; none: it is another one.
@@ -94,11 +107,15 @@ pub(crate) fn link_name(name: &str) -> Option<LinkName<'_>> {
         Some((kind, "")) => Some(LinkName::Kind(kind)),
         Some((kind, rest)) => Some(LinkName::Of(kind, rest.strip_prefix(" of ")?)),
         None if name == SERVED => Some(LinkName::Kind(LinkKind::Served)),
-        None => Some(LinkName::Boundary(inner.strip_prefix("boundary ")?)),
+        None => match inner.strip_prefix(RUNNING).and_then(|rest| rest.strip_prefix(' ')) {
+            Some(method) => Some(LinkName::Running(method)),
+            None => Some(LinkName::Boundary(inner.strip_prefix("boundary ")?)),
+        },
     }
 }
 
 const TASK: &str = "task";
+const RUNNING: &str = "running";
 const STARTED: &str = "started thread";
 const SERVED: &str = "(remote calls)";
 
@@ -269,6 +286,7 @@ impl Placing<'_> {
             Some(LinkKind::Served) if self.apart => return format!("(remote calls {copy}.{number})"),
             Some(LinkKind::Served) => return SERVED.into(),
             Some(LinkKind::Boundary) => return boundary(self.profile, copy, number),
+            Some(LinkKind::Running) => return running(self.profile, self.method, copy, number),
             _ => TASK,
         };
         match method {
@@ -290,7 +308,8 @@ mod tests {
         assert_eq!(link_name("(started thread of A.b()V)"), Some(LinkName::Of(LinkKind::Start, "A.b()V")));
         assert_eq!(link_name(SERVED), Some(LinkName::Kind(LinkKind::Served)));
         assert_eq!(link_name(&boundary_name("test (1)")), Some(LinkName::Boundary("test (1)")));
-        for other in ["(tasks)", "(remote calls 1.2)", "task", "()", ""] {
+        assert_eq!(link_name("(running A.b()V)"), Some(LinkName::Running("A.b()V")));
+        for other in ["(running)", "(tasks)", "(remote calls 1.2)", "task", "()", ""] {
             assert_eq!(link_name(other), None, "{other}");
         }
     }

@@ -6,6 +6,7 @@
 
 use instrument_trace::{Calibration, CpuCost, Tree, TreeConsumer, TreeNode};
 
+use super::running::silent;
 use crate::calibration::{self, Calls, Cold, Doubt, HANDLER};
 
 /// The times of a context, in ns.
@@ -58,6 +59,7 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
     let (mut called, mut made) = (vec![0.0; count], vec![Calls::default(); count]);
     let mut own = vec![Calls::default(); count];
     let mut deeper = vec![false; count];
+    let silent = silent(tree);
     let doubt = cost.map(|cost| Doubt::of(&cost.calibration)).unwrap_or_default();
     let (mut own_doubt, mut made_doubt) = (vec![0.0; count], vec![0.0; count]);
     let mut cold = Cold::default();
@@ -80,12 +82,21 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
             result.nodes[parent].callees_variance += estimate.variance;
         }
     }
+    for i in (0..count).rev().filter(|&i| silent[i]) {
+        let times = &mut result.nodes[i];
+        (times.inclusive, times.inclusive_variance) = (called[i], times.callees_variance);
+        let variance = times.inclusive_variance;
+        if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
+            called[parent] += called[i];
+            result.nodes[parent].callees_variance += variance;
+        }
+    }
     // Callees have higher numbers: theirs are complete when a caller's turn comes.
     for i in (0..count).rev() {
         let times = &mut result.nodes[i];
         let base = times.inclusive - called[i];
-        times.variance = times.inclusive_variance + times.callees_variance;
-        times.exact_inclusive += match cost.filter(|_| !deeper[i]) {
+        times.variance = if silent[i] { 0.0 } else { times.inclusive_variance + times.callees_variance };
+        times.exact_inclusive += match cost.filter(|_| !deeper[i] && !silent[i]) {
             Some(cost) => {
                 let probes = &cost.calibration;
                 let allocations = allocations.get(i).copied().unwrap_or(0.0);
@@ -121,8 +132,8 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
     for (i, node) in tree.nodes.iter().enumerate() {
         callees[(node.parent as usize).checked_sub(1).unwrap_or(count)].push(i);
     }
-    let raw = Shares::of(&callees, column(|t| t.inclusive), &sampled, &sampled);
-    let exact = Shares::of(&callees, column(|t| t.exact_inclusive), &sampled, &both);
+    let raw = Shares::of(&callees, column(|t| t.inclusive), &sampled, &sampled, &silent);
+    let exact = Shares::of(&callees, column(|t| t.exact_inclusive), &sampled, &both, &silent);
     for (i, times) in result.nodes.iter_mut().enumerate() {
         (times.inclusive, times.raw) = (raw.inclusive[i], raw.base[i]);
         (times.exact_inclusive, times.exact) = (exact.inclusive[i], exact.base[i]);
@@ -151,7 +162,13 @@ pub(crate) struct CpuTimes {
 pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
     let count = tree.nodes.len();
     let parent = |i: usize| (tree.nodes[i].parent as usize).checked_sub(1);
-    let inclusive: Vec<f64> = tree.nodes.iter().map(|node| node.cpu_ns as f64).collect();
+    let mut inclusive: Vec<f64> = tree.nodes.iter().map(|node| node.cpu_ns as f64).collect();
+    let silent = silent(tree);
+    for i in (0..count).rev() {
+        if let Some(above) = parent(i).filter(|&above| silent[above]) {
+            inclusive[above] += inclusive[i];
+        }
+    }
     let own = |i: usize| {
         let node = &tree.nodes[i];
         // Those that are open were not read at their end.
@@ -175,7 +192,9 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
     let exact = cost.map(|cost| {
         let mut exact = vec![0.0; count];
         for i in (0..count).rev() {
-            exact[i] += raw[i] - own(i).all() * cost.inner - made[i] * cost.outer;
+            if !silent[i] {
+                exact[i] += raw[i] - own(i).all() * cost.inner - made[i] * cost.outer;
+            }
             if let Some(parent) = parent(i) {
                 exact[parent] += exact[i];
             }
@@ -186,7 +205,7 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
             callees[parent(i).unwrap_or(count)].push(i);
         }
         let squares: Vec<f64> = (0..count).map(|i| doubt(i) * doubt(i)).collect();
-        let fitted = Shares::of(&callees, exact, &vec![0.0; count], &squares);
+        let fitted = Shares::of(&callees, exact, &vec![0.0; count], &squares, &silent);
         let slower = |i: usize| handler(&tree.nodes[i]) * fitted.base[i];
         let noise = (0..count).map(|i| (doubt(i) + slower(i)).min(raw[i].max(0.0))).collect();
         let sums = (0..count).map(|i| own_doubt[i] + slower(i)).collect();
@@ -209,11 +228,22 @@ struct Shares {
 impl Shares {
     /// `variance` is that of each figure by itself, `doubt` the square of all that it may be off by: the correction errs in a caller
     /// and its callees alike, so it says nothing about which of them is better known.
-    fn of(callees: &[Vec<usize>], mut inclusive: Vec<f64>, variance: &[f64], doubt: &[f64]) -> Shares {
+    /// Those that are `silent` take what their callees take.
+    fn of(
+        callees: &[Vec<usize>],
+        mut inclusive: Vec<f64>,
+        variance: &[f64],
+        doubt: &[f64],
+        silent: &[bool],
+    ) -> Shares {
         let count = inclusive.len();
         let mut short = (0, 0.0);
         for i in (0..count).rev() {
             let sum: f64 = callees[i].iter().map(|&c| inclusive[c]).sum();
+            if silent[i] {
+                inclusive[i] = sum;
+                continue;
+            }
             let missing = (sum - inclusive[i]).round();
             if missing > 0.0 {
                 short.0 += 1;
@@ -299,7 +329,7 @@ mod tests {
     fn what_is_in_doubt_gives_way() {
         let inclusive = || vec![1000.0, 300.0, 800.0, 500.0];
         let callees = [vec![1, 2], vec![], vec![3], vec![], vec![0]];
-        let of = |variance: &[f64]| Shares::of(&callees, inclusive(), variance, variance);
+        let of = |variance: &[f64]| Shares::of(&callees, inclusive(), variance, variance, &[false; 4]);
         let shares = of(&[0.0, 0.0, 900.0, 0.0]);
         assert_eq!(shares.inclusive, [1000.0, 300.0, 700.0, 500.0]);
         assert_eq!((shares.base, shares.short), (vec![0.0, 300.0, 200.0, 500.0], (1, 100.0)));

@@ -154,6 +154,18 @@ final class Agent {
         Entered.renew();
     }
 
+    // ---- roots that run already ----
+
+    /** A call that is open on the stack of a thread, {@code place} frames above the bottom; those of a thread come one after the other. */
+    static void running(Thread thread, int place, int id, long method) {
+        Running.found(thread, place, id, method);
+    }
+
+    /** These were all of a thread. */
+    static void runningKnown() {
+        Running.publish();
+    }
+
     // ---- the id map ----
 
     /**

@@ -31,7 +31,7 @@ public final class Boundaries {
                 state.arrive();
             }
             int mode = state.mode;
-            if (mode != state.live && mode != ThreadState.OUTSIDE) {
+            if (mode != state.live && !state.isBetween()) {
                 return 0;
             }
             int link;

@@ -61,6 +61,9 @@ public final class Lines {
         if (state.mode == ThreadState.NEW) {
             state.arrive();
         }
+        if (Running.isDue(state)) {
+            Running.look(state);
+        }
         if (state.mode == ThreadState.OUTSIDE && ThreadState.isRoot(id)) {
             state.goInside();
         }

@@ -12,6 +12,9 @@ final class LinkFrames {
         if (state.mode == ThreadState.NEW) {
             state.arrive();
         }
+        if (Running.isDue(state)) {
+            Running.look(state);
+        }
         if (state.mode == ThreadState.OUTSIDE) {
             state.goInside();
         }

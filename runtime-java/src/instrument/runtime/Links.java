@@ -24,6 +24,8 @@ final class Links {
     static final int DYNAMIC_LINKING = 6;
     /** A part of the program with a name of its own: see {@link Boundaries}. */
     static final int BOUNDARY = 7;
+    /** A call that began before the recording: see {@link Running}. */
+    static final int RUNNING = 8;
 
     /** Most links at one time, and most in a trace, whose events have 26 bits for the number. */
     private static final int MOST = 1 << 16;

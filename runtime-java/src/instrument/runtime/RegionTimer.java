@@ -33,7 +33,7 @@ final class RegionTimer {
             state.arrive();
         }
         int before = state.mode;
-        if (before != state.live && before != ThreadState.OUTSIDE) {
+        if (before != state.live && !state.isBetween()) {
             return null;
         }
         state.mode = ThreadState.BUSY;

@@ -83,6 +83,7 @@ final class Session {
         Pauses.renew();
         ProfilerRuntime.renew();
         Roots.renew();
+        Running.renew();
         ThreadLinks.renew();
         Threads.renew();
         synchronized (Pauses.LOCK) {

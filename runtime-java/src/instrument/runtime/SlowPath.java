@@ -17,6 +17,9 @@ final class SlowPath {
         if (state.mode == ThreadState.NEW) {
             state.arrive();
         }
+        if (Running.isDue(state)) {
+            Running.look(state);
+        }
         if (state.mode == ThreadState.OUTSIDE) {
             if (!ThreadState.isRoot(id) && state.muted.isEmpty()) {
                 return;
@@ -171,9 +174,9 @@ final class SlowPath {
             at--;
         }
         if (at < 0 && ThreadState.roots != null) {
-            // A method below the root goes on: the root and all above it are gone.
+            // A method below the root goes on: the root and all above it are gone. Or it is one of those that began before the recording.
             state.abandon();
-            state.muted.endAbove(-1);
+            state.muted.endAbove(state.beneath() - 1);
         } else if (at < 0 && (state.isPaused() || Session.isLeftover(state))) {
             return -1;
         } else if (at >= 0 && !state.arriving(at) || !state.arrived(eventKind, id)) {

@@ -30,6 +30,8 @@ abstract class ThreadState {
     static final int OFF = 4;
     /** Not inside a root method: only the entry of one is recorded. */
     static final int OUTSIDE = 5;
+    /** Nothing is open but calls that began before the recording: see {@link Running}. */
+    static final int BENEATH = 6;
 
     /** What {@link #recording} is when nothing ever is recorded: no probe looks any further. */
     static final int NEVER = Integer.MIN_VALUE;
@@ -62,6 +64,12 @@ abstract class ThreadState {
     private long known;
     /** Calls that began during a pause. */
     final MutedFrames muted = new MutedFrames(this);
+    /** Calls that began before the recording; null: none. */
+    Running running;
+    /** {@link Running} has looked for those that were found by then. */
+    int news;
+    /** The lowest so many frames of the shadow stack are theirs. */
+    private int beneath;
     int pending;
     int pendingLimit = PENDING_LIMIT;
     /** The bits that an id may have. */
@@ -330,8 +338,24 @@ abstract class ThreadState {
 
     /** Muted frames may have come or gone. */
     final void covered() {
-        cover(Math.max(roots == null ? 0 : 1, muted.covered()));
+        cover(Math.max(beneath + (roots == null ? 0 : 1), muted.covered()));
         outside();
+    }
+
+    /** The lowest so many frames are those of {@link #running}. */
+    final void beneath(int frames) {
+        beneath = frames;
+        covered();
+    }
+
+    /** How many those are. */
+    final int beneath() {
+        return beneath;
+    }
+
+    /** What is recorded here begins with its next call, if with any. */
+    final boolean isBetween() {
+        return mode == OUTSIDE || mode == BENEATH;
     }
 
     // ---- modes ----
@@ -386,9 +410,9 @@ abstract class ThreadState {
 
     /** Frames may have been closed: that of the root method was the last one. */
     final void outside() {
-        if (roots != null && mode == live && depth() == 0 && muted.isEmpty()) {
-            mode = OUTSIDE;
-            isInside(false);
+        if (roots != null && mode == live && depth() == beneath && muted.isEmpty()) {
+            mode = running == null ? OUTSIDE : BENEATH;
+            isInside(running != null);
         }
     }
 
@@ -400,10 +424,10 @@ abstract class ThreadState {
         }
     }
 
-    /** Closes all frames. */
+    /** Closes all frames but those of {@link #running}. */
     void abandon() {
         arrived(Format.EVENT_CAUGHT, 0);
-        closeAbove(-1);
+        closeAbove(beneath - 1);
     }
 
     /** Closes what is above a frame. */

@@ -235,6 +235,7 @@ final class Threads {
 
     /** Writes when threads ended. */
     static void markEnded() {
+        Running.forgetEnded();
         synchronized (LOCK) {
             for (int i = 0; i < count; i++) {
                 seenToEnd(states[i]);

@@ -316,7 +316,7 @@ final class TraceState extends ThreadState {
     @Override
     void abandon() {
         closeOldest(pending);
-        while (depth > 0) {
+        while (depth > beneath()) {
             long frame = stack[depth - 1];
             int idPlusOne = Format.idPlusOne(frame);
             boolean told = idPlusOne == Format.LINK_FRAME

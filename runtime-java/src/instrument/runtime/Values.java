@@ -242,7 +242,7 @@ public final class Values {
         if (state.mode == ThreadState.NEW && !state.isPaused()) {
             state.arrive();
         }
-        return state.mode == state.live || state.mode == ThreadState.OUTSIDE ? state : null;
+        return state.mode == state.live || state.isBetween() ? state : null;
     }
 
     /** The id of the outermost such call that is open. */
