@@ -10,7 +10,7 @@ use ::parquet::record::Field;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::context_key::ContextKey;
 use instrument_analysis::export::parquet::labels::{Labels, Sources};
-use instrument_analysis::export::parquet::schema::{TABLES, VERSION};
+use instrument_analysis::export::parquet::schema::{METHOD_VALUES, TABLES, Table, VALUES, VERSION};
 use instrument_analysis::export::parquet::{self, Folder};
 use instrument_analysis::report::counts;
 use instrument_analysis::session::{Request, Session};
@@ -190,6 +190,20 @@ fn rows_are_the_figures_of_the_model() {
         let found: BTreeMap<String, Vec<i64>> =
             found.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect();
         assert_eq!(found, expected, "{path:?}");
+        // The same as it was summed up when it was written.
+        let summed = rows(folder.path(), "method_values");
+        let of_methods = summed.iter().filter(|row| row.contains_key("method"));
+        let found: BTreeMap<String, Vec<i64>> = of_methods
+            .map(|row| {
+                let name = names[&bytes(row, "method").unwrap()].clone();
+                assert_eq!(text(row, "kind"), name.split(' ').next(), "{row:?}");
+                let figures = resources.iter().flat_map(|(_, name)| [name.clone(), format!("{name}_total")]);
+                let figures = ["calls".to_owned()].into_iter().chain(figures);
+                (name, figures.map(|figure| int(row, &figure).unwrap()).collect())
+            })
+            .collect();
+        assert_eq!(found, expected, "{path:?}");
+        assert_sums(&summed, &values);
         // The balance of calls, and its own row.
         let processes = rows(folder.path(), "processes");
         let sum = counts::gather(&session, &counts::Request::default()).sum();
@@ -211,6 +225,56 @@ fn rows_are_the_figures_of_the_model() {
             .map(|end| values.iter().filter(methods).map(|row| int(row, end).unwrap() as u64).sum::<u64>());
         assert_eq!(of_values, expected, "{path:?}");
     }
+}
+
+/// The rows of `method_values` are the sums of those of `values`, each in one of them; errors up to what they are rounded by.
+fn assert_sums(sums: &[Row], values: &[Row]) {
+    let key = |row: &Row| {
+        let thread = text(row, "thread").filter(|_| !row.contains_key("method")).map(str::to_owned);
+        (bytes(row, "method"), thread)
+    };
+    let of_key = |of: &Row| values.iter().filter(|row| key(row) == key(of)).collect::<Vec<_>>();
+    let mut contexts = 0;
+    for sum in sums {
+        let rows = of_key(sum);
+        contexts += rows.len();
+        assert_eq!(int(sum, "contexts"), Some(rows.len() as i64), "{sum:?}");
+        for (column, field) in sum {
+            let counted = rows.iter().filter(|row| !column.ends_with("_total") || !is_nested(row));
+            match field {
+                Field::Long(found) if column != "contexts" => {
+                    let expected: i64 = counted.map(|row| int(row, column).unwrap()).sum();
+                    assert_eq!(*found, expected, "{column}: {sum:?}");
+                }
+                Field::Float(found) => {
+                    let of = |row: &Row| match row[column] {
+                        Field::Float(value) => f64::from(value),
+                        ref other => panic!("{column}: {other:?}"),
+                    };
+                    let (found, rounded) = (f64::from(*found), counted.map(|row| of(row)).sum::<f64>());
+                    let is_near = found <= rounded * 1.002 && found >= rounded / 1.002;
+                    assert!(is_near || rounded == 0.0 && found == 0.0, "{column}: {found}, {rounded}");
+                }
+                _ => {
+                    assert!(["batch", "process", "kind", "method", "thread", "contexts"].contains(&&**column))
+                }
+            }
+        }
+        // What has no sum has no figure.
+        let figures = rows[0].keys().filter(|name| METHOD_VALUES.columns.iter().any(|of| of.name == **name));
+        assert!(figures.into_iter().all(|name| name == "thread" || sum.contains_key(name)), "{sum:?}");
+    }
+    assert_eq!(contexts, values.len());
+}
+
+#[test]
+fn sums_have_all_figures_of_contexts() {
+    let columns = |table: &Table| {
+        let columns = table.columns.iter().skip_while(|column| column.name != "wall");
+        columns.map(|column| (column.name, column.of, column.optional)).collect::<Vec<_>>()
+    };
+    assert_eq!(columns(&METHOD_VALUES), columns(&VALUES));
+    assert!(columns(&VALUES).len() > 30);
 }
 
 #[test]

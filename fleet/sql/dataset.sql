@@ -3,7 +3,7 @@
 -- These, set before, choose what is in the views; what is not set chooses nothing:
 --   SET VARIABLE service = 'shop';  SET VARIABLE build = '1.2';
 --   SET VARIABLE since = DATE '2026-11-01';  SET VARIABLE until = DATE '2026-11-30';   (days, both included)
--- The columns are documented in the book, in the chapter "Fleets".
+-- The columns are documented in the book, in the chapter "Fleets". Views of contexts are in contexts.sql, of the other tables in tables.sql.
 
 -- A table, with the columns of its partitions.
 CREATE OR REPLACE TEMP MACRO rows_of(name) AS TABLE
@@ -37,45 +37,11 @@ SET VARIABLE checked = (
         THEN error('no process of the dataset is of the build after: ' || getvariable('after'))
     END FROM processes);
 
-CREATE OR REPLACE TEMP VIEW figures AS
-SELECT *
-FROM rows_of('values')
-WHERE is_chosen(service, build, day)
-  AND (process, batch) IN (SELECT (process, batch) FROM processes);
-
 CREATE OR REPLACE TEMP VIEW methods AS
 SELECT *
 FROM rows_of('methods')
 WHERE is_chosen(service, build, day)
   AND batch IN (SELECT batch FROM processes);
-
-CREATE OR REPLACE TEMP VIEW contexts AS
-SELECT context, any_value(stable) AS stable, any_value(parent) AS parent, any_value(through) AS through,
-       any_value(method) AS method, any_value(depth) AS depth
-FROM rows_of('contexts')
-WHERE is_chosen(service, build, NULL)
-GROUP BY context;
-
-CREATE OR REPLACE TEMP VIEW allocations AS
-SELECT *
-FROM rows_of('allocations')
-WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
-
-CREATE OR REPLACE TEMP VIEW monitors AS
-SELECT *
-FROM rows_of('monitors')
-WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
-
--- A remote call belongs to the process that made it, or to the one that served it if only that is known.
-CREATE OR REPLACE TEMP VIEW remote_calls AS
-SELECT *
-FROM rows_of('remote_calls')
-WHERE (coalesce(client, server), batch) IN (SELECT (process, batch) FROM processes);
-
-CREATE OR REPLACE TEMP VIEW unmatched AS
-SELECT *
-FROM rows_of('unmatched')
-WHERE (process, batch) IN (SELECT (process, batch) FROM processes);
 
 -- A name for each key.
 CREATE OR REPLACE TEMP VIEW names AS
@@ -99,27 +65,60 @@ CREATE OR REPLACE TEMP MACRO error_of(noise, variance) AS
     CASE WHEN noise IS NOT NULL OR variance IS NOT NULL
          THEN coalesce(noise, 0) + sqrt(greatest(coalesce(variance, 0), 0)) END;
 
--- All rows with the names that reports print.
-CREATE OR REPLACE TEMP VIEW named AS
-SELECT f.*, process_name(p.program, p.pid) AS process_name,
-       coalesce(n.name, f.thread, process_name(p.program, p.pid)) AS function,
-       coalesce(n.kind, CASE WHEN f.thread IS NULL THEN 'process' ELSE 'thread' END) AS kind
-FROM figures f
-JOIN processes p ON p.process = f.process AND p.batch = f.batch
-LEFT JOIN names n ON n.method = f.method;
+-- Sums over the contexts of each method of each process, and the rows of threads and processes: the table method_values. Exports of version 1
+-- of the schema and merges of Spark have no such table: of these they are added up here. A file is called as its export, and every export
+-- with sums has a file of them.
+SET VARIABLE files_of_sums = (
+    SELECT coalesce(list(file ORDER BY file), []::VARCHAR[])
+    FROM glob(getvariable('dataset') || '/method_values/**/*.parquet'));
+SET VARIABLE files_of_values = (
+    SELECT list(file ORDER BY file) FROM glob(getvariable('dataset') || '/values/**/*.parquet'));
+SET VARIABLE files_without_sums = (
+    SELECT coalesce(list(file ORDER BY file), []::VARCHAR[])
+    FROM (SELECT unnest(getvariable('files_of_values')) AS file)
+    WHERE parse_filename(file) NOT IN (SELECT parse_filename(unnest(getvariable('files_of_sums')))));
 
--- The same with the names of the callers. The row of a thread is called by its process.
-CREATE OR REPLACE TEMP VIEW called AS
-SELECT f.*,
-       CASE WHEN pn.name IS NOT NULL THEN pn.name
-            WHEN f.method IS NOT NULL THEN coalesce(f.thread, f.process_name)
-            WHEN f.thread IS NOT NULL THEN f.process_name
-            ELSE '(root)' END AS caller,
-       CASE WHEN pn.name IS NOT NULL THEN pn.kind
-            WHEN f.method IS NOT NULL THEN CASE WHEN f.thread IS NULL THEN 'process' ELSE 'thread' END
-            WHEN f.thread IS NOT NULL THEN 'process'
-            ELSE 'root' END AS caller_kind
-FROM named f
-LEFT JOIN contexts c ON c.context = f.context
-LEFT JOIN contexts pc ON pc.context = c.parent
-LEFT JOIN names pn ON pn.method = pc.method;
+-- The rows of files; of none there is nothing, but the columns are those of the first file of values.
+CREATE OR REPLACE TEMP MACRO rows_of_files(files) AS TABLE
+SELECT *
+FROM read_parquet(
+    CASE WHEN len(files) > 0 THEN files ELSE getvariable('files_of_values')[:1] END, union_by_name = true,
+    hive_partitioning = true, hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+WHERE len(files) > 0 AND is_chosen(service, build, day);
+
+CREATE OR REPLACE TEMP VIEW method_sums AS
+SELECT * FROM (
+    SELECT * FROM rows_of_files(getvariable('files_of_sums'))
+    UNION ALL BY NAME
+    SELECT NULL::VARCHAR AS kind, NULL::BIGINT AS contexts WHERE false
+)
+WHERE (process, batch) IN (SELECT (process, batch) FROM processes)
+UNION ALL BY NAME
+SELECT f.service, f.build, f.day, f.batch, f.process, f.method, CASE WHEN f.method IS NULL THEN f.thread END AS thread,
+       coalesce(any_value(m.kind), CASE WHEN any_value(f.thread) IS NULL THEN 'process' ELSE 'thread' END) AS kind,
+       count(*) AS contexts, sum(calls)::BIGINT AS calls, sum(exits)::BIGINT AS exits, sum(unwinds)::BIGINT AS unwinds,
+       sum(aborted)::BIGINT AS aborted, sum(unclosed)::BIGINT AS unclosed, sum(unmatched)::BIGINT AS unmatched,
+       sum(open)::BIGINT AS open,
+       known(wall)::BIGINT AS wall, known_total(wall_total, nested)::BIGINT AS wall_total,
+       known(wall_raw)::BIGINT AS wall_raw, known_total(wall_raw_total, nested)::BIGINT AS wall_raw_total,
+       known(running)::BIGINT AS running, known_total(running_total, nested)::BIGINT AS running_total,
+       known(waiting)::BIGINT AS waiting, known_total(waiting_total, nested)::BIGINT AS waiting_total,
+       known(running_raw)::BIGINT AS running_raw, known_total(running_raw_total, nested)::BIGINT AS running_raw_total,
+       known(waiting_raw)::BIGINT AS waiting_raw, known_total(waiting_raw_total, nested)::BIGINT AS waiting_raw_total,
+       known(wall_noise)::DOUBLE AS wall_noise, known_total(wall_noise_total, nested)::DOUBLE AS wall_noise_total,
+       known(wall_variance)::DOUBLE AS wall_variance,
+       known_total(wall_variance_total, nested)::DOUBLE AS wall_variance_total, known(cpu)::BIGINT AS cpu,
+       known_total(cpu_total, nested)::BIGINT AS cpu_total, known(cpu_noise)::DOUBLE AS cpu_noise,
+       known_total(cpu_noise_total, nested)::DOUBLE AS cpu_noise_total, known(cpu_raw)::BIGINT AS cpu_raw,
+       known_total(cpu_raw_total, nested)::BIGINT AS cpu_raw_total, known(allocations)::BIGINT AS allocations,
+       known_total(allocations_total, nested)::BIGINT AS allocations_total, known(bytes)::BIGINT AS bytes,
+       known_total(bytes_total, nested)::BIGINT AS bytes_total, known(bytecodes)::BIGINT AS bytecodes,
+       known_total(bytecodes_total, nested)::BIGINT AS bytecodes_total, known(live)::BIGINT AS live,
+       known_total(live_total, nested)::BIGINT AS live_total, known(live_bytes)::BIGINT AS live_bytes,
+       known_total(live_bytes_total, nested)::BIGINT AS live_bytes_total, known(contended)::BIGINT AS contended,
+       known_total(contended_total, nested)::BIGINT AS contended_total, known(object_wait)::BIGINT AS object_wait,
+       known_total(object_wait_total, nested)::BIGINT AS object_wait_total
+FROM rows_of_files(getvariable('files_without_sums')) f
+LEFT JOIN names m ON m.method = f.method
+WHERE (f.process, f.batch) IN (SELECT (process, batch) FROM processes)
+GROUP BY ALL;

@@ -5,9 +5,9 @@
 -- only, nobody knows how much processes differ: then no difference of times is known.
 WITH runs AS (
     SELECT f.build = getvariable('after') AS is_after, n.stable_name AS function, f.process, sum(f.calls) AS calls,
-           known(f.wall) AS wall, sum(f.wall_noise) AS noise, known_total(f.wall_total, f.nested) AS wall_total,
-           known_total(f.wall_noise_total, f.nested) AS noise_total
-    FROM figures f JOIN names n ON n.method = f.method
+           known(f.wall) AS wall, sum(f.wall_noise) AS noise, known(f.wall_total) AS wall_total,
+           known(f.wall_noise_total) AS noise_total
+    FROM method_sums f JOIN names n ON n.method = f.method
     WHERE n.kind = 'method' AND f.build IN (getvariable('before'), getvariable('after'))
     GROUP BY ALL
 ),

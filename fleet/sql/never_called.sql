@@ -7,6 +7,6 @@ FROM methods m
 WHERE m.kind = 'method' AND (getvariable('pattern') IS NULL OR contains(m.name, getvariable('pattern')))
 GROUP BY m.stable_name
 HAVING sum(m.known) > 0 AND m.stable_name NOT IN (
-    SELECT n.stable_name FROM figures f JOIN names n ON n.method = f.method WHERE f.calls > 0)
+    SELECT n.stable_name FROM method_sums f JOIN names n ON n.method = f.method WHERE f.calls > 0)
 ORDER BY processes_at_most DESC, function
 LIMIT getvariable('top');

@@ -1,17 +1,40 @@
 -- A flat profile: every method, thread and process with its calls, what it took itself, and all that it drove. As `instrument xprof`.
-WITH rows AS (
-SELECT function, kind, sum(calls) AS calls, count(*) AS contexts,
-       known(wall) AS wall, known_total(wall_total, nested) AS wall_total,
+WITH keyed AS (
+SELECT kind, method, thread, CASE WHEN kind = 'process' THEN process END AS process, sum(calls) AS calls,
+       sum(contexts) AS contexts, sum(unwinds + aborted + unclosed) AS unwinds,
+       sum(wall_noise) AS wall_noise, sum(wall_variance) AS wall_variance,
+       known(wall_noise_total) AS wall_noise_total, known(wall_variance_total) AS wall_variance_total,
+       known(wall) AS wall, known(wall_total) AS wall_total, known(wall_raw) AS wall_raw,
+       known(wall_raw_total) AS wall_raw_total, known(running) AS running, known(running_total) AS running_total,
+       known(waiting) AS waiting, known(waiting_total) AS waiting_total, known(cpu) AS cpu, known(cpu_total) AS cpu_total,
+       known(allocations) AS allocations, known(allocations_total) AS allocations_total,
+       known(bytes) AS bytes, known(bytes_total) AS bytes_total,
+       known(bytecodes) AS bytecodes, known(bytecodes_total) AS bytecodes_total
+FROM method_sums
+WHERE getvariable('pattern') IS NULL OR method IS NULL
+   OR method IN (SELECT method FROM methods WHERE contains(name, getvariable('pattern')))
+GROUP BY ALL
+),
+-- A key of a method has one name; several processes may be called the same.
+named AS (
+SELECT coalesce(n.name, k.thread, process_name(p.program, p.pid)) AS function, k.* EXCLUDE (process)
+FROM keyed k
+LEFT JOIN names n ON n.method = k.method
+LEFT JOIN processes p ON p.process = k.process
+),
+rows AS (
+SELECT function, kind, sum(calls) AS calls, sum(contexts) AS contexts,
+       known(wall) AS wall, known(wall_total) AS wall_total,
        error_of(sum(wall_noise), sum(wall_variance)) AS wall_error,
-       error_of(known_total(wall_noise_total, nested), known_total(wall_variance_total, nested)) AS wall_total_error,
-       known(wall_raw) AS wall_raw, known_total(wall_raw_total, nested) AS wall_raw_total,
-       known(running) AS running, known_total(running_total, nested) AS running_total,
-       known(waiting) AS waiting, known_total(waiting_total, nested) AS waiting_total,
-       known(cpu) AS cpu, known_total(cpu_total, nested) AS cpu_total,
-       known(allocations) AS allocations, known_total(allocations_total, nested) AS allocations_total,
-       known(bytes) AS bytes, known_total(bytes_total, nested) AS bytes_total,
-       known(bytecodes) AS bytecodes, known_total(bytecodes_total, nested) AS bytecodes_total,
-       sum(unwinds + aborted + unclosed) AS unwinds
+       error_of(known(wall_noise_total), known(wall_variance_total)) AS wall_total_error,
+       known(wall_raw) AS wall_raw, known(wall_raw_total) AS wall_raw_total,
+       known(running) AS running, known(running_total) AS running_total,
+       known(waiting) AS waiting, known(waiting_total) AS waiting_total,
+       known(cpu) AS cpu, known(cpu_total) AS cpu_total,
+       known(allocations) AS allocations, known(allocations_total) AS allocations_total,
+       known(bytes) AS bytes, known(bytes_total) AS bytes_total,
+       known(bytecodes) AS bytecodes, known(bytecodes_total) AS bytecodes_total,
+       sum(unwinds) AS unwinds
 FROM named
 WHERE getvariable('pattern') IS NULL OR contains(function, getvariable('pattern'))
 GROUP BY function, kind

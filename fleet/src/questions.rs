@@ -31,20 +31,22 @@ words! {
 impl Question {
     /// The files of `fleet/sql` that answer it, behind the one that opens the dataset.
     fn sql(self) -> &'static [&'static str] {
+        const CONTEXTS: &str = include_str!("../sql/contexts.sql");
+        const TABLES: &str = include_str!("../sql/tables.sql");
         const ARCS: &str = include_str!("../sql/xarc.sql");
         match self {
             Question::Xprof => &[include_str!("../sql/xprof.sql")],
-            Question::Xtree => &[include_str!("../sql/xtree.sql")],
-            Question::Xarc => &[ARCS],
-            Question::Stats => &[include_str!("../sql/stats.sql")],
+            Question::Xtree => &[CONTEXTS, include_str!("../sql/xtree.sql")],
+            Question::Xarc => &[CONTEXTS, ARCS],
+            Question::Stats => &[CONTEXTS, include_str!("../sql/stats.sql")],
             Question::Balance => &[include_str!("../sql/balance.sql")],
-            Question::Invariants => &[ARCS, include_str!("../sql/invariants.sql")],
+            Question::Invariants => &[CONTEXTS, ARCS, include_str!("../sql/invariants.sql")],
             Question::Top => &[include_str!("../sql/top_methods.sql")],
             Question::Diff => &[include_str!("../sql/diff.sql")],
-            Question::Callers => &[include_str!("../sql/callers_changed.sql")],
-            Question::Growth => &[include_str!("../sql/n_plus_one.sql")],
+            Question::Callers => &[CONTEXTS, include_str!("../sql/callers_changed.sql")],
+            Question::Growth => &[CONTEXTS, include_str!("../sql/n_plus_one.sql")],
             Question::Never => &[include_str!("../sql/never_called.sql")],
-            Question::Remote => &[include_str!("../sql/remote_calls.sql")],
+            Question::Remote => &[TABLES, include_str!("../sql/remote_calls.sql")],
             Question::Profile => &[],
         }
     }

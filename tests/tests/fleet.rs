@@ -65,7 +65,9 @@ fn duckdb_finds_what_the_reports_print() -> Result<()> {
     let together: Vec<PathBuf> = [0, 3, 4].map(|run| builds[1][run].clone()).to_vec();
     let dataset = folder.path().join("together");
     export(&together, &dataset, &[])?;
-    compare(&together, &dataset, "together")
+    compare(&together, &dataset, "together")?;
+    fs::remove_dir_all(dataset.join("method_values"))?;
+    compare(&together, &dataset, "together, without sums")
 }
 
 #[test]
@@ -129,6 +131,9 @@ fn builds_compare_and_arrow_opens_the_tables() -> Result<()> {
             && !never.iter().any(|name| name.contains("main(")),
         "{never:?}"
     );
+    // Three processes of each build, one of which is there twice: then it may count twice.
+    let processes = of("never", "Fleet.neverCalled(")[0]["processes_at_most"].as_u64();
+    assert!(processes.is_some_and(|at_most| (6..=8).contains(&at_most)), "{processes:?}");
     assert_eq!(answers["top"].len(), 2 * 3);
     assert_eq!((answers["xprof"].len(), &answers["xprof"][0]["calls"]), (1, &json!(3 * 67)));
 
@@ -141,11 +146,38 @@ fn builds_compare_and_arrow_opens_the_tables() -> Result<()> {
             of["columns"].as_array().context("columns")?.iter().filter_map(Value::as_str).collect();
         assert_eq!(found[..columns.len()], columns, "{}", table.name);
         assert_eq!(found[columns.len()..], ["service", "build", "day"], "{}", table.name);
-        assert_eq!(of["schema"], json!(["1"]));
+        assert_eq!(of["schema"], json!(["2"]));
     }
     // Six processes, and two of them once more.
     assert_eq!(tables["processes"]["rows"], 8);
+
+    // Without the sums, as in exports of version 1, the contexts give the same answers: of one build, and of both.
+    for sums in ["method_values/service=it%27s/build=1", "method_values"] {
+        fs::remove_dir_all(dataset.join(sums))?;
+        let again = ask(&dataset, &questions)?;
+        for (question, expected) in &answers {
+            assert_same(&again[question], expected, &format!("{question} without {sums}"));
+        }
+    }
     Ok(())
+}
+
+/// Rows are the same; what is not whole up to 10^-12, and errors up to what they are rounded by.
+fn assert_same(found: &[Value], expected: &[Value], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (a, b) in found.iter().zip(expected) {
+        for (column, expected) in b.as_object().unwrap() {
+            let numbers = [&a[column], expected].map(|of| if of.is_f64() { of.as_f64() } else { None });
+            let is_same = match numbers {
+                [Some(found), Some(expected)] => {
+                    let room = if column.contains("error") { 0.004 } else { 1e-12 };
+                    (found - expected).abs() <= room * expected.abs()
+                }
+                _ => a[column] == *expected,
+            };
+            assert!(is_same, "{what}: {column} is {}, and {expected} before: {b}", a[column]);
+        }
+    }
 }
 
 #[test]

@@ -25,10 +25,10 @@ const PANELS: [(&str, &[&str], bool, &str); 8] = [
     ("Methods that took most, of each build (ns)", &["top_methods"], false, "table"),
     ("Own time and time with all that was called (ns)", &["xprof"], false, "table"),
     ("Calls, and whether each is accounted for", &["balance"], false, "table"),
-    ("Calls one by one: shortest, longest, average, deviation (ns)", &["stats"], false, "table"),
+    ("Calls one by one: shortest, longest, average, deviation (ns)", &["contexts", "stats"], false, "table"),
     ("What changed between the builds", &["diff"], true, "table"),
-    ("Methods that others call than before", &["callers_changed"], true, "table"),
-    ("What one call calls more often than before (N+1)", &["n_plus_one"], true, "table"),
+    ("Methods that others call than before", &["contexts", "callers_changed"], true, "table"),
+    ("What one call calls more often than before (N+1)", &["contexts", "n_plus_one"], true, "table"),
     ("Methods that were there and never called", &["never_called"], false, "table"),
 ];
 

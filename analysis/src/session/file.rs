@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::error::Error;
 use super::message::Message;
-use super::names::Names;
+use super::names::{KnownIdMaps, Names};
 use super::selection;
 use crate::heap::biographies::Biographies;
 use crate::model::Window;
@@ -65,7 +65,7 @@ impl ProfileFile {
         reading: Reading<'_>,
     ) -> Result<ProfileFile, Error> {
         let file = File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
-        ProfileFile::of(file, path, number, profiles, reading)
+        ProfileFile::of(file, path, number, profiles, reading, None)
     }
 
     /// The same without a name of a method.
@@ -74,16 +74,21 @@ impl ProfileFile {
         ProfileFile::read(file, path, 1, Reading::default())
     }
 
-    /// The same of an open file.
+    /// The same of an open file. Id maps that are known are not read.
     pub(super) fn of(
         file: File,
         path: &Path,
         number: usize,
         profiles: usize,
         reading: Reading<'_>,
+        known: Option<&KnownIdMaps>,
     ) -> Result<ProfileFile, Error> {
         let mut read = ProfileFile::read(file, path, profiles, reading)?;
-        read.names = Names::new(&read.profile, number, profiles > 1);
+        let several = profiles > 1;
+        read.names = match known {
+            Some(known) => Names::known(&read.profile, number, several, known),
+            None => Names::new(&read.profile, number, several),
+        };
         Ok(read)
     }
 

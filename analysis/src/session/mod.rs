@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use crate::input;
 use crate::load::{self, CallTimes, ContextCalls, Loaded, Process};
 use crate::model::{Arcflow, Kind, Window};
+use crate::origin::Origins;
 use crate::text::quantity;
 use crate::trace_index::{Cache, Reading};
 use crate::window::without_idle;
@@ -40,6 +41,7 @@ pub use file::ProfileFile;
 pub use kind::{is_profile, not_a_profile};
 pub use lookup::Methods;
 pub use message::Message;
+use names::KnownIdMaps;
 
 /// Which files, and what of them.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +64,8 @@ pub struct Request {
     pub contexts: bool,
     /// Where what was read of traces is looked for and kept, so that it need not be read again.
     pub cache: Option<Cache>,
+    /// Id maps of profiles that were read before, which those of the same build share.
+    pub id_maps: Option<KnownIdMaps>,
 }
 
 /// Everything that was read, as one model.
@@ -146,7 +150,7 @@ impl Session {
         let (mut profiles, mut texts, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
         for (number, (path, file, start)) in files.into_iter().enumerate() {
             if instrument_trace::is_profile(&start) {
-                profiles.push(ProfileFile::of(file, path, number, count, reading)?);
+                profiles.push(ProfileFile::of(file, path, number, count, reading, request.id_maps.as_ref())?);
             } else {
                 texts.push(text(path, Cursor::new(start).chain(file), &mut remarks)?);
             }
@@ -340,8 +344,10 @@ fn load(
         })
         .collect();
     let mut loaded = load::load(&mut processes, options);
-    let origins = profiles.iter().flat_map(|file| file.names.origins());
-    loaded.model.origins = loaded.model.origins_of(origins);
+    // Of several files the last one that knows.
+    let origin = |name: &str| profiles.iter().rev().find_map(|file| file.names.origin(name));
+    let origins = loaded.model.names().filter_map(|name| Some((name.to_owned(), origin(name)?.clone())));
+    loaded.model.origins = Origins::new(origins.collect::<Vec<_>>());
     Ok(loaded)
 }
 

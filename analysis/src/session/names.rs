@@ -1,7 +1,8 @@
 //! What the ids in a profile stand for.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::HashMap;
 use crate::origin::Origin;
@@ -60,26 +61,67 @@ fn parse_ids(data: &[u8]) -> Result<Ids, String> {
     Ok(map.iter().map(name).collect())
 }
 
+/// Id maps as they are in a profile, by copy of the runtime.
+type Written = BTreeMap<u32, Vec<Vec<u8>>>;
+
+/// What the id maps of a profile say. Profiles of one build have the same.
+#[derive(Debug, Default)]
+pub(crate) struct IdMaps {
+    written: Written,
+    by_id: HashMap<(u32, u32), String>,
+    origins: HashMap<String, Origin>,
+    /// Ids, by copy, of calls that may block their thread.
+    blocking: HashSet<(u32, u32)>,
+    remarks: Vec<String>,
+}
+
+/// The id maps that were read last, for the profiles of the same builds that come next.
+#[derive(Debug, Clone, Default)]
+pub struct KnownIdMaps(Arc<Mutex<Vec<Arc<IdMaps>>>>);
+
+/// So many are kept: those of the builds that are read at a time.
+const KEPT: usize = 4;
+
+impl KnownIdMaps {
+    fn of(&self, profile: &Profile) -> Arc<IdMaps> {
+        let is_same = |maps: &&Arc<IdMaps>| {
+            let of_profile = profile.copies.iter().map(|(copy, data)| (copy, &data.id_maps));
+            maps.written.iter().eq(of_profile)
+        };
+        let all = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all().iter().find(is_same) {
+            return known.clone();
+        }
+        // Not while others wait.
+        let new = Arc::new(IdMaps::read(profile));
+        let mut all = all();
+        if let Some(known) = all.iter().find(is_same) {
+            return known.clone();
+        }
+        if all.len() >= KEPT {
+            all.remove(0);
+        }
+        all.push(new.clone());
+        new
+    }
+}
+
 /// Method names of one profile, by copy of the runtime and id.
 #[derive(Default)]
 pub struct Names {
-    by_id: HashMap<(u32, u32), String>,
-    origins: HashMap<String, Origin>,
+    maps: Arc<IdMaps>,
     classes: HashMap<(u32, u32), String>,
-    /// Ids, by copy, of calls that may block their thread.
-    blocking: HashSet<(u32, u32)>,
     /// Added to names made from an id, where several files could mean different methods.
     suffix: String,
     /// What could not be read, or means two things.
     pub remarks: Vec<String>,
 }
 
-impl Names {
-    /// `number`: of the file, from 0, if there are several.
-    pub fn new(profile: &Profile, number: usize, several: bool) -> Names {
-        let suffix = if several { format!(" (file {})", number + 1) } else { String::new() };
-        let mut names = Names { suffix, ..Names::default() };
+impl IdMaps {
+    fn read(profile: &Profile) -> IdMaps {
+        let mut names = IdMaps::default();
         for (&copy, data) in &profile.copies {
+            names.written.insert(copy, data.id_maps.clone());
             let mut clashes = BTreeSet::new();
             let maps: Vec<Result<Ids, String>> = data.id_maps.iter().map(|map| parse_ids(map)).collect();
             // Nothing is called by a name that it has itself, if nothing is recorded where it is called.
@@ -120,15 +162,41 @@ impl Names {
                 let text = "ids have two meanings (such as {id}); instrument modules that run together with one --ids FILE";
                 names.remarks.push(format!("{} {}", clashes.len(), text.replace("{id}", &id.to_string())));
             }
-            let classes = data.class_names.iter().map(|(&number, name)| ((copy, number), name.clone()));
-            names.classes.extend(classes);
         }
         names
     }
 
+    /// The names of all methods.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = &str> {
+        self.by_id.values().map(String::as_str)
+    }
+}
+
+impl Names {
+    /// `number`: of the file, from 0, if there are several.
+    pub fn new(profile: &Profile, number: usize, several: bool) -> Names {
+        Names::known(profile, number, several, &KnownIdMaps::default())
+    }
+
+    /// The same; id maps that are known are not read.
+    pub(crate) fn known(profile: &Profile, number: usize, several: bool, known: &KnownIdMaps) -> Names {
+        let suffix = if several { format!(" (file {})", number + 1) } else { String::new() };
+        let maps = known.of(profile);
+        let mut classes = HashMap::default();
+        for (&copy, data) in &profile.copies {
+            classes.extend(data.class_names.iter().map(|(&number, name)| ((copy, number), name.clone())));
+        }
+        Names { remarks: maps.remarks.clone(), maps, classes, suffix }
+    }
+
+    /// What the id maps say, which other profiles may share.
+    pub(crate) fn id_maps(&self) -> &Arc<IdMaps> {
+        &self.maps
+    }
+
     /// `pkg.Class.method(desc)`, or `#17`.
     pub fn method(&self, copy: u32, id: u32) -> String {
-        match self.by_id.get(&(copy, id)) {
+        match self.maps.by_id.get(&(copy, id)) {
             Some(name) if !name.starts_with('#') => name.clone(),
             _ if copy > 1 => format!("#{id} (copy {copy}){}", self.suffix),
             _ => format!("#{id}{}", self.suffix),
@@ -137,22 +205,22 @@ impl Names {
 
     /// Where the methods come from, by name.
     pub fn origins(&self) -> impl Iterator<Item = (String, Origin)> {
-        self.origins.iter().map(|(name, origin)| (name.clone(), origin.clone()))
+        self.maps.origins.iter().map(|(name, origin)| (name.clone(), origin.clone()))
     }
 
     /// Where a method comes from, by name.
     pub fn origin(&self, name: &str) -> Option<&Origin> {
-        self.origins.get(name)
+        self.maps.origins.get(name)
     }
 
     /// Whether calls that may block were looked for, so that it is known which time is waiting.
     pub fn knows_waits(&self) -> bool {
-        !self.blocking.is_empty()
+        !self.maps.blocking.is_empty()
     }
 
     /// Whether an id is of calls that may block their thread.
     pub fn blocks(&self, copy: u32, id: u32) -> bool {
-        self.blocking.contains(&(copy, id))
+        self.maps.blocking.contains(&(copy, id))
     }
 
     /// As `Class.getName()` gives it.
@@ -162,7 +230,7 @@ impl Names {
 
     /// The names of all methods.
     pub fn methods(&self) -> impl Iterator<Item = &str> {
-        self.by_id.values().map(String::as_str)
+        self.maps.methods()
     }
 
     /// The names of all classes of objects, as Java writes them.

@@ -70,6 +70,7 @@ impl Opts {
             lifetimes: false,
             contexts: false,
             cache: self.cache.folder(),
+            id_maps: None,
         }
     }
 

@@ -2,13 +2,21 @@
 
 use std::cmp::Ordering;
 use std::io::Write;
+use std::ops::Range;
 
+use bytes::Bytes;
+use parquet::column::writer::{
+    ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut,
+};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
     FloatType, Int64Type,
 };
 use parquet::errors::Result;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::properties::WriterPropertiesPtr;
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::ColumnDescPtr;
+use rayon::prelude::*;
 
 use super::schema::{Of, Table};
 use crate::context_key::ContextKey;
@@ -70,11 +78,11 @@ impl Batch {
         self.rows
     }
 
-    /// Adds a row: a text for the first column, and cells of its other columns, each of its type. Those that are left out have no value.
-    pub(super) fn push<'a>(&mut self, first: &str, row: impl IntoIterator<Item = (usize, Cell<'a>)>) {
+    /// Adds a row: a text for the first column, and the cells of all others.
+    pub(super) fn push(&mut self, first: &str, row: &[Cell<'_>]) {
         self.set(0, Cell::Text(first));
-        for (at, cell) in row {
-            self.set(at, cell);
+        for (at, cell) in row.iter().enumerate() {
+            self.set(at + 1, *cell);
         }
         self.rows += 1;
     }
@@ -84,6 +92,17 @@ impl Batch {
         if cell == Cell::Null {
             return;
         }
+        let number = match cell {
+            Cell::Text(text) => {
+                let last = if let Values::Texts(all) = &self.columns[at].values {
+                    all.last().copied()
+                } else {
+                    None
+                };
+                self.text(text, last)
+            }
+            _ => 0,
+        };
         let (cells, table) = (&mut self.columns[at], self.table);
         if cells.present.len() < self.rows {
             cells.resize(self.rows);
@@ -91,19 +110,7 @@ impl Batch {
         cells.present.push(true);
         match (&mut cells.values, cell) {
             (Values::Keys(all), Cell::Key(key)) => all.push(key),
-            (Values::Texts(all), Cell::Text(text)) => {
-                let (texts, numbers) = (&mut self.texts, &mut self.numbers);
-                // Most texts are those of the row before.
-                let is_same =
-                    |&last: &u32| texts.get(last as usize).is_some_and(|of| of.data() == text.as_bytes());
-                let known = all.last().copied().filter(is_same).or_else(|| numbers.get(text).copied());
-                all.push(known.unwrap_or_else(|| {
-                    let number = texts.len() as u32;
-                    texts.push(ByteArray::from(text));
-                    numbers.insert(text.to_owned(), number);
-                    number
-                }));
-            }
+            (Values::Texts(all), Cell::Text(_)) => all.push(number),
             (Values::Ints(all), Cell::Int(value)) => all.push(value),
             (Values::Reals(all), Cell::Real(value)) => all.push(value),
             (Values::Errors(all), Cell::Real(value)) => all.push(rounded_up(value as f32)),
@@ -112,35 +119,162 @@ impl Batch {
         }
     }
 
-    /// Writes the rows as a group, sorted as the table is, and forgets them.
+    /// Begins so many rows more, which are filled column by column; the first one has a text.
+    pub(super) fn block(&mut self, first: &str, rows: usize) -> Block<'_> {
+        let begin = self.rows;
+        self.rows += rows;
+        let mut block = Block { rows: begin..begin + rows, batch: self };
+        block.texts(0, std::iter::repeat_n(Some(first), rows));
+        block
+    }
+
+    /// The number of a text. `last`: that of the row before, which most texts are.
+    fn text(&mut self, text: &str, last: Option<u32>) -> u32 {
+        let (texts, numbers) = (&mut self.texts, &mut self.numbers);
+        let is_same = |&last: &u32| texts.get(last as usize).is_some_and(|of| of.data() == text.as_bytes());
+        let known = last.filter(is_same).or_else(|| numbers.get(text).copied());
+        known.unwrap_or_else(|| {
+            let number = texts.len() as u32;
+            texts.push(ByteArray::from(text));
+            numbers.insert(text.to_owned(), number);
+            number
+        })
+    }
+
+    /// Writes the rows as a group, sorted as the table is, and forgets them. The columns are encoded in parallel.
     pub(super) fn write<W: Write + Send>(&mut self, writer: &mut SerializedFileWriter<W>) -> Result<()> {
         let order = self.order();
-        let mut group = writer.next_row_group()?;
-        for (cells, column) in self.columns.iter().zip(self.table.columns) {
+        let (descriptions, properties) =
+            (writer.schema_descr().columns().to_vec(), writer.properties().clone());
+        let encoded = self.columns.par_iter().zip(self.table.columns).zip(&descriptions);
+        let encoded = encoded.map(|((cells, column), description)| {
             let (table, name) = (self.table.name, column.name);
             assert!(column.optional || cells.is_full(self.rows), "{table}.{name}: a row without a value");
-            cells.write(&mut group, &order, column.optional, &self.texts)?;
+            let order = Order { order: &order, cells, optional: column.optional };
+            order.encode(description, &properties, &self.texts)
+        });
+        let encoded: Vec<_> = encoded.collect::<Result<_>>()?;
+        let mut group = writer.next_row_group()?;
+        for (bytes, close) in encoded {
+            group.append_column(&bytes, close)?;
         }
         group.close()?;
         *self = Batch::new(self.table);
         Ok(())
     }
 
+    /// The rows as they are sorted. Rows that are alike stay in their order.
     fn order(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.rows as u32).collect();
         let by = self.table.sorted_by.iter().filter_map(|name| self.table.position(name));
         let by: Vec<&Cells> = by.map(|at| &self.columns[at]).collect();
-        if !by.is_empty() {
-            // Stable, so rows that are alike stay in their order.
-            order.sort_by(|&a, &b| {
-                by.iter()
-                    .map(|cells| cells.compare(a as usize, b as usize, &self.texts))
-                    .find(|o| o.is_ne())
-                    .unwrap_or(Ordering::Equal)
-            });
-        }
-        order
+        let Some(first) = by.first() else { return (0..self.rows as u32).collect() };
+        // Few values of the first column are different, and the beginnings of the second one tell nearly all rows of one apart: both lie side
+        // by side. The rest is looked up.
+        let (ranks, has_ranks) = (first.ranks(self.rows), first.has_ranks());
+        let begin = |row: usize| by.get(1).filter(|_| has_ranks).map_or(0, |cells| cells.begin(row));
+        let mut rows: Vec<(u32, u64, u32)> =
+            ranks.iter().enumerate().map(|(row, &rank)| (rank, begin(row), row as u32)).collect();
+        let compared = |a: u32, b: u32| {
+            let mut orders = by[usize::from(has_ranks)..]
+                .iter()
+                .map(|cells| cells.compare(a as usize, b as usize, &self.texts));
+            orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        rows.par_sort_unstable_by(|&(rank_a, begin_a, a), &(rank_b, begin_b, b)| {
+            rank_a.cmp(&rank_b).then(begin_a.cmp(&begin_b)).then_with(|| compared(a, b).then(a.cmp(&b)))
+        });
+        rows.into_iter().map(|(.., row)| row).collect()
     }
+}
+
+/// Rows that are being filled column by column. A column that is left out has no value in them.
+pub(super) struct Block<'a> {
+    batch: &'a mut Batch,
+    rows: Range<usize>,
+}
+
+impl Block<'_> {
+    pub(super) fn keys(&mut self, at: usize, values: impl Iterator<Item = Option<[u8; 16]>>) {
+        match &mut self.batch.columns[at] {
+            Cells { values: Values::Keys(all), present } => extend(all, present, &self.rows, values),
+            _ => self.wrong(at),
+        }
+    }
+
+    pub(super) fn ints(&mut self, at: usize, values: impl Iterator<Item = Option<i64>>) {
+        match &mut self.batch.columns[at] {
+            Cells { values: Values::Ints(all), present } => extend(all, present, &self.rows, values),
+            _ => self.wrong(at),
+        }
+    }
+
+    /// Counts past 2^63 - 1 stay there.
+    pub(super) fn counts(&mut self, at: usize, values: impl Iterator<Item = u64>) {
+        self.ints(at, values.map(|value| Some(count(value))));
+    }
+
+    /// What need not be whole; errors are rounded up.
+    pub(super) fn reals(&mut self, at: usize, values: impl Iterator<Item = Option<f64>>) {
+        match &mut self.batch.columns[at] {
+            Cells { values: Values::Reals(all), present } => extend(all, present, &self.rows, values),
+            Cells { values: Values::Errors(all), present } => {
+                extend(
+                    all,
+                    present,
+                    &self.rows,
+                    values.map(|value| value.map(|value| rounded_up(value as f32))),
+                );
+            }
+            _ => self.wrong(at),
+        }
+    }
+
+    pub(super) fn flags(&mut self, at: usize, values: impl Iterator<Item = bool>) {
+        match &mut self.batch.columns[at] {
+            Cells { values: Values::Flags(all), present } => {
+                extend(all, present, &self.rows, values.map(Some))
+            }
+            _ => self.wrong(at),
+        }
+    }
+
+    pub(super) fn texts<'t>(&mut self, at: usize, values: impl Iterator<Item = Option<&'t str>>) {
+        let mut last = None;
+        let numbers: Vec<_> = values
+            .map(|text| {
+                let number = text.map(|text| self.batch.text(text, last));
+                last = number.or(last);
+                number
+            })
+            .collect();
+        match &mut self.batch.columns[at] {
+            Cells { values: Values::Texts(all), present } => {
+                extend(all, present, &self.rows, numbers.into_iter())
+            }
+            _ => self.wrong(at),
+        }
+    }
+
+    fn wrong(&self, at: usize) {
+        let table = self.batch.table;
+        panic!("{}.{} is of another type", table.name, table.columns[at].name);
+    }
+}
+
+/// Adds the values of the rows to those of a column.
+fn extend<T: Copy + Default>(
+    all: &mut Vec<T>,
+    present: &mut Vec<bool>,
+    rows: &Range<usize>,
+    values: impl Iterator<Item = Option<T>>,
+) {
+    all.resize(rows.start, T::default());
+    present.resize(rows.start, false);
+    for value in values {
+        present.push(value.is_some());
+        all.push(value.unwrap_or_default());
+    }
+    assert_eq!(all.len(), rows.end, "values of the rows");
 }
 
 impl Cells {
@@ -181,36 +315,27 @@ impl Cells {
         }
     }
 
-    fn write<W: Write + Send>(
-        &self,
-        group: &mut SerializedRowGroupWriter<'_, W>,
-        order: &[u32],
-        optional: bool,
-        texts: &[ByteArray],
-    ) -> Result<()> {
-        let order = Order { order, cells: self, optional };
-        match &self.values {
-            Values::Keys(all) => order.write::<FixedLenByteArrayType, _>(group, |chunk| {
-                let bytes: Vec<u8> = chunk.iter().flat_map(|&row| all[row as usize]).collect();
-                let bytes = ByteArray::from(bytes);
-                (0..chunk.len()).map(|i| FixedLenByteArray::from(bytes.slice(16 * i, 16))).collect()
-            }),
-            Values::Texts(all) => order.write::<ByteArrayType, _>(group, |c| {
-                c.iter().map(|&row| texts[all[row as usize] as usize].clone()).collect()
-            }),
-            Values::Ints(all) => {
-                order.write::<Int64Type, _>(group, |c| c.iter().map(|&row| all[row as usize]).collect())
-            }
-            Values::Reals(all) => {
-                order.write::<DoubleType, _>(group, |c| c.iter().map(|&row| all[row as usize]).collect())
-            }
-            Values::Errors(all) => {
-                order.write::<FloatType, _>(group, |c| c.iter().map(|&row| all[row as usize]).collect())
-            }
-            Values::Flags(all) => {
-                order.write::<BoolType, _>(group, |c| c.iter().map(|&row| all[row as usize]).collect())
-            }
-        }
+    /// Whether [`Cells::ranks`] tells values apart.
+    fn has_ranks(&self) -> bool {
+        matches!(self.values, Values::Keys(_))
+    }
+
+    /// By row: which one of the different keys it is, as they are sorted.
+    fn ranks(&self, rows: usize) -> Vec<u32> {
+        let Values::Keys(all) = &self.values else { return vec![0; rows] };
+        let keys = || (0..rows).map(|row| all.get(row).filter(|_| self.is_present(row)));
+        let mut ranks: HashMap<[u8; 16], u32> = keys().flatten().map(|key| (*key, 0)).collect();
+        let mut sorted: Vec<_> = ranks.iter_mut().collect();
+        sorted.sort_unstable_by_key(|(key, _)| **key);
+        sorted.into_iter().zip(1..).for_each(|((_, rank), number)| *rank = number);
+        keys().map(|key| key.map_or(0, |key| ranks[key])).collect()
+    }
+
+    /// How a key begins; equal of others, and no more than that of any larger key.
+    fn begin(&self, row: usize) -> u64 {
+        let Values::Keys(all) = &self.values else { return 0 };
+        let key = all.get(row).filter(|_| self.is_present(row));
+        key.map_or(0, |key| u64::from_be_bytes(key[..8].try_into().expect("8 bytes")))
     }
 }
 
@@ -232,29 +357,65 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    fn write<T: DataType, W: Write + Send>(
+    /// The column of a group, as it lies in the file.
+    fn encode(
         &self,
-        group: &mut SerializedRowGroupWriter<'_, W>,
+        description: &ColumnDescPtr,
+        properties: &WriterPropertiesPtr,
+        texts: &[ByteArray],
+    ) -> Result<(Bytes, ColumnCloseResult)> {
+        let mut sink = TrackedWrite::new(Vec::new());
+        let pages = Box::new(SerializedPageWriter::new(&mut sink));
+        let mut column = get_column_writer(description.clone(), properties.clone(), pages);
+        match &self.cells.values {
+            Values::Keys(all) => self.write::<FixedLenByteArrayType>(&mut column, |chunk| {
+                let bytes: Vec<u8> = chunk.iter().flat_map(|&row| all[row as usize]).collect();
+                let bytes = ByteArray::from(bytes);
+                (0..chunk.len()).map(|i| FixedLenByteArray::from(bytes.slice(16 * i, 16))).collect()
+            }),
+            Values::Texts(all) => self.write::<ByteArrayType>(&mut column, |chunk| {
+                chunk.iter().map(|&row| texts[all[row as usize] as usize].clone()).collect()
+            }),
+            Values::Ints(all) => self.write::<Int64Type>(&mut column, |chunk| of_rows(all, chunk)),
+            Values::Reals(all) => self.write::<DoubleType>(&mut column, |chunk| of_rows(all, chunk)),
+            Values::Errors(all) => self.write::<FloatType>(&mut column, |chunk| of_rows(all, chunk)),
+            Values::Flags(all) => self.write::<BoolType>(&mut column, |chunk| of_rows(all, chunk)),
+        }?;
+        let close = column.close()?;
+        Ok((sink.into_inner()?.into(), close))
+    }
+
+    fn write<T: DataType>(
+        &self,
+        column: &mut ColumnWriter<'_>,
         values: impl Fn(&[u32]) -> Vec<T::T>,
     ) -> Result<()> {
-        let Some(mut column) = group.next_column()? else { return Ok(()) };
+        let column = get_typed_column_writer_mut::<T>(column);
         let is_full = self.cells.is_full(self.order.len());
         let (mut there, mut levels) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
         for chunk in self.order.chunks(CHUNK) {
             there.clear();
             levels.clear();
             if is_full {
-                there.extend_from_slice(chunk);
                 levels.resize(chunk.len(), 1);
             } else {
                 there.extend(chunk.iter().copied().filter(|&row| self.cells.is_present(row as usize)));
                 levels.extend(chunk.iter().map(|&row| i16::from(self.cells.is_present(row as usize))));
             }
             let levels = self.optional.then_some(&*levels);
-            column.typed::<T>().write_batch(&values(&there), levels, None)?;
+            column.write_batch(&values(if is_full { chunk } else { &there }), levels, None)?;
         }
-        column.close()
+        Ok(())
     }
+}
+
+fn of_rows<T: Copy>(all: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| all[row as usize]).collect()
+}
+
+/// A count past 2^63 - 1 stays there, as it does in a profile past 2^64 - 1.
+pub(super) fn count(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 impl From<ContextKey> for Cell<'_> {
@@ -275,10 +436,9 @@ impl<'a> From<&'a String> for Cell<'a> {
     }
 }
 
-/// A count past 2^63 - 1 stays there, as it does in a profile past 2^64 - 1.
 impl From<u64> for Cell<'_> {
     fn from(count: u64) -> Self {
-        Cell::Int(i64::try_from(count).unwrap_or(i64::MAX))
+        Cell::Int(self::count(count))
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::labels::{Labels, Sources, unread};
@@ -45,24 +46,12 @@ impl Inputs {
     pub(super) fn read(paths: &[PathBuf], labels: &Sources) -> Result<Inputs, Error> {
         let mut messages = Vec::new();
         // Of the profiles of a process the fullest is taken, and of equal ones the first.
-        let mut by_key: BTreeMap<[u8; 16], (_, Input)> = BTreeMap::new();
-        for path in paths {
-            if !is_profile(path) {
-                File::open(path).map_err(|error| Error::Open(path.clone(), error))?;
-                return Err(Error::Request(format!("--format parquet: {}", not_a_profile(path))));
-            }
-            let file = ProfileFile::unnamed(path)?;
-            for part in unread(file.property("labels").unwrap_or_default()) {
-                let text = format!(
-                    "{}: {part} in instrument.labels is no label and is left out; a label is written KEY=VALUE",
-                    path.display()
-                );
-                messages.push(Message::warning(text));
-            }
-            let input = Input::of(&file, labels)?;
-            let party = Party { profile: &file.profile, source: file.source() };
-            let fullness = (party.fullness().map_err(Error::profile(path))?, input.content);
-            let new = (fullness, input);
+        let mut by_key: BTreeMap<[u8; 16], (Fullness, Input)> = BTreeMap::new();
+        // As many are in memory at a time as there are processors.
+        let read = paths.par_iter().map(|path| Input::read(path, labels)).collect::<Vec<_>>();
+        for read in read {
+            let (new, said) = read?;
+            messages.extend(said);
             let Some(known) = by_key.remove(&new.1.key) else {
                 by_key.insert(new.1.key, new);
                 continue;
@@ -86,7 +75,29 @@ impl Inputs {
     }
 }
 
+/// How full a profile is ([`Party::fullness`]), and its bytes.
+type Fullness = ((u64, bool, u64, u64), [u8; 32]);
+
 impl Input {
+    /// Reads a file; with what is to be said of it.
+    fn read(path: &Path, labels: &Sources) -> Result<((Fullness, Input), Vec<Message>), Error> {
+        if !is_profile(path) {
+            File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
+            return Err(Error::Request(format!("--format parquet: {}", not_a_profile(path))));
+        }
+        let file = ProfileFile::unnamed(path)?;
+        let unread = unread(file.property("labels").unwrap_or_default()).map(|part| {
+            let name = path.display();
+            Message::warning(format!(
+                "{name}: {part} in instrument.labels is no label and is left out; a label is written KEY=VALUE"
+            ))
+        });
+        let input = Input::of(&file, labels)?;
+        let party = Party { profile: &file.profile, source: file.source() };
+        let fullness = (party.fullness().map_err(Error::profile(path))?, input.content);
+        Ok(((fullness, input), unread.collect()))
+    }
+
     fn of(file: &ProfileFile, labels: &Sources) -> Result<Input, Error> {
         let (program, labels) = (file.program(), labels.of(file));
         let service = labels.get(SERVICE).unwrap_or(&program);
@@ -95,6 +106,14 @@ impl Input {
         let content = content(&file.path)?;
         let key = key(file, &content);
         Ok(Input { path: file.path.clone(), key, labels, partition, has_remote_calls, content })
+    }
+
+    /// A figure of it is no whole number.
+    pub(super) fn cannot_hold(&self, value: f64) -> Error {
+        let name = self.path.display();
+        Error::Request(format!(
+            "{name}: a figure is {value}, which --format parquet cannot hold; please report it"
+        ))
     }
 }
 

@@ -8,11 +8,13 @@
 //! | [`encoding`] | how a file is written |
 //! | [`labels`] | which service and build a process is of |
 //! | [`inputs`] | which profiles there are, each process once, and in which order |
+//! | [`figures`] | a process that was read, and its figures |
 //! | [`process`] | the rows of one process |
+//! | [`sums`] | sums over the contexts of each method |
 //! | [`remote`] | the rows of remote calls |
 //! | [`together`] | processes that call each other, as one |
 //!
-//! Every figure is one of the model, which reports print; nothing is computed here. A context is the hash of its path
+//! Every figure is one of the model, which reports print, or a sum of them. A context is the hash of its path
 //! ([`crate::context_key`]), so what is known of it in any number of processes is one `GROUP BY`. A total has its callees in it, and rows of
 //! contexts below one of the same method are marked (`nested`): sums over the others count nothing twice ([`crate::arcs`]).
 //!
@@ -20,11 +22,12 @@
 //! named by a hash of what is in them (the *batch*). So a dataset grows by files, none is ever changed, and what is exported twice is there
 //! once. A process that was exported in two batches, as a live one may be, has rows of both: readers take those of one.
 //!
-//! Memory: one process at a time, a group of rows of each table of one partition, the keys of the contexts and methods of one partition, and
+//! Memory: a process for each processor at a time, a group of rows of each table of one partition, the keys of the contexts and methods of one partition, and
 //! the profiles that have remote calls, which are matched with each other.
 
 mod batch;
 mod encoding;
+mod figures;
 mod inputs;
 mod known;
 pub mod labels;
@@ -32,6 +35,7 @@ mod place;
 mod process;
 mod remote;
 pub mod schema;
+mod sums;
 mod together;
 
 use std::io::{self, Write};
@@ -39,10 +43,13 @@ use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedFileWriter;
+use rayon::prelude::*;
 
+use crate::session::names::KnownIdMaps;
 use crate::session::{Error, Message, ProfileFile, Request, Session};
-use batch::{Batch, Cell};
-use inputs::Inputs;
+use batch::{Batch, Block, Cell};
+use figures::Process;
+use inputs::{Input, Inputs};
 use known::Known;
 use labels::Sources;
 use place::Partition;
@@ -91,22 +98,25 @@ pub fn write<F: Folder>(paths: &[PathBuf], labels: &Sources, folder: &mut F) -> 
     let mut files = Files { folder, batch: &inputs.batch };
     let mut calling = Vec::new();
     let mut processes = Vec::new();
+    let id_maps = KnownIdMaps::default();
     for of_partition in inputs.all.chunk_by(|a, b| a.partition == b.partition) {
         let partition = &of_partition[0].partition;
         let mut known = Known::default();
         let mut tables = process::Tables::new(|table| files.table(table, partition));
         let mut rows = files.table(&schema::PROCESSES, partition);
-        for input in of_partition {
-            let since = vec![PathBuf::from("start")];
-            let request =
-                Request { files: vec![input.path.clone()], since, contexts: true, ..Request::default() };
-            let mut session = Session::read(&request)?;
-            written.messages.extend(session.messages.drain(..).map(|message| naming(&input.path, message)));
-            process::rows(&session, input, &mut known, &mut tables, &mut files)?;
-            process::process_row(&session, input, &mut rows, &mut files)?;
-            written.processes += 1;
-            if input.has_remote_calls {
-                calling.extend(session.profiles.into_iter().map(|file| (input, file)));
+        for some in of_partition.chunks(rayon::current_num_threads()) {
+            // Processes do not depend on each other; their rows come in the order of their keys.
+            let read: Vec<_> = some.par_iter().map(|input| read(input, &id_maps)).collect();
+            for (input, process) in some.iter().zip(read) {
+                let mut process = process?;
+                let messages = process.session.messages.drain(..);
+                written.messages.extend(messages.map(|message| naming(&input.path, message)));
+                process::rows(&process, input, &mut known, &mut tables, &mut files)?;
+                process::process_row(&process.session, input, &mut rows, &mut files)?;
+                written.processes += 1;
+                if input.has_remote_calls {
+                    calling.extend(process.session.profiles.into_iter().map(|file| (input, file)));
+                }
             }
         }
         known.rows(&mut tables.methods, &mut files)?;
@@ -119,6 +129,13 @@ pub fn write<F: Folder>(paths: &[PathBuf], labels: &Sources, folder: &mut F) -> 
         rows.finish(&mut files)?;
     }
     Ok(written)
+}
+
+fn read(input: &Input, id_maps: &KnownIdMaps) -> Result<Process, Error> {
+    let (files, since) = (vec![input.path.clone()], vec![PathBuf::from("start")]);
+    let request =
+        Request { files, since, contexts: true, id_maps: Some(id_maps.clone()), ..Request::default() };
+    Session::read(&request).map(Process::new)
 }
 
 /// What is said of one of many profiles names it.
@@ -160,18 +177,26 @@ impl<W: Write + Send> Rows<W> {
     /// Adds a row: its cells without the first one, the batch.
     fn push<F: Folder<File = W>>(&mut self, row: &[Cell<'_>], files: &mut Files<'_, F>) -> Result<(), Error> {
         assert_eq!(1 + row.len(), self.table.columns.len(), "{}: cells of a row", self.table.name);
-        self.push_some(row.iter().enumerate().map(|(at, cell)| (at + 1, *cell)), files)
-    }
-
-    /// Adds a row of which only some columns have a value: these, without the first one.
-    fn push_some<'a, F: Folder<File = W>>(
-        &mut self,
-        row: impl IntoIterator<Item = (usize, Cell<'a>)>,
-        files: &mut Files<'_, F>,
-    ) -> Result<(), Error> {
         self.batch.push(files.batch, row);
         self.written += 1;
-        if self.batch.rows() >= GROUP { self.group(files) } else { Ok(()) }
+        if self.room() == 0 { self.group(files) } else { Ok(()) }
+    }
+
+    /// Rows that the group has room for.
+    fn room(&self) -> usize {
+        GROUP - self.batch.rows()
+    }
+
+    /// Adds so many rows, for which there is room; `fill` sets all columns but the first one.
+    fn push_block<F: Folder<File = W>>(
+        &mut self,
+        rows: usize,
+        files: &mut Files<'_, F>,
+        fill: impl FnOnce(&mut Block<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        fill(&mut self.batch.block(files.batch, rows))?;
+        self.written += rows as u64;
+        if self.room() == 0 { self.group(files) } else { Ok(()) }
     }
 
     fn group<F: Folder<File = W>>(&mut self, files: &mut Files<'_, F>) -> Result<(), Error> {

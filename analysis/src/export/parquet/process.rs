@@ -2,23 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::Range;
 
 use serde_json::json;
 
-use super::batch::Cell;
+use super::batch::{Block, Cell, count};
+use super::figures::{ENDS, Figure, Process, whole};
 use super::inputs::{BUILD, Input, SERVICE};
 use super::known::{Known, is_context};
-use super::schema::{ALLOCATIONS, CONTEXTS, METHODS, MONITORS, Table, VALUES};
-use super::{Files, Folder, Rows};
+use super::schema::{ALLOCATIONS, CONTEXTS, METHOD_VALUES, METHODS, MONITORS, Table, VALUES};
+use super::{Files, Folder, Rows, sums};
 use crate::context_key::ContextKey;
 use crate::correction::Correction;
 use crate::heap::table::{By, Filter, table};
-use crate::load::{CallTimes, ContextCalls};
 use crate::merge::Party;
-use crate::model::{Arcflow, HashMap, Kind, NodeId};
+use crate::model::{Kind, NodeId};
 use crate::report::counts;
 use crate::session::{Error, ProfileFile, Session};
-use crate::uncertainty::{accompanies, companions};
+use crate::uncertainty::accompanies;
 use crate::waits::OTHERS;
 use crate::{heap, waits};
 use instrument_trace::ThreadKind;
@@ -28,6 +29,7 @@ pub(super) struct Tables<W: Write + Send> {
     pub(super) methods: Rows<W>,
     contexts: Rows<W>,
     values: Rows<W>,
+    method_values: Rows<W>,
     allocations: Rows<W>,
     monitors: Rows<W>,
 }
@@ -38,6 +40,7 @@ impl<W: Write + Send> Tables<W> {
             methods: rows(&METHODS),
             contexts: rows(&CONTEXTS),
             values: rows(&VALUES),
+            method_values: rows(&METHOD_VALUES),
             allocations: rows(&ALLOCATIONS),
             monitors: rows(&MONITORS),
         }
@@ -45,77 +48,42 @@ impl<W: Write + Send> Tables<W> {
 
     /// Ends the files. How many rows of values they have.
     pub(super) fn finish<F: Folder<File = W>>(self, files: &mut Files<'_, F>) -> Result<u64, Error> {
-        let Tables { methods, contexts, values, allocations, monitors } = self;
-        for rows in [methods, contexts, allocations, monitors] {
+        let Tables { methods, contexts, values, method_values, allocations, monitors } = self;
+        for rows in [methods, contexts, method_values, allocations, monitors] {
             rows.finish(files)?;
         }
         values.finish(files)
     }
 }
 
-/// Adds what a session of the profiles of a process has to all tables but that of the processes.
+/// Adds what a process has to all tables but that of the processes.
 pub(super) fn rows<F: Folder>(
-    session: &Session,
+    process: &Process,
     input: &Input,
     known: &mut Known,
     tables: &mut Tables<F::File>,
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
-    let Session { model, profiles, .. } = session;
+    let Session { model, profiles, .. } = &process.session;
     profiles.iter().for_each(|file| known.id_maps(file, profiles));
-    let keys = Keys {
-        contexts: ContextKey::exact_of_model(model),
-        through: through(model),
-        methods: known.keys(model, profiles),
-    };
-    contexts(model, &keys, known, &mut tables.contexts, files)?;
-    Values { session, input, keys: &keys }.rows(&mut tables.values, files)?;
+    let methods = known.keys(model, profiles);
+    contexts(process, &methods, known, &mut tables.contexts, files)?;
+    let values = Values { process, input, methods: &methods };
+    let figures = process.figures()?;
+    values.rows(&figures, &mut tables.values, files)?;
+    sums::rows(process, input, &methods, &figures, &mut tables.method_values, files)?;
     allocations(profiles, input, known, &mut tables.allocations, files)?;
     profiles.iter().try_for_each(|file| monitors(file, input, &mut tables.monitors, files))
 }
 
-/// What a model's nodes are called by.
-struct Keys {
-    /// By exact names and by stable ones.
-    contexts: Vec<[ContextKey; 2]>,
-    through: Vec<Option<NodeId>>,
-    methods: Vec<Option<ContextKey>>,
-}
-
-/// By node: of a context within one of the same consumer, the context that the innermost such one called on the way to it.
-fn through(model: &Arcflow) -> Vec<Option<NodeId>> {
-    let children = model.children();
-    let mut through = vec![None; model.nodes().len()];
-    // The innermost open context of each consumer, by its place on the path.
-    let mut open: HashMap<_, usize> = HashMap::default();
-    let mut path = vec![(Arcflow::ROOT, 0, None)];
-    while let Some((id, next, before)) = path.last_mut() {
-        if let Some(&child) = children.of(*id).get(*next) {
-            *next += 1;
-            let node = model.node(child);
-            let before = open.insert((node.kind, node.consumer), path.len());
-            through[child.0 as usize] = before.map(|place| path.get(place + 1).map_or(child, |of| of.0));
-            path.push((child, 0, before));
-        } else {
-            let (node, before) = (model.node(*id), *before);
-            let key = (node.kind, node.consumer);
-            match before {
-                Some(place) => open.insert(key, place),
-                None => open.remove(&key),
-            };
-            path.pop();
-        }
-    }
-    through
-}
-
 fn contexts<F: Folder>(
-    model: &Arcflow,
-    keys: &Keys,
+    process: &Process,
+    methods: &[Option<ContextKey>],
     known: &mut Known,
     rows: &mut Rows<F::File>,
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
+    let (model, keys) = (&process.session.model, process);
     let mut depths = vec![0u64; model.nodes().len()];
     for (i, node) in model.nodes().iter().enumerate().skip(1) {
         let parent = node.parent.0 as usize;
@@ -129,7 +97,7 @@ fn contexts<F: Folder>(
             Some(stable).filter(|stable| *stable != key).into(),
             keys.contexts[parent][0].into(),
             keys.through[i].map(|through| keys.contexts[through.0 as usize][0]).into(),
-            keys.methods[i].into(),
+            methods[i].into(),
             depths[i].into(),
         ];
         rows.push(&row, files)?;
@@ -139,110 +107,95 @@ fn contexts<F: Folder>(
 
 /// A model's rows of values.
 struct Values<'a> {
-    session: &'a Session,
+    process: &'a Process,
     input: &'a Input,
-    keys: &'a Keys,
+    /// Keys by node; none: it is no context.
+    methods: &'a [Option<ContextKey>],
 }
 
-/// Where a figure of the model goes: index of its resource; column; whether callees are included.
-type Figure = (usize, usize, bool);
-
 impl Values<'_> {
-    /// The columns that the model has figures for.
-    ///
-    /// # Errors
-    /// A resource that the schema does not know.
-    fn figures(&self) -> Result<Vec<Figure>, Error> {
-        let model = &self.session.model;
-        let column = |name: String| {
-            let unknown =
-                || Error::Request(format!("--format parquet has no column for the resource {name}"));
-            VALUES.position(&name).ok_or_else(unknown)
-        };
-        let mut figures = Vec::new();
-        for (r, resource) in model.resources().iter().enumerate() {
-            // Both are told by how calls ended.
-            if !accompanies(resource) && resource.name != "unwinds" {
-                let name = resource.name.replace('-', "_");
-                figures.push((r, column(name.clone())?, false));
-                figures.push((r, column(format!("{name}_total"))?, true));
-            }
-        }
-        for (whole, name) in [("wall", "wall"), ("wall-raw", "wall"), ("cpu", "cpu")] {
-            let kinds = ["noise", "noise_total", "variance", "variance_total"];
-            for (i, (resource, kind)) in companions(whole, "ns").into_iter().zip(kinds).enumerate() {
-                if let Some(r) = model.resource(&resource.name) {
-                    figures.push((r, column(format!("{name}_{kind}"))?, i % 2 == 1));
-                }
-            }
-        }
-        Ok(figures)
-    }
-
-    fn rows<F: Folder>(&self, rows: &mut Rows<F::File>, files: &mut Files<'_, F>) -> Result<(), Error> {
-        let (Session { model, contexts, .. }, keys) = (self.session, self.keys);
-        let (cum, width, figures) = (model.cum(), model.resources().len(), self.figures()?);
-        let at = |name: &str| VALUES.position(name).expect("a column of the table");
-        let first = ["process", "thread", "context", "method", "nested", "calls"].map(at);
-        let counts = ["exits", "unwinds", "aborted", "unclosed", "unmatched", "open"].map(at);
-        let times = ["timed", "min_ns", "max_ns", "open_ns", "closed_ns", "sum_squares"].map(at);
+    fn rows<F: Folder>(
+        &self,
+        figures: &[Figure],
+        rows: &mut Rows<F::File>,
+        files: &mut Files<'_, F>,
+    ) -> Result<(), Error> {
+        let model = &self.process.session.model;
         let has_times = model.resource("wall-raw").is_some();
         let mut threads: Vec<Option<&str>> = vec![None; model.nodes().len()];
-        let mut row = Vec::new();
         for (i, node) in model.nodes().iter().enumerate().skip(1) {
-            let thread = || Some(model.name(node.consumer));
-            threads[i] = if node.kind == Kind::Thread { thread() } else { threads[node.parent.0 as usize] };
-            row.clear();
-            row.extend(first.into_iter().zip([
-                Cell::Key(self.input.key),
-                threads[i].into(),
-                keys.contexts[i][0].into(),
-                keys.methods[i].into(),
-                (is_context(node.kind) && keys.through[i].is_some()).into(),
-                node.n.into(),
-            ]));
-            let ContextCalls { counts: of, times: calls } = contexts.get(i).copied().unwrap_or_default();
-            let closes = of.closes;
-            let ends = [closes.exits, closes.unwinds, closes.aborted, closes.unclosed, of.unmatched, of.open];
-            row.extend(counts.into_iter().zip(ends.map(Cell::from)));
-            if calls.calls > 0 && has_times {
-                row.extend(times.into_iter().zip(self.calls(&calls)?));
-            }
-            for &(r, column, is_total) in &figures {
-                let value = if is_total { cum[i * width + r] } else { model.base(NodeId(i as u32))[r] };
-                let is_whole = !accompanies(&model.resources()[r]);
-                row.push((column, if is_whole { self.whole(value)? } else { Cell::Real(value) }));
-            }
-            rows.push_some(row.iter().copied(), files)?;
+            let above = threads[node.parent.0 as usize];
+            threads[i] = if node.kind == Kind::Thread { Some(model.name(node.consumer)) } else { above };
+        }
+        let mut from = 1;
+        while from < threads.len() {
+            let nodes = from..threads.len().min(from + BLOCK.min(rows.room()));
+            from = nodes.end;
+            rows.push_block(nodes.len(), files, |block| {
+                self.block(block, nodes, &threads, figures, has_times)
+            })?;
         }
         Ok(())
     }
 
-    fn calls(&self, of: &CallTimes) -> Result<[Cell<'static>; 6], Error> {
-        // As in the report `stats`: of the calls of a head only their sum is known.
-        let is_known = of.timed > 0 && of.min.is_finite();
-        let single = |value: f64| if is_known { self.whole(value) } else { Ok(Cell::Null) };
-        Ok([
-            of.timed.into(),
-            single(of.min)?,
-            single(of.max)?,
-            self.whole(of.open_ns)?,
-            self.whole(of.closed_ns)?,
-            Cell::Real(of.sum_squares),
-        ])
-    }
-
-    /// A figure as the whole number that it is.
-    fn whole(&self, value: f64) -> Result<Cell<'static>, Error> {
-        if value.fract() == 0.0 && value.abs() < 9.0e18 {
-            return Ok(Cell::Int(value as i64));
+    /// Fills the rows of some nodes, column by column.
+    fn block(
+        &self,
+        block: &mut Block<'_>,
+        nodes: Range<usize>,
+        threads: &[Option<&str>],
+        figures: &[Figure],
+        has_times: bool,
+    ) -> Result<(), Error> {
+        let Process { session, contexts, through, cum } = self.process;
+        let (model, width) = (&session.model, session.model.resources().len());
+        let at = |name: &str| VALUES.position(name).expect("a column of the table");
+        let ids = || nodes.clone();
+        block.keys(at("process"), ids().map(|_| Some(self.input.key)));
+        block.texts(at("thread"), ids().map(|i| threads[i]));
+        block.keys(at("context"), ids().map(|i| Some(contexts[i][0].0)));
+        block.keys(at("method"), ids().map(|i| self.methods[i].map(|key| key.0)));
+        block.flags(at("nested"), ids().map(|i| self.methods[i].is_some() && through[i].is_some()));
+        block.counts(at("calls"), ids().map(|i| model.nodes()[i].n));
+        let of = |i: usize| session.contexts.get(i).copied().unwrap_or_default();
+        for (name, end) in ENDS {
+            block.counts(at(name), ids().map(|i| end(&of(i))));
         }
-        let name = self.input.path.display();
-        Err(Error::Request(format!(
-            "{name}: a figure is {value}, which --format parquet cannot hold; please report it"
-        )))
+        let mut wrong = None;
+        let mut whole = |value: f64| {
+            let whole = whole(value);
+            wrong = wrong.or(Some(value).filter(|_| whole.is_none()));
+            whole
+        };
+        if has_times {
+            // As in the report `stats`: of the calls of a head only their sum is known.
+            let times = |i: usize| Some(of(i).times).filter(|times| times.calls > 0);
+            let single = |i: usize| times(i).filter(|times| times.timed > 0 && times.min.is_finite());
+            block.ints(at("timed"), ids().map(|i| times(i).map(|of| count(of.timed))));
+            block.ints(at("min_ns"), ids().map(|i| whole(single(i)?.min)));
+            block.ints(at("max_ns"), ids().map(|i| whole(single(i)?.max)));
+            block.ints(at("open_ns"), ids().map(|i| whole(times(i)?.open_ns)));
+            block.ints(at("closed_ns"), ids().map(|i| whole(times(i)?.closed_ns)));
+            block.reals(at("sum_squares"), ids().map(|i| times(i).map(|of| of.sum_squares)));
+        }
+        let base = |i: usize| model.base(NodeId(i as u32));
+        for &(r, column, is_total) in figures {
+            let value = |i: usize| if is_total { cum[i * width + r] } else { base(i)[r] };
+            if accompanies(&model.resources()[r]) {
+                block.reals(column, ids().map(|i| Some(value(i))));
+            } else {
+                block.ints(column, ids().map(|i| whole(value(i))));
+            }
+        }
+        match wrong {
+            None => Ok(()),
+            Some(value) => Err(self.input.cannot_hold(value)),
+        }
     }
 }
+
+/// Nodes whose rows are filled at a time: what is known of them fits into the cache.
+const BLOCK: usize = 1 << 10;
 
 fn allocations<F: Folder>(
     profiles: &[ProfileFile],
@@ -386,27 +339,4 @@ pub(super) fn process_row<F: Folder>(
         (&properties_json).into(),
     ];
     rows.push(&row, files)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_context_within_one_of_its_method_says_which_way_led_there() {
-        let mut model = Arcflow::new(Vec::new());
-        // a > b > a > a > c > b, and a > c beside it.
-        for path in ["a b a a c b", "a c"] {
-            let mut at = Arcflow::ROOT;
-            for name in path.split(' ') {
-                let consumer = model.consumer(name);
-                at = model.child(at, Kind::Method, consumer);
-            }
-        }
-        let names: Vec<_> = model.nodes().iter().map(|node| model.name(node.consumer)).collect();
-        assert_eq!(names[1..], ["a", "b", "a", "a", "c", "b", "c"]);
-        let through: Vec<_> = through(&model).iter().map(|id| id.map(|id| id.0)).collect();
-        // The second a came by the first b; the third was called by the second; the last b came by the second a.
-        assert_eq!(through, [None, None, None, Some(2), Some(4), None, Some(3), None]);
-    }
 }

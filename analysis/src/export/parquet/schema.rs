@@ -9,7 +9,7 @@ use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::schema::types::{Type, TypePtr};
 
 /// The version of the schema: `instrument.schema` in the metadata of every file.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,6 +209,63 @@ pub static VALUES: Table = Table {
     },
 };
 
+/// One row for each method of each process: the sums of its rows of [`VALUES`].
+pub static METHOD_VALUES: Table = Table {
+    name: "method_values",
+    help: "The sums over the rows of `values` of a method in a process; and the rows of threads and of the process",
+    sorted_by: &["method", "process", "thread"],
+    columns: columns! {
+        process: Key, "The process";
+        kind: Text, "method, link, deeper (as in `methods`), thread or process";
+        method: Key or null, "The method; null in rows of threads and processes";
+        thread: Text or null, "In the row of a thread or pool its name; null in all others";
+        contexts: Count, "Rows of `values` that are added up";
+        calls: Count, "Calls that began; in the row of a thread, threads";
+        exits: Count, "Calls that returned";
+        unwinds: Count, "Calls that an exception left";
+        aborted: Count, "Constructors whose super(..) or this(..) threw an exception";
+        unclosed: Count, "Calls whose end was not seen";
+        unmatched: Count, "Ends of calls that were not seen to begin";
+        open: Count, "Calls that had not ended";
+        wall: Time or null, "Thread time of its own, without the cost of probes; null: that cost is not known";
+        wall_total: Time or null, "The same with its callees; here and in all totals below without the rows that are `nested`, so that nothing counts twice";
+        wall_raw: Time or null, "Thread time of its own, as measured";
+        wall_raw_total: Time or null, "The same with its callees";
+        running: Time or null, "The part of wall in which it ran, if waits are known";
+        running_total: Time or null, "The same with its callees";
+        waiting: Time or null, "The part of wall in which it waited";
+        waiting_total: Time or null, "The same with its callees";
+        running_raw: Time or null, "As running, of wall_raw where there is no wall";
+        running_raw_total: Time or null, "The same with its callees";
+        waiting_raw: Time or null, "As waiting, of wall_raw where there is no wall";
+        waiting_raw_total: Time or null, "The same with its callees";
+        wall_noise: Error or null, "What wall may be off by, ns; errors of one cause: they add up";
+        wall_noise_total: Error or null, "What wall_total may be off by, ns";
+        wall_variance: Error or null, "Variance of wall (or wall_raw), ns², where only some calls were timed; they add up";
+        wall_variance_total: Error or null, "Variance of wall_total (or wall_raw_total), ns²";
+        cpu: Time or null, "CPU time of its own, without the cost of probes";
+        cpu_total: Time or null, "The same with its callees";
+        cpu_noise: Error or null, "What cpu may be off by, ns";
+        cpu_noise_total: Error or null, "What cpu_total may be off by, ns";
+        cpu_raw: Time or null, "CPU time of its own, as measured";
+        cpu_raw_total: Time or null, "The same with its callees";
+        allocations: Count, "Objects and arrays that it made itself";
+        allocations_total: Count, "The same with its callees";
+        bytes: Count or null, "Their size, if it was recorded";
+        bytes_total: Count or null, "The same with its callees";
+        bytecodes: Count or null, "Instructions that it executed itself, if they were counted";
+        bytecodes_total: Count or null, "The same with its callees";
+        live: Count or null, "Objects that it made and that were there to the end, if objects were followed";
+        live_total: Count or null, "The same with its callees";
+        live_bytes: Count or null, "Their size";
+        live_bytes_total: Count or null, "The same with its callees";
+        contended: Time or null, "Time in which it waited to enter monitors, if that was recorded";
+        contended_total: Time or null, "The same with its callees";
+        object_wait: Time or null, "Time in which it waited in Object.wait";
+        object_wait_total: Time or null, "The same with its callees";
+    },
+};
+
 /// One row for each class and method that made objects of it, in each process.
 pub static ALLOCATIONS: Table = Table {
     name: "allocations",
@@ -284,8 +341,17 @@ pub static UNMATCHED: Table = Table {
 };
 
 /// All tables.
-pub static TABLES: [&Table; 8] =
-    [&PROCESSES, &METHODS, &CONTEXTS, &VALUES, &ALLOCATIONS, &MONITORS, &REMOTE_CALLS, &UNMATCHED];
+pub static TABLES: [&Table; 9] = [
+    &PROCESSES,
+    &METHODS,
+    &CONTEXTS,
+    &VALUES,
+    &METHOD_VALUES,
+    &ALLOCATIONS,
+    &MONITORS,
+    &REMOTE_CALLS,
+    &UNMATCHED,
+];
 
 impl Table {
     /// Where a column is.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
+use super::figures::Process;
 use super::inputs::{BUILD, Input, Inputs, SERVICE};
 use super::known::Known;
 use super::labels::{Labels, Sources};
@@ -52,11 +53,13 @@ pub fn write_together<F: Folder>(
     let mut known = Known::default();
     let mut tables = process::Tables::new(|table| files.table(table, &input.partition));
     let mut rows = files.table(&PROCESSES, &input.partition);
-    process::rows(&session, &input, &mut known, &mut tables, &mut files)?;
-    process::process_row(&session, &input, &mut rows, &mut files)?;
+    let process = Process::new(session);
+    process::rows(&process, &input, &mut known, &mut tables, &mut files)?;
+    process::process_row(&process.session, &input, &mut rows, &mut files)?;
     known.rows(&mut tables.methods, &mut files)?;
     let values = tables.finish(&mut files)?;
     // All ends of calls are those of this one process.
+    let mut session = process.session;
     let ends: Vec<&Input> = session.profiles.iter().map(|_| &input).collect();
     let calling: Vec<_> = session.profiles.drain(..).collect();
     remote::rows(std::slice::from_ref(&input), &ends, &calling, &mut files)?;

@@ -1,0 +1,130 @@
+//! A process that was read, and its figures as the columns have them.
+
+use super::schema::VALUES;
+use crate::context_key::ContextKey;
+use crate::load::ContextCalls;
+use crate::model::{Arcflow, HashMap, NodeId};
+use crate::session::{Error, Session};
+use crate::uncertainty::{accompanies, companions};
+
+/// A column, and what it has of a context's calls.
+type End = (&'static str, fn(&ContextCalls) -> u64);
+
+/// How calls ended.
+pub(super) const ENDS: [End; 6] = [
+    ("exits", |of| of.counts.closes.exits),
+    ("unwinds", |of| of.counts.closes.unwinds),
+    ("aborted", |of| of.counts.closes.aborted),
+    ("unclosed", |of| of.counts.closes.unclosed),
+    ("unmatched", |of| of.counts.unmatched),
+    ("open", |of| of.counts.open),
+];
+
+/// Where a figure of the model goes: index of its resource; column; whether callees are included.
+pub(super) type Figure = (usize, usize, bool);
+
+/// A process that was read: its model, and what is made of it by itself.
+pub(super) struct Process {
+    pub(super) session: Session,
+    /// Keys by node, by exact names and by stable ones.
+    pub(super) contexts: Vec<[ContextKey; 2]>,
+    pub(super) through: Vec<Option<NodeId>>,
+    /// With callees.
+    pub(super) cum: Vec<f64>,
+}
+
+impl Process {
+    pub(super) fn new(session: Session) -> Process {
+        let model = &session.model;
+        let (contexts, through) = (ContextKey::exact_of_model(model), through(model));
+        Process { contexts, through, cum: model.cum(), session }
+    }
+
+    /// The columns that the model has figures for.
+    ///
+    /// # Errors
+    /// A resource that the schema does not know.
+    pub(super) fn figures(&self) -> Result<Vec<Figure>, Error> {
+        let model = &self.session.model;
+        let column = |name: String| {
+            let unknown =
+                || Error::Request(format!("--format parquet has no column for the resource {name}"));
+            VALUES.position(&name).ok_or_else(unknown)
+        };
+        let mut figures = Vec::new();
+        for (r, resource) in model.resources().iter().enumerate() {
+            // Both are told by how calls ended.
+            if !accompanies(resource) && resource.name != "unwinds" {
+                let name = resource.name.replace('-', "_");
+                figures.push((r, column(name.clone())?, false));
+                figures.push((r, column(format!("{name}_total"))?, true));
+            }
+        }
+        for (whole, name) in [("wall", "wall"), ("wall-raw", "wall"), ("cpu", "cpu")] {
+            let kinds = ["noise", "noise_total", "variance", "variance_total"];
+            for (i, (resource, kind)) in companions(whole, "ns").into_iter().zip(kinds).enumerate() {
+                if let Some(r) = model.resource(&resource.name) {
+                    figures.push((r, column(format!("{name}_{kind}"))?, i % 2 == 1));
+                }
+            }
+        }
+        Ok(figures)
+    }
+}
+
+/// By node: of a context within one of the same consumer, the context that the innermost such one called on the way to it.
+fn through(model: &Arcflow) -> Vec<Option<NodeId>> {
+    let children = model.children();
+    let mut through = vec![None; model.nodes().len()];
+    // The innermost open context of each consumer, by its place on the path.
+    let mut open: HashMap<_, usize> = HashMap::default();
+    let mut path = vec![(Arcflow::ROOT, 0, None)];
+    while let Some((id, next, before)) = path.last_mut() {
+        if let Some(&child) = children.of(*id).get(*next) {
+            *next += 1;
+            let node = model.node(child);
+            let before = open.insert((node.kind, node.consumer), path.len());
+            through[child.0 as usize] = before.map(|place| path.get(place + 1).map_or(child, |of| of.0));
+            path.push((child, 0, before));
+        } else {
+            let (node, before) = (model.node(*id), *before);
+            let key = (node.kind, node.consumer);
+            match before {
+                Some(place) => open.insert(key, place),
+                None => open.remove(&key),
+            };
+            path.pop();
+        }
+    }
+    through
+}
+
+/// A figure as the whole number that it is.
+pub(super) fn whole(value: f64) -> Option<i64> {
+    let whole = value as i64;
+    (whole as f64 == value && value.abs() < 9.0e18).then_some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Kind;
+
+    #[test]
+    fn a_context_within_one_of_its_method_says_which_way_led_there() {
+        let mut model = Arcflow::new(Vec::new());
+        // a > b > a > a > c > b, and a > c beside it.
+        for path in ["a b a a c b", "a c"] {
+            let mut at = Arcflow::ROOT;
+            for name in path.split(' ') {
+                let consumer = model.consumer(name);
+                at = model.child(at, Kind::Method, consumer);
+            }
+        }
+        let names: Vec<_> = model.nodes().iter().map(|node| model.name(node.consumer)).collect();
+        assert_eq!(names[1..], ["a", "b", "a", "a", "c", "b", "c"]);
+        let through: Vec<_> = through(&model).iter().map(|id| id.map(|id| id.0)).collect();
+        // The second a came by the first b; the third was called by the second; the last b came by the second a.
+        assert_eq!(through, [None, None, None, Some(2), Some(4), None, Some(3), None]);
+    }
+}
