@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from functools import cached_property
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+from .sums import known, known_total, real_sum, real_total
+
 NO_CONTEXT = bytes(16)
 """The key of no context: of who called the outermost method, and of the rows of threads and processes."""
+
+
+COUNTS = ["calls", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open"]
+"""Columns that every row has."""
+
+REALS = ["wall_noise", "wall_noise_total", "wall_variance", "wall_variance_total"]
+"""Columns of :attr:`Dataset.method_sums` that are not whole numbers."""
+
+RESOURCES = ["wall", "wall_raw", "running", "waiting", "cpu", "allocations", "bytes", "bytecodes"]
+"""What questions about methods are about."""
+
+SUMS = [*(column for r in RESOURCES for column in (r, f"{r}_total")), *REALS]
+"""Columns of :attr:`Dataset.method_sums`."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +49,8 @@ def session(master: str | None = None, partitions: int | None = None) -> SparkSe
         .config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS")
         # A sum that is too large is an error, and no other number.
         .config("spark.sql.ansi.enabled", "true")
+        # Lists of what is not whole: with more groups than this rows are sorted in the place of being hashed. By default 128.
+        .config("spark.sql.objectHashAggregate.sortBased.fallbackThreshold", str(1 << 16))
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
     )
@@ -95,6 +114,33 @@ class Dataset:
     def figures(self) -> DataFrame:
         """The rows of `values`."""
         return self._of_processes(self.table("values").where(self._is_chosen()))
+
+    @cached_property
+    def method_sums(self) -> DataFrame:
+        """The sums over the contexts of each method of each process, and the rows of threads and processes: the table `method_values`. Exports
+        of version 1 of the schema and merges have no such table: of these they are added up here."""
+        columns = ["service", "build", "day", "batch", "process", "kind", "method", "thread", "contexts", *COUNTS, *SUMS]
+        parts, batches = [], set()
+        with contextlib.suppress(AnalysisException):
+            rows = self.table("method_values").where(self._is_chosen())
+            batches = {row.batch for row in rows.select("batch").distinct().collect()}
+            parts.append(self._of_processes(rows).select(*columns))
+        others = {row.batch for row in self.processes.select("batch").distinct().collect()} - batches
+        if others or not parts:
+            of_thread = F.when(F.col("thread").isNull(), "process").otherwise("thread")
+            rows = self.figures.where(F.col("batch").isin(*others)).join(self.names.select("method", "kind"), "method", "left")
+            rows = rows.withColumn("kind", F.coalesce("kind", of_thread))
+            rows = rows.withColumn("thread", F.when(F.col("method").isNull(), F.col("thread")))
+            totals = [name for name in SUMS if name.endswith("_total")]
+            sums = {name: (known_total if name in totals else known)(name) for name in SUMS if name not in REALS}
+            sums |= {name: (real_total if name in totals else real_sum)(name) for name in REALS}
+            rows = rows.groupBy("service", "build", "day", "batch", "process", "kind", "method", "thread").agg(
+                F.count(F.lit(1)).alias("contexts"),
+                *(F.sum(name).alias(name) for name in COUNTS),
+                *(sums[name].alias(name) for name in SUMS),
+            )
+            parts.append(rows.select(*columns))
+        return parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
 
     @cached_property
     def methods(self) -> DataFrame:

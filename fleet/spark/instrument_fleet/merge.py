@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from .dataset import Dataset
+from .dataset import COUNTS, Dataset
 from .sums import has_all, known, real_sum
 from .write import Partition, Writer
-
-COUNTS = ["calls", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open"]
-"""Columns of `values` that every row has."""
 
 REALS = ["sum_squares", "wall_noise", "wall_noise_total", "wall_variance", "wall_variance_total", "cpu_noise", "cpu_noise_total"]
 """Columns of `values` that are not whole numbers."""

@@ -9,11 +9,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from .dataset import NO_CONTEXT, Dataset
-from .sums import error_of, known, known_total, mean, real_sum, real_total, square, variance
-
-RESOURCES = ["wall", "wall_raw", "running", "waiting", "cpu", "allocations", "bytes", "bytecodes"]
-
+from .dataset import NO_CONTEXT, RESOURCES, Dataset
+from .sums import error_of, has_all, known, known_total, mean, real_sum, square, variance
 
 def _matching(rows: DataFrame, method: str | None) -> DataFrame:
     return rows if method is None else rows.where(F.contains(F.col("function"), F.lit(method)))
@@ -21,43 +18,54 @@ def _matching(rows: DataFrame, method: str | None) -> DataFrame:
 
 def xprof(data: Dataset, method: str | None = None) -> DataFrame:
     """A flat profile: every method, thread and process with its calls, what it took itself, and all that it drove."""
-    figures = [c for r in RESOURCES for c in (known(r).alias(r), known_total(f"{r}_total").alias(f"{r}_total"))]
+    process = F.concat("program", F.lit(" (pid "), "pid", F.lit(")"))
+    processes = data.processes.select("process", "batch", process.alias("process_name"))
+    rows = data.method_sums.join(F.broadcast(processes), ["process", "batch"])
+    rows = rows.join(data.names.select("method", "name"), "method", "left")
+    rows = rows.withColumn("function", F.coalesce("name", "thread", "process_name"))
+    figures = [known(c).alias(c) for r in RESOURCES for c in (r, f"{r}_total")]
+    totals = (F.when(has_all(f"wall_{of}_total"), real_sum(f"wall_{of}_total")) for of in ("noise", "variance"))
     return (
-        _matching(data.named, method)
+        _matching(rows, method)
         .groupBy("function", "kind")
         .agg(
             F.sum("calls").alias("calls"),
-            F.count(F.lit(1)).alias("contexts"),
+            F.sum("contexts").alias("contexts"),
             error_of(real_sum("wall_noise"), real_sum("wall_variance")).alias("wall_error"),
-            error_of(real_total("wall_noise_total"), real_total("wall_variance_total")).alias("wall_total_error"),
+            error_of(*totals).alias("wall_total_error"),
             *figures,
             F.sum(F.col("unwinds") + F.col("aborted") + F.col("unclosed")).alias("unwinds"),
         )
     )
 
 
+def _of_methods(data: Dataset) -> DataFrame:
+    """The sums of methods with their names."""
+    rows = data.method_sums.where("kind = 'method'").join(data.names.select("method", "name", "stable_name"), "method")
+    return rows.withColumn("function", F.col("name"))
+
+
 def balance(data: Dataset, method: str | None = None) -> DataFrame:
     """How the calls of each method ended, and whether every call is accounted for."""
     ends = ["exits", "unwinds", "aborted", "unclosed", "unmatched", "open"]
-    rows = data.figures.join(data.names.where("kind = 'method'"), "method").withColumn("function", F.col("name"))
-    rows = _matching(rows, method).groupBy("function").agg(*(F.sum(c).alias(c) for c in ["calls", *ends]))
+    rows = _matching(_of_methods(data), method).groupBy("function").agg(*(F.sum(c).alias(c) for c in ["calls", *ends]))
     return rows.withColumn("balances", F.expr("calls = exits + unwinds + aborted + unclosed + open"))
 
 
 def top_methods(data: Dataset, top: int = 20, method: str | None = None) -> DataFrame:
     """The methods that took most of their own, of each build."""
-    rows = data.figures.join(data.names.where("kind = 'method'"), "method").withColumn("function", F.col("name"))
     rows = (
-        _matching(rows, method)
+        _matching(_of_methods(data), method)
         .groupBy("build", "function")
         .agg(
-            F.countDistinct("process").alias("processes"),
+            # A process has one row of a method.
+            F.count(F.lit(1)).alias("processes"),
             F.sum("calls").alias("calls"),
             known("wall").alias("wall"),
             error_of(real_sum("wall_noise"), real_sum("wall_variance")).alias("wall_error"),
-            known_total("wall_total").alias("wall_total"),
+            known("wall_total").alias("wall_total"),
             known("wall_raw").alias("wall_raw"),
-            known_total("wall_raw_total").alias("wall_raw_total"),
+            known("wall_raw_total").alias("wall_raw_total"),
         )
     )
     order = Window.partitionBy("build").orderBy(F.coalesce("wall", "wall_raw", "calls").desc(), "function")
@@ -163,17 +171,17 @@ def diff(data: Dataset, before: str, after: str, method: str | None = None) -> D
     """What changed between two builds, by method. See `fleet/sql/diff.sql` for what is known and what is within the errors."""
     data.check(before, after)
     of_builds = F.col("build").isin(before, after)
-    names = data.names.where("kind = 'method'").select("method", F.col("stable_name").alias("function"))
     runs = (
-        data.figures.where(of_builds)
-        .join(names, "method")
+        _of_methods(data)
+        .where(of_builds)
+        .withColumn("function", F.col("stable_name"))
         .groupBy("process", "function")
         .agg(
             F.sum("calls").alias("calls"),
             known("wall").alias("wall"),
             real_sum("wall_noise").alias("noise"),
-            known_total("wall_total").alias("total"),
-            real_total("wall_noise_total").alias("total_noise"),
+            known("wall_total").alias("total"),
+            F.when(has_all("wall_noise_total"), real_sum("wall_noise_total")).alias("total_noise"),
             F.lit(True).alias("has_called"),
         )
         .cache()
