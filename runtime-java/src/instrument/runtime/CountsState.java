@@ -1,5 +1,7 @@
 package instrument.runtime;
 
+import java.util.Arrays;
+
 /**
  * Records counts per method, without a clock: shadow stack and one record per method, both in the mapped file. The lower
  * half of a frame is the place of the id's record in {@link #words}.
@@ -11,6 +13,12 @@ final class CountsState extends ThreadState {
     private static final int PAGE = 1 << LOG_PAGE;
     /** From a slot that is taken to the next one to try: far away, since pages that follow each other are used together. Odd, so that it comes to all. */
     private static final int STEP = 0x61C88647;
+    /** Pages in a part of {@link #places}. */
+    private static final int LOG_PART = 8;
+    private static final int PART = 1 << LOG_PART;
+    /** As many parts: more than 2 million methods. Larger ids, which values have, go the slow way. */
+    private static final int PARTS = 1 << 10;
+    private static final int[] NO_PART = new int[PART];
 
     /**
      * Look-up by page: so many ids that follow each other have their records together, as the methods of a class have theirs. So few slots serve many methods that
@@ -18,6 +26,11 @@ final class CountsState extends ThreadState {
      * page's number + 1 and the place of its first record. Grows when a quarter is full.
      */
     private long[] map;
+    /**
+     * The same for the fast path, by number: the place of the page's first record, 0 if there is none. There is nothing to try in turn, so no loop becomes
+     * a part of the methods that have probes.
+     */
+    private int[][] places = {NO_PART};
     /** The block that holds the shadow stack and the records: one buffer, because each costs the probes several loads. */
     private Words words;
     // Indexes in it. The word below the first frame is 0.
@@ -55,12 +68,14 @@ final class CountsState extends ThreadState {
         if (mode != Gate.recording()) {
             return false;
         }
-        long page = map[id >> LOG_PAGE & map.length - 1];
-        if ((int) (page >>> 32) != (id >> LOG_PAGE) + 1) {
-            page = find(id >> LOG_PAGE);
-        }
+        int[][] places = this.places;
+        int part = id >> LOG_PAGE + LOG_PART;
         int top = sp;
-        if (page == 0 || top == limit) {
+        if (part >= places.length || top == limit) {
+            return false;
+        }
+        int page = places[part][id >> LOG_PAGE & PART - 1];
+        if (page == 0) {
             return false;
         }
         Words words = this.words;
@@ -356,13 +371,31 @@ final class CountsState extends ThreadState {
             }
             map = larger;
         }
+        int part = page >> LOG_PART;
+        if (part < PARTS) {
+            makePart(part);
+        }
         int at = recordsEnd;
         for (int i = 0; i < PAGE; i++) {
             words.put(at + i * Format.RECORD_WORDS, (page << LOG_PAGE) + i + 1);
         }
         insert(map, (long) (page + 1) << 32 | at);
+        if (part < PARTS) {
+            places[part][page & PART - 1] = at;
+        }
         recordsEnd = at + PAGE * Format.RECORD_WORDS;
         return true;
+    }
+
+    private void makePart(int part) {
+        if (part >= places.length) {
+            int[][] more = Arrays.copyOf(places, Math.max(2 * places.length, part + 1));
+            Arrays.fill(more, places.length, more.length, NO_PART);
+            places = more;
+        }
+        if (places[part] == NO_PART) {
+            places[part] = new int[PART];
+        }
     }
 
     private static void insert(long[] map, long slot) {
@@ -398,10 +431,18 @@ final class CountsState extends ThreadState {
         for (int i = 0; i < map.length; i++) {
             movedMap[i] = map[i] == 0 ? 0 : map[i] + moved;
         }
+        int[][] movedPlaces = new int[places.length][];
+        for (int i = 0; i < places.length; i++) {
+            movedPlaces[i] = places[i] == NO_PART ? NO_PART : places[i].clone();
+            for (int j = 0; j < PART && movedPlaces[i] != NO_PART; j++) {
+                movedPlaces[i][j] += places[i][j] == 0 ? 0 : (int) moved;
+            }
+        }
         larger.publish(Format.COUNTS, ordinal);
         header.put(Format.DATA_AT, larger.fileOffset);
         Region old = counts;
         map = movedMap;
+        places = movedPlaces;
         use(larger, sp - bottom, stackWords, used);
         Threads.file.release(old);
         return true;
@@ -455,6 +496,7 @@ final class CountsState extends ThreadState {
         newHeader.put(Format.DATA_AT, newCounts.fileOffset);
         newHeader.publish(kind, ordinal);
         map = newMap;
+        places = new int[][] {NO_PART};
         use(newCounts, 0, FIRST_STACK, 0);
         header = newHeader;
         return true;
