@@ -17,7 +17,8 @@
 //! `outcome` is `rewritten`; `unchanged` (nothing to do: no code, nothing to insert); `excluded` (by a filter, or our own runtime); or `skipped` (it should
 //! have been rewritten but cannot be; `reason` is from a closed list). Entries that are no classes are named only if skipped.
 
-use crate::instrumenter::{self, Note, Totals};
+use crate::instrumenter::{self, Totals};
+use crate::rewrite::Note;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -12,7 +12,7 @@ use crate::region::{Region, RegionFault};
 use crate::remote_methods::RemoteMethods;
 use crate::rewrite::natives::{self, Natives};
 use crate::rewrite::{
-    Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, MethodReport, Outcome, RegionReport,
+    Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, MethodReport, Note, Outcome, RegionReport,
     SkipReason, Transforms, module_info,
 };
 use crate::survey::{MethodSurvey, Survey, SurveyBuffers};
@@ -58,38 +58,6 @@ pub struct MethodRecord {
     pub skipped: Option<&'static str>,
     /// What is worth knowing of a rewritten method.
     pub notes: Vec<Note>,
-}
-
-/// See [`MethodRecord::notes`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Note {
-    /// It exceeds 8,000 bytes of code now: HotSpot will not compile it.
-    CrossedHugeMethodLimit,
-    /// Unknown attributes of its code were kept as they are.
-    UnknownCodeAttributes(u16),
-    /// Allocation sites whose object cannot be handed to a probe.
-    UntrackedAllocations(u32),
-    /// Calls that may start a thread.
-    ThreadStarts(u32),
-    /// Calls that hand over a task.
-    HandOvers(u32),
-    /// Calls that run a statement of `java.sql`, or are told the text of one.
-    Statements(u32),
-    /// Calls that make a request by HTTP, or serve one.
-    Requests(u32),
-    /// Calls that open a file, or copy, move or delete one.
-    Files(u32),
-    /// Places that tell of remote calls.
-    RemoteCalls(u32),
-    /// Calls into libraries that are recorded where they are made.
-    LibraryCalls(u32),
-    /// It had no room for its probes: it is a wrapper with them now, and its code is in a private method.
-    Wrapped,
-    /// The same, and what that code makes and calls is not recorded: there is no room for that either.
-    WrappedBare,
-    /// The code region with this number lies in it.
-    Region(u32),
 }
 
 /// What became of one class.
@@ -555,12 +523,12 @@ impl<'a> Instrumenter<'a> {
                 let reason = match report.event {
                     MethodEvent::Skipped(reason) => reason.as_str(),
                     MethodEvent::Unchanged => UNCHANGED,
-                    MethodEvent::Wrapped | MethodEvent::WrappedBare => {
-                        totals.methods_wrapped += 1;
-                        totals.methods_wrapped_bare += u64::from(report.event == MethodEvent::WrappedBare);
+                    MethodEvent::Rewritten(note) => {
+                        totals.methods_wrapped +=
+                            u64::from(matches!(note, Note::Wrapped | Note::WrappedBare));
+                        totals.methods_wrapped_bare += u64::from(note == Note::WrappedBare);
                         continue;
                     }
-                    _ => continue,
                 };
                 *totals.methods_skipped.entry(reason).or_default() += 1;
                 refused += 1;
@@ -707,22 +675,7 @@ impl Plan {
                 match report.event {
                     MethodEvent::Skipped(reason) => record.skipped = Some(reason.as_str()),
                     MethodEvent::Unchanged => record.skipped = Some(UNCHANGED),
-                    MethodEvent::CrossedHugeMethodLimit => record.notes.push(Note::CrossedHugeMethodLimit),
-                    MethodEvent::UnknownCodeAttributes(count) => {
-                        record.notes.push(Note::UnknownCodeAttributes(count));
-                    }
-                    MethodEvent::UntrackedAllocations(count) => {
-                        record.notes.push(Note::UntrackedAllocations(count));
-                    }
-                    MethodEvent::ThreadStarts(count) => record.notes.push(Note::ThreadStarts(count)),
-                    MethodEvent::HandOvers(count) => record.notes.push(Note::HandOvers(count)),
-                    MethodEvent::Statements(count) => record.notes.push(Note::Statements(count)),
-                    MethodEvent::Requests(count) => record.notes.push(Note::Requests(count)),
-                    MethodEvent::Files(count) => record.notes.push(Note::Files(count)),
-                    MethodEvent::RemoteCalls(count) => record.notes.push(Note::RemoteCalls(count)),
-                    MethodEvent::LibraryCalls(count) => record.notes.push(Note::LibraryCalls(count)),
-                    MethodEvent::Wrapped => record.notes.push(Note::Wrapped),
-                    MethodEvent::WrappedBare => record.notes.push(Note::WrappedBare),
+                    MethodEvent::Rewritten(note) => record.notes.push(note),
                 }
             }
             record.notes.extend(timed(method.index).map(|region| Note::Region(regions[region].number)));

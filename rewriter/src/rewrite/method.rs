@@ -6,7 +6,7 @@ use super::edits::Edits;
 use super::relocation::Relocation;
 use super::stack_map_table::AppendedFrames;
 use super::{
-    MethodEvent, MethodRef, MethodReport, SkipReason, Transforms, debug_tables, exception_table,
+    MethodEvent, MethodRef, MethodReport, Note, SkipReason, Transforms, debug_tables, exception_table,
     stack_map_table, type_annotations,
 };
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
@@ -331,21 +331,25 @@ impl MethodRewriter {
     /// Adds what there is to say about the method that was just rewritten.
     pub(crate) fn report(&self, index: u16, reports: &mut Vec<MethodReport>) {
         let sites = self.edits.sites;
-        let some = |count: u32, event: fn(u32) -> MethodEvent| (count > 0).then(|| event(count));
-        let events = [
-            self.crossed_huge_limit.then_some(MethodEvent::CrossedHugeMethodLimit),
-            (self.unknown_attributes > 0)
-                .then_some(MethodEvent::UnknownCodeAttributes(self.unknown_attributes)),
-            some(sites.untracked, MethodEvent::UntrackedAllocations),
-            some(sites.starts, MethodEvent::ThreadStarts),
-            some(sites.hand_overs, MethodEvent::HandOvers),
-            some(sites.statements, MethodEvent::Statements),
-            some(sites.requests, MethodEvent::Requests),
-            some(sites.files, MethodEvent::Files),
-            some(sites.remote_calls, MethodEvent::RemoteCalls),
-            some(sites.library_calls, MethodEvent::LibraryCalls),
+        let some = |count: u32, note: fn(u32) -> Note| (count > 0).then(|| note(count));
+        let notes = [
+            self.crossed_huge_limit.then_some(Note::CrossedHugeMethodLimit),
+            (self.unknown_attributes > 0).then_some(Note::UnknownCodeAttributes(self.unknown_attributes)),
+            some(sites.untracked, Note::UntrackedAllocations),
+            some(sites.starts, Note::ThreadStarts),
+            some(sites.hand_overs, Note::HandOvers),
+            some(sites.statements, Note::Statements),
+            some(sites.requests, Note::Requests),
+            some(sites.files, Note::Files),
+            some(sites.remote_calls, Note::RemoteCalls),
+            some(sites.library_calls, Note::LibraryCalls),
         ];
-        reports.extend(events.into_iter().flatten().map(|event| MethodReport { index, event }));
+        reports.extend(
+            notes
+                .into_iter()
+                .flatten()
+                .map(|note| MethodReport { index, event: MethodEvent::Rewritten(note) }),
+        );
     }
 }
 

@@ -41,7 +41,7 @@ use crate::transform::rmi;
 use crate::validity::Validity;
 use constant_pool_appender::ConstantPoolAppender;
 use method::{MethodRewriter, Request};
-pub use report::{Choice, MethodEvent, MethodRef, MethodReport, Outcome, RegionReport};
+pub use report::{Choice, MethodEvent, MethodRef, MethodReport, Note, Outcome, RegionReport};
 pub use skip::SkipReason;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -58,31 +58,41 @@ pub enum MethodEvent {
     Skipped(SkipReason),
     /// The transforms have nothing to insert into it.
     Unchanged,
-    /// It was rewritten and now exceeds 8,000 bytes of code, above which HotSpot never compiles a method.
+    /// It was rewritten, and this is worth knowing of it; there may be several of a method.
+    Rewritten(Note),
+}
+
+/// What is worth knowing of a rewritten method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// It exceeds 8,000 bytes of code now, above which HotSpot never compiles a method.
     CrossedHugeMethodLimit,
-    /// It was rewritten; this many attributes of its Code attribute are unknown and were kept as they are,
-    /// although they may hold code offsets.
+    /// So many attributes of its Code attribute are unknown and were kept as they are, although they may hold code offsets.
     UnknownCodeAttributes(u16),
-    /// It was rewritten; at this many allocation sites the new object cannot be handed to a probe.
+    /// Allocation sites whose object cannot be handed to a probe.
     UntrackedAllocations(u32),
-    /// It was rewritten; this many calls may start a thread.
+    /// Calls that may start a thread.
     ThreadStarts(u32),
-    /// It was rewritten; this many calls hand over a task.
+    /// Calls that hand over a task.
     HandOvers(u32),
-    /// So many calls run a statement of `java.sql`, or are told the text of one.
+    /// Calls that run a statement of `java.sql`, or are told the text of one.
     Statements(u32),
-    /// So many calls make a request by HTTP, or serve one.
+    /// Calls that make a request by HTTP, or serve one.
     Requests(u32),
-    /// So many calls open a file, or copy, move or delete one.
+    /// Calls that open a file, or copy, move or delete one.
     Files(u32),
-    /// It was rewritten; at this many places it records remote calls.
+    /// Places that tell of remote calls.
     RemoteCalls(u32),
-    /// It was rewritten; this many calls into libraries are recorded.
+    /// Calls into libraries that are recorded where they are made.
     LibraryCalls(u32),
     /// It had no room for its probes: it is a wrapper with them now, and its code is in a private method.
     Wrapped,
     /// As [`Wrapped`](Self::Wrapped), and the code has no room for other transforms: what it makes and calls is not recorded.
     WrappedBare,
+    /// The code region with this number lies in it; of a whole run ([`Instrumenter`](crate::instrumenter::Instrumenter)) only, which knows the
+    /// numbers.
+    Region(u32),
 }
 
 /// What became of a region in one class.

@@ -14,7 +14,7 @@
 //! answer would be the wrapper.
 
 use super::method::Request;
-use super::{ACC_STATIC, ClassRewriter, MethodEvent, MethodRef, MethodReport, SkipReason, Transforms};
+use super::{ACC_STATIC, ClassRewriter, MethodEvent, MethodRef, MethodReport, Note, SkipReason, Transforms};
 use crate::class_file::descriptor::{field_slots, method_slots};
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, ConstantPool, Tag, find_attribute, opcode};
 use crate::region::RegionFault;
@@ -147,14 +147,14 @@ impl ClassRewriter {
     fn report_wrapped(&mut self, large: &Large<'_>, has_others: bool, reason: SkipReason) {
         let (index, regions) = (large.method.index, large.regions);
         if has_others {
-            self.reports.push(MethodReport { index, event: MethodEvent::Wrapped });
+            self.reports.push(MethodReport { index, event: MethodEvent::Rewritten(Note::Wrapped) });
             self.method.report(index, &mut self.reports);
             self.own_placed.append(&mut self.method.own_placed);
             let faults = std::mem::take(&mut self.method.region_faults);
             let fault = |position: usize| faults.get(position).cloned().flatten();
             self.report_regions(regions, |position| fault(position).map_or(Ok(index), Err));
         } else {
-            self.reports.push(MethodReport { index, event: MethodEvent::WrappedBare });
+            self.reports.push(MethodReport { index, event: MethodEvent::Rewritten(Note::WrappedBare) });
             self.report_regions(regions, |_| Err(RegionFault::MethodLeft(reason.as_str())));
         }
     }

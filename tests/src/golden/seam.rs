@@ -10,7 +10,7 @@ use instrument_rewriter::library::{Boundary, Inputs, recorded_callees};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::{
-    self, Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, SkipReason,
+    self, Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, Note, SkipReason,
 };
 use instrument_rewriter::text::{self, PrintOptions};
 
@@ -249,8 +249,8 @@ pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Id
         bytes = class.to_vec();
     }
     let wrapped = rewriter.reports().iter().filter_map(|report| match report.event {
-        MethodEvent::Wrapped => Some((methods.get(&report.index)?.clone(), false)),
-        MethodEvent::WrappedBare => Some((methods.get(&report.index)?.clone(), true)),
+        MethodEvent::Rewritten(Note::Wrapped) => Some((methods.get(&report.index)?.clone(), false)),
+        MethodEvent::Rewritten(Note::WrappedBare) => Some((methods.get(&report.index)?.clone(), true)),
         _ => None,
     });
     let wrapped = wrapped.collect();
