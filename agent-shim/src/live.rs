@@ -8,11 +8,10 @@ use crate::ctl;
 use crate::jvmti::{Event, Jni, Jvmti, Object};
 use crate::recorder::Recorder;
 use crate::retransform::{retransform, send_again};
+use crate::running::Open;
 use crate::sessions::LIVE;
 use crate::talk::{say, say_once};
-use crate::{
-    Agent, INSIDE, Live, heap, load_hook, monitors, native_methods, place_on_stack, running, subgraph,
-};
+use crate::{Agent, INSIDE, Live, heap, load_hook, monitors, native_methods, place_on_stack, subgraph};
 use instrument_rewriter::transform::hooks::Reach;
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
@@ -92,9 +91,10 @@ pub(crate) fn go_live(
     match agent.hook.subgraph() {
         Some(subgraph) => subgraph::begin(agent, subgraph, jvmti, jni),
         None => {
+            let open = attached.then(|| Open::look(agent, jvmti, jni));
             retransform(agent, jvmti, jni, attached);
-            if attached {
-                running::tell(agent, live, jvmti, jni);
+            if let Some(open) = open {
+                open.tell(agent, live, jvmti, jni);
             }
         }
     }

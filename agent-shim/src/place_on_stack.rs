@@ -1,6 +1,6 @@
 //! Whether a call that began before the recording is open still: the recorder asks when it may be over.
 
-use crate::jvmti::{Environment, Jni, MethodId};
+use crate::jvmti::{Environment, Jni, Jvmti, MethodId};
 use crate::sessions;
 use crate::talk::contained;
 use std::ffi::{c_int, c_void};
@@ -14,23 +14,40 @@ pub(crate) fn answer(jni: Jni<'_>) -> bool {
 /// same however deep the stack is.
 const NEAR: usize = 10;
 
-/// Whether a method is at a place of the current thread's stack, counted from the bottom. `alone`: it is at no other place.
+/// Whether a method is at a place of the current thread's stack, counted from the bottom. `alone`: it is at no other place. Not `apart`: a call
+/// that begins now may have the name of this method, too; the one that is being entered, with the recorder right above it, does not count.
 ///
 /// # Safety
 /// Called by the virtual machine, for `Running.isThere`.
 unsafe extern "system" fn is_there(
-    _: Environment,
+    jni: Environment,
     _: *mut c_void,
     place: c_int,
     method: i64,
+    apart: u8,
     alone: u8,
 ) -> u8 {
     let there = contained("the place of a root", || {
+        // SAFETY: the environment is valid during this call.
+        let jni = unsafe { Jni::new(jni) };
         sessions::known_environment().is_some_and(|jvmti| {
             let is_it = |there: MethodId| there.number() == method;
             let is_near = || jvmti.topmost_methods::<NEAR>().any(is_it);
-            alone != 0 && is_near() || jvmti.method_at(place).is_some_and(is_it)
+            alone != 0 && is_near()
+                || jvmti.method_at(place).is_some_and(is_it)
+                    && (apart != 0 || !calls_the_recorder(place, jvmti, jni))
         })
     });
     u8::from(there.unwrap_or(false))
+}
+
+/// Whether the recorder stands right above a place.
+fn calls_the_recorder(place: c_int, jvmti: Jvmti<'_>, jni: Jni<'_>) -> bool {
+    let above = || {
+        let class = jvmti.declaring_class(jvmti.method_at(place.checked_add(1)?)?, jni).ok()?;
+        let signature = jvmti.raw_signature(&class);
+        jni.forget(class);
+        signature
+    };
+    above().is_some_and(|signature| signature.starts_with(b"Linstrument/runtime/"))
 }

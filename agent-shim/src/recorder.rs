@@ -34,6 +34,19 @@ fn big_endian(ids: &[u32]) -> Vec<u8> {
     ids.iter().flat_map(|id| id.to_be_bytes()).collect()
 }
 
+/// A call that began before the recording.
+#[derive(Debug)]
+pub(crate) struct OpenCall {
+    /// Frames below it.
+    pub(crate) place: usize,
+    /// Its method, as probes name it.
+    pub(crate) id: u32,
+    /// Its method, as the virtual machine names it.
+    pub(crate) method: MethodId,
+    /// No call that begins now has this name.
+    pub(crate) apart: bool,
+}
+
 /// The recorder, once its class can be called.
 pub(crate) struct Recorder {
     id_map: StaticMethod,
@@ -81,7 +94,7 @@ impl Recorder {
         let entered = jni.static_method(CLASS, "entered", "()[B")?;
         let thread = jni.static_method(CLASS, "thread", "()Ljava/lang/Thread;")?;
         let began = jni.static_method(CLASS, "began", "()V")?;
-        let running = jni.static_method(CLASS, "running", "(Ljava/lang/Thread;IIJ)V")?;
+        let running = jni.static_method(CLASS, "running", "(Ljava/lang/Thread;IIJZ)V")?;
         let running_known = jni.static_method(CLASS, "runningKnown", "()V")?;
         Some(Recorder {
             id_map,
@@ -169,15 +182,13 @@ impl Recorder {
         jni.call(&self.began, &[]);
     }
 
-    /// A call of a method is open on the stack of a thread, so many frames above the bottom; those of a thread come one after the other.
-    pub(crate) fn running(&self, jni: Jni<'_>, thread: &Object<'_>, place: usize, id: u32, method: MethodId) {
-        let (place, id) = (place as i32, id as i32);
-        let method = Value::Long(method.number());
-        jni.call(&self.running, &[Value::Thread(thread), Value::Int(place), Value::Int(id), method]);
-    }
-
-    /// These were all of a thread.
-    pub(crate) fn running_known(&self, jni: Jni<'_>) {
+    /// Calls are open on the stack of a thread, outermost first.
+    pub(crate) fn running(&self, jni: Jni<'_>, thread: &Object<'_>, calls: &[OpenCall]) {
+        for call in calls {
+            let (place, id) = (Value::Int(call.place as i32), Value::Int(call.id as i32));
+            let (method, apart) = (Value::Long(call.method.number()), Value::Boolean(call.apart));
+            jni.call(&self.running, &[Value::Thread(thread), place, id, method, apart]);
+        }
         jni.call(&self.running_known, &[]);
     }
 

@@ -3,16 +3,18 @@
 //! Their code is that from before, without probes, and they run out in it. The recorder is told where they are on the stacks, so that what they
 //! call is recorded beneath them (`Running.java`). It asks for each such call whether they are there still ([`crate::place_on_stack`]).
 //!
-//! Only code that was replaced while it ran counts: the virtual machine takes it for a method of its own, and nothing new begins with it. A
-//! call that began in new code has told the recorder itself.
+//! Mostly only code that was replaced while it ran counts: the virtual machine takes it for a method of its own, and nothing new begins with it.
+//! A call that began in new code has told the recorder itself.
 //!
-//! Where a class was sent through the hook and did not change, the virtual machine gives its old code, once it was asked about it, the name of
-//! the new one, also after that is replaced in turn. So roots that are added later are not taken up, nor with `subgraph=on` those of which
-//! somebody asked before, such as `main`.
+//! Where a class was sent through the hook and did not change, as `subgraph=on` sends them all at first, the virtual machine gives its old code,
+//! once it was asked about it, the name of the new one, also after that is replaced in turn. So does a call that was there before its code was
+//! replaced ([`Open`]) and is there behind that. Between the two it may have returned and been called again; the recorder notices that when the
+//! call after that one enters it, as its place on the stack is the same.
 //!
 //! Virtual threads are not looked at: the virtual machine lists platform threads only.
 
 use crate::jvmti::{Jni, Jvmti, MethodId, Named, Stack};
+use crate::recorder::OpenCall;
 use crate::talk::say;
 use crate::{Agent, Live};
 use std::collections::{HashMap, HashSet};
@@ -31,47 +33,53 @@ struct Beneath<'a> {
     frames: Vec<(MethodId, usize)>,
 }
 
-/// The methods that are open at this moment from roots on, the roots among them.
-pub(crate) fn open(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) -> HashSet<Named> {
-    let mut methods = Methods::default();
-    let beneath = beneath(agent, jvmti, jni, &mut methods);
-    let mut open = HashSet::new();
-    for thread in beneath {
-        open.extend(thread.frames.iter().filter_map(|(method, _)| methods.name(*method, jvmti, jni)));
-        jni.forget(thread.stack.thread);
-    }
-    open
-}
+/// What is open from roots on, before its code is replaced.
+pub(crate) struct Open<'a>(Vec<Beneath<'a>>);
 
-/// Tells the recorder of the calls that are open, and have been since before their code was replaced.
-pub(crate) fn tell(agent: &Agent, live: &Live, jvmti: Jvmti<'_>, jni: Jni<'_>) {
-    let mut methods = Methods::default();
-    let beneath = beneath(agent, jvmti, jni, &mut methods);
-    let mut names = HashSet::new();
-    for thread in &beneath {
-        names.extend(thread.frames.iter().filter_map(|(method, _)| methods.name(*method, jvmti, jni)));
+impl<'a> Open<'a> {
+    /// As it is now.
+    pub(crate) fn look(agent: &Agent, jvmti: Jvmti<'a>, jni: Jni<'a>) -> Open<'a> {
+        Open(beneath(agent, jvmti, jni, &mut Methods::default()))
     }
-    if names.is_empty() {
-        return;
+
+    /// The methods that are open.
+    pub(crate) fn methods(&self, jvmti: Jvmti<'_>, jni: Jni<'_>) -> HashSet<Named> {
+        let mut methods = Methods::default();
+        let frames = self.0.iter().flat_map(|thread| &thread.frames);
+        frames.filter_map(|(method, _)| methods.name(*method, jvmti, jni)).collect()
     }
-    let ids = agent.hook.ids_by_name(&names);
-    for thread in beneath {
-        let mut inside = false;
-        let mut told = 0;
-        for &(method, place) in &thread.frames {
-            let Some(name) = methods.name(method, jvmti, jni).filter(|_| jvmti.is_obsolete(method)) else {
-                continue;
-            };
-            inside |= methods.is_root(agent, method, &name);
-            if let (true, Some(id)) = (inside && told < MOST, ids.get(&name)) {
-                live.recorder.running(jni, &thread.stack.thread, place, *id, method);
-                told += 1;
+
+    /// Tells the recorder of the calls that are open, and have been since before their code was replaced.
+    pub(crate) fn tell(self, agent: &Agent, live: &Live, jvmti: Jvmti<'a>, jni: Jni<'a>) {
+        let mut methods = Methods::default();
+        let now = Open(beneath(agent, jvmti, jni, &mut methods));
+        let ids = agent.hook.ids_by_name(&now.methods(jvmti, jni));
+        for thread in now.0 {
+            let before =
+                self.0.iter().find(|before| jni.are_same(&before.stack.thread, &thread.stack.thread));
+            let mut before = before.map_or(&[][..], |before| &before.frames).iter();
+            let (mut has_stayed, mut inside) = (true, false);
+            let mut calls = Vec::new();
+            for frame @ &(method, place) in &thread.frames {
+                let apart = jvmti.is_obsolete(method);
+                // What was replaced has another name than before.
+                let same_place = before.next().filter(|(_, before)| *before == place);
+                has_stayed &= same_place.is_some_and(|before| apart || before == frame);
+                if !apart && !has_stayed {
+                    continue;
+                }
+                let Some(name) = methods.name(method, jvmti, jni) else { continue };
+                inside |= methods.is_root(agent, method, &name);
+                if let (true, Some(&id)) = (inside && calls.len() < MOST, ids.get(&name)) {
+                    calls.push(OpenCall { place, id, method, apart });
+                }
             }
+            if !calls.is_empty() {
+                live.recorder.running(jni, &thread.stack.thread, &calls);
+            }
+            jni.forget(thread.stack.thread);
         }
-        if told > 0 {
-            live.recorder.running_known(jni);
-        }
-        jni.forget(thread.stack.thread);
+        self.0.into_iter().for_each(|before| jni.forget(before.stack.thread));
     }
 }
 

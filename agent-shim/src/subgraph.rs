@@ -13,8 +13,9 @@ mod change;
 use crate::in_hook::InHook;
 use crate::jvmti::{AgentThread, Environment, Global, Jni, Jvmti, Object};
 use crate::retransform::{each_loaded, loaded};
+use crate::running::Open;
 use crate::talk::{contained, say};
-use crate::{AGENT, Agent, Live, running};
+use crate::{AGENT, Agent, Live};
 pub(crate) use change::{add, remove};
 use instrument_control::answer;
 use instrument_names::pattern::MethodQuery;
@@ -197,8 +198,9 @@ pub(crate) fn begin(agent: &'static Agent, subgraph: &'static Subgraph, jvmti: J
         state.grow();
         state.hull = state.graph.hull();
     }
+    let open = follow_running(agent, subgraph, jvmti, jni);
     rewrite_changed(agent, live, subgraph, jvmti, jni);
-    follow_running(agent, live, subgraph, jvmti, jni);
+    open.tell(agent, live, jvmti, jni);
     *lock(&subgraph.thread) = Thread::Runs;
     let begun =
         (live.recorder.thread(jni)).is_some_and(|thread| jvmti.run_agent_thread(&thread, main).is_ok());
@@ -208,21 +210,18 @@ pub(crate) fn begin(agent: &'static Agent, subgraph: &'static Subgraph, jvmti: J
     }
 }
 
-/// Roots that run already count as entered, and so does what they have called by now: what these call is rewritten at once.
-fn follow_running(agent: &Agent, live: &Live, subgraph: &Subgraph, jvmti: Jvmti<'_>, jni: Jni<'_>) {
-    let open = running::open(agent, jvmti, jni);
-    if open.is_empty() {
-        return;
-    }
-    {
+/// Roots that run already count as entered, and so does what they have called by now: what these call is rewritten next.
+fn follow_running<'a>(agent: &Agent, subgraph: &Subgraph, jvmti: Jvmti<'a>, jni: Jni<'a>) -> Open<'a> {
+    let open = Open::look(agent, jvmti, jni);
+    let methods = open.methods(jvmti, jni);
+    if !methods.is_empty() {
         let mut state = lock(&subgraph.state);
-        for (class, name, descriptor) in &open {
+        for (class, name, descriptor) in &methods {
             state.graph.entered(class, name, descriptor);
         }
         state.grow();
     }
-    rewrite_changed(agent, live, subgraph, jvmti, jni);
-    running::tell(agent, live, jvmti, jni);
+    open
 }
 
 /// Adds what is above the program's classes and not rewritten.

@@ -56,15 +56,15 @@ impl Jni<'_> {
         unsafe { self.register(class, name, c"(Ljava/lang/Object;)I", function as *const c_void) }
     }
 
-    /// Registers a static native method that takes an int, a long and a boolean, and returns a boolean.
+    /// Registers a static native method that takes an int, a long and two booleans, and returns a boolean.
     pub(crate) fn register_place(
         &self,
         class: &str,
         name: &str,
-        function: unsafe extern "system" fn(Environment, *mut c_void, c_int, i64, u8) -> u8,
+        function: unsafe extern "system" fn(Environment, *mut c_void, c_int, i64, u8, u8) -> u8,
     ) -> bool {
         // SAFETY: as above.
-        unsafe { self.register(class, name, c"(IJZ)Z", function as *const c_void) }
+        unsafe { self.register(class, name, c"(IJZZ)Z", function as *const c_void) }
     }
 
     /// # Safety

@@ -94,6 +94,12 @@ impl<'a> Jni<'a> {
         unsafe { self.raw_is_same_object(object.reference, global.0) != 0 }
     }
 
+    /// Whether both are the same object.
+    pub(crate) fn are_same(&self, one: &Object<'_>, other: &Object<'_>) -> bool {
+        // SAFETY: both are references or null.
+        unsafe { self.raw_is_same_object(one.reference, other.reference) != 0 }
+    }
+
     /// A global reference to the same object.
     pub(crate) fn global(&self, object: &Object<'a>) -> Option<Global> {
         // SAFETY: a reference or null.

@@ -1,6 +1,6 @@
 //! Roots that are added and removed while the recording goes on: one retransformation for each request, and then the waves go on from there.
 
-use super::{Subgraph, learn_entered, lock, rewrite_changed};
+use super::{Subgraph, follow_running, learn_entered, lock, rewrite_changed};
 use crate::jvmti::{Jni, Jvmti};
 use crate::{Agent, Live};
 use instrument_names::pattern::MethodQuery;
@@ -33,7 +33,9 @@ pub(crate) fn add(
         state.grow();
         state.hull = state.graph.hull();
     }
+    let open = follow_running(agent, subgraph, jvmti, jni);
     let time = rewrite_changed(agent, live, subgraph, jvmti, jni).unwrap_or_default();
+    open.tell(agent, live, jvmti, jni);
     let mut state = lock(&subgraph.state);
     if let Some(start) = state.start {
         // Calls before now may be missing, as those before any other wave.

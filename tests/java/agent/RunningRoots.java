@@ -7,7 +7,11 @@ public class RunningRoots {
     static int sink;
 
     public static void main(String[] args) throws Exception {
-        if (args.length > 0) {
+        if (args.length > 0 && args[0].equals("turns")) {
+            Thread turns = new Thread(Turns::run, "turns");
+            turns.setDaemon(true);
+            turns.start();
+        } else if (args.length > 0) {
             Thread virtual = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Worker::run);
             if (virtual == null) {
                 throw new AssertionError();
@@ -103,6 +107,21 @@ public class RunningRoots {
         Made(int value) {
             this.value = value;
             leaf();
+        }
+    }
+
+    /** A root that is called again and again, so that it returns and is called anew while its class is rewritten. */
+    static class Turns {
+        static void run() {
+            for (;;) {
+                turn();
+            }
+        }
+
+        static void turn() {
+            for (int i = 0; i < 50; i++) {
+                leaf();
+            }
         }
     }
 

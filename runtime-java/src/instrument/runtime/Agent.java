@@ -157,8 +157,8 @@ final class Agent {
     // ---- roots that run already ----
 
     /** A call that is open on the stack of a thread, {@code place} frames above the bottom; those of a thread come one after the other. */
-    static void running(Thread thread, int place, int id, long method) {
-        Running.found(thread, place, id, method);
+    static void running(Thread thread, int place, int id, long method, boolean apart) {
+        Running.found(thread, place, id, method, apart);
     }
 
     /** These were all of a thread. */

@@ -10,8 +10,9 @@ import java.util.Map;
  * nobody made, whose method is a property of the file.
  *
  * <p>While nothing is open above them the thread is {@link ThreadState#BENEATH}. Then each call that is entered is one that they make, or
- * they are over: the thread looks at its real stack first. A place and a method tell, for the virtual machine takes the code that runs out
- * for a method of its own, and no call begins with it any more. Where the innermost is, those under it are.
+ * they are over: the thread looks at its real stack first. Mostly a place and a method tell, for the virtual machine takes the code that runs out
+ * for a method of its own, and no call begins with it any more. Where it gives old and new code one name, a call that is just being entered
+ * is none of them: the recorder stands right above it. Where the innermost is, those under it are.
  */
 final class Running {
     private static final Object LOCK = new Object();
@@ -30,6 +31,8 @@ final class Running {
     /** Place on the real stack, from the bottom; the virtual machine's name of the method; and the link. Outermost first. */
     private int[] places = new int[4];
     private long[] methods = new long[4];
+    /** No call that begins now can have this name. */
+    private boolean[] apart = new boolean[4];
     /** None of those under it has the same method. */
     private boolean[] alone = new boolean[4];
     private int[] links = new int[4];
@@ -42,8 +45,8 @@ final class Running {
 
     // ---- the agent ----
 
-    /** One of them, the outermost of a thread first; {@link #publish} follows. */
-    static void found(Thread thread, int place, int id, long method) {
+    /** One of them, the outermost of a thread first; {@link #publish} follows. {@code apart}: no call that begins now has this name of a method. */
+    static void found(Thread thread, int place, int id, long method, boolean apart) {
         synchronized (LOCK) {
             if (next == null || next.thread != thread) {
                 next = new Running(thread);
@@ -51,7 +54,7 @@ final class Running {
             boolean isNamed = Threads.settings.record != Settings.COUNTS;
             int link = isNamed ? link(id) : 0;
             if (link != 0 || !isNamed) {
-                next.add(place, method, link);
+                next.add(place, method, apart, link);
             }
         }
     }
@@ -80,10 +83,11 @@ final class Running {
         }
     }
 
-    private void add(int place, long method, int link) {
+    private void add(int place, long method, boolean isApart, int link) {
         if (open == places.length) {
             places = java.util.Arrays.copyOf(places, 2 * open);
             methods = java.util.Arrays.copyOf(methods, 2 * open);
+            apart = java.util.Arrays.copyOf(apart, 2 * open);
             alone = java.util.Arrays.copyOf(alone, 2 * open);
             links = java.util.Arrays.copyOf(links, 2 * open);
         }
@@ -91,6 +95,7 @@ final class Running {
         for (int i = 0; i < open; i++) {
             alone[open] &= methods[i] != method;
         }
+        apart[open] = isApart;
         places[open] = place;
         methods[open] = method;
         links[open++] = link;
@@ -191,14 +196,21 @@ final class Running {
     /** How many of them are there still. */
     private int there() {
         int there = open;
-        while (there > 0 && !isThere(places[there - 1], methods[there - 1], alone[there - 1])) {
+        while (there > 0 && !isThere(there - 1)) {
             there--;
         }
         return there;
     }
 
-    /** Whether this method is at this place of the current thread's stack; {@code alone}: it is at no other place. */
-    private static native boolean isThere(int place, long method, boolean alone);
+    private boolean isThere(int i) {
+        return isThere(places[i], methods[i], apart[i], apart[i] && alone[i]);
+    }
+
+    /**
+     * Whether this method is at this place of the current thread's stack; {@code alone}: it is at no other place; not {@code apart}: a call that enters the
+     * recorder from there is another one.
+     */
+    private static native boolean isThere(int place, long method, boolean apart, boolean alone);
 
     /** The thread is OUTSIDE. */
     private void begin(ThreadState state) {
