@@ -213,11 +213,16 @@ impl Recorder {
         jni.call_with_bytes(&self.selection_change, &data);
     }
 
+    /// Writes what the agent itself has to say, as lines of KEY=VALUE.
+    pub(crate) fn properties(&self, jni: Jni<'_>, lines: &str) {
+        jni.call_with_bytes(&self.properties, lines.as_bytes());
+    }
+
     /// Writes what is left, before the end. `missed`: roots that match nothing that was rewritten now; it may have been earlier.
     /// `properties`: what the agent itself has to say, as lines of KEY=VALUE.
     pub(crate) fn finish(&self, jni: Jni<'_>, missed: &[String], properties: &str) {
         self.id_map(jni, Vec::new());
-        jni.call_with_bytes(&self.properties, properties.as_bytes());
+        self.properties(jni, properties);
         if !missed.is_empty() {
             jni.call_with_bytes(&self.missed, missed.join("\n").as_bytes());
         }

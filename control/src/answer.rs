@@ -26,6 +26,7 @@ pub enum Answer {
     Stopped(Stopped),
     Selected(Selected),
     Rooted(Rooted),
+    Timed(Timed),
     Collected(Collected),
     Attached(Attached),
 }
@@ -50,6 +51,7 @@ impl Answer {
             Request::Pause {} | Request::Resume {} => read(answer).map(Answer::Paused),
             Request::Exclude { .. } | Request::Include { .. } => read(answer).map(Answer::Selected),
             Request::Root { .. } | Request::Remove { .. } => read(answer).map(Answer::Rooted),
+            Request::Region { .. } => read(answer).map(Answer::Timed),
             Request::Start { .. } => read(answer).map(Answer::Attached),
             Request::Stop {} => read(answer).map(Answer::Stopped),
             Request::Gc {} => read(answer).map(Answer::Collected),
@@ -458,6 +460,20 @@ pub struct Rooted {
     pub restored: u64,
     /// Patterns that nothing fitted so far, each with its option.
     pub unmatched: Vec<(String, String)>,
+    /// What rewriting the classes took, all at once.
+    pub ns: u64,
+}
+
+/// Code regions were added or removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Timed {
+    /// The regions that are timed from now on, as they were given.
+    pub regions: Vec<String>,
+    /// How many classes that are loaded were rewritten for the change.
+    pub classes: u64,
+    /// Regions of the request that are not timed so far, each with the reason.
+    pub faults: Vec<(String, String)>,
     /// What rewriting the classes took, all at once.
     pub ns: u64,
 }

@@ -246,9 +246,12 @@ impl<'a> Instrumenter<'a> {
         self.observer = Some(Mutex::new(observer));
     }
 
-    /// Times these code regions.
+    /// Times these code regions, in classes that are rewritten from now on. Another list has the regions of the one before at the same places, if
+    /// only as those that are off: what is said of them has their place.
     pub fn time(&mut self, regions: Arc<[Region]>) {
         self.regions = regions;
+        // They have the list from before.
+        lock(&self.rewriters).clear();
     }
 
     /// Records calls into libraries where they are made: of what is not among these classes, or left out by the filter.

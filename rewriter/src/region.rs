@@ -22,6 +22,7 @@ pub struct Region {
     class: Glob,
     class_name: String,
     place: Place,
+    is_off: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,12 +95,30 @@ impl Region {
         }
         let name = text.replace('/', ".");
         let class_name = class.replace('/', ".");
-        Ok(Self { number: number_of(&name), name, class: Glob::of_classes(class), class_name, place })
+        Ok(Self {
+            number: number_of(&name),
+            name,
+            class: Glob::of_classes(class),
+            class_name,
+            place,
+            is_off: false,
+        })
     }
 
     /// Whether it lies in the class of this internal name.
     pub fn is_in(&self, class: &[u8]) -> bool {
-        self.class.matches(class)
+        !self.is_off && self.class.matches(class)
+    }
+
+    /// The same region, which lies in no class from now on: its place in a list of regions, by which they are known, stays taken.
+    #[must_use]
+    pub fn off(&self) -> Region {
+        Region { is_off: true, ..self.clone() }
+    }
+
+    /// Whether it is [`off`](Self::off).
+    pub fn is_off(&self) -> bool {
+        self.is_off
     }
 
     /// Its class, as the user has written it, with `.` between packages.

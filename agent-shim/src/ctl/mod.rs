@@ -8,6 +8,7 @@ mod heap_dump;
 mod methods;
 mod objects;
 mod place;
+mod regions;
 mod roots;
 mod selection;
 mod server;

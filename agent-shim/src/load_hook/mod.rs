@@ -4,6 +4,7 @@ mod changes;
 mod choice;
 mod fixed;
 mod probes;
+mod regions;
 mod roots;
 mod unmatched;
 
@@ -33,6 +34,7 @@ use instrument_rewriter::rewrite::natives;
 use instrument_rewriter::rewrite::{SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
 pub(crate) use probes::OwnProbes;
+use regions::Regions;
 use roots::Roots;
 use std::collections::HashSet;
 use std::fs;
@@ -75,9 +77,7 @@ pub(crate) struct LoadHook {
     subgraph: Option<Subgraph>,
     /// Less the methods that were excluded since.
     changes: Changes,
-    regions: Arc<[Region]>,
-    /// Whether the class of each region was met.
-    regions_met: Vec<AtomicBool>,
+    regions: Regions,
     /// Calls of the user's own methods are inserted.
     probes: Option<Arc<OwnProbes>>,
     /// Nothing but regions and calls of the user's own methods is asked for.
@@ -196,11 +196,10 @@ impl LoadHook {
             roots,
             subgraph,
             changes: Changes::default(),
-            regions_met: regions.iter().map(|_| AtomicBool::new(false)).collect(),
             probes,
             only_regions: options.transforms == Transforms::NONE,
             machine_work: if is_timed { machine_work() } else { Arc::new([]) },
-            regions,
+            regions: Regions::new(regions),
             launcher_left: AtomicBool::new(false),
             looked_at: AtomicU64::new(0),
             ns: AtomicU64::new(0),
@@ -326,7 +325,7 @@ impl LoadHook {
             return Some(out);
         }
         if self.only_regions
-            && !self.regions.iter().any(|region| region.is_in(name))
+            && !self.regions.all().iter().any(|region| region.is_in(name))
             && !self.probes.as_ref().is_some_and(|probes| probes.concern_any(class))
         {
             return None;
@@ -381,7 +380,7 @@ impl LoadHook {
             instrumenter.done(&at, plan, rewritten);
             instrumenter.take_region_records()
         };
-        self.account(&regions);
+        self.regions.account(&regions);
         if !rewritten {
             return None;
         }

@@ -1,23 +1,10 @@
 //! What the user has asked for and no class has fitted.
 
 use super::LoadHook;
-use crate::talk::say;
 use instrument_control::keys;
 use instrument_rewriter::filter::Filter;
-use instrument_rewriter::instrumenter::RegionRecord;
-use std::sync::atomic::Ordering::Relaxed;
 
 impl LoadHook {
-    /// Says of regions why they are not timed.
-    pub(super) fn account(&self, records: &[RegionRecord]) {
-        for record in records {
-            let met = self.regions_met[record.region].swap(true, Relaxed);
-            if let (false, Some(fault)) = (met, &record.fault) {
-                say(format_args!("region {} is not timed: {fault}", self.regions[record.region].name));
-            }
-        }
-    }
-
     /// The patterns that no class and no method has fitted, each with its option.
     pub(crate) fn unmatched(&self) -> Vec<(&'static str, String)> {
         let (mut include, mut exclude) = self.filter.unmatched();
@@ -32,11 +19,7 @@ impl LoadHook {
 
     /// Says at the end which regions' classes were never loaded. The roots that no method has matched.
     pub(crate) fn missed(&self) -> Vec<String> {
-        for (region, met) in self.regions.iter().zip(&self.regions_met) {
-            if !met.load(Relaxed) {
-                say(format_args!("region {} was not timed: its class was not loaded", region.name));
-            }
-        }
+        self.regions.account_for_missed();
         self.missing_roots()
     }
 

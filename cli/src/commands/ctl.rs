@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use instrument_control::answer::{self, Answer, Selected};
 use instrument_control::ctl;
 use instrument_messages::{Listener, usage};
+use instrument_names::printable::printable;
 use instrument_processes::ctl::{answer_of, programs, subgraph, text};
 use instrument_processes::profiles::unmatched as nothing_fitted;
 use std::io::{BufWriter, Write};
@@ -130,6 +131,17 @@ enum Request {
         #[arg(required = true, value_name = "METHOD")]
         methods: Vec<String>,
     },
+    /// Time code regions from now on, or no more
+    ///
+    /// Their classes are rewritten in one go. What was timed stays in the profile. Not for a recording with --subgraph.
+    Region {
+        /// As for --region of `run`: com.acme.Shop:12-17, 'com.acme.Shop#sell'; with --remove as they were given
+        #[arg(required = true, value_name = "REGION")]
+        regions: Vec<String>,
+        /// Time them no more
+        #[arg(long)]
+        remove: bool,
+    },
     /// Begin a recording of a program that is armed, with the options that it was armed with
     ///
     /// `instrument run --armed` arms a program. `instrument attach PID` begins a recording with other options.
@@ -177,6 +189,9 @@ impl Request {
             Request::Include { methods } => ctl::Request::Include { methods: methods.clone() },
             Request::Root { methods } => ctl::Request::Root { methods: methods.clone() },
             Request::Remove { methods } => ctl::Request::Remove { methods: methods.clone() },
+            Request::Region { regions, remove } => {
+                ctl::Request::Region { regions: regions.clone(), remove: *remove }
+            }
             Request::Start => ctl::Request::Start { options: None },
             Request::Stop => ctl::Request::Stop {},
             Request::Gc => ctl::Request::Gc {},
@@ -209,6 +224,14 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             if let Answer::Selected(Selected { methods: 0, roots: 0, .. }) = &answer {
                 talk.warn(format_args!("{}", text::nothing_selected(&sent)));
                 return Ok(Exit::Negative);
+            }
+            if let Answer::Timed(timed) = &answer {
+                for (region, fault) in &timed.faults {
+                    talk.warn(format_args!("{}: {}", printable(region), printable(fault)));
+                }
+                if !timed.faults.is_empty() {
+                    return Ok(Exit::Negative);
+                }
             }
             let (unmatched, profile) = match &answer {
                 Answer::Stopped(stopped) => (&*stopped.unmatched, stopped.profile.as_ref()),

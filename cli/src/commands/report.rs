@@ -88,7 +88,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         counts.tables(&table, &mut out)?;
         counts.balance.print(&mut out)?;
         if !wants_table {
-            summary.left_out(&mut out)?;
+            summary.beside_counts(&mut out)?;
         }
     } else {
         let print = Print { width: opts.width, ..Print::default() };

@@ -4,6 +4,7 @@ use super::Program;
 use instrument_analysis::report::text::quantity;
 use instrument_control::answer::{
     Answer, Class, Loader, Monitor, Object, OneClass, Rooted, Selected, Status, Stopped, Thread, ThreadName,
+    Timed,
 };
 use instrument_control::ctl::Request;
 use instrument_names::printable::printable;
@@ -126,6 +127,7 @@ pub fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> Result<
         }
         Answer::Selected(answer) => writeln!(out, "{}", selected(request, answer)),
         Answer::Rooted(answer) => writeln!(out, "{}", rooted(request, answer)),
+        Answer::Timed(answer) => writeln!(out, "{}", timed(answer)),
         Answer::Stopped(answer) => writeln!(out, "{}", stopped(answer)),
         Answer::Collected(answer) => {
             writeln!(out, "garbage was collected, in {}", scaled(Some(answer.ns), "ns"))
@@ -177,6 +179,24 @@ fn rooted(request: &Request, answer: &Rooted) -> String {
     format!("{now}{restored}; {stopped}")
 }
 
+/// Which regions are timed now.
+fn timed(answer: &Timed) -> String {
+    let names = printable(&answer.regions.join(", ")).into_owned();
+    let now = match answer.regions.len() {
+        0 => "no region is timed from now on".to_owned(),
+        1 => format!("1 region is timed from now on: {names}"),
+        n => format!("{n} regions are timed from now on: {names}"),
+    };
+    let classes = match answer.classes {
+        0 => "no class that is loaded had to be rewritten".to_owned(),
+        n => {
+            let classes = if n == 1 { "1 class was".to_owned() } else { format!("{n} classes were") };
+            format!("{classes} rewritten, which took {}", scaled(Some(answer.ns), "ns"))
+        }
+    };
+    format!("{now}; {classes}")
+}
+
 /// What became of the classes when the recording ended.
 pub fn stopped(answer: &Stopped) -> String {
     let time = scaled(Some(answer.ns), "ns");
@@ -185,10 +205,11 @@ pub fn stopped(answer: &Stopped) -> String {
         0 => String::new(),
         n => format!("; {n} could not be changed back, and do nothing from now on"),
     };
-    format!(
-        "recording has ended{profile}; {} classes have their own code again, which took {time}{left}",
-        answer.classes
-    )
+    let classes = match answer.classes {
+        1 => "1 class has its".to_owned(),
+        n => format!("{n} classes have their"),
+    };
+    format!("recording has ended{profile}; {classes} own code again, which took {time}{left}")
 }
 
 /// The programs that can be asked.

@@ -136,11 +136,15 @@ impl<'a> Summary<'a> {
         Ok(String::from_utf8_lossy(&text).lines().map(line).collect())
     }
 
-    /// Writes what the programs ran and the profiles do not have, a line for each reason; nothing, if there is none.
+    /// Writes what profiles of counts have beside these: times of code regions, and what the programs ran and was left out, a line for each reason.
+    /// Nothing, if there is none.
     ///
     /// # Errors
     /// The output failed.
-    pub fn left_out(&self, out: &mut dyn Write) -> Result<(), Error> {
+    pub fn beside_counts(&self, out: &mut dyn Write) -> Result<(), Error> {
+        for file in &self.session.profiles {
+            regions::write(out, file)?;
+        }
         Recording::of(self.session, &self.arcs).print_left_out(out)
     }
 

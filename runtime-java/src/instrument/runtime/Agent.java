@@ -216,7 +216,7 @@ final class Agent {
         }
     }
 
-    /** The program ends: what the agent itself has to say, as lines of KEY=VALUE. */
+    /** What the agent itself has to say, at the end or before, as lines of KEY=VALUE. */
     static void properties(byte[] lines) throws UnsupportedEncodingException {
         ProfileFile profile = file;
         if (profile != null) {
