@@ -326,6 +326,33 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_began_before_the_recording_has_the_time_of_what_it_calls() {
+        let running = |parent| TreeNode::new(TreeConsumer::Link(3), parent);
+        let timed = |parent, calls, ns| TreeNode { cpu_ns: ns / 2, ..node(parent, calls, ns) };
+        let mut tree =
+            tree(vec![running(0), running(1), timed(2, 10, 1000), timed(1, 1, 300), timed(3, 7, 400)]);
+        tree.cpu = true;
+        let calibration = Calibration { inner: 10.0, outer: 20.0, ..Calibration::default() };
+        for cost in [None, Some(Cost { calibration, disturbed: 0.0 })] {
+            let times = times(&tree, cost.as_ref(), &[]);
+            assert_eq!(times.nodes[0].inclusive, 1300.0);
+            assert_eq!((times.nodes[0].raw, times.nodes[0].exact), (0.0, 0.0));
+            assert_eq!(
+                (times.nodes[1].inclusive, times.nodes[1].raw, times.nodes[1].exact),
+                (1000.0, 0.0, 0.0)
+            );
+            assert_eq!((times.short, times.below_zero), ((0, 0.0), (0, 0.0)));
+            let exact = times.nodes.iter().map(|t| t.exact).sum::<f64>();
+            assert_eq!(exact, times.nodes[0].exact_inclusive);
+        }
+        let cost = CpuCost { inner: 10.0, outer: 20.0 };
+        let cpu = cpu_times(&tree, Some(&cost));
+        assert_eq!(cpu.raw, [0.0, 0.0, 300.0, 150.0, 200.0]);
+        // 10 calls with 10 inside and 7 beneath with 20 around them; 1 call with 10; 7 calls with 10.
+        assert_eq!(cpu.exact.unwrap()[0], [0.0, 0.0, 300.0 - 100.0 - 140.0, 140.0, 130.0]);
+    }
+
+    #[test]
     fn what_is_in_doubt_gives_way() {
         let inclusive = || vec![1000.0, 300.0, 800.0, 500.0];
         let callees = [vec![1, 2], vec![], vec![3], vec![], vec![0]];
