@@ -114,8 +114,9 @@ pub fn is_waited_in(class: &[u8]) -> bool {
 /// Classes of the JDK that run virtual threads. A probe may wait for a lock which a virtual thread is to get next: whoever lets that run must not
 /// wait, or nobody ever goes on.
 pub fn runs_virtual_threads(class: &[u8]) -> bool {
-    const PREFIXES: [&str; 11] = [
+    const PREFIXES: [&str; 12] = [
         "java/util/concurrent/ForkJoin",
+        "java/util/concurrent/locks/LockSupport",
         "java/util/concurrent/DelayScheduler",
         "java/util/concurrent/ScheduledThreadPoolExecutor",
         "java/util/concurrent/ThreadPoolExecutor",
@@ -160,7 +161,13 @@ mod tests {
 
     #[test]
     fn what_runs_virtual_threads_is_known_and_collections_are_not_among_it() {
-        for class in ["ForkJoinPool$WorkQueue", "ForkJoinTask", "DelayScheduler", "FutureTask$WaitNode"] {
+        for class in [
+            "ForkJoinPool$WorkQueue",
+            "ForkJoinTask",
+            "DelayScheduler",
+            "FutureTask$WaitNode",
+            "locks/LockSupport",
+        ] {
             assert!(runs_virtual_threads(format!("java/util/concurrent/{class}").as_bytes()), "{class}");
         }
         for class in ["concurrent/ConcurrentHashMap", "concurrent/CompletableFuture", "HashMap"] {

@@ -6,10 +6,15 @@ import java.util.Arrays;
  * Each thread's state. Where the constructor of java.lang.Object has a probe, the first look-up of a thread, which makes its map
  * of thread locals, comes here again for every object that it makes. So a thread is announced before that, in a list that
  * needs nothing made; what it makes until it has arrived is not recorded.
+ *
+ * <p>Threads that carry virtual threads are not recorded by themselves. They must not wait for a lock that a virtual thread is to get
+ * next: nobody else lets that run.
  */
 final class LocalState extends ThreadLocal<ThreadState> {
     /** What threads get that are on their way: it is OFF. Null until the settings are read. */
     static volatile ThreadState nowhere;
+
+    private static final Class<?> CARRIER = carrier();
 
     /** Threads on their way, and how many. Any thread may read the number: it sees its own. */
     private Thread[] arriving = new Thread[64];
@@ -19,6 +24,9 @@ final class LocalState extends ThreadLocal<ThreadState> {
 
     /** The state of the current thread; null: the settings are not read. */
     ThreadState of(Thread thread) {
+        if (thread.getClass() == CARRIER) {
+            return nowhere;
+        }
         if (count != 0 && isArriving(thread)) {
             return nowhere;
         }
@@ -33,7 +41,7 @@ final class LocalState extends ThreadLocal<ThreadState> {
 
     /** The state of the current thread, which has none yet, the settings being read. */
     ThreadState make(Thread thread) {
-        if (!announce(thread)) {
+        if (thread.getClass() == CARRIER || !announce(thread)) {
             return nowhere;
         }
         try {
@@ -53,6 +61,15 @@ final class LocalState extends ThreadLocal<ThreadState> {
         Thread thread = Thread.currentThread();
         announce(thread);
         return Threads.settings == null ? null : Threads.stateOf(thread);
+    }
+
+    /** Null: this Java has no virtual threads, or a security manager does not let us ask. */
+    private static Class<?> carrier() {
+        try {
+            return Class.forName("jdk.internal.misc.CarrierThread", false, null);
+        } catch (Exception e) {
+            return null;
+        }
     }
 
     private synchronized boolean isArriving(Thread thread) {
