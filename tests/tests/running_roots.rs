@@ -286,6 +286,13 @@ fn after_one_another(jre: &Jre, options: [&[&str]; 3]) -> Result<()> {
         BTreeMap::from([("step", 14), ("leaf", 7 + 2), ("fail", 2)]),
         "{case}: {methods:?}"
     );
+    // Calls with the probes of earlier recordings end, and what is open beneath them stays so.
+    let contexts = contexts(&program, "d.iprof")?;
+    has_no_figures_of_its_own(&contexts, &case)?;
+    let steps = contexts.iter().filter(|(path, _)| path.ends_with("|RunningRoots.step(I)V"));
+    let steps: Vec<_> = steps.map(|(path, figures)| (path.starts_with(IN_LOOP), figures[0])).collect();
+    ensure!(steps.iter().all(|(is_beneath, _)| *is_beneath), "{case}: {contexts:?}");
+    assert_eq!(steps.iter().map(|(_, calls)| calls).sum::<u64>(), 14, "{case}: {contexts:?}");
     program.end()
 }
 
