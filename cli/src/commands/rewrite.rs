@@ -199,7 +199,7 @@ fn say_what_was_done(tally: &Tally, settings: &Settings, talk: &Talk) {
     }
     if tally.skipped() > 0 {
         talk.warn(format_args!(
-            "skipped: {}, {}; --verbose or --report says which and why",
+            "skipped: {}, {}; --verbose or --account FILE says which and why",
             number(classes.skipped, "class"),
             number(methods.skipped, "method")
         ));
