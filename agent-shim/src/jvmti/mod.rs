@@ -14,6 +14,7 @@ mod loading;
 mod monitors;
 mod natives;
 mod objects;
+mod stacks;
 mod standstill;
 #[cfg(test)]
 mod tests;
@@ -21,11 +22,12 @@ mod values;
 
 pub(crate) use calls::StaticMethod;
 pub(crate) use events::{Callbacks, Capability, Event};
-pub(crate) use inquiry::{Field, Frame, MethodId, Named, Stack};
+pub(crate) use inquiry::{Field, MethodId, Named};
 pub(crate) use loading::{Answer, Method, Weak};
 use monitors::MonitorUsage;
 pub(crate) use natives::NativeMethod;
 pub(crate) use objects::{Global, Object};
+pub(crate) use stacks::{Frame, Stack};
 pub(crate) use values::Value;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -112,8 +114,8 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     90 IsMethodObsolete raw_is_method_obsolete(method: *mut c_void, result: *mut u8) -> c_int;
     93 AddModuleReads raw_add_module_reads(module: *mut c_void, to: *mut c_void) -> c_int;
     94 AddModuleExports raw_add_module_exports(module: *mut c_void, package: *const c_char, to: *mut c_void) -> c_int;
-    99 GetAllStackTraces raw_get_all_stack_traces(max: c_int, stacks: *mut *mut inquiry::RawStack, count: *mut c_int) -> c_int;
-    103 GetStackTrace raw_get_stack_trace(thread: *mut c_void, start: c_int, max: c_int, frames: *mut inquiry::RawFrame, count: *mut c_int) -> c_int;
+    99 GetAllStackTraces raw_get_all_stack_traces(max: c_int, stacks: *mut *mut stacks::RawStack, count: *mut c_int) -> c_int;
+    103 GetStackTrace raw_get_stack_trace(thread: *mut c_void, start: c_int, max: c_int, frames: *mut stacks::RawFrame, count: *mut c_int) -> c_int;
     105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
     106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
     107 ForceGarbageCollection raw_force_garbage_collection() -> c_int;
