@@ -124,10 +124,8 @@ impl Options {
                 keys::ROOT => roots.extend(parse_roots(value)?),
                 keys::REGION => {
                     let region = Region::parse(value).map_err(|error| format!("region={value}: {error}"))?;
-                    if regions.iter().any(|other| other.number == region.number) {
-                        return Err(format!(
-                            "region={value}: there is another region with the same number; change the lines or the method"
-                        ));
+                    if let Some(clash) = regions.iter().find_map(|other| region.clash(other)) {
+                        return Err(format!("region={value}: {clash}"));
                     }
                     regions.push(region);
                 }

@@ -233,12 +233,8 @@ impl Settings {
             MethodQuery::new(root).map_err(|error| usage(format!("--root: {error}")))?;
         }
         for (position, region) in self.regions.iter().enumerate() {
-            let other = self.regions[..position].iter().find(|other| other.number == region.number);
-            if let Some(other) = other {
-                return Err(usage(format!(
-                    "--region {} and {} cannot be told apart",
-                    other.name, region.name
-                )));
+            if let Some(clash) = self.regions[..position].iter().find_map(|other| region.clash(other)) {
+                return Err(usage(format!("--region: {clash}")));
             }
         }
         if let Some(class) = self.subclasses_of.iter().find(|class| !is_class_name(class)) {

@@ -228,7 +228,7 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--native", "--transform=allocation"], vec![], "--native is about calls which method-events"),
         (vec!["--root=a.B#"], vec![], "--root: bad pattern `a.B#`"),
         (vec!["--region=B"], vec![], "neither a method nor a line"),
-        (vec!["--region=a.B#m,a.B#m"], vec![], "cannot be told apart"),
+        (vec!["--region=a.B#m,a.B#m"], vec![], "a.B#m is given twice"),
         (vec![], variable("INSTRUMENT_REGION", "a.B:7-3"), "the last line lies in front of the first"),
         (vec!["--level", "0"], vec![], "a level of compression is 1 to 12"),
         (vec!["-j0"], vec![], "invalid value '0' for '--jobs <N>'"),

@@ -105,6 +105,18 @@ impl Region {
         })
     }
 
+    /// Why it cannot be timed beside another one: both have the same number. None: they have not.
+    pub fn clash(&self, other: &Region) -> Option<String> {
+        let (name, other_name) = (&self.name, &other.name);
+        match self.number == other.number {
+            false => None,
+            true if name == other_name => Some(format!("{name} is given twice")),
+            true => Some(format!(
+                "{other_name} and {name} have the same number; change the lines or the method of one"
+            )),
+        }
+    }
+
     /// Whether it lies in the class of this internal name.
     pub fn is_in(&self, class: &[u8]) -> bool {
         !self.is_off && self.class.matches(class)

@@ -94,13 +94,7 @@ impl Regions {
                 Some(at) if all[at].name == region.name => {
                     return Err(format!("{} is timed already", region.name));
                 }
-                Some(at) => {
-                    let other = &all[at].name;
-                    return Err(format!(
-                        "{} has the same number as {other}; change the lines or the method",
-                        region.name
-                    ));
-                }
+                Some(at) => return Err(region.clash(&all[at]).unwrap_or_default()),
                 None => all.push(region.clone()),
             }
         }
