@@ -194,7 +194,7 @@ fn check_side_files(settings: &Settings, jobs: &[Job]) -> Result<()> {
         })
     };
     let mut taken = Vec::new();
-    for (option, path) in [("--ids", &settings.ids), ("--report", &settings.report)] {
+    for (option, path) in [("--ids", &settings.ids), ("--account", &settings.report)] {
         let Some(path) = path else { continue };
         let resolved = resolve(path).with_context(|| format!("{option} {}", path.display()))?;
         if resolved.exists() && !resolved.is_file() {
@@ -211,7 +211,7 @@ fn check_side_files(settings: &Settings, jobs: &[Job]) -> Result<()> {
             }
         }
         if taken.contains(&resolved) {
-            return Err(usage(format!("{option} {}: --ids and --report are the same file", path.display())));
+            return Err(usage(format!("{option} {}: --ids and --account are the same file", path.display())));
         }
         taken.push(resolved);
     }

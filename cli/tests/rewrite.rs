@@ -164,10 +164,10 @@ fn requests_that_make_no_sense_are_refused_before_anything_is_written() {
         ("empty", 1, "empty: neither a class file nor an archive"),
         ("/dev/null", 1, "/dev/null: neither a regular file nor a directory"),
         ("a.jar --ids a.jar", 2, "--ids a.jar: is, or lies in"),
-        ("a.jar --report a-instrumented.jar", 2, "--report a-instrumented.jar: is, or lies in"),
-        ("a.jar --ids same --report ./same", 2, "are the same file"),
+        ("a.jar --account a-instrumented.jar", 2, "--account a-instrumented.jar: is, or lies in"),
+        ("a.jar --ids same --account ./same", 2, "are the same file"),
         ("a.jar --ids x", 2, "not a regular file"),
-        ("a.jar --report nowhere/r", 1, "nowhere"),
+        ("a.jar --account nowhere/r", 1, "nowhere"),
         ("a.jar --ids text.txt", 1, "text.txt:1: not an id map"),
     ] {
         dir.line(line).says(code, &["error: ", part]);
