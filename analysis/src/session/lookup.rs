@@ -105,6 +105,7 @@ pub fn nothing_fits<S: AsRef<str>>(
     let Given { name, what } = given;
     format!("no {what} fits {name} '{pattern}'{}", did_you_mean(pattern, names))
 }
+
 /// The methods of each pattern, each for itself: their order matters. `option`: as it is typed.
 ///
 /// # Errors

@@ -67,7 +67,6 @@ type Written = BTreeMap<u32, Vec<Vec<u8>>>;
 /// What the id maps of a profile say. Profiles of one build have the same.
 #[derive(Debug, Default)]
 pub(crate) struct IdMaps {
-    written: Written,
     by_id: HashMap<(u32, u32), String>,
     origins: HashMap<String, Origin>,
     /// Ids, by copy, of calls that may block their thread.
@@ -75,33 +74,42 @@ pub(crate) struct IdMaps {
     remarks: Vec<String>,
 }
 
+/// The id maps of a profile, and what they say.
+#[derive(Debug)]
+struct Read {
+    written: Written,
+    maps: Arc<IdMaps>,
+}
+
 /// The id maps that were read last, for the profiles of the same builds that come next.
 #[derive(Debug, Clone, Default)]
-pub struct KnownIdMaps(Arc<Mutex<Vec<Arc<IdMaps>>>>);
+pub struct KnownIdMaps(Arc<Mutex<Vec<Read>>>);
 
 /// So many are kept: those of the builds that are read at a time.
 const KEPT: usize = 4;
 
 impl KnownIdMaps {
     fn of(&self, profile: &Profile) -> Arc<IdMaps> {
-        let is_same = |maps: &&Arc<IdMaps>| {
-            let of_profile = profile.copies.iter().map(|(copy, data)| (copy, &data.id_maps));
-            maps.written.iter().eq(of_profile)
+        let is_same = |Read { written, .. }: &&Read| {
+            let mut copies = profile.copies.iter();
+            written.len() == copies.len()
+                && copies.all(|(copy, data)| written.get(copy) == Some(&data.id_maps))
         };
         let all = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all().iter().find(is_same) {
-            return known.clone();
+            return known.maps.clone();
         }
         // Not while others wait.
         let new = Arc::new(IdMaps::read(profile));
         let mut all = all();
         if let Some(known) = all.iter().find(is_same) {
-            return known.clone();
+            return known.maps.clone();
         }
         if all.len() >= KEPT {
             all.remove(0);
         }
-        all.push(new.clone());
+        let written = profile.copies.iter().map(|(&copy, data)| (copy, data.id_maps.clone()));
+        all.push(Read { written: written.collect(), maps: new.clone() });
         new
     }
 }
@@ -121,7 +129,6 @@ impl IdMaps {
     fn read(profile: &Profile) -> IdMaps {
         let mut names = IdMaps::default();
         for (&copy, data) in &profile.copies {
-            names.written.insert(copy, data.id_maps.clone());
             let mut clashes = BTreeSet::new();
             let maps: Vec<Result<Ids, String>> = data.id_maps.iter().map(|map| parse_ids(map)).collect();
             // Nothing is called by a name that it has itself, if nothing is recorded where it is called.
@@ -175,13 +182,16 @@ impl IdMaps {
 impl Names {
     /// `number`: of the file, from 0, if there are several.
     pub fn new(profile: &Profile, number: usize, several: bool) -> Names {
-        Names::known(profile, number, several, &KnownIdMaps::default())
+        Names::of(profile, number, several, Arc::new(IdMaps::read(profile)))
     }
 
     /// The same; id maps that are known are not read.
     pub(crate) fn known(profile: &Profile, number: usize, several: bool, known: &KnownIdMaps) -> Names {
+        Names::of(profile, number, several, known.of(profile))
+    }
+
+    fn of(profile: &Profile, number: usize, several: bool, maps: Arc<IdMaps>) -> Names {
         let suffix = if several { format!(" (file {})", number + 1) } else { String::new() };
-        let maps = known.of(profile);
         let mut classes = HashMap::default();
         for (&copy, data) in &profile.copies {
             classes.extend(data.class_names.iter().map(|(&number, name)| ((copy, number), name.clone())));
