@@ -33,7 +33,7 @@ pub enum Of {
 }
 
 /// A column of a table.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Column {
     /// Its name.
     pub name: &'static str,
@@ -62,15 +62,34 @@ const fn column(name: &'static str, of: Of, optional: bool, help: &'static str) 
     Column { name, of, optional, help }
 }
 
+const BATCH: Column =
+    column("batch", Of::Text, false, "The export that wrote the row: the name of its files");
+
 macro_rules! columns {
     ($($name:ident: $of:ident $(or $null:ident)?, $help:literal;)+) => {
-        &[
-            column("batch", Of::Text, false, "The export that wrote the row: the name of its files"),
-            $(column(stringify!($name), Of::$of, columns!(@ $($null)?), $help),)+
-        ]
+        &[BATCH, $(column(stringify!($name), Of::$of, columns!(@ $($null)?), $help),)+]
+    };
+    (more $($name:ident: $of:ident $(or $null:ident)?, $help:literal;)+) => {
+        &[$(column(stringify!($name), Of::$of, columns!(@ $($null)?), $help),)+]
     };
     (@) => { false };
     (@ null) => { true };
+}
+
+/// Columns one after the other; `N`: all of them.
+const fn joined<const N: usize>(parts: &[&[Column]]) -> [Column; N] {
+    let mut all = [BATCH; N];
+    let (mut part, mut from, mut at) = (0, 0, 0);
+    while part < parts.len() {
+        if from == parts[part].len() {
+            (part, from) = (part + 1, 0);
+        } else {
+            all[at] = parts[part][from];
+            (from, at) = (from + 1, at + 1);
+        }
+    }
+    assert!(at == N);
+    all
 }
 
 /// One row for each process.
@@ -146,124 +165,104 @@ pub static CONTEXTS: Table = Table {
     },
 };
 
+/// How calls ended.
+const ENDS: &[Column] = columns! { more
+    calls: Count, "Calls that began; in the row of a thread, threads";
+    exits: Count, "Calls that returned";
+    unwinds: Count, "Calls that an exception left";
+    aborted: Count, "Constructors whose super(..) or this(..) threw an exception";
+    unclosed: Count, "Calls whose end was not seen";
+    unmatched: Count, "Ends of calls that were not seen to begin";
+    open: Count, "Calls that had not ended";
+};
+
+/// What was consumed. Those that end in `_total` include callees.
+const CONSUMED: &[Column] = columns! { more
+    wall: Time or null, "Thread time of its own, without the cost of probes; null: that cost is not known";
+    wall_total: Time or null, "The same with its callees";
+    wall_raw: Time or null, "Thread time of its own, as measured";
+    wall_raw_total: Time or null, "The same with its callees";
+    running: Time or null, "The part of wall in which it ran, if waits are known";
+    running_total: Time or null, "The same with its callees";
+    waiting: Time or null, "The part of wall in which it waited";
+    waiting_total: Time or null, "The same with its callees";
+    running_raw: Time or null, "As running, of wall_raw where there is no wall";
+    running_raw_total: Time or null, "The same with its callees";
+    waiting_raw: Time or null, "As waiting, of wall_raw where there is no wall";
+    waiting_raw_total: Time or null, "The same with its callees";
+    wall_noise: Error or null, "What wall may be off by, ns; errors of one cause: they add up";
+    wall_noise_total: Error or null, "What wall_total may be off by, ns";
+    wall_variance: Error or null, "Variance of wall (or wall_raw), ns², where only some calls were timed; they add up";
+    wall_variance_total: Error or null, "Variance of wall_total (or wall_raw_total), ns²";
+    cpu: Time or null, "CPU time of its own, without the cost of probes";
+    cpu_total: Time or null, "The same with its callees";
+    cpu_noise: Error or null, "What cpu may be off by, ns";
+    cpu_noise_total: Error or null, "What cpu_total may be off by, ns";
+    cpu_raw: Time or null, "CPU time of its own, as measured";
+    cpu_raw_total: Time or null, "The same with its callees";
+    allocations: Count, "Objects and arrays that it made itself";
+    allocations_total: Count, "The same with its callees";
+    bytes: Count or null, "Their size, if it was recorded";
+    bytes_total: Count or null, "The same with its callees";
+    bytecodes: Count or null, "Instructions that it executed itself, if they were counted";
+    bytecodes_total: Count or null, "The same with its callees";
+    live: Count or null, "Objects that it made and that were there to the end, if objects were followed";
+    live_total: Count or null, "The same with its callees";
+    live_bytes: Count or null, "Their size";
+    live_bytes_total: Count or null, "The same with its callees";
+    contended: Time or null, "Time in which it waited to enter monitors, if that was recorded";
+    contended_total: Time or null, "The same with its callees";
+    object_wait: Time or null, "Time in which it waited in Object.wait";
+    object_wait_total: Time or null, "The same with its callees";
+};
+
+const VALUES_OWN: &[Column] = columns! {
+    process: Key, "The process";
+    thread: Text or null, "The name of the thread, or of its pool; null: it is the process's own row";
+    context: Key, "The context; 16 bytes of 0: the row of the thread or process itself";
+    method: Key or null, "Whose context it is; null in rows of threads and processes";
+    nested: Flag, "A context of the same method is above: its totals are part of that one's";
+};
+const VALUES_TIMED: &[Column] = columns! { more
+    timed: Count or null, "Calls that ended and were timed; null here and below: there are no times";
+    min_ns: Time or null, "The shortest of them, as measured, callees included; null: there is none";
+    max_ns: Time or null, "The longest of them";
+    open_ns: Time or null, "Time of the calls that had not ended, so far; part of wall_raw_total";
+    closed_ns: Time or null, "Time of the calls that ended, as measured; an estimate if not all were timed";
+    sum_squares: Real or null, "The sum of the squares of their times, ns²";
+};
+
 /// One row for each context of each thread, or pool of threads.
 pub static VALUES: Table = Table {
     name: "values",
     help: "What was recorded of a context in the threads of a name",
     sorted_by: &["method", "context", "process", "thread"],
-    columns: columns! {
-        process: Key, "The process";
-        thread: Text or null, "The name of the thread, or of its pool; null: it is the process's own row";
-        context: Key, "The context; 16 bytes of 0: the row of the thread or process itself";
-        method: Key or null, "Whose context it is; null in rows of threads and processes";
-        nested: Flag, "A context of the same method is above: its totals are part of that one's";
-        calls: Count, "Calls that began; in the row of a thread, threads";
-        exits: Count, "Calls that returned";
-        unwinds: Count, "Calls that an exception left";
-        aborted: Count, "Constructors whose super(..) or this(..) threw an exception";
-        unclosed: Count, "Calls whose end was not seen";
-        unmatched: Count, "Ends of calls that were not seen to begin";
-        open: Count, "Calls that had not ended";
-        timed: Count or null, "Calls that ended and were timed; null here and below: there are no times";
-        min_ns: Time or null, "The shortest of them, as measured, callees included; null: there is none";
-        max_ns: Time or null, "The longest of them";
-        open_ns: Time or null, "Time of the calls that had not ended, so far; part of wall_raw_total";
-        closed_ns: Time or null, "Time of the calls that ended, as measured; an estimate if not all were timed";
-        sum_squares: Real or null, "The sum of the squares of their times, ns²";
-        wall: Time or null, "Thread time of its own, without the cost of probes; null: that cost is not known";
-        wall_total: Time or null, "The same with its callees";
-        wall_raw: Time or null, "Thread time of its own, as measured";
-        wall_raw_total: Time or null, "The same with its callees";
-        running: Time or null, "The part of wall in which it ran, if waits are known";
-        running_total: Time or null, "The same with its callees";
-        waiting: Time or null, "The part of wall in which it waited";
-        waiting_total: Time or null, "The same with its callees";
-        running_raw: Time or null, "As running, of wall_raw where there is no wall";
-        running_raw_total: Time or null, "The same with its callees";
-        waiting_raw: Time or null, "As waiting, of wall_raw where there is no wall";
-        waiting_raw_total: Time or null, "The same with its callees";
-        wall_noise: Error or null, "What wall may be off by, ns; errors of one cause: they add up";
-        wall_noise_total: Error or null, "What wall_total may be off by, ns";
-        wall_variance: Error or null, "Variance of wall (or wall_raw), ns², where only some calls were timed; they add up";
-        wall_variance_total: Error or null, "Variance of wall_total (or wall_raw_total), ns²";
-        cpu: Time or null, "CPU time of its own, without the cost of probes";
-        cpu_total: Time or null, "The same with its callees";
-        cpu_noise: Error or null, "What cpu may be off by, ns";
-        cpu_noise_total: Error or null, "What cpu_total may be off by, ns";
-        cpu_raw: Time or null, "CPU time of its own, as measured";
-        cpu_raw_total: Time or null, "The same with its callees";
-        allocations: Count, "Objects and arrays that it made itself";
-        allocations_total: Count, "The same with its callees";
-        bytes: Count or null, "Their size, if it was recorded";
-        bytes_total: Count or null, "The same with its callees";
-        bytecodes: Count or null, "Instructions that it executed itself, if they were counted";
-        bytecodes_total: Count or null, "The same with its callees";
-        live: Count or null, "Objects that it made and that were there to the end, if objects were followed";
-        live_total: Count or null, "The same with its callees";
-        live_bytes: Count or null, "Their size";
-        live_bytes_total: Count or null, "The same with its callees";
-        contended: Time or null, "Time in which it waited to enter monitors, if that was recorded";
-        contended_total: Time or null, "The same with its callees";
-        object_wait: Time or null, "Time in which it waited in Object.wait";
-        object_wait_total: Time or null, "The same with its callees";
-    },
+    columns: &joined::<{ VALUES_OWN.len() + ENDS.len() + VALUES_TIMED.len() + CONSUMED.len() }>(&[
+        VALUES_OWN,
+        ENDS,
+        VALUES_TIMED,
+        CONSUMED,
+    ]),
+};
+
+const METHOD_VALUES_OWN: &[Column] = columns! {
+    process: Key, "The process";
+    kind: Text, "method, link, deeper (as in `methods`), thread or process";
+    method: Key or null, "The method; null in rows of threads and processes";
+    thread: Text or null, "In the row of a thread or pool its name; null in all others";
+    contexts: Count, "Rows of `values` that are added up";
 };
 
 /// One row for each method of each process: the sums of its rows of [`VALUES`].
 pub static METHOD_VALUES: Table = Table {
     name: "method_values",
-    help: "The sums over the rows of `values` of a method in a process; and the rows of threads and of the process",
+    help: "Sums of `values` by method and process, with rows of threads and processes; totals leave out what is `nested`",
     sorted_by: &["method", "process", "thread"],
-    columns: columns! {
-        process: Key, "The process";
-        kind: Text, "method, link, deeper (as in `methods`), thread or process";
-        method: Key or null, "The method; null in rows of threads and processes";
-        thread: Text or null, "In the row of a thread or pool its name; null in all others";
-        contexts: Count, "Rows of `values` that are added up";
-        calls: Count, "Calls that began; in the row of a thread, threads";
-        exits: Count, "Calls that returned";
-        unwinds: Count, "Calls that an exception left";
-        aborted: Count, "Constructors whose super(..) or this(..) threw an exception";
-        unclosed: Count, "Calls whose end was not seen";
-        unmatched: Count, "Ends of calls that were not seen to begin";
-        open: Count, "Calls that had not ended";
-        wall: Time or null, "Thread time of its own, without the cost of probes; null: that cost is not known";
-        wall_total: Time or null, "The same with its callees; here and in all totals below without the rows that are `nested`, so that nothing counts twice";
-        wall_raw: Time or null, "Thread time of its own, as measured";
-        wall_raw_total: Time or null, "The same with its callees";
-        running: Time or null, "The part of wall in which it ran, if waits are known";
-        running_total: Time or null, "The same with its callees";
-        waiting: Time or null, "The part of wall in which it waited";
-        waiting_total: Time or null, "The same with its callees";
-        running_raw: Time or null, "As running, of wall_raw where there is no wall";
-        running_raw_total: Time or null, "The same with its callees";
-        waiting_raw: Time or null, "As waiting, of wall_raw where there is no wall";
-        waiting_raw_total: Time or null, "The same with its callees";
-        wall_noise: Error or null, "What wall may be off by, ns; errors of one cause: they add up";
-        wall_noise_total: Error or null, "What wall_total may be off by, ns";
-        wall_variance: Error or null, "Variance of wall (or wall_raw), ns², where only some calls were timed; they add up";
-        wall_variance_total: Error or null, "Variance of wall_total (or wall_raw_total), ns²";
-        cpu: Time or null, "CPU time of its own, without the cost of probes";
-        cpu_total: Time or null, "The same with its callees";
-        cpu_noise: Error or null, "What cpu may be off by, ns";
-        cpu_noise_total: Error or null, "What cpu_total may be off by, ns";
-        cpu_raw: Time or null, "CPU time of its own, as measured";
-        cpu_raw_total: Time or null, "The same with its callees";
-        allocations: Count, "Objects and arrays that it made itself";
-        allocations_total: Count, "The same with its callees";
-        bytes: Count or null, "Their size, if it was recorded";
-        bytes_total: Count or null, "The same with its callees";
-        bytecodes: Count or null, "Instructions that it executed itself, if they were counted";
-        bytecodes_total: Count or null, "The same with its callees";
-        live: Count or null, "Objects that it made and that were there to the end, if objects were followed";
-        live_total: Count or null, "The same with its callees";
-        live_bytes: Count or null, "Their size";
-        live_bytes_total: Count or null, "The same with its callees";
-        contended: Time or null, "Time in which it waited to enter monitors, if that was recorded";
-        contended_total: Time or null, "The same with its callees";
-        object_wait: Time or null, "Time in which it waited in Object.wait";
-        object_wait_total: Time or null, "The same with its callees";
-    },
+    columns: &joined::<{ METHOD_VALUES_OWN.len() + ENDS.len() + CONSUMED.len() }>(&[
+        METHOD_VALUES_OWN,
+        ENDS,
+        CONSUMED,
+    ]),
 };
 
 /// One row for each class and method that made objects of it, in each process.
