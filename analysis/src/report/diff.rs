@@ -19,11 +19,9 @@ use super::{Error, Format, Options, Sort, UnknownResource, machine};
 use crate::arcs::{Arcs, FunctionId};
 use crate::export::timeline::ns_per_unit;
 use crate::model::{Arcflow, Kind, NodeId, Resource};
-use crate::session;
 use crate::text::{JOINT, quantity};
 use crate::uncertainty::{self, Uncertainty};
-pub use sides::Sides;
-use std::path::PathBuf;
+pub use sides::{Sides, check_comparable, run_of};
 
 /// Frames of a context that are printed, the innermost ones.
 const FRAMES: usize = 8;
@@ -487,29 +485,4 @@ fn relative(before: f64, after: f64) -> String {
         (false, true) => "gone".into(),
         _ => format!("{:+.1} %", 100.0 * (after - before) / before),
     }
-}
-
-/// How a run is read that is compared with others: threads and processes have other names in each.
-pub fn run_of(file: PathBuf) -> session::Request {
-    session::Request {
-        files: vec![file],
-        collapse: vec![Kind::Thread, Kind::Process],
-        ..session::Request::default()
-    }
-}
-
-/// Checks that runs have something in common that can be compared.
-///
-/// # Errors
-/// They do not.
-pub fn check_comparable<'a>(runs: impl Iterator<Item = &'a Arcflow>) -> Result<(), session::Error> {
-    let names = |model: &Arcflow| model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
-    let runs: Vec<Vec<String>> = runs.map(names).collect();
-    let is_common = |name: &String| runs.iter().all(|run| run.contains(name));
-    if runs.iter().all(|run| !run.is_empty()) && !runs[0].iter().any(is_common) {
-        let runs: Vec<String> = runs.iter().map(|run| run.join(", ")).collect();
-        let runs = runs.join("; ");
-        return Err(session::Error::Request(format!("these files do not measure the same: {runs}")));
-    }
-    Ok(())
 }

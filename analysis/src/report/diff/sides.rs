@@ -1,12 +1,39 @@
-//! Both sides of a comparison in one model, as a page shows them.
+//! Which runs can be compared, and both sides of a comparison in one model, as a page shows them.
 
 use super::{CALLS, Change, Changed, Diff, Part};
 use crate::arcs::FunctionId;
 use crate::correction::Correction;
-use crate::model::{Arcflow, NodeId, Resource};
+use crate::model::{Arcflow, Kind, NodeId, Resource};
 use crate::report::interval::Verdict;
 use crate::report::{Error, Options};
+use crate::session;
 use crate::uncertainty::accompanies;
+use std::path::PathBuf;
+
+/// How a run is read that is compared with others: threads and processes have other names in each.
+pub fn run_of(file: PathBuf) -> session::Request {
+    session::Request {
+        files: vec![file],
+        collapse: vec![Kind::Thread, Kind::Process],
+        ..session::Request::default()
+    }
+}
+
+/// Checks that runs have something in common that can be compared.
+///
+/// # Errors
+/// They do not.
+pub fn check_comparable<'a>(runs: impl Iterator<Item = &'a Arcflow>) -> Result<(), session::Error> {
+    let names = |model: &Arcflow| model.resources().iter().map(|r| r.name.clone()).collect::<Vec<_>>();
+    let runs: Vec<Vec<String>> = runs.map(names).collect();
+    let is_common = |name: &String| runs.iter().all(|run| run.contains(name));
+    if runs.iter().all(|run| !run.is_empty()) && !runs[0].iter().any(is_common) {
+        let runs: Vec<String> = runs.iter().map(|run| run.join(", ")).collect();
+        let runs = runs.join("; ");
+        return Err(session::Error::Request(format!("these files do not measure the same: {runs}")));
+    }
+    Ok(())
+}
 
 /// The runs before and after, laid into one tree.
 pub struct Sides {
