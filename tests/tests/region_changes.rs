@@ -86,6 +86,11 @@ fn regions_come_and_go_and_passages_are_exact() -> Result<()> {
                 program.stderr()
             );
             // Whatever is recorded, the report has them.
+            let json = program.call(&["report", "--json", "a.iprof"])?.run_quietly()?.stdout;
+            let json: Value = serde_json::from_slice(&json)?;
+            let leaf =
+                json["regions"].as_array().context("no regions")?.iter().find(|one| one["name"] == LEAF);
+            ensure!(leaf.is_some_and(|leaf| leaf["passages"] == 13 && leaf["ns"].is_u64()), "{case}: {json}");
             let report = text(&program.call(&["report", "a.iprof"])?.run_quietly()?.stdout);
             ensure!(report.contains("  average  region\n") && report.contains(LEAF), "{case}: {report}");
             let methods = program.recorded("a.iprof")?;

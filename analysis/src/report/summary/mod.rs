@@ -148,7 +148,7 @@ impl<'a> Summary<'a> {
         Recording::of(self.session, &self.arcs).print_left_out(out)
     }
 
-    /// Writes everything as one JSON document: files, counts, their balance, invariants, and the flat profile.
+    /// Writes everything as one JSON document: files, counts, their balance, invariants, code regions, and the flat profile.
     ///
     /// # Errors
     /// The output failed.
@@ -163,6 +163,8 @@ impl<'a> Summary<'a> {
             "violations": violations,
         });
         document["recording"] = serde_json::to_value(Recording::of(session, arcs))?;
+        let regions: Vec<_> = session.profiles.iter().flat_map(regions::sums).collect();
+        document["regions"] = serde_json::to_value(regions)?;
         document["overhead_ns"] = serde_json::json!(session.overhead.round() as u64);
         if let Some(correction) = session.model.correction.json() {
             document["correction"] = correction;

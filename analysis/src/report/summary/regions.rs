@@ -8,21 +8,43 @@ use crate::session::ProfileFile;
 use crate::text::quantity;
 use instrument_names::printable::printable;
 use instrument_trace::NO_MIN;
+use serde::Serialize;
 
-/// Timings of code regions, over all threads.
-pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
-    let mut sums: BTreeMap<String, (u64, u64, u64, u64, u64)> = BTreeMap::new();
+/// Timings of a code region, over all threads.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Sum {
+    name: String,
+    /// Those that ended by themselves.
+    passages: u64,
+    ns: u64,
+    /// Null: there is no passage.
+    min_ns: Option<u64>,
+    max_ns: u64,
+    /// Those that an exception ended, or whose end was not seen.
+    left_otherwise: u64,
+}
+
+/// The regions of a profile, by name.
+pub(super) fn sums(file: &ProfileFile) -> Vec<Sum> {
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for timing in &file.profile.regions {
         let copy = file.profile.copies.get(&timing.copy);
         let name = copy.and_then(|copy| copy.region_name(timing.number));
         let name = name.map_or_else(|| format!("region {}", timing.number), str::to_owned);
-        let sum = sums.entry(name).or_insert((0, 0, NO_MIN, 0, 0));
-        sum.0 = sum.0.saturating_add(timing.passages);
-        sum.1 = sum.1.saturating_add(timing.ns);
-        sum.2 = sum.2.min(timing.min);
-        sum.3 = sum.3.max(timing.max);
-        sum.4 = sum.4.saturating_add(timing.left_otherwise);
+        let sum = sums.entry(name.clone()).or_insert_with(|| Sum { name, ..Sum::default() });
+        sum.passages = sum.passages.saturating_add(timing.passages);
+        sum.ns = sum.ns.saturating_add(timing.ns);
+        let min = Some(timing.min).filter(|&min| min != NO_MIN);
+        sum.min_ns = sum.min_ns.into_iter().chain(min).min();
+        sum.max_ns = sum.max_ns.max(timing.max);
+        sum.left_otherwise = sum.left_otherwise.saturating_add(timing.left_otherwise);
     }
+    sums.into_values().collect()
+}
+
+/// The table.
+pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
+    let sums = sums(file);
     if !sums.is_empty() {
         writeln!(
             out,
@@ -30,17 +52,18 @@ pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error
             "passages", "total", "min", "max", "average"
         )?;
     }
-    for (name, (passages, ns, min, max, otherwise)) in sums {
+    for Sum { name, passages, ns, min_ns, max_ns, left_otherwise } in sums {
         let time = |ns: u64| quantity(ns as f64, "ns");
-        let average = ns.checked_div(passages).map_or_else(|| "-".into(), time);
-        let min = if min == NO_MIN { "-".into() } else { time(min) };
-        let left = if otherwise > 0 {
-            format!(" ({otherwise} ended by an exception, or their end was not seen)")
+        let or_none = |time: Option<String>| time.unwrap_or_else(|| "-".into());
+        let average = or_none(ns.checked_div(passages).map(time));
+        let min = or_none(min_ns.map(time));
+        let left = if left_otherwise > 0 {
+            format!(" ({left_otherwise} ended by an exception, or their end was not seen)")
         } else {
             String::new()
         };
         let name = printable(&name);
-        let (total, max) = (time(ns), time(max));
+        let (total, max) = (time(ns), time(max_ns));
         writeln!(out, "{passages:>10}  {total:>8}  {min:>8}  {max:>8}  {average:>8}  {name}{left}")?;
     }
     Ok(())
