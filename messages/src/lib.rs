@@ -1,4 +1,4 @@
-//! What rooms have to say to people, whoever prints it: the command line to a terminal, a server to its client, a test to a list.
+//! What there is to say to people while something is done, whoever prints it: the command line to a terminal, a server to its client, a test to a list.
 //!
 //! | item | what it is |
 //! |---|---|
