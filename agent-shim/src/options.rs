@@ -462,7 +462,7 @@ mod tests {
             ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
             ("root=a..b", "root=a..b: "),
             ("region=Foo", "region=Foo: "),
-            ("region=Foo:1,region=Foo:1", "another region with the same number"),
+            ("region=Foo:1,region=Foo:1", "Foo:1 is given twice"),
             (r"out=a\b", "a backslash"),
             (r"out=a\", "a backslash"),
         ] {
