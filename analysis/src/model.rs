@@ -52,6 +52,11 @@ impl Kind {
         (Kind::Method, "method"),
     ];
 
+    /// Whether users look it up by its name: a method or a link.
+    pub fn is_looked_up(self) -> bool {
+        matches!(self, Kind::Method | Kind::Link)
+    }
+
     /// The word for it in exports.
     pub fn word(self) -> &'static str {
         Self::WORDS[self as usize].1

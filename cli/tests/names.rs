@@ -5,6 +5,7 @@ mod common;
 use common::{Dir, Run};
 use instrument_names::id_map::{IdMap, MethodInfo, gz};
 use instrument_trace::testing::{Script, Writer};
+use instrument_trace::{Link, LinkKind};
 
 /// Ids 1 to 4: `price(int)`, `price(T)` and `close()` of `com.acme.Shop`, and the constructor of `com.acme.Shop$Till`.
 fn id_map() -> Vec<u8> {
@@ -133,6 +134,40 @@ fn a_pattern_that_fits_nothing_is_a_warning_with_the_names_near_it() {
         .says(3, &["no thread fits --thread 'mian'; did you mean main?"]);
     dir.run(&["xprof", "--thread", "m?i*", "--strict", "a"]).expect(0);
     dir.run(&["report", "--thread", "mian", "--strict", "a"]).says(3, &["did you mean main?"]);
+}
+
+#[test]
+fn links_are_named_as_they_are_printed() {
+    let dir = Dir::new();
+    // The second method ran when recording began, and calls the third one.
+    let script = Script::new(1000).enter_link(1).call(3, |s| s.wait(100)).leave_link(1);
+    let mut writer = Writer::new();
+    writer.id_map(&id_map());
+    writer.tree("main", &script.wait(1));
+    writer.links(&[Link { copy: 1, number: 1, kind: LinkKind::Running, thread: 0, node: 0, clock: 0 }]);
+    writer.property("running.1", "2").property("command", "shop.jar").property("record", "tree");
+    writer.clocks(0, 5000);
+    dir.write("a", writer.finish());
+    let shown = "(running com.acme.Shop.price(T))";
+    let callee = "com.acme.Shop.close()";
+    for name in [shown, "(running com.acme.Shop.price(Lq/T;)[I)"] {
+        let shown_by = |command: &str, option: &str, expected: &[&str]| {
+            let run = dir.run(&[command, "--strict", option, name, "a"]).expect(0);
+            assert!(expected.iter().all(|text| run.stdout.contains(text)), "{command}: {}", run.stdout);
+            run.stdout
+        };
+        assert!(!shown_by("xprof", "--method", &[shown]).contains(callee));
+        shown_by("xarc", "--method", &[shown, callee]);
+        shown_by("xtree", "--focus", &[shown, callee]);
+        shown_by("stats", "--method", &["links have no calls of their own"]);
+    }
+    dir.run(&["xprof", "--method", "(runing com.acme.Shop.price(T))", "a"])
+        .says(0, &[&format!("did you mean {shown}?")]);
+    // What fits methods and classes fits no link.
+    for pattern in ["**", "*", "com.acme.Shop.price(T)"] {
+        let run = dir.run(&["xprof", "--method", pattern, "a"]);
+        assert!(!run.stdout.contains("running com"), "{pattern}: {}", run.stdout);
+    }
 }
 
 #[test]

@@ -142,10 +142,13 @@ impl Pattern {
     }
 
     /// Whether a method fits, or what else a report names: `pkg.Class.method(desc)`, `pkg.Class.method(int, String)`, or anything. What is
-    /// not the name of a method fits as a class does.
+    /// not the name of a method fits as a class does; a link, as in `(class loading)`, is meant only by its whole name.
     pub fn matches_name(&self, name: &str) -> bool {
         if name == self.text || signature::brief(name).is_some_and(|brief| brief == self.text) {
             return true;
+        }
+        if name.starts_with('(') {
+            return false;
         }
         let name = name.strip_prefix(CALL).unwrap_or(name);
         let (head, descriptor) = name.split_at(name.find('(').unwrap_or(name.len()));

@@ -9,7 +9,8 @@ pub(crate) struct Type<'a> {
     pub(crate) dimensions: usize,
 }
 
-/// `Shop.price(Ljava/lang/String;[I)V` as `Shop.price(java.lang.String,int[])`; none for names without a descriptor.
+/// `Shop.price(Ljava/lang/String;[I)V` as `Shop.price(java.lang.String,int[])`; none for names without a descriptor. Also of a method in the
+/// name of a link: `(task of Shop.run()V)` as `(task of Shop.run())`.
 pub fn readable(name: &str) -> Option<String> {
     with_types(name, ",", |class| class.replace('/', "."))
 }
@@ -87,6 +88,9 @@ pub(crate) fn types(mut inside: &[u8]) -> impl Iterator<Item = Option<Type<'_>>>
 }
 
 fn with_types(name: &str, separator: &str, class: fn(&str) -> String) -> Option<String> {
+    if let Some(of_link) = name.strip_prefix('(').and_then(|name| name.strip_suffix(')')) {
+        return with_types(of_link, separator, class).map(|method| format!("({method})"));
+    }
     let (method, descriptor) = name.split_once('(')?;
     let (mut parameters, returned) = descriptor.rsplit_once(')')?;
     if returned != "V" {
@@ -183,6 +187,11 @@ mod tests {
             ),
             ("Shop.<init>()V", Some("Shop.<init>()")),
             ("Shop.all()[Lp/Q;", Some("Shop.all()")),
+            ("(running Shop.main([Ljava/lang/String;)V)", Some("(running Shop.main(java.lang.String[]))")),
+            ("(task of Shop.run()V)", Some("(task of Shop.run())")),
+            ("(remote calls)", None),
+            ("()", None),
+            ("(x)", None),
             ("a b", None),
             ("void f()const", None),
             ("operator()(int)", None),

@@ -3,7 +3,7 @@
 //! A call within a call of these methods is part of it, so nothing counts twice: the cum of both trees is what the methods drive.
 
 use super::Select;
-use crate::model::{Arcflow, Kind, NodeId};
+use crate::model::{Arcflow, NodeId};
 
 /// Some methods with all below and above them.
 pub(crate) struct Focus {
@@ -25,9 +25,9 @@ impl Focus {
             let name = model.name(node.consumer);
             let (inside, outer) = (places[node.parent.0 as usize], met[node.parent.0 as usize]);
             let is_next =
-                within.get(outer).is_some_and(|next| node.kind == Kind::Method && next(node.kind, name));
+                within.get(outer).is_some_and(|next| node.kind.is_looked_up() && next(node.kind, name));
             met[i] = outer + usize::from(is_next);
-            let is_it = || outer == within.len() && node.kind == Kind::Method && select(node.kind, name);
+            let is_it = || outer == within.len() && node.kind.is_looked_up() && select(node.kind, name);
             if inside.is_none() && !is_it() {
                 continue;
             }
@@ -60,6 +60,7 @@ impl Focus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Kind;
     use crate::arcs::Arcs;
     use crate::input::folded;
     use crate::invariants;

@@ -62,9 +62,9 @@ impl Print {
     }
 }
 
-/// Whether a consumer is one of these methods.
+/// Whether a consumer is one of these methods and links.
 pub fn calls_of(methods: &Methods) -> impl Fn(Kind, &str) -> bool + Sync {
-    |kind, name| kind == Kind::Method && methods.fits(name)
+    |kind, name| kind.is_looked_up() && methods.fits(name)
 }
 
 /// What is to be said of the times of a report about these resources, or about the usual ones.

@@ -163,6 +163,12 @@ fn text(
         table.row(cells, &labels.of(row.name));
     }
     table.print_as(out, options)?;
+    let mut nodes = model.nodes().iter();
+    if rows.is_empty()
+        && nodes.any(|of| of.kind == Kind::Link && options.wants(of.kind, model.name(of.consumer)))
+    {
+        writeln!(out, "links have no calls of their own: xprof, xtree and xarc have them")?;
+    }
     if all > rows.len() {
         writeln!(out, "not shown: {} past the first {}", all - rows.len(), rows.len())?;
     }

@@ -2,7 +2,7 @@
 //! under `--strict` the exit code is 3.
 
 use super::error::Error;
-use crate::model::{Arcflow, Kind};
+use crate::model::Arcflow;
 use instrument_names::glob::Glob;
 use instrument_names::nearest::did_you_mean;
 use instrument_names::pattern::Pattern;
@@ -17,6 +17,9 @@ pub struct Given<'a> {
     /// What does not fit it.
     pub what: &'a str,
 }
+
+/// How the names of links begin, and those of no method.
+const LINK: char = '(';
 
 /// Patterns of methods that were compared with all names that there are.
 #[derive(Debug, Default)]
@@ -34,10 +37,11 @@ impl Methods {
     pub fn new(option: &str, patterns: &[String], names: &HashSet<&str>) -> Result<Methods, Error> {
         let mut methods = Methods::default();
         for list in patterns {
-            // A name from another tool may hold anything.
+            // A name from another tool may hold anything; that of a link is none of a method.
+            let is_name = |list| names.iter().any(|name| Pattern::literal(list).matches_name(name));
             let list = match Pattern::list(list) {
                 Ok(list) => list,
-                Err(_) if names.contains(list.as_str()) => vec![Pattern::literal(list)],
+                Err(_) if list.starts_with(LINK) || is_name(list) => vec![Pattern::literal(list)],
                 Err(error) => return Err(Error::Request(error.to_string())),
             };
             for pattern in list {
@@ -73,9 +77,9 @@ impl Methods {
     }
 }
 
-/// The names of the methods of a model.
+/// The names of the methods and links of a model: both are rows of reports.
 pub fn method_names(model: &Arcflow) -> HashSet<&str> {
-    let methods = model.nodes().iter().filter(|node| node.kind == Kind::Method);
+    let methods = model.nodes().iter().filter(|node| node.kind.is_looked_up());
     let consumers: HashSet<_> = methods.map(|node| node.consumer).collect();
     consumers.into_iter().map(|consumer| model.name(consumer)).collect()
 }
