@@ -11,7 +11,7 @@ use crate::load_event::Loading;
 use crate::own_probes::Loaded;
 use crate::sessions::finish;
 use crate::talk::{contained, say};
-use crate::{AGENT, armed, children, heap, runtime_jar, unrewritten};
+use crate::{AGENT, armed, children, heap, runtime_classes, unrewritten};
 use std::ffi::{c_char, c_int, c_void};
 use std::time::Instant;
 
@@ -82,7 +82,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         } else if armed::get().is_some() {
             children::ended(&[]);
         }
-        runtime_jar::remove();
+        runtime_classes::remove();
     });
 }
 

@@ -55,10 +55,8 @@ pub(crate) enum Rewritten {
 }
 
 /// Takes what it needs of the virtual machine. None, and why is said: classes are rewritten later.
-pub(crate) fn claim(jvmti: Jvmti<'_>, attached: bool, jar: &Path) -> Option<Early> {
-    let refusal = if attached {
-        Some("the program runs already".to_owned())
-    } else if insists_on_sharing() {
+pub(crate) fn claim(jvmti: Jvmti<'_>, jar: &Path) -> Option<Early> {
+    let refusal = if insists_on_sharing() {
         Some("-Xshare:on insists on class data sharing, which it turns off".to_owned())
     } else {
         jvmti.add_capabilities(&CAPABILITIES).err().map(|error| error.to_string())

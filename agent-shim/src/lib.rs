@@ -46,7 +46,7 @@ mod recorder;
 mod report;
 mod retransform;
 mod running;
-mod runtime_jar;
+mod runtime_classes;
 mod sessions;
 mod start;
 mod subgraph;
@@ -130,12 +130,12 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
             std::process::exit(0);
         }
         if let Err(reason) =
-            sessions::environment(vm).and_then(|jvmti| start::start(jvmti, &options, Beginning::Start))
+            sessions::environment(vm).and_then(|jvmti| start::start(jvmti, None, &options, Beginning::Start))
         {
             say(format_args!("{reason}; the program runs as it is"));
         }
     });
-    0
+    JNI_OK
 }
 
 /// The agent is loaded into a virtual machine that runs.
@@ -159,16 +159,15 @@ pub unsafe extern "system" fn Agent_OnAttach(
         };
         match instrument_control::attach::file_of(&text) {
             Some(file) => handed_over(file, attach),
-            None => match attach(&text) {
-                Ok(_) => 0,
-                Err(reason) => {
+            None => {
+                if let Err(reason) = attach(&text) {
                     say(format_args!("{reason}; the program runs on as it is"));
-                    0
                 }
-            },
+            }
         }
-    })
-    .unwrap_or(REFUSED)
+    });
+    // Also where nothing is recorded: of anything else some versions of HotSpot (25) unload the library, and call its VMDeath all the same.
+    JNI_OK
 }
 
 /// Begins a recording in a virtual machine that runs.
@@ -182,7 +181,7 @@ fn record(
     beginning: Beginning,
 ) -> Result<Attached, String> {
     let _one_at_a_time = sessions::changing();
-    start::start(jvmti, options, beginning)?;
+    start::start(jvmti, Some(jni), options, beginning)?;
     let agent = AGENT.get().ok_or("the recording is switched off: record=off")?;
     let profile = live::go_live(agent, jvmti, jni, beginning).map(|()| profile(agent, jni));
     if profile.is_err() {
@@ -198,14 +197,12 @@ fn profile(agent: &Agent, jni: Jni<'_>) -> Option<String> {
     agent.live.get()?.recorder.profile(jni)
 }
 
-/// What `Agent_OnAttach` returns after a reason has been given: JNI_ERR.
-const REFUSED: c_int = -1;
+const JNI_OK: c_int = 0;
 
 /// Attaches with the options that a file has, and writes into it what came of that.
-fn handed_over(file: &Path, attach: impl FnOnce(&str) -> Result<Answer, String>) -> c_int {
+fn handed_over(file: &Path, attach: impl FnOnce(&str) -> Result<Answer, String>) {
     let done =
         std::fs::read_to_string(file).map_err(|error| error.to_string()).and_then(|text| attach(&text));
-    let code = if done.is_ok() { 0 } else { REFUSED };
     let answer = answer_line(done);
     if let Err(error) = std::fs::OpenOptions::new()
         .write(true)
@@ -215,7 +212,6 @@ fn handed_over(file: &Path, attach: impl FnOnce(&str) -> Result<Answer, String>)
     {
         say(format_args!("{}: {error}", file.display()));
     }
-    code
 }
 
 /// The library is about to go; nothing of it has to be given back.

@@ -87,6 +87,13 @@ pub(crate) struct Heap {
     pub(crate) holders: Duration,
 }
 
+impl Heap {
+    /// Whether the constructor of `java.lang.Object` is rewritten to tell of objects.
+    pub(crate) fn rewrites_object(&self) -> bool {
+        !self.all
+    }
+}
+
 impl Options {
     /// Reads an option string.
     ///

@@ -100,7 +100,7 @@ pub(crate) static LIVE: OnceLock<Live> = OnceLock::new();
 // ---- what one recording leaves to the next ----
 
 /// What the recorder does as it did the first time, and what it can do once only.
-#[derive(Default)]
+#[derive(Debug, Default, Clone)]
 struct History {
     /// Recordings that have begun.
     begun: u64,
@@ -113,13 +113,35 @@ struct History {
 
 static HISTORY: Mutex<Option<History>> = Mutex::new(None);
 
-/// Whether a recording with these options can begin; and that it does.
+/// A recording that may begin. One that is dropped before it does leaves nothing to the next one.
+#[must_use]
+pub(crate) struct Admission {
+    before: Option<History>,
+}
+
+impl Admission {
+    /// It does begin.
+    pub(crate) fn begins(mut self) {
+        self.before = None;
+    }
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            *HISTORY.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+        }
+    }
+}
+
+/// Whether a recording with these options can begin.
 ///
 /// # Errors
 /// What it cannot do again, and the cure.
-pub(crate) fn admit(options: &Options) -> Result<(), String> {
+pub(crate) fn admit(options: &Options) -> Result<Admission, String> {
     let mut history = HISTORY.lock().unwrap_or_else(PoisonError::into_inner);
     let history = history.get_or_insert_default();
+    let before = Some(history.clone());
     let given =
         |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
     let once = [
@@ -156,7 +178,7 @@ pub(crate) fn admit(options: &Options) -> Result<(), String> {
     }
     history.once.extend(once);
     history.begun += 1;
-    Ok(())
+    Ok(Admission { before })
 }
 
 /// Whether the recording that goes on is not the first one.
@@ -200,7 +222,9 @@ pub(crate) fn stop(jvmti: Jvmti<'_>, jni: Jni<'_>, current: &Current) -> Option<
     }
     if let Some(live) = LIVE.get() {
         finish(agent, live, jni);
-        heap::stop();
+    }
+    heap::stop();
+    if let Some(live) = LIVE.get() {
         live.recorder.stop(jni);
     }
     agent.hook.close();

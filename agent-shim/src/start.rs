@@ -10,11 +10,11 @@ use crate::clock::{self, Pair};
 use crate::ctl;
 use crate::early::{self, Early};
 use crate::heap_dump::AtEnd;
-use crate::jvmti::{Capability, Event, Jvmti, JvmtiError};
+use crate::jvmti::{Capability, Event, Jni, Jvmti, JvmtiError};
 use crate::load_hook::LoadHook;
 use crate::options::{self, Options, Requests};
 use crate::talk::say;
-use crate::{AGENT, Agent, heap, native_methods, runtime_jar, sessions, unrewritten};
+use crate::{AGENT, Agent, heap, native_methods, runtime_classes, sessions, unrewritten};
 use instrument_control::word::Clock;
 use instrument_control::{RECORDING_JDK, selection};
 use instrument_names::program;
@@ -23,7 +23,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Everything that can be done, and refused, before the virtual machine is initialised. Of an option string that says `armed`, [`arm`].
-pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) -> Result<(), String> {
+/// `jni`: none before the virtual machine has a thread.
+pub(crate) fn start(
+    jvmti: Jvmti<'static>,
+    jni: Option<Jni<'_>>,
+    options: &str,
+    beginning: Beginning,
+) -> Result<(), String> {
     let attached = beginning.is_late();
     if AGENT.get().is_some() {
         return Err("the agent is loaded already, and records".to_owned());
@@ -44,6 +50,9 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) 
             }
             _ => arm(jvmti, told, &options),
         };
+    }
+    if options.early && attached {
+        return Err("early=on is about the start of a program, and this one runs already".to_owned());
     }
     if options.subgraph && !attached {
         return Err("subgraph=on is for a program that runs already: use instrument attach".to_owned());
@@ -81,7 +90,7 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) 
         // What the file is called; the process has no name.
         settings += &format!("name={name}\n");
     }
-    sessions::admit(&options)?;
+    let admitted = sessions::admit(&options)?;
     let is_later = sessions::is_later();
     let clock = match (is_later, armed::get().and_then(|armed| armed.clock)) {
         (true, _) => None,
@@ -93,19 +102,20 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) 
     }
     let (threads, ctl) = (options.threads, options.ctl.clone());
     let mut capabilities = Vec::new();
-    if let Some(heap) = options.heap.take() {
-        capabilities = heap::capabilities(&heap);
-        heap::claim(jvmti, heap);
-    }
     let wants_early = options.early;
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
     class_rules::set_version(jvmti.feature_version());
-    let hook = LoadHook::new(options)?;
+    let heap = options.heap.take();
+    let hook = LoadHook::new(options, heap.as_ref())?;
+    if let Some(heap) = heap {
+        capabilities = heap::capabilities(&heap);
+        heap::claim(jvmti, heap);
+    }
     if let Some(coverage) = coverage {
         hook.account_line(&coverage.line());
     }
     unrewritten::renew();
-    let early = if is_later { None } else { bring_runtime(jvmti, attached, wants_early)? };
+    let early = if is_later { None } else { bring_runtime(jvmti, jni, wants_early)? };
     let early_events = early.is_some();
     if capabilities.is_empty() {
         capabilities.push(Capability::RetransformClasses);
@@ -129,13 +139,20 @@ pub(crate) fn start(jvmti: Jvmti<'static>, options: &str, beginning: Beginning) 
         jvmti.enable(Event::VmInit)?;
         jvmti.enable(Event::VmDeath)
     };
-    hook_up().map_err(|error| error.to_string())
+    if let Err(error) = hook_up() {
+        if let Some(jni) = jni {
+            sessions::stop(jvmti, jni, &AGENT);
+        }
+        return Err(error.to_string());
+    }
+    admitted.begins();
+    Ok(())
 }
 
 /// Takes what can be had at the start only, and turns no event on but those of the start and the end of the virtual machine.
 fn arm(jvmti: Jvmti<'static>, told: String, options: &Options) -> Result<(), String> {
     let refused = |error: JvmtiError| error.to_string();
-    bring_runtime(jvmti, false, false)?;
+    bring_runtime(jvmti, None, false)?;
     jvmti.add_capabilities(&[Capability::RetransformClasses]).map_err(refused)?;
     #[cfg(target_os = "linux")]
     ctl::prepare(jvmti);
@@ -146,15 +163,18 @@ fn arm(jvmti: Jvmti<'static>, told: String, options: &Options) -> Result<(), Str
 }
 
 /// Puts the recorder's classes where every loader finds them.
-fn bring_runtime(jvmti: Jvmti<'_>, attached: bool, wants_early: bool) -> Result<Option<Early>, String> {
+fn bring_runtime(jvmti: Jvmti<'_>, jni: Option<Jni<'_>>, wants_early: bool) -> Result<Option<Early>, String> {
     static BROUGHT: AtomicBool = AtomicBool::new(false);
     if BROUGHT.load(Relaxed) {
         return Ok(None);
     }
-    let jar = runtime_jar::create().map_err(|error| format!("the runtime: {error}"))?;
-    let early = if wants_early { early::claim(jvmti, attached, &jar) } else { None };
-    if early.is_none() {
-        jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
+    let mut early = None;
+    if !jni.is_some_and(runtime_classes::define) {
+        let jar = runtime_classes::jar().map_err(|error| format!("the runtime: {error}"))?;
+        early = if wants_early { early::claim(jvmti, &jar) } else { None };
+        if early.is_none() {
+            jvmti.add_to_boot_path(&jar).map_err(|error| format!("the runtime: {error}"))?;
+        }
     }
     BROUGHT.store(true, Relaxed);
     Ok(early)

@@ -80,7 +80,7 @@ impl<'a> HandOver<'a> {
         let answer = fs::read(self.file.path()).unwrap_or_default();
         match parse_answer(&answer).and_then(read::<Attached>) {
             Ok(attached) => Ok(attached),
-            Err(reason) if code != 0 && !reason.starts_with("the answer is not complete") => {
+            Err(reason) if !reason.starts_with("the answer is not complete") => {
                 Err(anyhow!("process {pid} is not recorded: {reason}"))
             }
             Err(_) => bail!(

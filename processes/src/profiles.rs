@@ -45,7 +45,8 @@ impl Replaced {
                 "--out {name}: this exists and is no profile; remove it, or choose another name"
             )));
         };
-        if maps(head.pid, out) {
+        // A recording of a program that runs on has ended before the virtual machine gives the memory back.
+        if !head.has_ended() && maps(head.pid, out) {
             let process = head.pid;
             return Err(usage(format!(
                 "--out {name}: process {process} is still recording into this profile; choose another name"

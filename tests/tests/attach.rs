@@ -158,6 +158,7 @@ fn what_cannot_be_attached_to_is_an_error_with_its_cure() -> Result<()> {
         (&["--agent", "/nowhere/agent.so"], 1, "/nowhere/agent.so"),
         (&["--record", "off"], 1, "record=off"),
         (&["--ids", "/dev/null"], 1, "not a regular file"),
+        (&["--heap", "counts", "--clock", "monotonic", "--ids", "/dev/null"], 1, "not a regular file"),
         (&["-o", "/nowhere/x.iprof"], 1, "the profile cannot be created"),
     ] {
         let output = program.attach(options)?;
@@ -165,6 +166,14 @@ fn what_cannot_be_attached_to_is_an_error_with_its_cure() -> Result<()> {
         ensure!(output.status.code() == Some(code) && said.contains(reason), "{options:?}: {said}");
     }
     program.run("call 1")?;
+    // What was refused leaves nothing to those that are not.
+    program.attached(&["-o", "a.iprof", "--heap", "counts"])?;
+    program.run("call 1")?;
+    program.end()?;
+    assert_eq!(entries_of(&program.recorded("a.iprof")?, "Attached.call"), 1);
+    // The virtual machine ends well after a refusal, too.
+    let mut program = start(&jre, &[], 0)?;
+    program.refused(&["-o", "/nowhere/x.iprof"])?;
     program.end()?;
     for (target, reason) in [
         (std::process::id().to_string(), "is not a Java virtual machine"),
@@ -307,6 +316,23 @@ fn recording_ends_and_the_program_is_as_before() -> Result<()> {
         let said = text(&report.stdout) + &text(&report.stderr);
         ensure!(!said.contains("still writing") && said.contains("invariants hold"), "{case}: {said}");
         has_left(&mut program, usize::MAX)?;
+        // The next one may have its name.
+        program.attached(&["-o", "a.iprof"])?;
+        program.run("call 1")?;
+        program.run("call 1")?;
+        let recording = program.call(&["attach", &program.pid(), "-o", "a.iprof"])?.output()?;
+        let said = text(&recording.stderr);
+        ensure!(
+            recording.status.code() == Some(2) && said.contains("is still recording into"),
+            "{case}: {said}"
+        );
+        program.stop()?;
+        let methods = program.recorded("a.iprof")?;
+        assert_eq!(entries_of(&methods, "Attached.call"), 2, "{case}: {methods:?}");
+        ensure!(!program.at("a-2.iprof").exists(), "{case}");
+        // HotSpot has lines about agents that come late (JEP 451), and none about its archive of classes.
+        let stderr = program.stderr();
+        ensure!(stderr.lines().all(|line| line.starts_with("WARNING: ")), "{case}: {stderr}");
         program.end()?;
     }
     Ok(())

@@ -18,6 +18,11 @@ pub struct Head {
 }
 
 impl Head {
+    /// Whether the recording has ended in order: nothing more is written.
+    pub fn has_ended(&self) -> bool {
+        self.progress.1 != 0
+    }
+
     /// Reads it; none: what begins otherwise, or is shorter.
     pub fn read(source: &impl Source) -> Option<Head> {
         let mut words = [0u8; 96];

@@ -12,7 +12,7 @@ use crate::children;
 use crate::class_rules::{self, Origin};
 use crate::heap;
 use crate::method_ids::MethodIds;
-use crate::options::Options;
+use crate::options::{self, Options};
 use crate::recorder::News;
 use crate::report::Report;
 use crate::subgraph::Subgraph;
@@ -123,7 +123,7 @@ impl LoadHook {
     ///
     /// # Errors
     /// What is wrong with which file.
-    pub(crate) fn new(options: Options) -> Result<LoadHook, String> {
+    pub(crate) fn new(options: Options, heap: Option<&options::Heap>) -> Result<LoadHook, String> {
         let named =
             |option: &str, path: &Path, error: io::Error| format!("{option}={}: {error}", path.display());
         let (ids, map) = MethodIds::open(options.ids.as_deref())
@@ -156,7 +156,7 @@ impl LoadHook {
         let counts = |(key, value): &(_, String)| *key == "record" && value == "counts";
         let is_timed = options.transforms.method_events && !options.recorder.iter().any(counts);
         let jdk_filter = options.jdk_filter.map(Arc::new);
-        let arrays_everywhere = heap::wants_object_rewritten();
+        let arrays_everywhere = heap.is_some_and(options::Heap::rewrites_object);
         if arrays_everywhere {
             instrumenter.record_arrays_everywhere();
         }

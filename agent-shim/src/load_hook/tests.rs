@@ -1,7 +1,7 @@
 use super::*;
 
 fn hook(options: &str) -> LoadHook {
-    LoadHook::new(Options::parse(options).unwrap()).unwrap()
+    LoadHook::new(Options::parse(options).unwrap(), None).unwrap()
 }
 
 fn golden() -> Vec<(String, Vec<u8>)> {

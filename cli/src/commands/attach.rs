@@ -19,7 +19,7 @@ use instrument_processes::budget::{Budget, Watched};
 use instrument_processes::ctl;
 use instrument_processes::hand_over::HandOver;
 use instrument_processes::jvm::{self, Kind};
-use instrument_processes::profiles::unmatched as nothing_fitted;
+use instrument_processes::profiles::{Replaced, unmatched as nothing_fitted};
 use instrument_processes::until::{Recording, Until};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
@@ -37,6 +37,8 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Opts {
     /// Where the profile goes: a file, or a directory
+    ///
+    /// A profile of a recording that has ended is replaced.
     #[arg(short, long, value_name = "PATH", env = "INSTRUMENT_OUT", hide_env_values = true)]
     out: Option<PathBuf>,
 
@@ -148,13 +150,19 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     // Where an armed program answers, it was told then: in the usual place, or where this recording is to answer as well.
     let own = socket.clone().filter(|path| path != "off");
     let mut armed = [Some(pid.to_string()), own].into_iter().flatten();
+    let of_before = opts.out.as_deref().map(|out| Replaced::new(&jvm::path_outside(&process, out)));
+    let of_before = of_before.transpose()?.flatten();
     let attached = match armed.find(|target| ctl::is_armed(target)) {
         Some(target) => {
             let refused = || format!("process {pid} is not recorded");
-            ctl::start(&target, &options, limit).with_context(refused)?
+            ctl::start(&target, &options, limit).with_context(refused)
         }
-        None => HandOver::new(&process, &agent.library, &options)?.attach(limit)?,
+        None => HandOver::new(&process, &agent.library, &options).and_then(|agent| agent.attach(limit)),
     };
+    if let Some(profile) = of_before {
+        if attached.is_ok() { profile.remove() } else { profile.restore() }
+    }
+    let attached = attached?;
     let profile = jvm::path_outside(&process, Path::new(&attached.profile));
     talk.note(format_args!("process {pid} ({program}) is recorded: {}", profile.display()));
     if let Some(subgraph) = &attached.subgraph {
