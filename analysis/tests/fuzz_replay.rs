@@ -2,14 +2,9 @@
 //!
 //! `FUZZ_REPLAY_RUNS` sets the number of mutants.
 
-#[path = "../../rewriter/tests/fuzz_replay/replay.rs"]
-mod mutants;
-#[path = "common/replaying.rs"]
-mod replaying;
-
+use crate::mutants::{Random, replay};
 use instrument_trace::Event;
 use instrument_trace::testing::{Script, Writer};
-use mutants::{Random, replay};
 
 /// Events of all kinds, in an order that makes some sense.
 fn seed(random: &mut Random) -> Vec<u8> {
@@ -62,5 +57,5 @@ fn mutant(random: &mut Random) -> Vec<u8> {
 
 #[test]
 fn mutants_are_replayed() {
-    replay("trace", 10_000, 2, |random, _| mutant(random), replaying::replay);
+    replay("trace", 10_000, 2, |random, _| mutant(random), crate::common::replaying::replay);
 }

@@ -1,14 +1,11 @@
 //! By how much the clocks of processes that call each other differ.
 
-#[path = "common/machines.rs"]
-mod machines;
-
+use crate::common::machines::{BASE, HOUR, Machine, call, chain, with};
 use RemoteCallKind::{Made, Served};
 use instrument_analysis::merge::offsets::Placed;
 use instrument_analysis::merge::{AllStages, Nesting, Numbers, Offsets, Party, match_calls};
 use instrument_analysis::report::{Format, matching};
 use instrument_trace::{Profile, RemoteCallKind};
-use machines::{BASE, HOUR, Machine, call, chain, with};
 
 #[test]
 fn calls_bound_the_difference_of_clocks() {

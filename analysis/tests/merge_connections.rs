@@ -1,14 +1,11 @@
 //! Which connections are two ends of one: addresses, hosts, and calls that contradict each other.
 
-#[path = "common/remote.rs"]
-mod remote;
-
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::common::remote::{Process, call, connection, matched, object, two, uid};
 use RemoteCallKind::{Made, Served};
 use instrument_analysis::merge::{Fate, How, Peer, Reason};
 use instrument_trace::{Connection, RemoteCall, RemoteCallKind, Side};
-use remote::{Process, call, connection, matched, object, two, uid};
 
 const ANY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -1,11 +1,9 @@
 //! What is exported of processes that call each other: slices with arrows there and back, and spans.
 
-#[path = "common/machines.rs"]
-mod machines;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use crate::common::machines::{BASE, HOUR, Machine, call, chain, with, with_files};
 use RemoteCallKind::{Made, Served};
 use instrument_analysis::export::call_tree;
 use instrument_analysis::export::chrome::Chrome;
@@ -20,7 +18,6 @@ use instrument_analysis::merge::{Party, View, match_calls};
 use instrument_analysis::replay;
 use instrument_trace::testing::Script;
 use instrument_trace::{ObjId, Profile, RemoteCall, RemoteCallKind};
-use machines::{BASE, HOUR, Machine, call, chain, with, with_files};
 use proptest::prelude::*;
 use serde::Deserialize;
 

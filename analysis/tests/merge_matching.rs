@@ -1,16 +1,13 @@
 //! Remote calls of several processes find each other: scripted profiles, random ones with random losses, and files that lie.
 
-#[path = "common/remote.rs"]
-mod remote;
-
 use std::collections::BTreeMap;
 
+use crate::common::remote::{Process, call, connection, matched, object, two, uid};
 use RemoteCallKind::{Made, Served};
 use instrument_analysis::merge::{Fate, How, Party, Peer, Reason, fuller_copies};
 use instrument_trace::testing::Writer;
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side};
 use proptest::prelude::*;
-use remote::{Process, call, connection, matched, object, two, uid};
 
 #[test]
 fn returns_match_by_their_uid_and_the_rest_by_its_place() {

@@ -1,15 +1,12 @@
 //! Which service calls which, and the slowest calls one by one.
 
-#[path = "common/machines.rs"]
-mod machines;
-
+use crate::common::machines::{Machine, call, chain, with};
 use RemoteCallKind::Made;
 use instrument_analysis::export::remote::Remote;
 use instrument_analysis::merge::Peer;
 use instrument_analysis::merge::services::services;
 use instrument_analysis::merge::waterfalls::{Bounds, Query};
 use instrument_trace::{RemoteCall, RemoteCallKind};
-use machines::{Machine, call, chain, with};
 
 /// Who called what of whom, and single calls with what was called within them.
 #[test]

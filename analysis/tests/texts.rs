@@ -1,8 +1,5 @@
 //! Text inputs that nobody would write.
 
-#[path = "common/texts.rs"]
-mod texts;
-
 use proptest::prelude::*;
 
 /// A line that is nearly one of events or stacks.
@@ -19,12 +16,12 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        texts::round_trip(&bytes);
+        crate::common::texts::round_trip(&bytes);
     }
 
     #[test]
     fn any_lines_are_read_or_refused(lines in prop::collection::vec(line(), 0..20)) {
-        texts::round_trip(lines.join("\n").as_bytes());
+        crate::common::texts::round_trip(lines.join("\n").as_bytes());
     }
 }
 
@@ -32,6 +29,6 @@ proptest! {
 fn the_examples_are_read() {
     for example in ["AC_test.events", "odd.events", "small.folded", "small.json"] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(example);
-        assert!(texts::round_trip(&std::fs::read(path).unwrap()), "{example}");
+        assert!(crate::common::texts::round_trip(&std::fs::read(path).unwrap()), "{example}");
     }
 }

@@ -1,8 +1,6 @@
 //! `instrument advise`: what the next recording can leave out, and what it will cost.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use instrument_names::id_map::gz;
 use instrument_trace::testing::{Script, Writer};
 
@@ -93,7 +91,7 @@ fn what_nobody_calls_stays_and_methods_that_differ_in_what_they_return_are_told_
         "{text}"
     );
     // The file is one that other commands read.
-    dir.jar("a.jar", &[("a/Shop.class", &common::empty_class("a/Shop"))]);
+    dir.jar("a.jar", &[("a/Shop.class", &crate::common::empty_class("a/Shop"))]);
     dir.line("rewrite --config next.toml -o b.jar a.jar").expect(0);
 }
 

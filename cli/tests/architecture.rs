@@ -432,6 +432,25 @@ fn groups_of_the_java_runtime_know_only_those_that_they_may() {
     );
 }
 
+/// Nobody would miss the tests of a file that is no module of its program.
+#[test]
+fn every_file_of_tests_is_a_module_of_its_program() {
+    for of in ["analysis", "cli", "tests", "trace"] {
+        let folder = root().join(of).join("tests");
+        let main = fs::read_to_string(folder.join("main.rs")).unwrap();
+        let mut files = 0;
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if path.extension().is_some_and(|extension| extension == "rs") && name != "main" {
+                assert!(main.contains(&format!("\nmod {name};\n")), "{of}/tests/main.rs lacks {name}");
+                files += 1;
+            }
+        }
+        assert!(files > 0, "{of}");
+    }
+}
+
 /// The faults that `./x mutants runtime-java` seeds: each changes one place, and its tests exist.
 #[test]
 fn seeded_faults_fit_the_runtime() {

@@ -1,8 +1,6 @@
 //! Reports on a terminal: colour, bars and tree lines; and that the text is the same without them.
 
-mod common;
-
-use common::{Dir, Run};
+use crate::common::{Dir, Run};
 use std::path::Path;
 
 /// The example of the arcflow paper, ten seconds in all.
@@ -95,7 +93,7 @@ fn a_profile_has_bars_of_what_it_is_sorted_by() {
 fn with(dir: &Dir, variables: &[(&str, &str)]) -> Run {
     let mut command = dir.command(&["xprof", "a"]);
     command.envs(variables.iter().copied());
-    common::finish(command.output().unwrap())
+    crate::common::finish(command.output().unwrap())
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Help, typing errors, pipes, completions and manual pages.
 
-mod common;
-
-use common::{Dir, empty_class, finish};
+use crate::common::{Dir, empty_class, finish};
 use std::fs;
 use std::io::Read;
 use std::process::Stdio;

@@ -1,8 +1,6 @@
 //! README and book name only commands and options that exist.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, iter};

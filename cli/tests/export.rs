@@ -1,8 +1,6 @@
 //! `instrument export` over the example of the arcflow paper and over what it has to refuse.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use instrument_names::id_map::gz;
 use instrument_trace::testing::{Script, Writer};
 use std::fs;

@@ -1,8 +1,6 @@
 //! `instrument heap`: reports on scripted profiles whose every figure is known.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use instrument_trace::testing::{Life, Script, Writer};
 
 const SESSION: u32 = 1;

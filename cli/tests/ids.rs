@@ -1,8 +1,6 @@
 //! `instrument ids`: the same map from a file, packed, in an archive, in a directory.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use instrument_names::id_map::{ENTRY_NAME, gz};
 use serde_json::json;
 

@@ -1,8 +1,6 @@
 //! `threads --list`, who waited for whom in `monitors`, `merge --report services` and `--report calls`.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{JavaThread, Link, LinkKind, RemoteCall, RemoteCallKind, Uid, Wait, WaitKind};
 

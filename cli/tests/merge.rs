@@ -1,8 +1,6 @@
 //! `instrument merge`: profiles that a test writes, and what is refused.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Link, LinkKind, RemoteCall, RemoteCallKind, Uid};
 

@@ -1,8 +1,6 @@
 //! Names of methods, classes and threads: every form that is printed is accepted, and a pattern that fits nothing is never silent.
 
-mod common;
-
-use common::{Dir, Run};
+use crate::common::{Dir, Run};
 use instrument_names::id_map::{IdMap, MethodInfo, gz};
 use instrument_trace::testing::{Script, Writer};
 use instrument_trace::{Link, LinkKind};

@@ -1,8 +1,6 @@
 //! The reports of profiles and texts: `xprof`, `xtree`, `xarc`, `stats`, `threads`, `report` and `diff`.
 
-mod common;
-
-use common::{Dir, Run, empty_class};
+use crate::common::{Dir, Run, empty_class};
 use instrument_names::id_map::gz;
 use instrument_trace::testing::{Script, Writer};
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! `instrument rewrite`: where outputs go, what is refused, and that a run which fails leaves nothing behind.
 
-mod common;
-
-use common::{Dir, empty_class};
+use crate::common::{Dir, empty_class};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -52,7 +50,7 @@ fn rewrite_may_be_written_out_and_dot_is_a_directory() {
     let inner = Dir::new();
     inner.write("classes/B.class", empty_class("B"));
     let run = inner.command(&["."]).current_dir(inner.path("classes")).output().unwrap();
-    common::finish(run).expect(0);
+    crate::common::finish(run).expect(0);
     assert_eq!(inner.read("classes-instrumented/B.class"), empty_class("B"));
 }
 

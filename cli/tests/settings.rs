@@ -1,8 +1,6 @@
 //! Command line over environment over instrument.toml over default, for every option.
 
-mod common;
-
-use common::{Dir, Run, empty_class, finish};
+use crate::common::{Dir, Run, empty_class, finish};
 use serde_json::{Value, json};
 
 /// Each option: its key in the summary, its default, and a value for the file, the environment and the command line.

@@ -1,8 +1,6 @@
 //! `instrument ship`: nothing lost and nothing twice, whatever happens to the one who ships.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use instrument_trace::testing::{Script, Writer};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

@@ -1,9 +1,7 @@
 //! Text of a recorded program on a terminal: no name, command line or thread may control it or reorder a line, and no format of other
 //! tools may lose it.
 
-mod common;
-
-use common::{Dir, Run};
+use crate::common::{Dir, Run};
 use instrument_names::id_map::{IdMap, MethodInfo, gz};
 use instrument_trace::testing::{Life, REMOTE_CALL, Script, Writer};
 use instrument_trace::{JavaThread, RemoteCall, RemoteCallKind, Uid, Wait, WaitKind};

@@ -1,8 +1,6 @@
 //! What `instrument top` refuses; `tests/tests/top.rs` uses it on a terminal.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use instrument_trace::testing::{Script, Writer};
 
 #[test]

@@ -1,8 +1,6 @@
 //! `instrument verify` and `rewrite --verify`: exit codes, what is printed, what is left out.
 
-mod common;
-
-use common::Dir;
+use crate::common::Dir;
 use std::fs;
 use std::path::Path;
 

@@ -1,17 +1,15 @@
 //! What the recorder finds that its probes cost: whatever is recorded and however busy the machine is, the figures come from
 //! enough rounds and fit the program's own calls, or the profile says that they are insufficient.
 
-mod runtime_support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::runtime_support::{Jvm, Run, for_each_clock, jvms};
 use anyhow::{Result, ensure};
 use instrument_tests::agent::{self, finish};
 use instrument_tests::machine::Jdk;
 use instrument_tests::subject;
 use instrument_trace::{Calibration, Profile};
-use runtime_support::{Jvm, Run, for_each_clock, jvms};
 
 const CALLS: u64 = 200_000;
 

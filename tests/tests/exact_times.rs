@@ -1,13 +1,11 @@
 //! Times that are known exactly: the recorder runs with a clock that only the program moves on. Random calls are compared with what the program
 //! itself kept of them, context by context and figure by figure, in every way to record.
 
-mod runtime_support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::runtime_support::{Jvm, MODES, Run, jvms};
 use instrument_analysis::replay;
 use instrument_trace::{NO_MIN, Profile, Thread, ThreadKind, TreeConsumer, TreeNode};
-use runtime_support::{Jvm, MODES, Run, jvms};
 
 /// Figures of a context, in the order in which the program prints them: entries, exits, unwinds, aborted, unclosed, unmatched, open, ns, min, max,
 /// ns of open calls, the bits of the sum of squares.

@@ -1,11 +1,9 @@
 //! Calls into libraries as the Java runtime records them, in every way to record: how they end, and that nothing is out of place.
 
-mod runtime_support;
-
 use std::collections::BTreeMap;
 
+use crate::runtime_support::{Jvm, Run, for_each_clock, for_each_jvm};
 use instrument_trace::{Method, Profile};
-use runtime_support::{Jvm, Run, for_each_clock, for_each_jvm};
 
 /// Entries, exits, unwinds, aborted, open.
 type Figures = [u64; 5];

@@ -1,11 +1,9 @@
 //! Recording that is paused and resumed while the program runs: what is counted, and for how long, in every way to record.
 
-mod runtime_support;
-
 use std::collections::BTreeMap;
 
+use crate::runtime_support::{Jvm, Run, for_each_jvm};
 use instrument_trace::{Method, Profile};
-use runtime_support::{Jvm, Run, for_each_jvm};
 
 fn run(jvm: &Jvm, args: &[&str]) -> Run {
     Run::new(jvm, args).class("Paused")

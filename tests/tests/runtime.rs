@@ -1,16 +1,14 @@
 //! The Java runtime on real virtual machines: programs call the probes in the shapes that are injected, and the profile
 //! must say exactly what they did.
 
-mod runtime_support;
-
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::runtime_support::{MODES, Run, build, classes, for_each_clock, for_each_jvm, jvms, parse};
 use instrument_trace::{Closes, Method, Profile, ThreadKind};
-use runtime_support::{MODES, Run, build, classes, for_each_clock, for_each_jvm, jvms, parse};
 
 fn method(entries: u64, exits: u64, unwinds: u64, aborted: u64) -> Method {
     Method {

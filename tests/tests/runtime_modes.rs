@@ -1,11 +1,9 @@
 //! What only some ways to record have: times, limits, samples, CPU time, bytes, roots, links, clocks.
 
-mod runtime_support;
-
 use std::collections::BTreeMap;
 
+use crate::runtime_support::{Jvm, Run, for_each_clock, for_each_jvm, jvms};
 use instrument_trace::{Profile, Thread, ThreadKind, TreeConsumer, TreeNode};
-use runtime_support::{Jvm, Run, for_each_clock, for_each_jvm, jvms};
 
 fn run(jvm: &Jvm, args: &[&str]) -> Run {
     Run::new(jvm, args).class("Modes")
@@ -360,7 +358,7 @@ fn the_process_id_may_stand_in_the_name() {
     let out = format!("-Dinstrument.out={}/a-%p-b.iprof", dir.path().display());
     Run::new(&jvms()[0], &["calls"]).jvm_args(&[&out]).ok();
     let file = std::fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap();
-    let profile = runtime_support::parse(&std::fs::read(file.path()).unwrap());
+    let profile = crate::runtime_support::parse(&std::fs::read(file.path()).unwrap());
     assert_eq!(file.file_name().to_str().unwrap(), format!("a-{}-b.iprof", profile.pid));
 }
 

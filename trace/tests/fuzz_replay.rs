@@ -2,13 +2,8 @@
 //!
 //! `FUZZ_REPLAY_RUNS` sets the number of mutants.
 
-#[path = "common/profiles.rs"]
-mod profiles;
-#[path = "../../rewriter/tests/fuzz_replay/replay.rs"]
-mod replay;
-
-use profiles::read;
-use replay::{Random, replay};
+use crate::common::profiles::read;
+use crate::replay::{Random, replay};
 use std::path::Path;
 
 /// The profiles that the runtime wrote, each cut to what is in use of its first block.

@@ -1,0 +1,36 @@
+//! The tests of the analysis, a module for each subject, as one program: to link one takes a fraction of the time of one for each.
+//! `cargo test -p instrument-analysis merge_tree::` runs those of one.
+
+mod ac_test;
+mod advice;
+mod correction;
+mod fuzz_replay;
+mod heap;
+mod invariants;
+mod leaks;
+mod load;
+mod merge_clocks;
+mod merge_connections;
+mod merge_exports;
+mod merge_matching;
+mod merge_services;
+mod merge_tree;
+mod paper;
+mod parquet;
+mod questions;
+mod replay;
+mod texts;
+mod trace_cache;
+mod waits;
+mod window;
+mod xml;
+
+mod common {
+    pub(crate) mod machines;
+    pub(crate) mod remote;
+    pub(crate) mod replaying;
+    pub(crate) mod texts;
+}
+
+#[path = "../../rewriter/tests/fuzz_replay/replay.rs"]
+mod mutants;
