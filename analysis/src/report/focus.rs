@@ -60,10 +60,10 @@ impl Focus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Kind;
     use crate::arcs::Arcs;
     use crate::input::folded;
     use crate::invariants;
+    use crate::model::Kind;
 
     #[test]
     fn both_trees_have_what_the_methods_drive() {
