@@ -150,8 +150,10 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     // Where an armed program answers, it was told then: in the usual place, or where this recording is to answer as well.
     let own = socket.clone().filter(|path| path != "off");
     let mut armed = [Some(pid.to_string()), own].into_iter().flatten();
-    let of_before = opts.out.as_deref().map(|out| Replaced::new(&jvm::path_outside(&process, out)));
-    let of_before = of_before.transpose()?.flatten();
+    let of_before = match &opts.out {
+        Some(out) => Replaced::new(&jvm::path_outside(&process, &std::path::absolute(out)?))?,
+        None => None,
+    };
     let attached = match armed.find(|target| ctl::is_armed(target)) {
         Some(target) => {
             let refused = || format!("process {pid} is not recorded");
