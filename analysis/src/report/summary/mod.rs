@@ -3,6 +3,7 @@
 mod recording;
 mod regions;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -16,11 +17,11 @@ use crate::session::bursts::Recorded;
 use crate::session::file::end_clock;
 use crate::session::lookup::{Methods, method_names};
 use crate::session::{self, ProfileFile, Session};
-use crate::text::{percent, quantity};
+use crate::text::{percent, quantity, shown};
 use crate::thread_time::ThreadTime;
 use crate::uncertainty::accompanies;
 use instrument_names::printable::printable;
-use instrument_trace::{Profile, ThreadKind};
+use instrument_trace::{LinkKind, Profile, ThreadKind};
 use recording::Recording;
 
 /// Methods that are printed unless asked for otherwise.
@@ -282,6 +283,16 @@ fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
         };
         let elapsed = quantity((end - profile.start_clock) as f64, "ns");
         fact(out, "elapsed", &format!("{elapsed}{how}"))?;
+    }
+    let running = profile.links.iter().filter(|link| link.kind == LinkKind::Running);
+    let running = running.filter_map(|link| {
+        let method = profile.copies.get(&link.copy)?.running_method(link.number)?;
+        Some(shown(&file.names.method(link.copy, method)).into_owned())
+    });
+    let running: BTreeSet<String> = running.collect();
+    if !running.is_empty() {
+        let names = running.into_iter().collect::<Vec<_>>().join(", ");
+        fact(out, "ran already", &format!("{names}; what these calls did before is not recorded"))?;
     }
     if let Some(Window { begin, length }) = file.window() {
         let time = |ns: u64| quantity(ns as f64, "ns");
