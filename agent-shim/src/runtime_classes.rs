@@ -22,6 +22,7 @@ static ON_DISK: OnceLock<PathBuf> = OnceLock::new();
 
 /// Defines the classes. False: not all of them, as where those of another version are there already; the jar has the others.
 pub(crate) fn define(jni: Jni<'_>) -> bool {
+    // The first one is of every version: where it is there already, no other is defined beside those of that version.
     let Some(classes) = in_order() else { return false };
     let all = || classes.iter().all(|(name, bytes)| jni.define_boot_class(name, bytes).is_some());
     jni.in_frame(all) == Some(true)
@@ -122,6 +123,7 @@ mod tests {
     fn what_a_class_extends_comes_before_it() {
         let classes = super::in_order().unwrap();
         assert_eq!(classes.len(), instrument_runtime::CLASSES.len());
+        assert_eq!(classes[0].0, "instrument/runtime/Agent");
         let place = |wanted: &str| classes.iter().position(|(name, _)| *name == wanted).unwrap();
         let [tree, state] =
             ["TreeState", "ThreadState"].map(|name| place(&format!("instrument/runtime/{name}")));

@@ -268,7 +268,12 @@ fn a_program_that_is_killed_meanwhile_does_no_harm() -> Result<()> {
         ensure!(matches!(output.status.code(), Some(0 | 1)), "round {round}: {output:?}");
         ensure!(said.contains("process"), "round {round}: {said}");
         if output.status.code() == Some(0) {
-            program.methods()?;
+            // It may be killed before the first call; the profile can be read all the same.
+            let read = program.methods().map_or_else(|error| error.to_string(), |_| String::new());
+            ensure!(
+                read.is_empty() || read.starts_with("the profile counts no method"),
+                "round {round}: {read}"
+            );
         }
         ensure!(is_tidy(&program)?);
     }
