@@ -11,6 +11,7 @@ use instrument_rewriter::class_file::ClassFile;
 use instrument_runtime::CLASSES;
 use std::collections::HashMap;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -20,12 +21,43 @@ const NAMES: &str = "/proc/self/fd";
 /// The jar, if it is a file on disk.
 static ON_DISK: OnceLock<PathBuf> = OnceLock::new();
 
-/// Defines the classes. False: not all of them, as where those of another version are there already; the jar has the others.
-pub(crate) fn define(jni: Jni<'_>) -> bool {
-    // The first one is of every version: where it is there already, no other is defined beside those of that version.
-    let Some(classes) = in_order() else { return false };
-    let all = || classes.iter().all(|(name, bytes)| jni.define_boot_class(name, bytes).is_some());
-    jni.in_frame(all) == Some(true)
+/// Defines the classes, unless another library of the same version has done it: an agent that was moved, or another agent of the same build.
+///
+/// # Errors
+/// The recorder of another version is there. The virtual machine keeps its classes, and probes of this version may call what they lack.
+pub(crate) fn define(jni: Jni<'_>) -> Result<(), String> {
+    let Some(classes) = in_order() else { return Err("the runtime: a circle of classes".to_owned()) };
+    let (name, bytes) = version();
+    let defined = |name: &str, bytes: &[u8]| jni.define_boot_class(name, bytes).is_some();
+    // The first one is of every version. A class that is there already is not defined anew.
+    let ours = || match classes.first() {
+        Some((first, of_first)) if defined(first, of_first) => {
+            classes[1..].iter().all(|(name, bytes)| defined(name, bytes)) && defined(&name, &bytes)
+        }
+        _ => jni.find_class(&name).is_some(),
+    };
+    match jni.in_frame(ours) {
+        Some(true) => Ok(()),
+        _ => Err("another version of instrument has recorded this program, and its recorder stays: \
+                  attach with that version, or start the program anew"
+            .to_owned()),
+    }
+}
+
+/// A class without members whose name says which version of the recorder it stands beside.
+fn version() -> (String, Vec<u8>) {
+    let mut hasher = DefaultHasher::new();
+    CLASSES.hash(&mut hasher);
+    let name = format!("instrument/runtime/Version{:016x}", hasher.finish());
+    let mut bytes = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52, 0, 5];
+    for (index, text) in [(1, &*name), (3, "java/lang/Object")] {
+        bytes.extend([1, 0, text.len() as u8]);
+        bytes.extend(text.as_bytes());
+        bytes.extend([7, 0, index]);
+    }
+    // Public, final, synthetic; this class and its super class; no interfaces, fields, methods, attributes.
+    bytes.extend([0x10, 0x31, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0]);
+    (name, bytes)
 }
 
 /// The classes, each behind its own super class and interfaces: the loader that defines it asks for those.
@@ -60,7 +92,9 @@ pub(crate) fn jar() -> io::Result<PathBuf> {
         data: data.to_vec(),
         stored: true,
     };
-    let jar = archive::create(CLASSES.iter().map(entry).collect());
+    let (name, bytes) = version();
+    let version = NewEntry { name: name + ".class", data: bytes, stored: true };
+    let jar = archive::create(CLASSES.iter().map(entry).chain([version]).collect());
     let jar = jar.map_err(|error| io::Error::other(error.to_string()))?;
     let (mut file, path) = file(NAMES)?;
     file.write_all(&jar)?;
@@ -104,6 +138,8 @@ pub(crate) fn remove() {
 
 #[cfg(test)]
 mod tests {
+    use instrument_rewriter::class_file::ClassFile;
+
     #[test]
     fn without_proc_it_lies_on_disk_for_a_while() {
         let (_, path) = super::file("/nowhere").unwrap();
@@ -124,6 +160,10 @@ mod tests {
         let classes = super::in_order().unwrap();
         assert_eq!(classes.len(), instrument_runtime::CLASSES.len());
         assert_eq!(classes[0].0, "instrument/runtime/Agent");
+        let (name, bytes) = super::version();
+        let version = ClassFile::parse(&bytes).unwrap();
+        assert_eq!(version.name(), Ok(name.as_bytes()));
+        assert_eq!(version.super_name(), Ok(Some(&b"java/lang/Object"[..])));
         let place = |wanted: &str| classes.iter().position(|(name, _)| *name == wanted).unwrap();
         let [tree, state] =
             ["TreeState", "ThreadState"].map(|name| place(&format!("instrument/runtime/{name}")));

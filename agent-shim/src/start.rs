@@ -169,7 +169,9 @@ fn bring_runtime(jvmti: Jvmti<'_>, jni: Option<Jni<'_>>, wants_early: bool) -> R
         return Ok(None);
     }
     let mut early = None;
-    if !jni.is_some_and(runtime_classes::define) {
+    if let Some(jni) = jni {
+        runtime_classes::define(jni)?;
+    } else {
         let jar = runtime_classes::jar().map_err(|error| format!("the runtime: {error}"))?;
         early = if wants_early { early::claim(jvmti, &jar) } else { None };
         if early.is_none() {

@@ -344,6 +344,49 @@ fn recording_ends_and_the_program_is_as_before() -> Result<()> {
 }
 
 #[test]
+fn the_recorder_of_another_version_is_left_alone() -> Result<()> {
+    let agent = agent::library()?;
+    let library = fs::read(&agent)?;
+    // A word in a class of the recorder makes it another one.
+    let (word, other) = (b"cannot create the profile", b"cannot create the Profile");
+    let places: Vec<usize> =
+        (0..library.len() - word.len()).filter(|&at| library[at..].starts_with(word)).collect();
+    ensure!(!places.is_empty());
+    for jre in jre::all()? {
+        let case = format!("Java {}", jre.version);
+        let mut program = start(&jre, &[], 0)?;
+        let mut changed = library.clone();
+        places.iter().for_each(|&at| changed[at..at + word.len()].copy_from_slice(other));
+        let [copy, older] = ["libcopy.so", "libolder.so"].map(|name| program.at(name));
+        fs::write(&copy, &library)?;
+        fs::write(&older, &changed)?;
+        let [copy, older] = [&copy, &older].map(|path| path.to_string_lossy().into_owned());
+        // One of the same version may come from another place.
+        for (out, way) in [("a.iprof", None), ("b.iprof", Some(&copy))] {
+            let options = ["--agent".to_owned(), way.cloned().unwrap_or_default()];
+            let mut options: Vec<&str> =
+                if way.is_some() { options.iter().map(String::as_str).collect() } else { vec![] };
+            options.extend(["-o", out]);
+            program.attached(&options)?;
+            program.run("call 1")?;
+            program.stop()?;
+            assert_eq!(entries_of(&program.recorded(out)?, "Attached.call"), 1, "{case}");
+        }
+        let said = program.refused(&["--agent", &older])?;
+        ensure!(said.contains("another version of instrument has recorded this program"), "{case}: {said}");
+        program.run("call 1")?;
+        program.attached(&["-o", "c.iprof"])?;
+        program.run("call 1")?;
+        program.stop()?;
+        assert_eq!(entries_of(&program.recorded("c.iprof")?, "Attached.call"), 1, "{case}");
+        let stderr = program.stderr();
+        ensure!(stderr.lines().all(|line| line.starts_with("WARNING: ")), "{case}: {stderr}");
+        program.end()?;
+    }
+    Ok(())
+}
+
+#[test]
 fn recordings_follow_each_other_under_load() -> Result<()> {
     for jre in jre::all()? {
         let mut program = start(&jre, &[], 3)?;
