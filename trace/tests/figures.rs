@@ -88,6 +88,12 @@ fn the_head_is_that_of_the_file() {
     let progress = (true, 0x5555, length);
     assert_eq!(head, Head { nonce: 0x1111, pid: 0x2222, start_ms: 0x3333, progress });
     assert!(head.has_ended());
+    let profile = Profile::parse(&data).unwrap();
+    let clocks = (profile.start_clock, profile.beat_clock, profile.shutdown_clock);
+    assert_eq!(
+        (profile.nonce, profile.pid, profile.start_ms, clocks),
+        (0x1111, 0x2222, 0x3333, (1000, 1, 0x5555))
+    );
     data[80..88].fill(0);
     data[88] = 1;
     let snapshot = Head::read(&data).unwrap();
@@ -181,12 +187,39 @@ fn parts_of_objects_and_waits_begin_where_they_are_asked_to() {
 fn a_thread_says_how_it_was_left() {
     let mut writer = Writer::new();
     for flags in [0, 1, 2] {
-        let facts = ThreadFacts { flags, ..ThreadFacts::default() };
+        let facts = ThreadFacts { flags, dropped: 10 + flags, ..ThreadFacts::default() };
         writer.recorded("main", &facts, &Script::new(1000).call(1, |s| s.wait(1)).record());
     }
     let profile = Profile::parse(&writer.finish()).unwrap();
     let left: Vec<_> = profile.threads.iter().map(|of| (of.stopped, of.in_transition)).collect();
     assert_eq!(left, [(false, false), (true, false), (false, true)]);
+    assert_eq!(profile.threads.iter().map(|of| of.dropped).collect::<Vec<_>>(), [10, 11, 12]);
+}
+
+#[test]
+fn allocations_end_with_their_region() {
+    let mut writer = Writer::new();
+    // As many as fill it; a region follows.
+    let body: Vec<u8> =
+        (1..=4u64).flat_map(|i| [(i + 1) << 32 | 7, 100 * i]).flat_map(u64::to_le_bytes).collect();
+    let allocations = writer.region(4, 1, &[], &body);
+    writer.thread("main", &ThreadFacts::default(), 0, allocations);
+    let profile = Profile::parse(&writer.finish()).unwrap();
+    let found: Vec<_> =
+        profile.threads[0].allocations.iter().map(|of| (of.method, of.class, of.count)).collect();
+    assert_eq!(found, [(Some(1), 7, 100), (Some(2), 7, 200), (Some(3), 7, 300), (Some(4), 7, 400)]);
+}
+
+#[test]
+fn a_piece_of_a_trace_begins_at_its_clock() {
+    let mut writer = Writer::new();
+    let calls = Script::new(1000).times(6, |s| s.call(1, |s| s.wait(100)));
+    writer.trace("main", &calls, 4);
+    let profile = Profile::parse(&writer.finish()).unwrap();
+    let pieces = &profile.threads[0].pieces;
+    assert_eq!(pieces.iter().map(|piece| piece.number).collect::<Vec<_>>(), [1, 2, 3]);
+    // Two calls in each.
+    assert_eq!(pieces.iter().map(|piece| piece.clock).collect::<Vec<_>>(), [1000, 1200, 1400]);
 }
 
 #[test]
