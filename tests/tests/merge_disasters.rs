@@ -239,7 +239,9 @@ fn of_two_copies_the_fuller_is_kept() -> Result<()> {
             cut.display(),
             middle.display()
         );
-        ensure!(errors.contains(&expected) && errors.lines().count() == 1, "{errors}");
+        // On a busy machine a note may say how clocks and calls fit.
+        let warnings = errors.lines().filter(|line| !line.starts_with("note: ")).count();
+        ensure!(errors.contains(&expected) && warnings == 1, "{errors}");
         let merged: Value = serde_json::from_slice(&run.stdout)?;
         if root.is_none() {
             assert_eq!(merged, whole);
