@@ -26,22 +26,24 @@ static ON_DISK: OnceLock<PathBuf> = OnceLock::new();
 /// # Errors
 /// The recorder of another version is there. The virtual machine keeps its classes, and probes of this version may call what they lack.
 pub(crate) fn define(jni: Jni<'_>) -> Result<(), String> {
-    let Some(classes) = in_order() else { return Err("the runtime: a circle of classes".to_owned()) };
-    let (name, bytes) = version();
+    let broken =
+        || "internal error: the recorder's classes cannot be defined; start the program anew".to_owned();
+    let classes = in_order().ok_or_else(broken)?;
+    let [(first, of_first), others @ ..] = &classes[..] else { return Err(broken()) };
+    let (version, of_version) = version();
     let defined = |name: &str, bytes: &[u8]| jni.define_boot_class(name, bytes).is_some();
     // The first one is of every version. A class that is there already is not defined anew.
-    let ours = || match classes.first() {
-        Some((first, of_first)) if defined(first, of_first) => {
-            classes[1..].iter().all(|(name, bytes)| defined(name, bytes)) && defined(&name, &bytes)
+    let define = || {
+        if !defined(first, of_first) {
+            let other = "another version of instrument has recorded this program, and its recorder stays: \
+                         attach with that version, or start the program anew";
+            return jni.find_class(&version).map(|_| ()).ok_or_else(|| other.to_owned());
         }
-        _ => jni.find_class(&name).is_some(),
+        let is_whole =
+            others.iter().all(|(name, bytes)| defined(name, bytes)) && defined(&version, &of_version);
+        is_whole.then_some(()).ok_or_else(broken)
     };
-    match jni.in_frame(ours) {
-        Some(true) => Ok(()),
-        _ => Err("another version of instrument has recorded this program, and its recorder stays: \
-                  attach with that version, or start the program anew"
-            .to_owned()),
-    }
+    jni.in_frame(define).ok_or_else(broken)?
 }
 
 /// A class without members whose name says which version of the recorder it stands beside.

@@ -59,6 +59,11 @@ fn is_tidy(program: &Program) -> Result<bool> {
     Ok(names.iter().all(|name| !name.to_string_lossy().contains("attach")))
 }
 
+/// HotSpot has lines about agents that come late (JEP 451), and none about its archive of classes.
+fn is_quiet(program: &Program) -> bool {
+    program.stderr().lines().all(|line| line.starts_with("WARNING: "))
+}
+
 #[test]
 fn a_program_that_runs_is_recorded_from_then_on() -> Result<()> {
     for jre in jre::all()? {
@@ -335,9 +340,7 @@ fn recording_ends_and_the_program_is_as_before() -> Result<()> {
         let methods = program.recorded("a.iprof")?;
         assert_eq!(entries_of(&methods, "Attached.call"), 2, "{case}: {methods:?}");
         ensure!(!program.at("a-2.iprof").exists(), "{case}");
-        // HotSpot has lines about agents that come late (JEP 451), and none about its archive of classes.
-        let stderr = program.stderr();
-        ensure!(stderr.lines().all(|line| line.starts_with("WARNING: ")), "{case}: {stderr}");
+        ensure!(is_quiet(&program), "{case}: {}", program.stderr());
         program.end()?;
     }
     Ok(())
@@ -361,26 +364,20 @@ fn the_recorder_of_another_version_is_left_alone() -> Result<()> {
         fs::write(&copy, &library)?;
         fs::write(&older, &changed)?;
         let [copy, older] = [&copy, &older].map(|path| path.to_string_lossy().into_owned());
-        // One of the same version may come from another place.
-        for (out, way) in [("a.iprof", None), ("b.iprof", Some(&copy))] {
-            let options = ["--agent".to_owned(), way.cloned().unwrap_or_default()];
-            let mut options: Vec<&str> =
-                if way.is_some() { options.iter().map(String::as_str).collect() } else { vec![] };
-            options.extend(["-o", out]);
-            program.attached(&options)?;
+        let record = |program: &mut Program, options: &[&str]| -> Result<()> {
+            program.attached(&[options, &["-o", "a.iprof"]].concat())?;
             program.run("call 1")?;
             program.stop()?;
-            assert_eq!(entries_of(&program.recorded(out)?, "Attached.call"), 1, "{case}");
-        }
+            assert_eq!(entries_of(&program.recorded("a.iprof")?, "Attached.call"), 1, "{case}");
+            Ok(())
+        };
+        record(&mut program, &[])?;
+        // One of the same version may come from another place.
+        record(&mut program, &["--agent", &copy])?;
         let said = program.refused(&["--agent", &older])?;
         ensure!(said.contains("another version of instrument has recorded this program"), "{case}: {said}");
-        program.run("call 1")?;
-        program.attached(&["-o", "c.iprof"])?;
-        program.run("call 1")?;
-        program.stop()?;
-        assert_eq!(entries_of(&program.recorded("c.iprof")?, "Attached.call"), 1, "{case}");
-        let stderr = program.stderr();
-        ensure!(stderr.lines().all(|line| line.starts_with("WARNING: ")), "{case}: {stderr}");
+        record(&mut program, &[])?;
+        ensure!(is_quiet(&program), "{case}: {}", program.stderr());
         program.end()?;
     }
     Ok(())
