@@ -1,11 +1,12 @@
 package instrument.runtime;
 
-import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Each thread's state. Where the constructor of java.lang.Object has a probe, the first look-up of a thread, which makes its map
- * of thread locals, comes here again for every object that it makes. So a thread is announced before that, in a list that
- * needs nothing made; what it makes until it has arrived is not recorded.
+ * of thread locals, comes here again for every object that it makes. So a thread is announced before that, in a place that
+ * needs nothing made; what it makes until it has arrived is not recorded. There is no lock on the way: a virtual thread that waited for one would let others
+ * run, and thousands of them would be on their way at once.
  *
  * <p>Threads that carry virtual threads are not recorded by themselves. They must not wait for a lock that a virtual thread is to get
  * next: nobody else lets that run.
@@ -16,24 +17,31 @@ final class LocalState extends ThreadLocal<ThreadState> {
 
     private static final Class<?> CARRIER = carrier();
 
-    /** Threads on their way, and how many. Any thread may read the number: it sees its own. */
-    private Thread[] arriving = new Thread[64];
-    private int count;
+    /** Most of all threads that can be on their way at once, since there are not so many processors: another one waits. A power of two. */
+    private static final int PLACES = 64;
 
-    LocalState() {}
+    /** Threads on their way, and how many. No atomic references: they need java.lang.invoke, which is not there yet when the first threads of a rewritten JDK begin. */
+    private final Place[] arriving = new Place[PLACES];
+    private final AtomicInteger count = new AtomicInteger();
+
+    LocalState() {
+        for (int i = 0; i < PLACES; i++) {
+            arriving[i] = new Place();
+        }
+    }
 
     /** The state of the current thread; null: the settings are not read. */
     ThreadState of(Thread thread) {
         if (thread.getClass() == CARRIER) {
             return nowhere;
         }
-        if (count != 0 && isArriving(thread)) {
+        if (count.get() != 0 && isArriving(thread)) {
             return nowhere;
         }
         try {
             return get();
         } finally {
-            if (count != 0) {
+            if (count.get() != 0) {
                 arrived(thread);
             }
         }
@@ -72,9 +80,14 @@ final class LocalState extends ThreadLocal<ThreadState> {
         }
     }
 
-    private synchronized boolean isArriving(Thread thread) {
-        for (int i = 0; i < count; i++) {
-            if (arriving[i] == thread) {
+    /** This Java has virtual threads. */
+    static boolean hasCarriers() {
+        return CARRIER != null;
+    }
+
+    private boolean isArriving(Thread thread) {
+        for (Place place : arriving) {
+            if (place.thread == thread) {
                 return true;
             }
         }
@@ -82,27 +95,36 @@ final class LocalState extends ThreadLocal<ThreadState> {
     }
 
     /** False: it is announced already. */
-    private synchronized boolean announce(Thread thread) {
-        if (isArriving(thread)) {
+    private boolean announce(Thread thread) {
+        if (count.get() != 0 && isArriving(thread)) {
             return false;
         }
-        if (count + 1 == arriving.length) {
-            // There is room for this one while the array is made.
-            arriving[count++] = thread;
-            arriving = Arrays.copyOf(arriving, 2 * arriving.length);
-            return true;
+        count.incrementAndGet();
+        for (int i = System.identityHashCode(thread);; i++) {
+            Place place = arriving[i & PLACES - 1];
+            if (place.taken.compareAndSet(0, 1)) {
+                place.thread = thread;
+                return true;
+            }
         }
-        arriving[count++] = thread;
-        return true;
     }
 
-    private synchronized void arrived(Thread thread) {
-        for (int i = 0; i < count; i++) {
-            if (arriving[i] == thread) {
-                arriving[i] = arriving[--count];
-                arriving[count] = null;
+    private void arrived(Thread thread) {
+        for (Place place : arriving) {
+            if (place.thread == thread) {
+                place.thread = null;
+                place.taken.set(0);
+                count.decrementAndGet();
                 return;
             }
         }
+    }
+
+    /** Of a thread on its way. */
+    private static final class Place {
+        final AtomicInteger taken = new AtomicInteger();
+        volatile Thread thread;
+
+        Place() {}
     }
 }

@@ -119,7 +119,7 @@ abstract class ThreadState {
     private boolean counted;
     /** Of {@link ThreadTable}. */
     int hash;
-    ThreadState next;
+    volatile ThreadState next;
     /** Look-ups that had to go through ThreadLocal. */
     int misses;
     /** Number of the thread in this copy's part of the file, from 1; 0 in the accumulator. */

@@ -26,7 +26,7 @@ final class Threads {
     private static boolean complained;
 
     private static ThreadState[] states = new ThreadState[64];
-    private static ThreadTable table = new ThreadTable();
+    private static volatile ThreadTable table = new ThreadTable();
     private static int count;
     private static int hand;
     /** Of these, virtual ones. */
@@ -113,6 +113,9 @@ final class Threads {
     static ThreadState stateOf(Thread thread) {
         if (thread == Mapper.helper) {
             // Who holds the lock may be waiting for it.
+            return newState(thread);
+        }
+        if (table.lacks(thread)) {
             return newState(thread);
         }
         synchronized (LOCK) {
