@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+pub(crate) mod classes;
 pub(crate) mod id_maps;
 pub(crate) mod jars;
 pub(crate) mod rewriting;

@@ -1,0 +1,81 @@
+//! Small classes, put together by hand, and how a class prints.
+
+use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::text::{self, PrintOptions};
+
+pub(crate) fn listing(bytes: &[u8]) -> String {
+    text::print_class(&ClassFile::parse(bytes).unwrap(), &PrintOptions::listing())
+}
+
+/// `class A` with these methods: flags, name, descriptor, Code attribute's `info`; 1 `Code`, 2 `LineNumberTable`, 4 `A`, 6 `java/lang/Object`.
+pub(crate) fn class(
+    major: u8,
+    flags: u16,
+    texts: &[&str],
+    methods: &[(u16, &str, &str, Vec<u8>)],
+) -> Vec<u8> {
+    let mut pool = Vec::new();
+    let mut count = 1u16;
+    let mut utf8 = |text: &str, pool: &mut Vec<u8>| {
+        pool.extend([&[1][..], &(text.len() as u16).to_be_bytes(), text.as_bytes()].concat());
+        count += 1;
+        count - 1
+    };
+    utf8("Code", &mut pool);
+    utf8("LineNumberTable", &mut pool);
+    for name in ["A", "java/lang/Object"] {
+        let index = utf8(name, &mut pool);
+        pool.push(7);
+        pool.extend(index.to_be_bytes());
+        // The Class entry behind its name.
+        utf8("", &mut Vec::new());
+    }
+    let mut table = Vec::new();
+    for (flags, name, descriptor, info) in methods {
+        let items = [*flags, utf8(name, &mut pool), utf8(descriptor, &mut pool), 1, 1];
+        items.iter().for_each(|item| table.extend(item.to_be_bytes()));
+        table.extend((info.len() as u32).to_be_bytes());
+        table.extend(info);
+    }
+    for text in texts {
+        utf8(text, &mut pool);
+    }
+    [
+        &[0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, major][..],
+        &count.to_be_bytes(),
+        &pool,
+        &flags.to_be_bytes(),
+        &[0, 4, 0, 6, 0, 0, 0, 0],
+        &(methods.len() as u16).to_be_bytes(),
+        &table,
+        &[0, 0],
+    ]
+    .concat()
+}
+
+/// A Code attribute's `info`, with a LineNumberTable if there are lines: pc and line.
+pub(crate) fn code(max_stack: u16, max_locals: u16, code: &[u8], lines: &[(u16, u16)]) -> Vec<u8> {
+    let mut info = [&max_stack.to_be_bytes()[..], &max_locals.to_be_bytes()].concat();
+    info.extend((code.len() as u32).to_be_bytes());
+    info.extend(code);
+    info.extend([0, 0, 0, u8::from(!lines.is_empty())]);
+    if !lines.is_empty() {
+        info.extend([0, 2]);
+        info.extend((2 + 4 * lines.len() as u32).to_be_bytes());
+        info.extend((lines.len() as u16).to_be_bytes());
+        lines.iter().for_each(|(pc, line)| info.extend([pc.to_be_bytes(), line.to_be_bytes()].concat()));
+    }
+    info
+}
+
+/// So many `nop`, and `end`.
+pub(crate) fn nops(count: usize, end: &[u8]) -> Vec<u8> {
+    [&vec![0; count][..], end].concat()
+}
+
+/// The class with more entries at the end of its constant pool.
+pub(crate) fn with_entries(bytes: &[u8], entries: &[&[u8]]) -> Vec<u8> {
+    let pool = ClassFile::parse(bytes).unwrap().pool;
+    let (start, end, count) = (pool.start(), pool.end(), pool.count() + entries.len() as u16);
+    [&bytes[..start], &count.to_be_bytes(), &bytes[start + 2..end], &entries.concat(), &bytes[end..]].concat()
+}

@@ -1,0 +1,196 @@
+//! What is inserted into small methods that no compiler writes, instruction by instruction: constants of one's own, and new objects
+//! whose way to their constructor is found without stack map frames.
+
+mod common;
+
+use common::classes::{class, code, listing, with_entries};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Note, Outcome, Transforms};
+use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method};
+use std::sync::Arc;
+
+const RETURN: u8 = 177;
+
+/// The instructions of a method: everything in front of the exception table and frames.
+fn instructions(bytes: &[u8], method: &str) -> Vec<String> {
+    let text = listing(bytes);
+    let (_, of) = text.split_once(&format!("\nmethod {method}\n")).expect("the method");
+    let lines = of.lines().take_while(|line| !line.is_empty());
+    let is_instruction =
+        |line: &&str| line.trim().split_once(": ").is_some_and(|(pc, _)| pc.parse::<u32>().is_ok());
+    lines.filter(is_instruction).map(|line| line.trim().split_once(": ").unwrap().1.to_owned()).collect()
+}
+
+#[derive(Debug)]
+struct AtEntry(Vec<Call>);
+
+impl InsertCalls for AtEntry {
+    fn insert(&self, _: &Method<'_>, calls: &mut Calls<'_>) {
+        for call in &self.0 {
+            calls.at_entry(call.clone()).unwrap();
+        }
+    }
+}
+
+fn with_calls(bytes: &[u8], calls: Vec<Call>) -> (ClassRewriter, Outcome, Vec<u8>) {
+    let mut rewriter = ClassRewriter::new(Transforms::NONE);
+    rewriter.insert_calls(Some(Arc::new(AtEntry(calls))));
+    let mut out = Vec::new();
+    let outcome = rewriter.rewrite(bytes, |_| Choice::Calls(1), &mut out).unwrap();
+    (rewriter, outcome, out)
+}
+
+#[test]
+fn equal_constants_share_an_entry_of_two_indices() {
+    let bytes = class(52, 0x21, &[], &[(8, "m", "()V", code(0, 0, &[RETURN], &[]))]);
+    let call = |name| Call::new("Hooks", name).unwrap();
+    // The double has the bits of the first long; the second long differs in half a byte; the last but one is the first again.
+    let bits = 0x0123_4567_89ab_cdef;
+    let calls = vec![
+        call("a").with_long(bits).with_long(bits ^ 0x10),
+        call("b").with_double(f64::from_bits(bits as u64)),
+        call("c").with_long(bits).with_double(f64::from_bits(bits as u64)),
+        call("d").with_long(0).with_long(-1).with_long(0),
+    ];
+    let (_, outcome, out) = with_calls(&bytes, calls);
+    assert_eq!(outcome, Outcome::Rewritten);
+    let (first, second) = ("ldc2_w long 81985529216486895", "ldc2_w long 81985529216486911");
+    let (double, zero) = ("ldc2_w double 3.512700564088504e-303", "ldc2_w long 0");
+    let expected = [
+        &[first, second, "invokestatic Hooks.a:(JJ)V"][..],
+        &[double, "invokestatic Hooks.b:(D)V"],
+        &[first, double, "invokestatic Hooks.c:(JD)V"],
+        &[zero, "ldc2_w long -1", zero, "invokestatic Hooks.d:(JJJ)V"],
+        &["return"],
+    ]
+    .concat();
+    assert_eq!(instructions(&out, "m:()V"), expected);
+    let text = listing(&out);
+    let of = |kind: &str| text.lines().filter(|line| line.contains(kind)).count();
+    assert_eq!((of(" = long "), of(" = double ")), (4, 1), "{text}");
+}
+
+#[test]
+fn a_wide_constant_takes_the_last_two_indices_of_a_pool() {
+    // A call needs 8 entries: owner, its Class, name, descriptor, NameAndType, Methodref, and a Long of two.
+    let texts: Vec<String> = (0..65_600).map(|number| number.to_string()).collect();
+    let with_room = |room: usize| {
+        let base = class(52, 0x21, &[], &[(8, "m", "()V", code(0, 0, &[RETURN], &[]))]);
+        let count = usize::from(u16::from_be_bytes([base[8], base[9]]));
+        let texts: Vec<&str> = texts[..65_535 - count - room].iter().map(String::as_str).collect();
+        let bytes = class(52, 0x21, &texts, &[(8, "m", "()V", code(0, 0, &[RETURN], &[]))]);
+        with_calls(&bytes, vec![Call::new("Hooks", "a").unwrap().with_long(7)])
+    };
+    let (_, outcome, out) = with_room(8);
+    assert_eq!(outcome, Outcome::Rewritten);
+    assert_eq!(instructions(&out, "m:()V")[0], "ldc2_w long 7");
+    let full = MethodEvent::Skipped(instrument_rewriter::rewrite::SkipReason::ConstantPoolFull);
+    for room in 0..8 {
+        let (rewriter, outcome, _) = with_room(room);
+        assert_eq!(outcome, Outcome::Unchanged, "{room}");
+        assert!(
+            rewriter.reports().iter().any(|report| report.event == full),
+            "{room}: {:?}",
+            rewriter.reports()
+        );
+    }
+}
+
+/// What becomes of `static void m()` of Java 1.4, whose classes have no frames. The index of `A.<init>:()V` is 11.
+fn of_java_1_4(body: &[u8]) -> (Vec<String>, Vec<MethodEvent>) {
+    // Behind the entries of `class`: 7 m, 8 ()V, 9 <init>.
+    let bytes = class(48, 0x21, &["<init>"], &[(8, "m", "()V", code(4, 400, body, &[]))]);
+    let bytes = with_entries(&bytes, &[&[12, 0, 9, 0, 8], &[10, 0, 4, 0, 10]]);
+    let mut rewriter = ClassRewriter::new(Transforms { allocation: true, ..Transforms::NONE });
+    let mut out = Vec::new();
+    let outcome = rewriter.rewrite(&bytes, |_| Choice::Rewrite(1), &mut out).unwrap();
+    let shown = if outcome == Outcome::Rewritten { &out } else { &bytes };
+    (instructions(shown, "m:()V"), rewriter.reports().iter().map(|report| report.event).collect())
+}
+
+const NEW: [u8; 3] = [187, 0, 4];
+const INIT: [u8; 3] = [183, 0, 11];
+const DUP: u8 = 89;
+const POP: u8 = 87;
+const PROBE: [&str; 2] =
+    ["dup", "invokestatic instrument/runtime/HeapProxy.ObjectAlloc:(Ljava/lang/Object;)V"];
+
+/// Where the probe stands: behind the constructor call, if it stands anywhere.
+fn has_probe(instructions: &[String]) -> bool {
+    let probes: Vec<usize> =
+        (0..instructions.len()).filter(|&at| instructions[at].contains("ObjectAlloc")).collect();
+    for &at in &probes {
+        assert!(instructions[at - 2].starts_with("invokespecial A.<init>"), "{instructions:?}");
+        assert_eq!(&instructions[at - 1..=at], PROBE, "{instructions:?}");
+    }
+    assert!(probes.len() <= 1, "{instructions:?}");
+    probes.len() == 1
+}
+
+#[test]
+fn new_objects_are_followed_through_locals_without_frames() {
+    let to_local: [(&str, &[u8], &[u8]); 4] = [
+        ("astore_1", &[76], &[43]),
+        ("astore 5", &[58, 5], &[25, 5]),
+        ("wide astore 300", &[196, 58, 1, 44], &[196, 25, 1, 44]),
+        ("astore_3", &[78], &[45]),
+    ];
+    for (how, store, load) in to_local {
+        // A copy stays on the stack, and the one that was stored is constructed.
+        let body = [&NEW[..], &[DUP], store, load, &INIT, &[POP, RETURN]].concat();
+        let (now, events) = of_java_1_4(&body);
+        assert!(has_probe(&now), "{how}: {now:?} {events:?}");
+        // Another local is another value: which object is constructed cannot be known.
+        let body = [&NEW[..], &[DUP], store, &[42], &INIT, &[POP, RETURN]].concat();
+        let (now, events) = of_java_1_4(&body);
+        assert!(!has_probe(&now), "{how}: {now:?} {events:?}");
+        // No copy is left: nothing can be handed over.
+        let body = [&NEW[..], store, load, &INIT, &[RETURN]].concat();
+        let (now, events) = of_java_1_4(&body);
+        assert!(!has_probe(&now), "{how}: {now:?}");
+        let untracked = MethodEvent::Rewritten(Note::UntrackedAllocations(1));
+        assert_eq!(events, [MethodEvent::Unchanged, untracked], "{how}");
+    }
+}
+
+#[test]
+fn a_number_ends_what_a_local_held() {
+    // What is stored: constant, store.
+    let numbers: [(&str, &[u8]); 6] = [
+        ("istore_1", &[3, 60]),
+        ("istore 1", &[3, 54, 1]),
+        ("lstore_0, which takes 1 as well", &[9, 63]),
+        ("lstore_1", &[9, 64]),
+        ("dstore 0", &[14, 57, 0]),
+        ("wide fstore 1", &[11, 196, 56, 0, 1]),
+    ];
+    for (how, number) in numbers {
+        let body = [&NEW[..], &[DUP, 76], number, &[43], &INIT, &[POP, RETURN]].concat();
+        let (now, events) = of_java_1_4(&body);
+        assert!(!has_probe(&now), "{how}: {now:?} {events:?}");
+    }
+    // Beside it.
+    for (how, number) in [
+        ("istore_0", &[3, 59][..]),
+        ("lstore_2", &[9, 65]),
+        ("istore 2", &[3, 54, 2]),
+        ("fstore_2", &[11, 69]),
+    ] {
+        let body = [&NEW[..], &[DUP, 76], number, &[43], &INIT, &[POP, RETURN]].concat();
+        let (now, events) = of_java_1_4(&body);
+        assert!(has_probe(&now), "{how}: {now:?} {events:?}");
+    }
+}
+
+#[test]
+fn paths_that_meet_with_two_objects_have_none() {
+    // Either way the same local: new, dup, astore_1; 0: ifeq over a nop; aload_1, <init>.
+    let same = [&NEW[..], &[DUP, 76, 3, 153, 0, 4, 0, 43], &INIT, &[POP, RETURN]].concat();
+    assert!(has_probe(&of_java_1_4(&same).0), "{same:?}");
+    // One way null is in the local by then.
+    let other = [&NEW[..], &[DUP, 76, 3, 153, 0, 5, 1, 76, 43], &INIT, &[POP, RETURN]].concat();
+    assert!(!has_probe(&of_java_1_4(&other).0), "{other:?}");
+    // A handler in which the stack is gone, and code that nothing leads to.
+    let dead = [&NEW[..], &[DUP], &INIT, &[POP, RETURN], &NEW, &[DUP], &INIT, &[POP, RETURN]].concat();
+    let (now, events) = of_java_1_4(&dead);
+    assert!(has_probe(&now), "{now:?} {events:?}");
+}
