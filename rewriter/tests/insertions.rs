@@ -4,7 +4,11 @@
 mod common;
 
 use common::classes::{class, code, listing, with_entries};
-use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Note, Outcome, Transforms};
+use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::remote_methods::RemoteIndex;
+use instrument_rewriter::rewrite::{
+    Choice, ClassRewriter, MethodEvent, Note, Outcome, SkipReason, Transforms,
+};
 use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method};
 use std::sync::Arc;
 
@@ -83,7 +87,7 @@ fn a_wide_constant_takes_the_last_two_indices_of_a_pool() {
     let (_, outcome, out) = with_room(8);
     assert_eq!(outcome, Outcome::Rewritten);
     assert_eq!(instructions(&out, "m:()V")[0], "ldc2_w long 7");
-    let full = MethodEvent::Skipped(instrument_rewriter::rewrite::SkipReason::ConstantPoolFull);
+    let full = MethodEvent::Skipped(SkipReason::ConstantPoolFull);
     for room in 0..8 {
         let (rewriter, outcome, _) = with_room(room);
         assert_eq!(outcome, Outcome::Unchanged, "{room}");
@@ -193,4 +197,142 @@ fn paths_that_meet_with_two_objects_have_none() {
     let dead = [&NEW[..], &[DUP], &INIT, &[POP, RETURN], &NEW, &[DUP], &INIT, &[POP, RETURN]].concat();
     let (now, events) = of_java_1_4(&dead);
     assert!(has_probe(&now), "{now:?} {events:?}");
+}
+
+#[test]
+fn a_number_in_the_pool_is_used_again() {
+    let methods = [(8, "m", "()V", code(0, 0, &[RETURN], &[]))];
+    let numbers = [3_000_000u32, 1_000_000, 2_000_000, 1_000_000, 0];
+    let entries: Vec<Vec<u8>> =
+        numbers.iter().map(|number| [&[3], &number.to_be_bytes()[..]].concat()).collect();
+    let entries: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
+    let bytes = with_entries(&class(52, 0x21, &[], &methods), &entries);
+    let of = |id| {
+        let mut out = Vec::new();
+        let mut rewriter = ClassRewriter::new(Transforms { method_events: true, ..Transforms::NONE });
+        rewriter.rewrite(&bytes, |_| Choice::Rewrite(id), &mut out).unwrap();
+        let text = listing(&out);
+        (
+            text.lines().filter(|line| line.contains(&format!(" = int {id}"))).count(),
+            instructions(&out, "m:()V")[0].clone(),
+        )
+    };
+    assert_eq!(of(1_000_000), (2, "ldc int 1000000".to_owned()));
+    for (id, entries) in [(3_000_000, 1), (2_000_000, 1), (500_000, 1), (1_500_000, 1), (9_000_000, 1)] {
+        assert_eq!(of(id), (entries, format!("ldc int {id}")));
+    }
+}
+
+#[test]
+fn finalizers_that_only_return_stay() {
+    let of = |descriptor, body: &[u8]| {
+        let bytes = class(52, 0x21, &[], &[(1, "finalize", descriptor, code(0, 2, body, &[]))]);
+        let mut rewriter = ClassRewriter::new(Transforms { method_events: true, ..Transforms::NONE });
+        let outcome = rewriter.rewrite(&bytes, |_| Choice::Rewrite(1), &mut Vec::new()).unwrap();
+        (outcome, rewriter.reports().iter().map(|report| report.event).collect::<Vec<_>>())
+    };
+    assert_eq!(
+        of("()V", &[RETURN]),
+        (Outcome::Unchanged, vec![MethodEvent::Skipped(SkipReason::EmptyFinalizer)])
+    );
+    assert_eq!(of("()V", &[0, RETURN]), (Outcome::Rewritten, vec![]));
+    assert_eq!(of("(I)V", &[RETURN]), (Outcome::Rewritten, vec![]));
+}
+
+#[test]
+fn the_one_constructor_that_calls_no_other_tells_of_every_object() {
+    let methods = |name| {
+        [(1, name, "()V", code(0, 1, &[RETURN], &[])), (1, "other", "()V", code(0, 1, &[RETURN], &[]))]
+    };
+    let of = |name, super_class| {
+        let mut bytes = class(52, 0x21, &[], &methods(name));
+        let at = ClassFile::parse(&bytes).unwrap().pool.end() + 4;
+        bytes[at + 1] = super_class;
+        let mut out = Vec::new();
+        let mut rewriter = ClassRewriter::new(Transforms { object_init: true, ..Transforms::NONE });
+        let outcome = rewriter.rewrite(&bytes, |_| Choice::Rewrite(1), &mut out).unwrap();
+        (outcome, out)
+    };
+    let (outcome, out) = of("<init>", 0);
+    assert_eq!(outcome, Outcome::Rewritten);
+    let told = [
+        "aload_0",
+        "invokestatic instrument/runtime/HeapProxy.EarlyObjectAlloc:(Ljava/lang/Object;)V",
+        "return",
+    ];
+    assert_eq!(instructions(&out, "<init>:()V"), told);
+    assert_eq!(instructions(&out, "other:()V"), ["return"]);
+    assert_eq!(of("<init>", 6).0, Outcome::Unchanged);
+    assert_eq!(of("init", 0).0, Outcome::Unchanged);
+}
+
+#[test]
+fn constants_behind_the_end_of_the_pool_are_refused() {
+    let methods = [(8, "m", "()V", code(0, 0, &[RETURN], &[]))];
+    let plain = class(52, 0x21, &[], &methods);
+    // The entry itself is the last one: `count` is behind the end.
+    let count = u16::from_be_bytes([plain[8], plain[9]]) + 1;
+    let of = |front: &[u8], index: u16, behind: &[u8]| {
+        let bytes = with_entries(&plain, &[&[front, &index.to_be_bytes(), behind].concat()]);
+        let mut rewriter = ClassRewriter::new(Transforms { method_events: true, ..Transforms::NONE });
+        rewriter.leave_invalid();
+        rewriter.rewrite(&bytes, |_| Choice::Rewrite(1), &mut Vec::new()).unwrap()
+    };
+    let pairs = [9, 10, 11, 12].map(|tag| [(vec![tag], &[0, 1][..]), (vec![tag, 0, 1], &[][..])]).concat();
+    let singles = [7, 8, 16, 19, 20].map(|tag| (vec![tag], &[][..]));
+    let others = [(vec![15, 1], &[][..]), (vec![17, 255, 255], &[]), (vec![18, 255, 255], &[])];
+    for (front, behind) in pairs.into_iter().chain(singles).chain(others) {
+        assert_eq!(of(&front, count - 1, behind), Outcome::Rewritten, "{front:?}");
+        assert_eq!(of(&front, count, behind), Outcome::Skipped(SkipReason::BadConstantIndex), "{front:?}");
+    }
+}
+
+/// The class under this name, with this interface.
+fn implementing(bytes: &[u8], name: &str, interface: &str) -> Vec<u8> {
+    let pool = ClassFile::parse(bytes).unwrap().pool;
+    let first = pool.count();
+    let entry = |text: &str| [&[1], &(text.len() as u16).to_be_bytes()[..], text.as_bytes()].concat();
+    let of = |index: u16| [&[7], &index.to_be_bytes()[..]].concat();
+    let entries = [entry(name), of(first), entry(interface), of(first + 2)];
+    let bytes = with_entries(bytes, &entries.each_ref().map(Vec::as_slice));
+    let end = ClassFile::parse(&bytes).unwrap().pool.end();
+    // Behind access_flags: this_class, super_class, interfaces.
+    let interfaces = [&[0, 1], &(first + 3).to_be_bytes()[..]].concat();
+    [&bytes[..end + 2], &(first + 1).to_be_bytes(), &bytes[end + 4..end + 6], &interfaces, &bytes[end + 8..]]
+        .concat()
+}
+
+#[test]
+fn public_methods_that_a_remote_interface_declares_tell_of_their_calls() {
+    let body = || code(0, 1, &[RETURN], &[]);
+    let declared = [(0x401, "ping", "()V", body()), (0x401, "pong", "()V", body())];
+    let interface = implementing(&class(52, 0x601, &[], &declared), "Service", "java/rmi/Remote");
+    let of = |transforms, flags, name, descriptor| {
+        let bytes =
+            implementing(&class(52, 0x21, &[], &[(flags, name, descriptor, body())]), "Server", "Service");
+        let mut index = RemoteIndex::default();
+        for class in [&interface, &bytes] {
+            index.add(&ClassFile::parse(class).unwrap()).unwrap();
+        }
+        let mut rewriter = ClassRewriter::new(transforms);
+        rewriter.set_remote_methods(Some(Arc::new(index.resolve().expect("a remote interface"))));
+        let mut out = Vec::new();
+        let outcome = rewriter.rewrite(&bytes, |_| Choice::Rewrite(1), &mut out).unwrap();
+        assert_eq!(outcome == Outcome::Rewritten, listing(out_or(&bytes, &out)).contains("RmiMarkers"));
+        outcome
+    };
+    let rmi = Transforms { rmi: true, ..Transforms::NONE };
+    assert_eq!(of(rmi, 1, "ping", "()V"), Outcome::Rewritten);
+    assert_eq!(of(rmi, 0x21, "pong", "()V"), Outcome::Rewritten);
+    // Nobody calls these from elsewhere: not public, static, of another name or descriptor.
+    for (flags, name, descriptor) in
+        [(0, "ping", "()V"), (2, "ping", "()V"), (9, "ping", "()V"), (1, "ping", "(I)V"), (1, "pang", "()V")]
+    {
+        assert_eq!(of(rmi, flags, name, descriptor), Outcome::Unchanged, "{flags} {name}{descriptor}");
+    }
+    assert_eq!(of(Transforms::NONE, 1, "ping", "()V"), Outcome::Unchanged);
+}
+
+fn out_or<'a>(bytes: &'a [u8], out: &'a [u8]) -> &'a [u8] {
+    if out.is_empty() { bytes } else { out }
 }

@@ -64,4 +64,14 @@ mod tests {
         assert!(annotation_types(&deep).is_err());
         assert!(annotation_types(&[0, 1, 0, 5, 0, 1, 0, 1, b'?', 0, 0]).is_err());
     }
+
+    #[test]
+    fn values_are_within_values_down_to_a_depth() {
+        let front = [0, 1, 0, 5, 0, 1, 0, 1];
+        for wrapping in [&[b'[', 0, 1][..], &[b'@', 0, 7, 0, 1, 0, 1]] {
+            let of = |depth| annotation_types(&[&front[..], &wrapping.repeat(depth), &[b'I', 0, 2]].concat());
+            assert_eq!(of(64).unwrap(), [5]);
+            assert!(of(65).is_err() && of(100_000).is_err());
+        }
+    }
 }
