@@ -5,6 +5,7 @@ mod bytecodes;
 mod figures;
 mod fuzz_replay;
 mod heap;
+mod parts;
 mod reader;
 mod regions;
 mod remote;
