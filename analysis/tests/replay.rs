@@ -149,6 +149,15 @@ fn open_calls_count_up_to_the_last_event() {
     );
 }
 
+#[test]
+fn open_constructors_are_pending_until_super_has_returned() {
+    let script = Script::new(1).enter(1).construct(2).construct(3).super_returned(3).enter_link(4);
+    let (data, mut thread) = trace(&script, 64);
+    replay::thread(&data, &mut thread, &Limits::default()).unwrap();
+    let stack: Vec<_> = thread.stack.iter().map(|frame| (frame.id, frame.pending, frame.link)).collect();
+    assert_eq!(stack, [(1, false, false), (2, true, false), (3, false, false), (4, false, true)]);
+}
+
 /// What an unwind closes on its way has its own columns: the balance of calls would hide a frame in the wrong one.
 #[test]
 fn an_unwind_closes_what_is_above_it_as_unclosed_or_aborted() {
@@ -231,6 +240,8 @@ fn depth_is_bounded() {
     let mixed = unmatched.enter(4).construct(5).construct(6).wait(1).super_returned(5).enter(7).caught(5);
     let mixed =
         mixed.construct(8).event(Event::Surplus(1)).caught(8).enter_link(2).enter(1).exit(4).caught(1);
+    // Whether they are pending or not.
+    let mixed = mixed.construct(9).enter(7).caught(9).super_returned(9).enter(7).caught(9).super_returned(9);
     same_as_recorded(&mixed.leave_link(2).unwind(1), 1 << 12, &Limits::default());
 
     // 5 million entries, from one piece that stands in the file once and is in the list many times.
