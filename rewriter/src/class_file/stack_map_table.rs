@@ -245,10 +245,13 @@ mod tests {
             0, // same extended, pc 276
         ];
         let mut frames = Frames::new(&info).unwrap();
+        assert_eq!((frames.len(), frames.is_empty()), (6, false));
         let mut seen = vec![];
         while let Some(frame) = frames.next().unwrap() {
             seen.push((frame.pc, frame.kind, frame.locals.len(), frame.stack.len()));
+            assert_eq!(frames.len(), 6 - seen.len());
         }
+        assert!(frames.is_empty());
         assert_eq!(
             seen,
             [
