@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::load::{CallTimes, Loaded, Options, Process, load};
 use instrument_analysis::model::{Arcflow, NodeId};
-use instrument_trace::Profile;
 use instrument_trace::testing::{Life, Script, Writer};
+use instrument_trace::{Link, LinkKind, Profile};
 
 fn loaded(data: &Vec<u8>, options: &Options<'_>) -> Loaded {
     let mut profile = Profile::parse(data).unwrap();
@@ -119,4 +119,40 @@ fn objects_stand_where_they_were_made() {
     is("live-bytes", [56.0, 40.0, 32.0, 40.0, 48.0]);
     is("allocations", [1.0, 3.0, 1.0, 1.0, 1.0]);
     is("bytes", [56.0, 48.0, 32.0, 40.0, 48.0]);
+}
+
+#[test]
+fn work_for_others_is_named_by_what_it_is() {
+    let mut writer = Writer::new();
+    writer.property("boundary.3", "checkout").property("running.4", 70);
+    let causes = Script::new(1000).call(2, |s| s.make_link(1).make_link(5));
+    writer.tree("main", &causes);
+    let work = (1..=6).fold(Script::new(1100), |script, link| {
+        script.enter_link(link).call(5, |s| s.wait(10)).leave_link(link)
+    });
+    writer.tree("worker", &work);
+    let kinds = [
+        (1, LinkKind::Start),
+        (2, LinkKind::Served),
+        (3, LinkKind::Boundary),
+        (4, LinkKind::Running),
+        (6, LinkKind::Boundary),
+    ];
+    let link = |(number, kind)| Link { copy: 1, number, kind, thread: 1, node: 1, clock: 0 };
+    writer.links(&kinds.map(link));
+    let data = writer.finish();
+    let names = |apart| {
+        let model = loaded(&data, &Options { apart, ..Options::default() }).model;
+        bases(&model, "wall-raw").into_keys().collect::<Vec<_>>()
+    };
+    let expected = [
+        "p worker (boundary checkout) m5",
+        "p worker (boundary without a name) m5",
+        "p worker (remote calls) m5",
+        "p worker (running m70) m5",
+        "p worker (started thread of m2) m5",
+        "p worker (task) m5",
+    ];
+    assert_eq!(names(false), expected);
+    assert_eq!(names(true)[2], "p worker (remote calls 1.2) m5");
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use instrument_analysis::arcs::Arcs;
-use instrument_analysis::load::{Options, Process, load};
+use instrument_analysis::load::{CallTimes, Options, Process, load};
 use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
 use instrument_analysis::merge::{tree, view::client};
 use instrument_analysis::{Arcflow, invariants};
@@ -596,11 +596,18 @@ fn the_calls_of_a_frame_are_split_as_its_figures_are() {
             );
         }
         if model.name(node.consumer) == "m5" {
-            of_server.push((counts.entries, calls.times.calls, calls.times.ended, calls.times.ended_ns));
+            let CallTimes { calls, ended, ended_ns, closed_ns, exact_ns, sum_squares, min, max, .. } =
+                calls.times;
+            of_server.push((
+                [counts.entries, calls, ended],
+                [ended_ns, closed_ns, exact_ns, sum_squares, min, max],
+            ));
         }
     }
-    // It took 200 ns; the calls 80 and 160, with one more for each: 81 and 161 of 242.
-    assert_eq!(of_server, [(1, 1, 1, 67.0), (1, 1, 1, 133.0)]);
+    // It took 60 and 140 ns; the calls 80 and 160, with one more for each: 81 and 161 of 242.
+    let first = [67.0, 67.0, 67.0, 7765.0, 60.0, 140.0];
+    let second = [133.0, 133.0, 133.0, 3600.0 + 19_600.0 - 7765.0, 60.0, 140.0];
+    assert_eq!(of_server, [([1, 1, 1], first), ([1, 1, 1], second)]);
     let remote: Vec<_> = model
         .nodes()
         .iter()
