@@ -11,17 +11,25 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::num::ParseIntError;
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::{Arcflow, Consumer, HashMap, Kind};
+use crate::model::{Arcflow, Consumer, Kind};
 use crate::stable_name::stable;
 
 /// The key of a context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct ContextKey(pub [u8; 16]);
+
+/// It is a hash already: its beginning tells it apart.
+impl Hash for ContextKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from_le_bytes(std::array::from_fn(|i| self.0[i])));
+    }
+}
 
 impl ContextKey {
     /// Of the empty path.
@@ -59,10 +67,9 @@ impl ContextKey {
         let mut names = Names::new(model);
         for (i, node) in model.nodes().iter().enumerate() {
             let [exact, steady] = if i == 0 { [ContextKey::ROOT; 2] } else { keys[node.parent.0 as usize] };
-            let name = model.name(node.consumer);
+            let key = exact.extended(node.kind, model.name(node.consumer));
+            let is_same = exact == steady && names.is_stable(node.consumer);
             let stable = names.stable(node.consumer);
-            let key = exact.extended(node.kind, name);
-            let is_same = exact == steady && stable == name;
             keys.push([key, if is_same { key } else { steady.extended(node.kind, stable) }]);
         }
         keys
@@ -83,16 +90,26 @@ impl ContextKey {
 /// The stable names of a model, each made once: there are many contexts for a name.
 struct Names<'a> {
     model: &'a Arcflow,
-    known: HashMap<Consumer, Cow<'a, str>>,
+    /// By number of the consumer.
+    known: Vec<Option<Cow<'a, str>>>,
 }
 
 impl<'a> Names<'a> {
     fn new(model: &'a Arcflow) -> Names<'a> {
-        Names { model, known: HashMap::default() }
+        Names { model, known: vec![None; model.names().count()] }
     }
 
     fn stable(&mut self, consumer: Consumer) -> &str {
-        self.known.entry(consumer).or_insert_with(|| stable(self.model.name(consumer)))
+        self.of(consumer)
+    }
+
+    /// Whether the name is its own stable one.
+    fn is_stable(&mut self, consumer: Consumer) -> bool {
+        matches!(self.of(consumer), Cow::Borrowed(_))
+    }
+
+    fn of(&mut self, consumer: Consumer) -> &Cow<'a, str> {
+        self.known[consumer.0 as usize].get_or_insert_with(|| stable(self.model.name(consumer)))
     }
 }
 

@@ -42,6 +42,9 @@ pub enum Kind {
     Method,
 }
 
+/// How many kinds there are.
+pub(crate) const KINDS: usize = Kind::WORDS.len();
+
 impl Kind {
     const WORDS: [(Kind, &str); 6] = [
         (Kind::Root, "root"),
@@ -89,6 +92,13 @@ pub struct Node {
     pub n: u64,
 }
 
+/// What tells a child from all others: one word, for there are millions.
+fn child_key(parent: NodeId, kind: Kind, consumer: Consumer) -> u64 {
+    let word = u64::from(consumer.0) * KINDS as u64 + kind as u64;
+    debug_assert!(word <= u64::from(u32::MAX), "so many names are not in memory");
+    u64::from(parent.0) << 32 | word
+}
+
 /// A part of the life of a process, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -117,7 +127,8 @@ pub struct Arcflow {
     nodes: Vec<Node>,
     /// Base, node by node, resources within.
     base: Vec<f64>,
-    children: HashMap<(NodeId, Kind, Consumer), NodeId>,
+    /// By [`child_key`].
+    children: HashMap<u64, NodeId>,
 }
 
 impl Arcflow {
@@ -197,8 +208,8 @@ impl Arcflow {
     pub(crate) fn rename(&mut self, id: NodeId, name: &str) {
         let consumer = self.consumer(name);
         let Node { parent, consumer: before, kind, .. } = self.nodes[id.0 as usize];
-        self.children.remove(&(parent, kind, before));
-        let other = self.children.insert((parent, kind, consumer), id);
+        self.children.remove(&child_key(parent, kind, before));
+        let other = self.children.insert(child_key(parent, kind, consumer), id);
         debug_assert!(other.is_none_or(|other| other == id), "two contexts of one name");
         self.nodes[id.0 as usize].consumer = consumer;
     }
@@ -211,12 +222,19 @@ impl Arcflow {
     /// The child of a node with this consumer, made if it is not there.
     pub fn child(&mut self, parent: NodeId, kind: Kind, consumer: Consumer) -> NodeId {
         let next = NodeId(self.nodes.len() as u32);
-        let id = *self.children.entry((parent, kind, consumer)).or_insert(next);
+        let id = *self.children.entry(child_key(parent, kind, consumer)).or_insert(next);
         if id == next {
             self.nodes.push(Node { parent, consumer, kind, n: 0 });
             self.base.resize(self.base.len() + self.resources.len(), 0.0);
         }
         id
+    }
+
+    /// Makes room for so many nodes more at most.
+    pub(crate) fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes);
+        self.base.reserve(nodes * self.resources.len());
+        self.children.reserve(nodes);
     }
 
     /// All nodes, parents before children.

@@ -34,19 +34,26 @@ const MARKS: [&str; 15] = [
     "._pyx",
 ];
 
-/// The name without numbers of a run or a build.
+/// What the marks begin with, and the suffix of a hidden class: most of a name is none of it.
+const BEGINNINGS: &str = "$_GBSF./+";
+
+/// The name without numbers of a run or a build; borrowed if it has none.
 pub fn stable(name: &str) -> Cow<'_, str> {
     if !name.contains(['$', '_', '0']) && !MARKS.iter().any(|mark| name.contains(mark)) {
         return Cow::Borrowed(name);
     }
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
-    while let Some(c) = rest.chars().next() {
+    loop {
+        let plain = rest.find(|c| BEGINNINGS.contains(c)).unwrap_or(rest.len());
+        out.push_str(&rest[..plain]);
+        rest = &rest[plain..];
+        let Some(c) = rest.chars().next() else { break };
         if let Some(behind) = hidden_suffix(rest) {
             rest = behind;
             continue;
         }
-        if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark)) {
+        if let Some(mark) = MARKS.iter().find(|mark| mark.starts_with(c) && rest.starts_with(**mark)) {
             let is_name = mark.ends_with('$');
             let of_number =
                 |c: char| c.is_ascii_digit() || is_name && (c.is_ascii_alphanumeric() || c == '_');
@@ -82,6 +89,12 @@ fn hidden_suffix(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_mark_begins_otherwise() {
+        assert!(MARKS.iter().all(|mark| mark.starts_with(|c| BEGINNINGS.contains(c))));
+        assert!(["/0x", ".0x", "+0x"].iter().all(|start| start.starts_with(|c| BEGINNINGS.contains(c))));
+    }
 
     #[test]
     fn numbers_of_compilers_and_generators_are_left_out() {

@@ -545,6 +545,7 @@ mod error;
 mod event;
 mod facts;
 mod format;
+mod hash;
 mod head;
 mod heap;
 mod holder;

@@ -1,7 +1,8 @@
 //! A thread's calling context tree.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use crate::hash::HashMap;
 use crate::method::{Closes, Method};
 
 /// [`TreeNode::min`] of a context none of whose calls was timed to its end.
@@ -165,7 +166,7 @@ impl Tree {
 
     /// Counts by method id.
     pub fn methods(&self) -> BTreeMap<u32, Method> {
-        let mut methods: HashMap<u32, Method> = HashMap::new();
+        let mut methods: HashMap<u32, Method> = HashMap::default();
         for node in &self.nodes {
             if let TreeConsumer::Method(id) = node.consumer {
                 methods.entry(id).or_default().add(&node.counts());

@@ -173,7 +173,9 @@ pub(crate) fn read(
         flags if flags & SAMPLED != 0 => Timing::Sampled,
         _ => Timing::All,
     };
-    let tree = Tree { sampled: timing != Timing::All, cpu: flags & CPU != 0, nodes: Vec::new() };
+    let room: u64 = pieces.iter().map(|piece| piece.length / NODE).sum();
+    let nodes = Vec::with_capacity(room.min(bytes.size() / NODE) as usize);
+    let tree = Tree { sampled: timing != Timing::All, cpu: flags & CPU != 0, nodes };
     if timing == Timing::Old {
         note(
             region.offset,

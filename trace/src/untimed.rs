@@ -4,8 +4,7 @@
 //! calls are timed is left to chance there, so the first call that was timed in each of such contexts is a random sample of the method's calls in all of
 //! them: their mean stands for each call of a context without times. Where no context has one, all calls of the method that were timed do.
 
-use std::collections::HashMap;
-
+use crate::hash::HashMap;
 use crate::tree::{TreeConsumer, TreeNode};
 
 /// Calls that were timed.

@@ -138,7 +138,7 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
         places: Vec::new(),
     };
     let mut sums = Sums::default();
-    let mut calls = HashMap::default();
+    let mut calls = ByConsumer::default();
     for process in processes {
         let consumer = loaded.model.consumer(&process.name);
         let node = loaded.model.child(Arcflow::ROOT, Kind::Process, consumer);
@@ -150,10 +150,24 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
             .process(process, node);
     }
     let model = &loaded.model;
-    loaded.calls =
-        calls.into_iter().map(|(consumer, times)| (model.name(consumer).to_owned(), times)).collect();
+    let calls = (0..).zip(calls.0).filter_map(|(number, times)| Some((Consumer(number), times?)));
+    loaded.calls = calls.map(|(consumer, times)| (model.name(consumer).to_owned(), times)).collect();
     loaded.remarks.extend(sums.remarks());
     loaded
+}
+
+/// Calls by the number of their method.
+#[derive(Default)]
+struct ByConsumer(Vec<Option<CallTimes>>);
+
+impl ByConsumer {
+    fn of(&mut self, consumer: Consumer) -> &mut CallTimes {
+        let number = consumer.0 as usize;
+        if self.0.len() <= number {
+            self.0.resize(number + 1, None);
+        }
+        self.0[number].get_or_insert_default()
+    }
 }
 
 struct Loading<'a, 'b> {
@@ -161,7 +175,7 @@ struct Loading<'a, 'b> {
     columns: &'a Columns,
     options: &'a Options<'b>,
     sums: &'a mut Sums,
-    calls: &'a mut HashMap<Consumer, CallTimes>,
+    calls: &'a mut ByConsumer,
     /// Part of the process's measured time that other programs may have taken.
     disturbed: f64,
 }
@@ -177,6 +191,8 @@ impl Loading<'_, '_> {
             self.options.split_threads || self.options.apart,
             &wanted,
         );
+        let trees = profile.threads.iter().filter_map(|thread| thread.tree.as_ref());
+        self.loaded.model.reserve(trees.map(|tree| tree.nodes.len()).sum());
         let mut known = HashMap::default();
         let mut places = place(Placing {
             profile,
@@ -237,6 +253,8 @@ impl Loading<'_, '_> {
     fn context(&mut self, node: NodeId) -> Option<&mut ContextCalls> {
         let contexts = &mut self.loaded.contexts;
         if self.options.contexts && contexts.len() <= node.0 as usize {
+            // That of a tree are as many as the model has.
+            contexts.reserve_exact(self.loaded.model.nodes().len().saturating_sub(contexts.len()));
             contexts.resize(node.0 as usize + 1, ContextCalls::default());
         }
         contexts.get_mut(node.0 as usize)
@@ -276,37 +294,44 @@ impl Loading<'_, '_> {
         let cpu_cost = cost.as_ref().and_then(|cost| cost.cpu).filter(|_| self.columns.cpu.is_some());
         let cpu = cpu_times(tree, cpu_cost.as_ref());
         self.compare_cpu(profile, index, &times, &cpu);
+        let nodes = &places.nodes[index];
         for (i, node) in tree.nodes.iter().enumerate() {
-            let (place, of) = (places.nodes[index][i], &times.nodes[i]);
+            let (place, of) = (nodes[i], &times.nodes[i]);
             // Work of the virtual machine within the same work is one.
             let above = (node.parent as usize).checked_sub(1);
-            if above.is_none_or(|above| places.nodes[index][above] != place) {
+            if above.is_none_or(|above| nodes[above] != place) {
                 self.loaded.model.meet(place, node.entries);
             }
-            self.add(place, self.columns.wall, of.exact);
-            self.add(place, self.columns.raw, of.raw);
-            if let Some((running, waiting)) = self.columns.parts {
+            let (columns, base) = (self.columns, self.loaded.model.base_mut(place));
+            let mut add = |column: Option<usize>, value: f64| {
+                if let Some(column) = column {
+                    base[column] += value;
+                }
+            };
+            add(columns.wall, of.exact);
+            add(columns.raw, of.raw);
+            if let Some((running, waiting)) = columns.parts {
                 let method = node.consumer.method();
                 let is_wait = blocks.zip(method).is_some_and(|(blocks, id)| blocks(thread.copy, id));
-                let time = if self.columns.wall.is_some() { of.exact } else { of.raw };
-                self.add(place, Some(if is_wait { waiting } else { running }), time);
+                let time = if columns.wall.is_some() { of.exact } else { of.raw };
+                add(Some(if is_wait { waiting } else { running }), time);
             }
-            self.add(place, self.columns.cpu_raw, cpu.raw[i]);
-            if let (Some(columns), Some(figures)) = (self.columns.cpu, &cpu.exact) {
+            add(columns.cpu_raw, cpu.raw[i]);
+            if let (Some(columns), Some(figures)) = (columns.cpu, &cpu.exact) {
                 for (column, figures) in columns.into_iter().zip(figures) {
-                    self.add(place, Some(column), figures[i]);
+                    add(Some(column), figures[i]);
                 }
             }
-            self.add(place, self.columns.bytecodes, node.bytecodes as f64);
+            add(columns.bytecodes, node.bytecodes as f64);
             let unwinds = node.closes.total().saturating_sub(node.closes.exits);
-            self.add(place, Some(self.columns.unwinds), unwinds as f64);
-            if let Some((base, cum)) = self.columns.noise {
-                self.add(place, Some(base), of.noise);
-                self.add(place, Some(cum), of.cum_noise);
+            add(Some(columns.unwinds), unwinds as f64);
+            if let Some((base, cum)) = columns.noise {
+                add(Some(base), of.noise);
+                add(Some(cum), of.cum_noise);
             }
-            if let Some((base, cum)) = self.columns.variance {
-                self.add(place, Some(base), of.variance);
-                self.add(place, Some(cum), of.inclusive_variance - of.callees_variance);
+            if let Some((base, cum)) = columns.variance {
+                add(Some(base), of.variance);
+                add(Some(cum), of.inclusive_variance - of.callees_variance);
             }
             if let Some(calls) = self.context(place) {
                 calls.counts.add(&node.counts());
@@ -316,7 +341,7 @@ impl Loading<'_, '_> {
             }
             if node.consumer.method().is_some() {
                 let consumer = self.loaded.model.node(place).consumer;
-                let calls = self.calls.entry(consumer).or_default();
+                let calls = self.calls.of(consumer);
                 calls.add(node, of, tree.sampled);
                 calls.recording_ns += cost.map_or(0.0, |cost| {
                     calibration::overhead(&cost, calls_of(node, tree.sampled), allocations[i])
@@ -379,7 +404,7 @@ impl Loading<'_, '_> {
             if let Some(calls) = self.context(place) {
                 calls.counts.add(counts);
             }
-            let calls = self.calls.entry(consumer).or_default();
+            let calls = self.calls.of(consumer);
             calls.calls = calls.calls.saturating_add(counts.entries);
             calls.ended = calls.ended.saturating_add(counts.closes.total());
         }

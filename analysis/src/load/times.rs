@@ -127,11 +127,7 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
     let sampled = column(|t| t.inclusive_variance);
     let both =
         sampled.iter().zip(&noise).map(|(variance, noise)| variance + noise * noise).collect::<Vec<_>>();
-    // The contexts without a caller are the callees of one more.
-    let mut callees = vec![Vec::new(); count + 1];
-    for (i, node) in tree.nodes.iter().enumerate() {
-        callees[(node.parent as usize).checked_sub(1).unwrap_or(count)].push(i);
-    }
+    let callees = Callees::new(tree.nodes.iter().map(|node| node.parent));
     let raw = Shares::of(&callees, column(|t| t.inclusive), &sampled, &sampled, &silent);
     let exact = Shares::of(&callees, column(|t| t.exact_inclusive), &sampled, &both, &silent);
     for (i, times) in result.nodes.iter_mut().enumerate() {
@@ -200,10 +196,7 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
             }
         }
         let doubt = |i: usize| own_doubt[i].max(made_doubt[i]).min(raw[i].max(0.0));
-        let mut callees = vec![Vec::new(); count + 1];
-        for i in 0..count {
-            callees[parent(i).unwrap_or(count)].push(i);
-        }
+        let callees = Callees::new(tree.nodes.iter().map(|node| node.parent));
         let squares: Vec<f64> = (0..count).map(|i| doubt(i) * doubt(i)).collect();
         let fitted = Shares::of(&callees, exact, &vec![0.0; count], &squares, &silent);
         let slower = |i: usize| handler(&tree.nodes[i]) * fitted.base[i];
@@ -213,6 +206,41 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
     });
     raw.iter_mut().for_each(|raw| *raw = raw.max(0.0));
     CpuTimes { raw, exact }
+}
+
+/// Which contexts a context called, in order.
+struct Callees {
+    /// Where those of a context begin, and behind the last one where all end.
+    starts: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Callees {
+    /// `parents`: by context the number of its caller, from 1; 0: it has none.
+    fn new(parents: impl ExactSizeIterator<Item = u32> + Clone) -> Callees {
+        let count = parents.len();
+        let mut starts = vec![0u32; count + 1];
+        let callers = parents.zip(0u32..).filter_map(|(parent, i)| Some((parent.checked_sub(1)?, i)));
+        callers.clone().for_each(|(caller, _)| starts[caller as usize] += 1);
+        // First the end of each, then, as they are filled from behind, the beginning.
+        let mut sum = 0;
+        for end in &mut starts {
+            sum += *end;
+            *end = sum;
+        }
+        let mut all = vec![0; sum as usize];
+        let backwards: Vec<_> = callers.collect();
+        for &(caller, i) in backwards.iter().rev() {
+            let place = &mut starts[caller as usize];
+            *place -= 1;
+            all[*place as usize] = i;
+        }
+        Callees { starts, all }
+    }
+
+    fn of(&self, context: usize) -> &[u32] {
+        &self.all[self.starts[context] as usize..self.starts[context + 1] as usize]
+    }
 }
 
 /// Whole ns that fit each other: callees together take no longer than their caller. Events that were being written, estimates
@@ -230,7 +258,7 @@ impl Shares {
     /// and its callees alike, so it says nothing about which of them is better known.
     /// Those that are `silent` take what their callees take.
     fn of(
-        callees: &[Vec<usize>],
+        callees: &Callees,
         mut inclusive: Vec<f64>,
         variance: &[f64],
         doubt: &[f64],
@@ -239,7 +267,7 @@ impl Shares {
         let count = inclusive.len();
         let mut short = (0, 0.0);
         for i in (0..count).rev() {
-            let sum: f64 = callees[i].iter().map(|&c| inclusive[c]).sum();
+            let sum: f64 = callees.of(i).iter().map(|&c| inclusive[c as usize]).sum();
             if silent[i] {
                 inclusive[i] = sum;
                 continue;
@@ -248,7 +276,7 @@ impl Shares {
             if missing > 0.0 {
                 short.0 += 1;
                 short.1 += missing;
-                if variance[i] > callees[i].iter().map(|&c| variance[c]).sum() {
+                if variance[i] > callees.of(i).iter().map(|&c| variance[c as usize]).sum() {
                     inclusive[i] = sum;
                 }
             }
@@ -256,27 +284,28 @@ impl Shares {
         }
         let mut base = inclusive.clone();
         for i in 0..count {
-            fit(&callees[i], inclusive[i], &mut inclusive, doubt);
-            base[i] = inclusive[i] - callees[i].iter().map(|&c| inclusive[c]).sum::<f64>();
+            let callees = callees.of(i);
+            fit(callees, inclusive[i], &mut inclusive, doubt);
+            base[i] = inclusive[i] - callees.iter().map(|&c| inclusive[c as usize]).sum::<f64>();
         }
         Shares { inclusive, base, short }
     }
 }
 
 /// Takes from `callees` what they have together beyond `whole`: first as they are in doubt, then as they are large.
-fn fit(callees: &[usize], whole: f64, inclusive: &mut [f64], doubt: &[f64]) {
-    let sum = |inclusive: &[f64]| callees.iter().map(|&c| inclusive[c]).sum::<f64>();
+fn fit(callees: &[u32], whole: f64, inclusive: &mut [f64], doubt: &[f64]) {
+    let sum = |inclusive: &[f64]| callees.iter().map(|&c| inclusive[c as usize]).sum::<f64>();
     let excess = sum(inclusive) - whole;
-    let doubts: f64 = callees.iter().map(|&c| doubt[c]).sum();
+    let doubts: f64 = callees.iter().map(|&c| doubt[c as usize]).sum();
     if excess > 0.0 && doubts > 0.0 {
         for &c in callees {
-            inclusive[c] -= (excess * doubt[c] / doubts).round().min(inclusive[c]);
+            inclusive[c as usize] -= (excess * doubt[c as usize] / doubts).round().min(inclusive[c as usize]);
         }
     }
     let left = sum(inclusive);
     if left > whole {
         for &c in callees {
-            inclusive[c] = (inclusive[c] * whole / left).floor();
+            inclusive[c as usize] = (inclusive[c as usize] * whole / left).floor();
         }
     }
 }
@@ -355,7 +384,8 @@ mod tests {
     #[test]
     fn what_is_in_doubt_gives_way() {
         let inclusive = || vec![1000.0, 300.0, 800.0, 500.0];
-        let callees = [vec![1, 2], vec![], vec![3], vec![], vec![0]];
+        let callees = Callees::new([0, 1, 1, 3].into_iter());
+        assert_eq!((callees.of(0), callees.of(1), callees.of(2)), (&[1, 2][..], &[][..], &[3][..]));
         let of = |variance: &[f64]| Shares::of(&callees, inclusive(), variance, variance, &[false; 4]);
         let shares = of(&[0.0, 0.0, 900.0, 0.0]);
         assert_eq!(shares.inclusive, [1000.0, 300.0, 700.0, 500.0]);
