@@ -12,7 +12,7 @@ use crate::holder::HolderSearch;
 use crate::java_thread::JavaThread;
 use crate::link::Link;
 use crate::pause::Pause;
-use crate::reader;
+use crate::reader::{self, Parts};
 use crate::region_timing::RegionTiming;
 use crate::remote::{Connection, RemoteCall, RemoteCalls};
 use crate::selection::SelectionChange;
@@ -86,7 +86,15 @@ impl Profile {
     /// When the source fails; and when the file header is missing, cut, or of another version; whatever follows it may be
     /// cut or wrong.
     pub fn open(source: &impl Source) -> Result<Profile, Error> {
-        reader::read(source)
+        reader::read(source, Parts::All)
+    }
+
+    /// Reads what a profile tells of its process: properties, links, where remote calls are. It has no thread, and no id map.
+    ///
+    /// # Errors
+    /// As those of [`Profile::open`].
+    pub fn open_facts(source: &impl Source) -> Result<Profile, Error> {
+        reader::read(source, Parts::Facts)
     }
 
     /// Reads a profile that is in memory: [`Profile::open`].
@@ -94,7 +102,7 @@ impl Profile {
     /// # Errors
     /// Only when the file header is missing, cut, or of another version.
     pub fn parse(data: &[u8]) -> Result<Profile, Error> {
-        reader::read(&data)
+        reader::read(&data, Parts::All)
     }
 
     /// Hands over every remote call, in the order of the file; there may be millions, and none is kept. `source` is what the profile

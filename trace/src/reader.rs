@@ -34,16 +34,24 @@ use crate::wait::{WaitPiece, read_java_threads};
 /// The largest id map or list of properties that is read.
 const LARGEST_DATA: u64 = 1 << 28;
 
-pub(crate) fn read(source: &dyn Source) -> Result<Profile, Error> {
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parts {
+    All,
+    /// Not what threads did, nor what ids stand for.
+    Facts,
+}
+
+pub(crate) fn read(source: &dyn Source, parts: Parts) -> Result<Profile, Error> {
     let mut bytes = Bytes::new(source)?;
-    let profile = read_bytes(&mut bytes);
+    let profile = read_bytes(&mut bytes, parts);
     match bytes.error() {
         Some(e) => Err(e.into()),
         None => profile,
     }
 }
 
-fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
+fn read_bytes(bytes: &mut Bytes<'_>, parts: Parts) -> Result<Profile, Error> {
     let magic = bytes.data(0, 8);
     if magic != MAGIC[..magic.len()] || magic.is_empty() {
         return Err(Error::NotAProfile);
@@ -90,7 +98,8 @@ fn read_bytes(bytes: &mut Bytes<'_>) -> Result<Profile, Error> {
     for region in places.regions.iter().filter(|r| r.kind == CONTEXTS) {
         *reader.context_room.entry(region.copy).or_default() += (region.length - HEADER) / 8;
     }
-    for region in &places.regions {
+    let is_left_out = |kind: u32| parts == Parts::Facts && [THREAD, ENDED, ID_MAP].contains(&kind);
+    for region in places.regions.iter().filter(|region| !is_left_out(region.kind)) {
         reader.region(region);
     }
     reader.estimate_untimed();

@@ -71,7 +71,13 @@ impl ProfileFile {
     /// The same without a name of a method.
     pub(crate) fn unnamed(path: &Path) -> Result<ProfileFile, Error> {
         let file = File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
-        ProfileFile::read(file, path, 1, Reading::default())
+        ProfileFile::read(file, path, 1, Reading::default(), Profile::open)
+    }
+
+    /// The same without what threads did.
+    pub(crate) fn facts(path: &Path) -> Result<ProfileFile, Error> {
+        let file = File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
+        ProfileFile::read(file, path, 1, Reading::default(), Profile::open_facts)
     }
 
     /// The same of an open file. Id maps that are known are not read.
@@ -83,7 +89,7 @@ impl ProfileFile {
         reading: Reading<'_>,
         known: Option<&KnownIdMaps>,
     ) -> Result<ProfileFile, Error> {
-        let mut read = ProfileFile::read(file, path, profiles, reading)?;
+        let mut read = ProfileFile::read(file, path, profiles, reading, Profile::open)?;
         let several = profiles > 1;
         read.names = match known {
             Some(known) => Names::known(&read.profile, number, several, known),
@@ -92,9 +98,15 @@ impl ProfileFile {
         Ok(read)
     }
 
-    fn read(file: File, path: &Path, profiles: usize, reading: Reading<'_>) -> Result<ProfileFile, Error> {
+    fn read(
+        file: File,
+        path: &Path,
+        profiles: usize,
+        reading: Reading<'_>,
+        open: fn(&File) -> Result<Profile, instrument_trace::Error>,
+    ) -> Result<ProfileFile, Error> {
         let name = path.display();
-        let mut profile = Profile::open(&file).map_err(|source| {
+        let mut profile = open(&file).map_err(|source| {
             let what = match &source {
                 instrument_trace::Error::Version { .. } => {
                     format!("{name}; take the version of instrument that recorded it, or a later one")

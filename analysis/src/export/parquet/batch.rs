@@ -3,22 +3,22 @@
 use std::cmp::Ordering;
 use std::io::Write;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-use bytes::Bytes;
-use parquet::column::writer::{
-    ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut,
-};
-use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
-    FloatType, Int64Type,
-};
+use parquet::column::writer::{get_column_writer, get_typed_column_writer_mut};
+use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::Result;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
 
+use super::chunk::{Encoded, Scratch, encode};
+use super::codec::{self, Kind};
+use super::column::Column;
+use super::encoding::{PAGE, Way, way};
 use super::schema::{Of, Table};
+use super::sorted::Buckets;
 use crate::context_key::ContextKey;
 use crate::model::HashMap;
 
@@ -33,45 +33,81 @@ pub(super) enum Cell<'a> {
     Flag(bool),
 }
 
-/// The values of a column, by row; where there is none, anything.
+/// The values of a column.
 enum Values {
-    Keys(Vec<[u8; 16]>),
-    /// Indices of texts.
-    Texts(Vec<u32>),
-    Ints(Vec<i64>),
-    Reals(Vec<f64>),
-    Errors(Vec<f32>),
-    Flags(Vec<bool>),
+    /// Nearly every row has another one.
+    Keys(Column<[u8; 16]>),
+    /// Numbers of keys or texts.
+    Known(Column<u32>),
+    Ints(Column<i64>),
+    /// The bits of them.
+    Reals(Column<i64>),
+    /// The same.
+    Errors(Column<u32>),
+    Flags(Column<bool>),
 }
 
-struct Cells {
-    values: Values,
-    /// By row, up to the last value: there is one. The values are as many.
-    present: Vec<bool>,
+/// Does the same with the column, whatever it holds.
+macro_rules! each {
+    ($values:expr, $column:ident => $do:expr) => {
+        match $values {
+            Values::Keys($column) => $do,
+            Values::Known($column) => $do,
+            Values::Ints($column) | Values::Reals($column) => $do,
+            Values::Errors($column) => $do,
+            Values::Flags($column) => $do,
+        }
+    };
+}
+
+/// Texts or keys, each once: columns have their numbers.
+#[derive(Default)]
+struct Names {
+    all: Vec<ByteArray>,
+    numbers: HashMap<Box<[u8]>, u32>,
+}
+
+impl Names {
+    fn number(&mut self, name: &[u8]) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.all.len() as u32;
+        self.all.push(ByteArray::from(name.to_vec()));
+        self.numbers.insert(name.into(), number);
+        number
+    }
 }
 
 /// Rows that are not written yet.
 pub(super) struct Batch {
     table: &'static Table,
-    columns: Vec<Cells>,
+    columns: Vec<Values>,
     rows: usize,
-    texts: Vec<ByteArray>,
-    numbers: HashMap<String, u32>,
+    /// Those of all groups.
+    texts: Names,
+    keys: Names,
+    scratch: Mutex<Vec<Scratch>>,
 }
 
 impl Batch {
     pub(super) fn new(table: &'static Table) -> Batch {
-        let cells = |of: Of| match of {
-            Of::Key => Values::Keys(Vec::new()),
-            Of::Text => Values::Texts(Vec::new()),
-            Of::Count | Of::Time | Of::Moment => Values::Ints(Vec::new()),
-            Of::Real => Values::Reals(Vec::new()),
-            Of::Error => Values::Errors(Vec::new()),
-            Of::Flag => Values::Flags(Vec::new()),
+        let values = |column: &super::schema::Column| match column.of {
+            Of::Key if way(table, column) == Way::Plain => Values::Keys(Column::default()),
+            Of::Key | Of::Text => Values::Known(Column::default()),
+            Of::Count | Of::Time | Of::Moment => Values::Ints(Column::default()),
+            Of::Real => Values::Reals(Column::default()),
+            Of::Error => Values::Errors(Column::default()),
+            Of::Flag => Values::Flags(Column::default()),
         };
-        let columns =
-            table.columns.iter().map(|column| Cells { values: cells(column.of), present: Vec::new() });
-        Batch { table, columns: columns.collect(), rows: 0, texts: Vec::new(), numbers: HashMap::default() }
+        Batch {
+            table,
+            columns: table.columns.iter().map(values).collect(),
+            rows: 0,
+            texts: Names::default(),
+            keys: Names::default(),
+            scratch: Mutex::default(),
+        }
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -89,69 +125,71 @@ impl Batch {
 
     /// Sets a column of the row that is being added.
     fn set(&mut self, at: usize, cell: Cell<'_>) {
-        if cell == Cell::Null {
-            return;
-        }
-        let number = match cell {
-            Cell::Text(text) => {
-                let last = if let Values::Texts(all) = &self.columns[at].values {
-                    all.last().copied()
-                } else {
-                    None
-                };
-                self.text(text, last)
+        let column = &mut self.columns[at];
+        each!(column, column => column.pad(self.rows));
+        match (column, cell) {
+            (_, Cell::Null) => {}
+            (Values::Keys(column), Cell::Key(key)) => column.push(Some(key)),
+            (Values::Known(column), Cell::Key(key)) => column.push(Some(self.keys.number(&key))),
+            (Values::Known(column), Cell::Text(text)) => {
+                column.push(Some(self.texts.number(text.as_bytes())));
             }
-            _ => 0,
-        };
-        let (cells, table) = (&mut self.columns[at], self.table);
-        if cells.present.len() < self.rows {
-            cells.resize(self.rows);
+            (Values::Ints(column), Cell::Int(value)) => column.push(Some(value)),
+            (Values::Reals(column), Cell::Real(value)) => column.push(Some(bits(value))),
+            (Values::Errors(column), Cell::Real(value)) => column.push(Some(error_bits(value))),
+            (Values::Flags(column), Cell::Flag(value)) => column.push(Some(value)),
+            _ => self.wrong(at),
         }
-        cells.present.push(true);
-        match (&mut cells.values, cell) {
-            (Values::Keys(all), Cell::Key(key)) => all.push(key),
-            (Values::Texts(all), Cell::Text(_)) => all.push(number),
-            (Values::Ints(all), Cell::Int(value)) => all.push(value),
-            (Values::Reals(all), Cell::Real(value)) => all.push(value),
-            (Values::Errors(all), Cell::Real(value)) => all.push(rounded_up(value as f32)),
-            (Values::Flags(all), Cell::Flag(value)) => all.push(value),
-            _ => panic!("{}.{} cannot hold {cell:?}", table.name, table.columns[at].name),
-        }
+    }
+
+    fn wrong(&self, at: usize) -> ! {
+        panic!("{}.{} is of another type", self.table.name, self.table.columns[at].name);
+    }
+
+    /// The number of a text in columns of this batch.
+    pub(super) fn text(&mut self, text: &str) -> u32 {
+        self.texts.number(text.as_bytes())
+    }
+
+    /// The number of a key in columns of this batch.
+    pub(super) fn key(&mut self, key: ContextKey) -> u32 {
+        self.keys.number(&key.0)
+    }
+
+    /// Makes room for so many rows that will come.
+    pub(super) fn expect(&mut self, rows: usize) {
+        let all = self.rows + rows;
+        self.columns.iter_mut().for_each(|values| each!(values, values => values.expect(all)));
     }
 
     /// Begins so many rows more, which are filled column by column; the first one has a text.
     pub(super) fn block(&mut self, first: &str, rows: usize) -> Block<'_> {
         let begin = self.rows;
         self.rows += rows;
+        let first = self.text(first);
         let mut block = Block { rows: begin..begin + rows, batch: self };
-        block.texts(0, std::iter::repeat_n(Some(first), rows));
+        block.all_known(0, first);
         block
-    }
-
-    /// The number of a text. `last`: that of the row before, which most texts are.
-    fn text(&mut self, text: &str, last: Option<u32>) -> u32 {
-        let (texts, numbers) = (&mut self.texts, &mut self.numbers);
-        let is_same = |&last: &u32| texts.get(last as usize).is_some_and(|of| of.data() == text.as_bytes());
-        let known = last.filter(is_same).or_else(|| numbers.get(text).copied());
-        known.unwrap_or_else(|| {
-            let number = texts.len() as u32;
-            texts.push(ByteArray::from(text));
-            numbers.insert(text.to_owned(), number);
-            number
-        })
     }
 
     /// Writes the rows as a group, sorted as the table is, and forgets them. The columns are encoded in parallel.
     pub(super) fn write<W: Write + Send>(&mut self, writer: &mut SerializedFileWriter<W>) -> Result<()> {
+        for (values, column) in self.columns.iter_mut().zip(self.table.columns) {
+            each!(values, values => {
+                values.pad(self.rows);
+                let (table, name) = (self.table.name, column.name);
+                assert!(column.optional || values.is_full(), "{table}.{name}: a row without a value");
+            });
+        }
         let order = self.order();
-        let (descriptions, properties) =
-            (writer.schema_descr().columns().to_vec(), writer.properties().clone());
-        let encoded = self.columns.par_iter().zip(self.table.columns).zip(&descriptions);
-        let encoded = encoded.map(|((cells, column), description)| {
-            let (table, name) = (self.table.name, column.name);
-            assert!(column.optional || cells.is_full(self.rows), "{table}.{name}: a row without a value");
-            let order = Order { order: &order, cells, optional: column.optional };
-            order.encode(description, &properties, &self.texts)
+        let (descriptions, properties) = (writer.schema_descr().columns(), writer.properties());
+        let encoded = (0..self.columns.len()).into_par_iter().map(|at| {
+            let pool = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = pool().pop();
+            let mut scratch = kept.map_or_else(Scratch::new, Ok)?;
+            let encoded = self.encode(at, &order, &descriptions[at], properties, &mut scratch);
+            pool().push(scratch);
+            encoded
         });
         let encoded: Vec<_> = encoded.collect::<Result<_>>()?;
         let mut group = writer.next_row_group()?;
@@ -159,32 +197,122 @@ impl Batch {
             group.append_column(&bytes, close)?;
         }
         group.close()?;
-        *self = Batch::new(self.table);
+        self.columns.iter_mut().for_each(|values| each!(values, values => values.clear()));
+        self.rows = 0;
         Ok(())
+    }
+
+    /// A column of the group, as it lies in the file.
+    fn encode(
+        &self,
+        at: usize,
+        order: &[u32],
+        description: &ColumnDescPtr,
+        properties: &WriterPropertiesPtr,
+        scratch: &mut Scratch,
+    ) -> Result<Encoded> {
+        let column = &self.table.columns[at];
+        let way = way(self.table, column);
+        assert!(way != Way::Differences || !column.optional);
+        let has_index = self.table.sorted_by.first() == Some(&column.name);
+        let numbers = |of: Kind, scratch: &mut Scratch| {
+            let most = if let Way::Dictionary(most) = way { Some(most) } else { None };
+            codec::Numbers::new(of, most, std::mem::take(&mut scratch.distinct))
+        };
+        match &self.columns[at] {
+            Values::Keys(values) => {
+                encode(&values.rows(order), description, has_index, &mut codec::Keys::default(), scratch)
+            }
+            Values::Known(values) if way == Way::Differences => {
+                differences(values, order, &self.texts.all, description, properties)
+            }
+            Values::Known(values) => {
+                let is_key = column.of == Of::Key;
+                let names = if is_key { &self.keys } else { &self.texts };
+                let mut codec = codec::Known::new(&names.all, is_key);
+                encode(&values.rows(order), description, has_index, &mut codec, scratch)
+            }
+            Values::Ints(values) => {
+                let mut codec = numbers(Kind::Whole, scratch);
+                let encoded = encode(&values.rows(order), description, has_index, &mut codec, scratch);
+                scratch.distinct = codec.into_distinct();
+                encoded
+            }
+            Values::Reals(values) => {
+                let mut codec = numbers(Kind::Double, scratch);
+                let encoded = encode(&values.rows(order), description, has_index, &mut codec, scratch);
+                scratch.distinct = codec.into_distinct();
+                encoded
+            }
+            Values::Errors(values) => {
+                let mut codec = numbers(Kind::Float, scratch);
+                let encoded = encode(&values.rows(order), description, has_index, &mut codec, scratch);
+                scratch.distinct = codec.into_distinct();
+                encoded
+            }
+            Values::Flags(values) => {
+                encode(&values.rows(order), description, has_index, &mut codec::Flags::default(), scratch)
+            }
+        }
     }
 
     /// The rows as they are sorted. Rows that are alike stay in their order.
     fn order(&self) -> Vec<u32> {
         let by = self.table.sorted_by.iter().filter_map(|name| self.table.position(name));
-        let by: Vec<&Cells> = by.map(|at| &self.columns[at]).collect();
-        let Some(first) = by.first() else { return (0..self.rows as u32).collect() };
-        // Few values of the first column are different, and the beginnings of the second one tell nearly all rows of one apart: both lie side
-        // by side. The rest is looked up.
-        let (ranks, has_ranks) = (first.ranks(self.rows), first.has_ranks());
-        let begin = |row: usize| by.get(1).filter(|_| has_ranks).map_or(0, |cells| cells.begin(row));
-        let mut rows: Vec<(u32, u64, u32)> =
-            ranks.iter().enumerate().map(|(row, &rank)| (rank, begin(row), row as u32)).collect();
+        let by: Vec<usize> = by.collect();
+        let Some((&first, others)) = by.split_first() else { return (0..self.rows as u32).collect() };
+        let mut buckets = Buckets::new(&self.ranks(first));
+        let ranks: Vec<Vec<u32>> = others.iter().map(|&at| self.ranks(at)).collect();
+        // The first bytes of keys tell nearly all rows of a bucket apart.
+        let begin = |row: u32| others.first().map_or(0, |&at| self.begin(at, row));
         let compared = |a: u32, b: u32| {
-            let mut orders = by[usize::from(has_ranks)..]
-                .iter()
-                .map(|cells| cells.compare(a as usize, b as usize, &self.texts));
+            let mut orders = others.iter().zip(&ranks).map(|(&at, ranks)| match &self.columns[at] {
+                Values::Keys(column) => column.get(a as usize).cmp(&column.get(b as usize)),
+                _ => ranks[a as usize].cmp(&ranks[b as usize]),
+            });
             orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         };
-        rows.par_sort_unstable_by(|&(rank_a, begin_a, a), &(rank_b, begin_b, b)| {
-            rank_a.cmp(&rank_b).then(begin_a.cmp(&begin_b)).then_with(|| compared(a, b).then(a.cmp(&b)))
-        });
-        rows.into_iter().map(|(.., row)| row).collect()
+        buckets.par_sort(begin, compared);
+        buckets.rows
     }
+
+    /// By row: which one of the different names it is, as they are sorted; 0: there is none. Nothing of other columns.
+    fn ranks(&self, at: usize) -> Vec<u32> {
+        let Values::Known(column) = &self.columns[at] else { return Vec::new() };
+        let names = if self.table.columns[at].of == Of::Key { &self.keys } else { &self.texts };
+        let mut sorted: Vec<u32> = (0..names.all.len() as u32).collect();
+        sorted.sort_unstable_by(|&a, &b| names.all[a as usize].data().cmp(names.all[b as usize].data()));
+        let mut ranks = vec![0; sorted.len()];
+        sorted.into_iter().zip(1..).for_each(|(name, rank)| ranks[name as usize] = rank);
+        (0..self.rows).map(|row| column.get(row).map_or(0, |name| ranks[name as usize])).collect()
+    }
+
+    /// How a key begins; equal of others, and no more than that of any larger key.
+    fn begin(&self, at: usize, row: u32) -> u64 {
+        let Values::Keys(column) = &self.columns[at] else { return 0 };
+        let key = column.get(row as usize);
+        key.map_or(0, |key| u64::from_be_bytes(key[..8].try_into().expect("8 bytes")))
+    }
+}
+
+/// Texts that begin as the ones before them: few, so the crate's own writer has the time.
+fn differences(
+    values: &Column<u32>,
+    order: &[u32],
+    texts: &[ByteArray],
+    description: &ColumnDescPtr,
+    properties: &WriterPropertiesPtr,
+) -> Result<Encoded> {
+    let mut sink = TrackedWrite::new(Vec::new());
+    let pages = Box::new(SerializedPageWriter::new(&mut sink));
+    let mut column = get_column_writer(description.clone(), properties.clone(), pages);
+    for rows in order.chunks(PAGE) {
+        let text = |&row: &u32| values.get(row as usize).map(|number| texts[number as usize].clone());
+        let texts: Vec<ByteArray> = rows.iter().filter_map(text).collect();
+        get_typed_column_writer_mut::<ByteArrayType>(&mut column).write_batch(&texts, None, None)?;
+    }
+    let close = column.close()?;
+    Ok((sink.into_inner()?.into(), close))
 }
 
 /// Rows that are being filled column by column. A column that is left out has no value in them.
@@ -196,15 +324,29 @@ pub(super) struct Block<'a> {
 impl Block<'_> {
     pub(super) fn keys(&mut self, at: usize, values: impl Iterator<Item = Option<[u8; 16]>>) {
         match &mut self.batch.columns[at] {
-            Cells { values: Values::Keys(all), present } => extend(all, present, &self.rows, values),
-            _ => self.wrong(at),
+            Values::Keys(column) => column.fill(&self.rows, values),
+            _ => self.batch.wrong(at),
         }
+    }
+
+    /// Numbers of texts or keys: [`Batch::text`], [`Batch::key`].
+    pub(super) fn known(&mut self, at: usize, values: impl Iterator<Item = Option<u32>>) {
+        match &mut self.batch.columns[at] {
+            Values::Known(column) => column.fill(&self.rows, values),
+            _ => self.batch.wrong(at),
+        }
+    }
+
+    /// The same of all rows.
+    pub(super) fn all_known(&mut self, at: usize, number: u32) {
+        let rows = self.rows.len();
+        self.known(at, std::iter::repeat_n(Some(number), rows));
     }
 
     pub(super) fn ints(&mut self, at: usize, values: impl Iterator<Item = Option<i64>>) {
         match &mut self.batch.columns[at] {
-            Cells { values: Values::Ints(all), present } => extend(all, present, &self.rows, values),
-            _ => self.wrong(at),
+            Values::Ints(column) => column.fill(&self.rows, values),
+            _ => self.batch.wrong(at),
         }
     }
 
@@ -216,127 +358,26 @@ impl Block<'_> {
     /// What need not be whole; errors are rounded up.
     pub(super) fn reals(&mut self, at: usize, values: impl Iterator<Item = Option<f64>>) {
         match &mut self.batch.columns[at] {
-            Cells { values: Values::Reals(all), present } => extend(all, present, &self.rows, values),
-            Cells { values: Values::Errors(all), present } => {
-                extend(
-                    all,
-                    present,
-                    &self.rows,
-                    values.map(|value| value.map(|value| rounded_up(value as f32))),
-                );
-            }
-            _ => self.wrong(at),
+            Values::Reals(column) => column.fill(&self.rows, values.map(|value| value.map(bits))),
+            Values::Errors(column) => column.fill(&self.rows, values.map(|value| value.map(error_bits))),
+            _ => self.batch.wrong(at),
         }
     }
 
     pub(super) fn flags(&mut self, at: usize, values: impl Iterator<Item = bool>) {
         match &mut self.batch.columns[at] {
-            Cells { values: Values::Flags(all), present } => {
-                extend(all, present, &self.rows, values.map(Some))
-            }
-            _ => self.wrong(at),
+            Values::Flags(column) => column.fill(&self.rows, values.map(Some)),
+            _ => self.batch.wrong(at),
         }
-    }
-
-    pub(super) fn texts<'t>(&mut self, at: usize, values: impl Iterator<Item = Option<&'t str>>) {
-        let mut last = None;
-        let numbers: Vec<_> = values
-            .map(|text| {
-                let number = text.map(|text| self.batch.text(text, last));
-                last = number.or(last);
-                number
-            })
-            .collect();
-        match &mut self.batch.columns[at] {
-            Cells { values: Values::Texts(all), present } => {
-                extend(all, present, &self.rows, numbers.into_iter())
-            }
-            _ => self.wrong(at),
-        }
-    }
-
-    fn wrong(&self, at: usize) {
-        let table = self.batch.table;
-        panic!("{}.{} is of another type", table.name, table.columns[at].name);
     }
 }
 
-/// Adds the values of the rows to those of a column.
-fn extend<T: Copy + Default>(
-    all: &mut Vec<T>,
-    present: &mut Vec<bool>,
-    rows: &Range<usize>,
-    values: impl Iterator<Item = Option<T>>,
-) {
-    all.resize(rows.start, T::default());
-    present.resize(rows.start, false);
-    for value in values {
-        present.push(value.is_some());
-        all.push(value.unwrap_or_default());
-    }
-    assert_eq!(all.len(), rows.end, "values of the rows");
+fn bits(value: f64) -> i64 {
+    value.to_bits().cast_signed()
 }
 
-impl Cells {
-    fn resize(&mut self, rows: usize) {
-        self.present.resize(rows, false);
-        match &mut self.values {
-            Values::Keys(all) => all.resize(rows, [0; 16]),
-            Values::Texts(all) => all.resize(rows, 0),
-            Values::Ints(all) => all.resize(rows, 0),
-            Values::Reals(all) => all.resize(rows, 0.0),
-            Values::Errors(all) => all.resize(rows, 0.0),
-            Values::Flags(all) => all.resize(rows, false),
-        }
-    }
-
-    /// Whether all of so many rows have a value.
-    fn is_full(&self, rows: usize) -> bool {
-        self.present.len() == rows && !self.present.contains(&false)
-    }
-
-    fn is_present(&self, row: usize) -> bool {
-        self.present.get(row) == Some(&true)
-    }
-
-    fn compare(&self, a: usize, b: usize, texts: &[ByteArray]) -> Ordering {
-        let is_there = [a, b].map(|row| self.is_present(row));
-        if is_there != [true, true] {
-            return is_there[0].cmp(&is_there[1]);
-        }
-        match &self.values {
-            Values::Keys(all) => all[a].cmp(&all[b]),
-            Values::Texts(all) if all[a] == all[b] => Ordering::Equal,
-            Values::Texts(all) => texts[all[a] as usize].data().cmp(texts[all[b] as usize].data()),
-            Values::Ints(all) => all[a].cmp(&all[b]),
-            Values::Reals(all) => all[a].total_cmp(&all[b]),
-            Values::Errors(all) => all[a].total_cmp(&all[b]),
-            Values::Flags(all) => all[a].cmp(&all[b]),
-        }
-    }
-
-    /// Whether [`Cells::ranks`] tells values apart.
-    fn has_ranks(&self) -> bool {
-        matches!(self.values, Values::Keys(_))
-    }
-
-    /// By row: which one of the different keys it is, as they are sorted.
-    fn ranks(&self, rows: usize) -> Vec<u32> {
-        let Values::Keys(all) = &self.values else { return vec![0; rows] };
-        let keys = || (0..rows).map(|row| all.get(row).filter(|_| self.is_present(row)));
-        let mut ranks: HashMap<[u8; 16], u32> = keys().flatten().map(|key| (*key, 0)).collect();
-        let mut sorted: Vec<_> = ranks.iter_mut().collect();
-        sorted.sort_unstable_by_key(|(key, _)| **key);
-        sorted.into_iter().zip(1..).for_each(|((_, rank), number)| *rank = number);
-        keys().map(|key| key.map_or(0, |key| ranks[key])).collect()
-    }
-
-    /// How a key begins; equal of others, and no more than that of any larger key.
-    fn begin(&self, row: usize) -> u64 {
-        let Values::Keys(all) = &self.values else { return 0 };
-        let key = all.get(row).filter(|_| self.is_present(row));
-        key.map_or(0, |key| u64::from_be_bytes(key[..8].try_into().expect("8 bytes")))
-    }
+fn error_bits(value: f64) -> u32 {
+    rounded_up(value as f32).to_bits()
 }
 
 /// What a figure may be off by with 10 significant bits, and no less than it is: nobody knows it better, and such values repeat.
@@ -344,73 +385,6 @@ fn rounded_up(error: f32) -> f32 {
     const LEFT_OUT: u32 = (1 << 14) - 1;
     let rounded = f32::from_bits(error.to_bits().saturating_add(LEFT_OUT) & !LEFT_OUT);
     if rounded.is_finite() { rounded } else { error }
-}
-
-/// Rows that are gathered at a time.
-const CHUNK: usize = 1 << 13;
-
-/// The rows of a column in the order in which they are written.
-struct Order<'a> {
-    order: &'a [u32],
-    cells: &'a Cells,
-    optional: bool,
-}
-
-impl Order<'_> {
-    /// The column of a group, as it lies in the file.
-    fn encode(
-        &self,
-        description: &ColumnDescPtr,
-        properties: &WriterPropertiesPtr,
-        texts: &[ByteArray],
-    ) -> Result<(Bytes, ColumnCloseResult)> {
-        let mut sink = TrackedWrite::new(Vec::new());
-        let pages = Box::new(SerializedPageWriter::new(&mut sink));
-        let mut column = get_column_writer(description.clone(), properties.clone(), pages);
-        match &self.cells.values {
-            Values::Keys(all) => self.write::<FixedLenByteArrayType>(&mut column, |chunk| {
-                let bytes: Vec<u8> = chunk.iter().flat_map(|&row| all[row as usize]).collect();
-                let bytes = ByteArray::from(bytes);
-                (0..chunk.len()).map(|i| FixedLenByteArray::from(bytes.slice(16 * i, 16))).collect()
-            }),
-            Values::Texts(all) => self.write::<ByteArrayType>(&mut column, |chunk| {
-                chunk.iter().map(|&row| texts[all[row as usize] as usize].clone()).collect()
-            }),
-            Values::Ints(all) => self.write::<Int64Type>(&mut column, |chunk| of_rows(all, chunk)),
-            Values::Reals(all) => self.write::<DoubleType>(&mut column, |chunk| of_rows(all, chunk)),
-            Values::Errors(all) => self.write::<FloatType>(&mut column, |chunk| of_rows(all, chunk)),
-            Values::Flags(all) => self.write::<BoolType>(&mut column, |chunk| of_rows(all, chunk)),
-        }?;
-        let close = column.close()?;
-        Ok((sink.into_inner()?.into(), close))
-    }
-
-    fn write<T: DataType>(
-        &self,
-        column: &mut ColumnWriter<'_>,
-        values: impl Fn(&[u32]) -> Vec<T::T>,
-    ) -> Result<()> {
-        let column = get_typed_column_writer_mut::<T>(column);
-        let is_full = self.cells.is_full(self.order.len());
-        let (mut there, mut levels) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
-        for chunk in self.order.chunks(CHUNK) {
-            there.clear();
-            levels.clear();
-            if is_full {
-                levels.resize(chunk.len(), 1);
-            } else {
-                there.extend(chunk.iter().copied().filter(|&row| self.cells.is_present(row as usize)));
-                levels.extend(chunk.iter().map(|&row| i16::from(self.cells.is_present(row as usize))));
-            }
-            let levels = self.optional.then_some(&*levels);
-            column.write_batch(&values(if is_full { chunk } else { &there }), levels, None)?;
-        }
-        Ok(())
-    }
-}
-
-fn of_rows<T: Copy>(all: &[T], rows: &[u32]) -> Vec<T> {
-    rows.iter().map(|&row| all[row as usize]).collect()
 }
 
 /// A count past 2^63 - 1 stays there, as it does in a profile past 2^64 - 1.
@@ -455,19 +429,4 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::rounded_up;
-
-    #[test]
-    fn errors_are_rounded_up_to_10_bits() {
-        for value in [0.0f32, 1.0, 1023.0, 1024.5, 0.1, 1e-30, 3.7e12, 12_345.678] {
-            let rounded = rounded_up(value);
-            assert!(rounded >= value && rounded <= value * (1.0 + 1.0 / 512.0), "{value}: {rounded}");
-            assert_eq!(rounded.to_bits() & 0x3FFF, 0, "{value}");
-            assert_eq!(rounded_up(rounded), rounded, "{value}");
-        }
-        assert_eq!(rounded_up(1023.0), 1023.0);
-        assert_eq!(rounded_up(f32::MAX), f32::MAX);
-        assert!(rounded_up(f32::NAN).is_nan() && rounded_up(f32::INFINITY).is_infinite());
-    }
-}
+mod tests;

@@ -11,11 +11,11 @@ use parquet::schema::types::ColumnPath;
 use super::schema::{Column, Of, Table, VERSION};
 
 /// What a higher level saves of the bytes is less than it costs: level 6 a tenth, for three times the time.
-const ZSTD_LEVEL: i32 = 3;
-/// Bytes of a dictionary of keys or texts at most.
-const DICTIONARY: usize = 32 << 20;
-/// The same of numbers: where more are different, few are there twice, and the dictionary takes more than it saves.
+pub(super) const ZSTD_LEVEL: i32 = 3;
+/// Bytes of a dictionary of numbers: where more are different, few are there twice, and the dictionary takes more than it saves.
 const NUMBERS: usize = 1 << 20;
+/// Rows of a page.
+pub(super) const PAGE: usize = 20_000;
 
 /// Keys of which nearly every row, or every process, has another one.
 const UNIQUE: [(&str, &[&str]); 3] = [
@@ -31,13 +31,31 @@ fn is_among(list: &[(&str, &[&str])], table: &Table, column: &Column) -> bool {
     list.iter().any(|(name, columns)| *name == table.name && columns.contains(&column.name))
 }
 
-/// The encoding of a column; none: a dictionary.
-fn encoding(table: &Table, column: &Column) -> Option<Encoding> {
+/// How the values of a column are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// As they are.
+    Plain,
+    /// By what differs from the one before (`DELTA_BYTE_ARRAY`).
+    Differences,
+    /// By their numbers in a dictionary.
+    Names,
+    /// The same, until the dictionary has so many values; the others as they are.
+    Dictionary(usize),
+    /// Runs and packed bits.
+    Bits,
+}
+
+/// How a column is written.
+pub(super) fn way(table: &Table, column: &Column) -> Way {
     match column.of {
-        Of::Key if is_among(&UNIQUE, table, column) => Some(Encoding::PLAIN),
-        Of::Text if is_among(&SORTED, table, column) => Some(Encoding::DELTA_BYTE_ARRAY),
-        Of::Real => Some(Encoding::PLAIN),
-        Of::Key | Of::Text | Of::Count | Of::Time | Of::Moment | Of::Error | Of::Flag => None,
+        Of::Key if is_among(&UNIQUE, table, column) => Way::Plain,
+        Of::Text if is_among(&SORTED, table, column) => Way::Differences,
+        Of::Key | Of::Text => Way::Names,
+        Of::Real => Way::Plain,
+        Of::Count | Of::Time | Of::Moment => Way::Dictionary(NUMBERS / size_of::<i64>()),
+        Of::Error => Way::Dictionary(NUMBERS / size_of::<f32>()),
+        Of::Flag => Way::Bits,
     }
 }
 
@@ -51,9 +69,7 @@ pub(super) fn properties(table: &Table) -> Result<WriterProperties> {
     let mut properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-        .set_dictionary_page_size_limit(DICTIONARY)
         .set_max_row_group_row_count(None)
-        // The least and the greatest value of each page say something only where rows are sorted.
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_sorting_columns((!sorted.is_empty()).then_some(sorted))
         .set_key_value_metadata(Some(vec![
@@ -62,16 +78,10 @@ pub(super) fn properties(table: &Table) -> Result<WriterProperties> {
         ]));
     for column in table.columns {
         let path = || ColumnPath::from(column.name);
-        if let Some(encoding) = encoding(table, column) {
-            properties =
-                properties.set_column_dictionary_enabled(path(), false).set_column_encoding(path(), encoding);
-        } else if matches!(column.of, Of::Count | Of::Time | Of::Moment | Of::Error) {
+        if way(table, column) == Way::Differences {
             properties = properties
-                .set_column_dictionary_page_size_limit(path(), NUMBERS)
-                .set_column_encoding(path(), Encoding::PLAIN);
-        }
-        if table.sorted_by.first() == Some(&column.name) {
-            properties = properties.set_column_statistics_enabled(path(), EnabledStatistics::Page);
+                .set_column_dictionary_enabled(path(), false)
+                .set_column_encoding(path(), Encoding::DELTA_BYTE_ARRAY);
         }
     }
     Ok(properties.build())
@@ -83,28 +93,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_written_as_all_readers_read_them() {
-        let mut without_dictionary = Vec::new();
+    fn each_name_of_the_lists_is_one_of_a_column() {
+        let (mut plain, mut differences) = (Vec::new(), Vec::new());
         for table in TABLES {
-            let properties = properties(table).unwrap();
             for column in table.columns {
-                let path = ColumnPath::from(column.name);
-                // None: that of the version, behind a dictionary.
-                let of = properties.encoding(&path);
-                let is_read = [None, Some(Encoding::PLAIN), Some(Encoding::DELTA_BYTE_ARRAY)].contains(&of);
-                assert!(is_read, "{}.{}: {of:?}", table.name, column.name);
-                if !properties.dictionary_enabled(&path) {
-                    without_dictionary.push(format!("{}.{}", table.name, column.name));
+                let name = format!("{}.{}", table.name, column.name);
+                match way(table, column) {
+                    Way::Plain => plain.push(name),
+                    Way::Differences => differences.push(name),
+                    Way::Names | Way::Dictionary(_) | Way::Bits => {}
                 }
             }
         }
-        // Each name of the lists is one of a column.
+        assert_eq!(differences, ["methods.name", "methods.stable_name"]);
         let expected = [
             "processes.probe_inner_ns",
             "processes.probe_outer_ns",
             "methods.method",
-            "methods.name",
-            "methods.stable_name",
             "contexts.context",
             "contexts.stable",
             "contexts.parent",
@@ -112,6 +117,6 @@ mod tests {
             "values.context",
             "values.sum_squares",
         ];
-        assert_eq!(without_dictionary, expected);
+        assert_eq!(plain, expected);
     }
 }

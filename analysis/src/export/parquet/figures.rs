@@ -3,7 +3,7 @@
 use super::schema::VALUES;
 use crate::context_key::ContextKey;
 use crate::load::ContextCalls;
-use crate::model::{Arcflow, HashMap, NodeId};
+use crate::model::{Arcflow, KINDS, Node, NodeId};
 use crate::session::{Error, Session};
 use crate::uncertainty::{accompanies, companions};
 
@@ -76,23 +76,21 @@ impl Process {
 fn through(model: &Arcflow) -> Vec<Option<NodeId>> {
     let children = model.children();
     let mut through = vec![None; model.nodes().len()];
-    // The innermost open context of each consumer, by its place on the path.
-    let mut open: HashMap<_, usize> = HashMap::default();
-    let mut path = vec![(Arcflow::ROOT, 0, None)];
+    // The innermost open context of each consumer, by its place on the path; 0: there is none.
+    let mut open = vec![0; model.names().count() * KINDS];
+    let slot = |node: &Node| node.consumer.0 as usize * KINDS + node.kind as usize;
+    let mut path = vec![(Arcflow::ROOT, 0, 0)];
     while let Some((id, next, before)) = path.last_mut() {
         if let Some(&child) = children.of(*id).get(*next) {
             *next += 1;
             let node = model.node(child);
-            let before = open.insert((node.kind, node.consumer), path.len());
-            through[child.0 as usize] = before.map(|place| path.get(place + 1).map_or(child, |of| of.0));
+            let before = std::mem::replace(&mut open[slot(node)], path.len());
+            if before != 0 {
+                through[child.0 as usize] = Some(path.get(before + 1).map_or(child, |of| of.0));
+            }
             path.push((child, 0, before));
         } else {
-            let (node, before) = (model.node(*id), *before);
-            let key = (node.kind, node.consumer);
-            match before {
-                Some(place) => open.insert(key, place),
-                None => open.remove(&key),
-            };
+            open[slot(model.node(*id))] = *before;
             path.pop();
         }
     }

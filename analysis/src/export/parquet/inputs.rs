@@ -42,27 +42,21 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// Reads every file once, keeping none.
+    /// Reads every file once, and none of what its threads did, keeping none.
     pub(super) fn read(paths: &[PathBuf], labels: &Sources) -> Result<Inputs, Error> {
         let mut messages = Vec::new();
-        // Of the profiles of a process the fullest is taken, and of equal ones the first.
-        let mut by_key: BTreeMap<[u8; 16], (Fullness, Input)> = BTreeMap::new();
+        let mut by_key: BTreeMap<[u8; 16], Vec<Input>> = BTreeMap::new();
         // As many are in memory at a time as there are processors.
         let read = paths.par_iter().map(|path| Input::read(path, labels)).collect::<Vec<_>>();
         for read in read {
             let (new, said) = read?;
             messages.extend(said);
-            let Some(known) = by_key.remove(&new.1.key) else {
-                by_key.insert(new.1.key, new);
-                continue;
-            };
-            let (more, less) = if new.0 > known.0 { (new, known) } else { (known, new) };
-            let (name, fuller) = (less.1.path.display(), more.1.path.display());
-            let text = format!("{name}: of the same process as {fuller}, which has no less; left out");
-            messages.push(Message::warning(text));
-            by_key.insert(more.1.key, more);
+            by_key.entry(new.key).or_default().push(new);
         }
-        let mut all: Vec<Input> = by_key.into_values().map(|(_, input)| input).collect();
+        let mut all = Vec::new();
+        for of_process in by_key.into_values() {
+            all.push(fullest(of_process, &mut messages)?);
+        }
         all.sort_by(|a, b| a.partition.cmp(&b.partition).then(a.key.cmp(&b.key)));
         let mut hash = Sha256::new_with_prefix(VERSION.to_le_bytes());
         for input in &all {
@@ -75,27 +69,50 @@ impl Inputs {
     }
 }
 
+/// Of the profiles of a process the fullest, and of equal ones the first. Only where there are several, they are read for it.
+fn fullest(of_process: Vec<Input>, messages: &mut Vec<Message>) -> Result<Input, Error> {
+    let is_single = of_process.len() == 1;
+    let mut best: Option<(Fullness, Input)> = None;
+    for input in of_process {
+        let new = (if is_single { Fullness::default() } else { input.fullness()? }, input);
+        best = Some(match best {
+            None => new,
+            Some(known) => {
+                let (more, less) = if new.0 > known.0 { (new, known) } else { (known, new) };
+                let (name, fuller) = (less.1.path.display(), more.1.path.display());
+                let text = format!("{name}: of the same process as {fuller}, which has no less; left out");
+                messages.push(Message::warning(text));
+                more
+            }
+        });
+    }
+    Ok(best.expect("a process has a profile").1)
+}
+
 /// How full a profile is ([`Party::fullness`]), and its bytes.
 type Fullness = ((u64, bool, u64, u64), [u8; 32]);
 
 impl Input {
     /// Reads a file; with what is to be said of it.
-    fn read(path: &Path, labels: &Sources) -> Result<((Fullness, Input), Vec<Message>), Error> {
+    fn read(path: &Path, labels: &Sources) -> Result<(Input, Vec<Message>), Error> {
         if !is_profile(path) {
             File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
             return Err(Error::Request(format!("--format parquet: {}", not_a_profile(path))));
         }
-        let file = ProfileFile::unnamed(path)?;
+        let file = ProfileFile::facts(path)?;
         let unread = unread(file.property("labels").unwrap_or_default()).map(|part| {
             let name = path.display();
             Message::warning(format!(
                 "{name}: {part} in instrument.labels is no label and is left out; a label is written KEY=VALUE"
             ))
         });
-        let input = Input::of(&file, labels)?;
+        Ok((Input::of(&file, labels)?, unread.collect()))
+    }
+
+    fn fullness(&self) -> Result<Fullness, Error> {
+        let file = ProfileFile::unnamed(&self.path)?;
         let party = Party { profile: &file.profile, source: file.source() };
-        let fullness = (party.fullness().map_err(Error::profile(path))?, input.content);
-        Ok(((fullness, input), unread.collect()))
+        Ok((party.fullness().map_err(Error::profile(&self.path))?, self.content))
     }
 
     fn of(file: &ProfileFile, labels: &Sources) -> Result<Input, Error> {

@@ -5,7 +5,12 @@
 //! | [`schema`] | the tables and their columns; its version |
 //! | [`place`] | the folders: partitions by service, build and day |
 //! | [`batch`] | rows on their way into a file |
-//! | [`encoding`] | how a file is written |
+//! | [`sorted`] | the order of rows |
+//! | [`column`] | the values of a column of these rows |
+//! | [`encoding`] | how a file is written, and each of its columns |
+//! | [`chunk`] | a column of a group of rows, as pages of a file |
+//! | [`codec`] | how values of each kind lie in a page |
+//! | [`hybrid`], [`distinct`] | small numbers, packed; what a dictionary is made of |
 //! | [`labels`] | which service and build a process is of |
 //! | [`inputs`] | which profiles there are, each process once, and in which order |
 //! | [`figures`] | a process that was read, and its figures |
@@ -26,8 +31,13 @@
 //! the profiles that have remote calls, which are matched with each other.
 
 mod batch;
+mod chunk;
+mod codec;
+mod column;
+mod distinct;
 mod encoding;
 mod figures;
+mod hybrid;
 mod inputs;
 mod known;
 pub mod labels;
@@ -35,6 +45,7 @@ mod place;
 mod process;
 mod remote;
 pub mod schema;
+mod sorted;
 mod sums;
 mod together;
 

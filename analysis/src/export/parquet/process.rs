@@ -9,14 +9,14 @@ use serde_json::json;
 use super::batch::{Block, Cell, count};
 use super::figures::{ENDS, Figure, Process, whole};
 use super::inputs::{BUILD, Input, SERVICE};
-use super::known::{Known, is_context};
+use super::known::{Known, OfContexts, is_context};
 use super::schema::{ALLOCATIONS, CONTEXTS, METHOD_VALUES, METHODS, MONITORS, Table, VALUES};
 use super::{Files, Folder, Rows, sums};
 use crate::context_key::ContextKey;
 use crate::correction::Correction;
 use crate::heap::table::{By, Filter, table};
 use crate::merge::Party;
-use crate::model::{Kind, NodeId};
+use crate::model::{Arcflow, Kind, NodeId};
 use crate::report::counts;
 use crate::session::{Error, ProfileFile, Session};
 use crate::uncertainty::accompanies;
@@ -66,7 +66,7 @@ pub(super) fn rows<F: Folder>(
 ) -> Result<(), Error> {
     let Session { model, profiles, .. } = &process.session;
     profiles.iter().for_each(|file| known.id_maps(file, profiles));
-    let methods = known.keys(model, profiles);
+    let methods = known.of_contexts(model, profiles);
     contexts(process, &methods, known, &mut tables.contexts, files)?;
     let values = Values { process, input, methods: &methods };
     let figures = process.figures()?;
@@ -78,29 +78,44 @@ pub(super) fn rows<F: Folder>(
 
 fn contexts<F: Folder>(
     process: &Process,
-    methods: &[Option<ContextKey>],
+    methods: &OfContexts,
     known: &mut Known,
     rows: &mut Rows<F::File>,
     files: &mut Files<'_, F>,
 ) -> Result<(), Error> {
-    let (model, keys) = (&process.session.model, process);
-    let mut depths = vec![0u64; model.nodes().len()];
-    for (i, node) in model.nodes().iter().enumerate().skip(1) {
-        let parent = node.parent.0 as usize;
-        depths[i] = depths[parent] + u64::from(is_context(node.kind));
-        let [key, stable] = keys.contexts[i];
-        if !is_context(node.kind) || known.contexts.insert(key, ()).is_some() {
-            continue;
+    let (model, keys) = (&process.session.model, &process.contexts);
+    let nodes = model.nodes();
+    let mut depths = vec![0u32; nodes.len()];
+    if known.contexts.is_empty() {
+        known.contexts.reserve(nodes.len());
+    }
+    // Those that no process before had.
+    let mut new = Vec::new();
+    for (i, node) in nodes.iter().enumerate().skip(1) {
+        depths[i] = depths[node.parent.0 as usize] + u32::from(is_context(node.kind));
+        if is_context(node.kind) && known.contexts.insert(keys[i][0], ()).is_none() {
+            new.push(i);
         }
-        let row = [
-            key.into(),
-            Some(stable).filter(|stable| *stable != key).into(),
-            keys.contexts[parent][0].into(),
-            keys.through[i].map(|through| keys.contexts[through.0 as usize][0]).into(),
-            methods[i].into(),
-            depths[i].into(),
-        ];
-        rows.push(&row, files)?;
+    }
+    let at = |name: &str| CONTEXTS.position(name).expect("a column of the table");
+    let names: Vec<u32> = methods.keys.iter().map(|&key| rows.batch.key(key)).collect();
+    let mut left = &new[..];
+    while !left.is_empty() {
+        rows.batch.expect(left.len().min(rows.room()));
+        let (some, others) = left.split_at(left.len().min(BLOCK).min(rows.room()));
+        left = others;
+        let ids = || some.iter().copied();
+        rows.push_block(some.len(), files, |block| {
+            block.keys(at("context"), ids().map(|i| Some(keys[i][0].0)));
+            let stable = |i: usize| Some(keys[i][1]).filter(|stable| *stable != keys[i][0]);
+            block.keys(at("stable"), ids().map(|i| stable(i).map(|key| key.0)));
+            block.keys(at("parent"), ids().map(|i| Some(keys[nodes[i].parent.0 as usize][0].0)));
+            let through = |i: usize| process.through[i].map(|through| keys[through.0 as usize][0].0);
+            block.keys(at("through"), ids().map(through));
+            block.known(at("method"), ids().map(|i| Some(names[methods.of_node[i] as usize - 1])));
+            block.counts(at("depth"), ids().map(|i| u64::from(depths[i])));
+            Ok(())
+        })?;
     }
     Ok(())
 }
@@ -109,8 +124,7 @@ fn contexts<F: Folder>(
 struct Values<'a> {
     process: &'a Process,
     input: &'a Input,
-    /// Keys by node; none: it is no context.
-    methods: &'a [Option<ContextKey>],
+    methods: &'a OfContexts,
 }
 
 impl Values<'_> {
@@ -120,19 +134,21 @@ impl Values<'_> {
         rows: &mut Rows<F::File>,
         files: &mut Files<'_, F>,
     ) -> Result<(), Error> {
-        let model = &self.process.session.model;
-        let has_times = model.resource("wall-raw").is_some();
-        let mut threads: Vec<Option<&str>> = vec![None; model.nodes().len()];
-        for (i, node) in model.nodes().iter().enumerate().skip(1) {
-            let above = threads[node.parent.0 as usize];
-            threads[i] = if node.kind == Kind::Thread { Some(model.name(node.consumer)) } else { above };
-        }
+        let has_times = self.process.session.model.resource("wall-raw").is_some();
+        let threads = Threads::new(&self.process.session.model);
+        let names = Names {
+            process: rows.batch.key(ContextKey(self.input.key)),
+            threads: threads.names.iter().map(|name| rows.batch.text(name)).collect(),
+            methods: self.methods.keys.iter().map(|&key| rows.batch.key(key)).collect(),
+        };
+        let count = self.process.session.model.nodes().len();
         let mut from = 1;
-        while from < threads.len() {
-            let nodes = from..threads.len().min(from + BLOCK.min(rows.room()));
+        while from < count {
+            rows.batch.expect((count - from).min(rows.room()));
+            let nodes = from..count.min(from + BLOCK.min(rows.room()));
             from = nodes.end;
             rows.push_block(nodes.len(), files, |block| {
-                self.block(block, nodes, &threads, figures, has_times)
+                self.block(block, nodes, &threads, &names, figures, has_times)
             })?;
         }
         Ok(())
@@ -143,7 +159,8 @@ impl Values<'_> {
         &self,
         block: &mut Block<'_>,
         nodes: Range<usize>,
-        threads: &[Option<&str>],
+        threads: &Threads<'_>,
+        names: &Names,
         figures: &[Figure],
         has_times: bool,
     ) -> Result<(), Error> {
@@ -151,11 +168,13 @@ impl Values<'_> {
         let (model, width) = (&session.model, session.model.resources().len());
         let at = |name: &str| VALUES.position(name).expect("a column of the table");
         let ids = || nodes.clone();
-        block.keys(at("process"), ids().map(|_| Some(self.input.key)));
-        block.texts(at("thread"), ids().map(|i| threads[i]));
+        let number = |of: u32, all: &[u32]| (of as usize).checked_sub(1).map(|at| all[at]);
+        let methods = &self.methods.of_node;
+        block.all_known(at("process"), names.process);
+        block.known(at("thread"), ids().map(|i| number(threads.of_node[i], &names.threads)));
         block.keys(at("context"), ids().map(|i| Some(contexts[i][0].0)));
-        block.keys(at("method"), ids().map(|i| self.methods[i].map(|key| key.0)));
-        block.flags(at("nested"), ids().map(|i| self.methods[i].is_some() && through[i].is_some()));
+        block.known(at("method"), ids().map(|i| number(methods[i], &names.methods)));
+        block.flags(at("nested"), ids().map(|i| methods[i] != 0 && through[i].is_some()));
         block.counts(at("calls"), ids().map(|i| model.nodes()[i].n));
         let of = |i: usize| session.contexts.get(i).copied().unwrap_or_default();
         for (name, end) in ENDS {
@@ -191,6 +210,35 @@ impl Values<'_> {
             None => Ok(()),
             Some(value) => Err(self.input.cannot_hold(value)),
         }
+    }
+}
+
+/// Numbers of the texts and keys of a process in the columns of a table.
+struct Names {
+    process: u32,
+    threads: Vec<u32>,
+    methods: Vec<u32>,
+}
+
+/// The threads, or pools, of a model.
+struct Threads<'a> {
+    names: Vec<&'a str>,
+    /// By node: which of them, from 1; 0: it is in none.
+    of_node: Vec<u32>,
+}
+
+impl<'a> Threads<'a> {
+    fn new(model: &'a Arcflow) -> Threads<'a> {
+        let mut threads = Threads { names: Vec::new(), of_node: vec![0; model.nodes().len()] };
+        for (i, node) in model.nodes().iter().enumerate().skip(1) {
+            threads.of_node[i] = if node.kind == Kind::Thread {
+                threads.names.push(model.name(node.consumer));
+                threads.names.len() as u32
+            } else {
+                threads.of_node[node.parent.0 as usize]
+            };
+        }
+        threads
     }
 }
 

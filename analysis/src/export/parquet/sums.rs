@@ -4,11 +4,11 @@
 
 use super::figures::{ENDS, Figure, Process, whole};
 use super::inputs::Input;
-use super::known::is_context;
+use super::known::{OfContexts, is_context};
 use super::schema::{METHOD_VALUES, VALUES};
 use super::{Files, Folder, Rows};
 use crate::context_key::ContextKey;
-use crate::model::{Consumer, HashMap, Kind, NodeId};
+use crate::model::{Consumer, KINDS, Kind, NodeId};
 use crate::session::Error;
 use crate::uncertainty::accompanies;
 
@@ -26,14 +26,14 @@ struct Sum {
     real: Vec<f64>,
 }
 
-/// Adds the rows of a process. `methods`: keys by node.
+/// Adds the rows of a process. `methods`: those of its contexts.
 ///
 /// # Errors
 /// A figure that is not whole, a file that cannot be written.
 pub(super) fn rows<F: Folder>(
     process: &Process,
     input: &Input,
-    methods: &[Option<ContextKey>],
+    methods: &OfContexts,
     figures: &[Figure],
     rows: &mut Rows<F::File>,
     files: &mut Files<'_, F>,
@@ -45,12 +45,16 @@ pub(super) fn rows<F: Folder>(
     while !left.is_empty() {
         let (some, others) = left.split_at(left.len().min(rows.room()));
         left = others;
+        let process_key = rows.batch.key(ContextKey(input.key));
+        let kinds: Vec<_> = some.iter().map(|of| rows.batch.text(of.kind.word())).collect();
+        let keys: Vec<_> = some.iter().map(|of| of.method.map(|key| rows.batch.key(key))).collect();
+        let thread = |of: &Sum| (of.kind == Kind::Thread).then(|| rows.batch.text(model.name(of.consumer)));
+        let threads: Vec<_> = some.iter().map(thread).collect();
         rows.push_block(some.len(), files, |block| {
-            let name = |of: &Sum| model.name(of.consumer);
-            block.keys(at("process"), some.iter().map(|_| Some(input.key)));
-            block.texts(at("kind"), some.iter().map(|of| Some(of.kind.word())));
-            block.keys(at("method"), some.iter().map(|of| of.method.map(|key| key.0)));
-            block.texts(at("thread"), some.iter().map(|of| (of.kind == Kind::Thread).then(|| name(of))));
+            block.all_known(at("process"), process_key);
+            block.known(at("kind"), kinds.into_iter().map(Some));
+            block.known(at("method"), keys.into_iter());
+            block.known(at("thread"), threads.into_iter());
             block.counts(at("contexts"), some.iter().map(|of| of.contexts));
             block.counts(at("calls"), some.iter().map(|of| of.calls));
             for (i, (column, _)) in ENDS.iter().enumerate() {
@@ -71,19 +75,21 @@ pub(super) fn rows<F: Folder>(
 }
 
 /// The sums, in the order in which the model has the first context of each; or a figure that is not whole.
-fn sums(process: &Process, methods: &[Option<ContextKey>], figures: &[Figure]) -> Result<Vec<Sum>, f64> {
+fn sums(process: &Process, methods: &OfContexts, figures: &[Figure]) -> Result<Vec<Sum>, f64> {
     let Process { session, through, cum, .. } = process;
     let (model, width) = (&session.model, session.model.resources().len());
     let is_whole: Vec<bool> = figures.iter().map(|&(r, ..)| !accompanies(&model.resources()[r])).collect();
-    let mut places: HashMap<(Kind, Consumer), usize> = HashMap::default();
+    // Of each consumer, by its kind: which sum, from 1; 0: none yet.
+    let mut places = vec![0; model.names().count() * KINDS];
     let mut sums: Vec<Sum> = Vec::new();
     for (i, node) in model.nodes().iter().enumerate().skip(1) {
-        let place = *places.entry((node.kind, node.consumer)).or_insert(sums.len());
-        if place == sums.len() {
+        let place = &mut places[node.consumer.0 as usize * KINDS + node.kind as usize];
+        if *place == 0 {
+            *place = sums.len() + 1;
             sums.push(Sum {
                 kind: node.kind,
                 consumer: node.consumer,
-                method: methods[i],
+                method: methods.key(i),
                 contexts: 0,
                 calls: 0,
                 ends: [0; ENDS.len()],
@@ -91,7 +97,7 @@ fn sums(process: &Process, methods: &[Option<ContextKey>], figures: &[Figure]) -
                 real: vec![0.0; figures.len()],
             });
         }
-        let sum = &mut sums[place];
+        let sum = &mut sums[*place - 1];
         sum.contexts += 1;
         sum.calls = sum.calls.saturating_add(node.n);
         if let Some(calls) = session.contexts.get(i) {
