@@ -13,7 +13,8 @@ use std::collections::HashSet;
 
 use crate::arcs::{Arcs, FunctionId};
 use crate::correction::{self, Correction};
-use crate::model::{Arcflow, Consumer, HashMap, Kind, Node};
+use crate::hash::HashMap;
+use crate::model::{Arcflow, Consumer, Kind, Node};
 use crate::session::Session;
 use crate::thread_time::ThreadTime;
 use instrument_names::pattern::Pattern;

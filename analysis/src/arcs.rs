@@ -13,7 +13,8 @@
 //! With this the four invariants hold for every tree (see [`crate::invariants`]): below a context of A, cum is base plus the cum
 //! of its children; what these lose is what the nested contexts of A account for in turn.
 
-use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId};
+use crate::hash::HashMap;
+use crate::model::{Arcflow, Consumer, Kind, NodeId};
 
 /// A consumer of one kind: a thread and a method may have the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,7 +11,7 @@
 //! that is not timed costs its caller t_I' + t_O' (the costs of an untimed call), but the estimate for the callee has t_I in it,
 //! which was never spent; so its part of m * t_O is t_I' + t_O' - t_I.
 
-use crate::model::HashMap;
+use crate::hash::HashMap;
 use instrument_trace::{Calibration, CpuCost};
 
 /// Calls of which some are timed.

@@ -72,6 +72,7 @@ mod disturbance;
 pub mod export;
 pub mod fleet;
 pub mod gate;
+mod hash;
 pub mod heap;
 mod in_place;
 pub mod input;

@@ -11,10 +11,8 @@ use crate::correction::Correction;
 
 pub use parts::Children;
 
+use crate::hash::HashMap;
 use crate::origin::{Origin, Origins};
-
-/// Seeded per table, and several times as fast as the standard one: inputs are long.
-pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// What is consumed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -34,7 +34,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arcs::{ArcId, Arcs, FunctionId};
 use crate::load::CallTimes;
-use crate::model::{self, Arcflow, Kind, Node, NodeId};
+use crate::model::{Arcflow, Kind, Node, NodeId};
 use crate::report::diff::Sides;
 use crate::report::labels::Labels;
 use crate::report::{Format, Options, machine, stats};
@@ -308,7 +308,7 @@ struct Columns {
 impl Columns {
     fn contexts(&mut self, model: &Arcflow, arcs: &Arcs, whole: &Arcflow) {
         // Numbers of consumers are those of the whole model.
-        let mut functions = model::HashMap::default();
+        let mut functions = crate::hash::HashMap::default();
         for id in std::iter::once(Arcs::ROOT).chain(arcs.ids()) {
             let function = arcs.function(id);
             functions.insert((function.kind, whole.name(function.consumer)), id.0);
@@ -413,6 +413,7 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model;
     use crate::uncertainty::companions;
 
     fn resource(name: &str) -> model::Resource {

@@ -3,7 +3,7 @@
 
 use instrument_trace::{Error, JavaThread, Profile, Source, ThreadKind, Wait, WaitKind};
 
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// Monitors that are told apart.
 const MOST_MONITORS: usize = 1 << 18;

@@ -6,9 +6,9 @@
 
 use super::remote::{Remote, connections, object};
 use super::trace::Error;
+use crate::hash::HashMap;
 use crate::load::thread_rows;
 use crate::merge::calls::{Fate, full_name, is_internal};
-use crate::model::HashMap;
 use instrument_names::signature::readable;
 use instrument_trace::{Connection, Profile, RemoteCall, RemoteCallKind, Source, ThreadKind};
 use serde::Serialize;

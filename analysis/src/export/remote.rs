@@ -7,9 +7,9 @@
 
 use super::error::Error;
 use super::timeline::Flow;
+use crate::hash::HashMap;
 use crate::merge::calls::{Fate, How, Peer, full_name, knows_object, outcome};
 use crate::merge::{Matching, Nesting, Offsets, Party};
-use crate::model::HashMap;
 use instrument_trace::{
     Connection, ObjId, Profile, RemoteCall, RemoteCallKind, RemoteCallsAt, Source, ThreadKind,
 };

@@ -5,8 +5,8 @@
 
 use super::error::{Error, since};
 use super::timeline::{Thread, Timeline};
+use crate::hash::HashMap;
 use crate::load::thread_rows;
-use crate::model::HashMap;
 use crate::waits::{self, plain_name};
 use instrument_trace::{Profile, Source, ThreadKind, Wait, WaitKind};
 use std::collections::HashSet;

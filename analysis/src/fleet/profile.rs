@@ -16,8 +16,9 @@ use super::Summed;
 use super::processes::Processes;
 use super::sums::{Figures, Key, NONE, Sums, Thread};
 use crate::export::parquet::labels::{self, Labels};
+use crate::hash::HashMap;
 use crate::load::place::{LinkName, link_name};
-use crate::model::{HashMap, Kind};
+use crate::model::Kind;
 use crate::session::{Error, Message};
 
 /// Bytes that a profile has for the name of threads.

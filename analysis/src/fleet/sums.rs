@@ -6,7 +6,8 @@ use std::path::Path;
 use super::processes::Processes;
 use super::table::{Rows, not_a_table, read};
 use crate::export::parquet::schema::{CONTEXTS, METHODS, Table, VALUES};
-use crate::model::{HashMap, Kind};
+use crate::hash::HashMap;
+use crate::model::Kind;
 use crate::session::Error;
 
 /// A key of a context or method.

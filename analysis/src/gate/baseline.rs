@@ -13,7 +13,7 @@ use super::figure::{Figure, Range, Ranges, fixed, widen};
 use super::joined::Joined;
 use super::run::{Run, is_method};
 use super::unsettled::Unsettled;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 use instrument_names::signature::parts;
 
 pub use super::joined::{Context, Method};

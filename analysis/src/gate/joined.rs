@@ -3,7 +3,7 @@
 use super::figure::{Ranges, fixed, widen};
 use super::reason::Reason;
 use super::run::Run;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// A method of a baseline.
 #[derive(Debug, Clone, PartialEq, Eq)]

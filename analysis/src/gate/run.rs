@@ -13,7 +13,8 @@ use instrument_names::selection::Selection;
 
 use super::conditions::{Conditions, Refusal};
 use super::figure::{Figure, Figures, add};
-use crate::model::{Arcflow, HashMap, Kind};
+use crate::hash::HashMap;
+use crate::model::{Arcflow, Kind};
 use crate::stable_name::stable;
 
 /// A context of a run.

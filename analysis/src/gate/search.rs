@@ -6,7 +6,7 @@ use super::baseline::Baseline;
 use super::figure::{Figure, Range};
 use super::ordering::Ordering;
 use super::run::{Run, is_method};
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// The methods' figures that grew, with what they were and are.
 pub(super) type Grown = BTreeMap<(String, Figure), (u64, Range)>;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use instrument_trace::{Collection, Error, Object, Profile, Source, ThreadKind};
 
 use super::histogram::Histogram;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// What the objects of a group have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -23,7 +23,7 @@ use instrument_trace::{Error, Holder, HolderPath, HolderSearch, Object, SearchEn
 
 use super::Process;
 use super::biographies::{Biographies, Ends};
-use crate::model::HashMap;
+use crate::hash::HashMap;
 use crate::text::quantity;
 
 /// Windows of the later half.

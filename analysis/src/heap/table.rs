@@ -4,7 +4,7 @@ use instrument_trace::{Thread, ThreadKind};
 
 use super::Process;
 use super::biographies::Figures;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// What a row of a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,8 +6,9 @@
 use instrument_trace::{Profile, ThreadKind, TreeConsumer};
 
 use super::MethodNames;
+use crate::hash::HashMap;
 use crate::heap::biographies::Biographies;
-use crate::model::{Arcflow, HashMap, Kind, NodeId};
+use crate::model::{Arcflow, Kind, NodeId};
 
 /// Indices of the resources.
 pub(crate) struct Columns {

@@ -10,7 +10,8 @@
 
 use instrument_trace::{Link, LinkKind, Profile, Tree, TreeConsumer};
 
-use crate::model::{Arcflow, Consumer, HashMap, Kind, NodeId};
+use crate::hash::HashMap;
+use crate::model::{Arcflow, Consumer, Kind, NodeId};
 
 /// What the placing needs to know and make.
 pub(crate) struct Placing<'a> {

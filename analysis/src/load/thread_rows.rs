@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use instrument_trace::{Profile, Thread, ThreadKind};
 
 use super::MethodNames;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// Pools of one kind that are rows of their own, as `pool-1-thread-*` and `pool-2-thread-*`: where there are more, all are one.
 const MOST_POOLS: usize = 16;

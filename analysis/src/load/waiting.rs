@@ -3,7 +3,8 @@
 use instrument_trace::{Profile, ThreadKind, TreeConsumer};
 
 use super::MethodNames;
-use crate::model::{Arcflow, HashMap, Kind, NodeId};
+use crate::hash::HashMap;
+use crate::model::{Arcflow, Kind, NodeId};
 use crate::waits::{UNKNOWN_THREAD, Waits, plain_name};
 
 /// What is needed to find the place of a wait.

@@ -6,7 +6,7 @@ use instrument_trace::{Connection, Profile, Side, Source};
 
 use super::Party;
 use super::calls::NONE;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// A connection as one party saw it.
 #[derive(Debug, Clone)]

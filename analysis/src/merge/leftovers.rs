@@ -8,7 +8,7 @@ use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source};
 use super::Party;
 use super::calls::{Checks, Fate, Hasher, How, Matching, NONE, Peer, Reason, is_well_known};
 use super::connections::Connections;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// Connections with the same ports among which the other end is looked for.
 const MOST_ALIKE: usize = 64;

@@ -32,8 +32,9 @@ pub mod waterfalls;
 
 use instrument_trace::{Error, Profile, RemoteCall, Source};
 
+use crate::hash::HashMap;
 use crate::load::Loaded;
-use crate::model::{Arcflow, HashMap, Kind, NodeId};
+use crate::model::{Arcflow, Kind, NodeId};
 use calls::Numbering;
 use paths::Paths;
 

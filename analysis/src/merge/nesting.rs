@@ -6,7 +6,7 @@ use super::Party;
 use super::calls::Matching;
 use super::calls::{NONE, is_internal};
 use super::paths::{Spans, last_moment};
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// What a call is called; empty for what is not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

@@ -12,8 +12,9 @@ use super::Party;
 use super::calls::Matching;
 use super::calls::{NONE, is_internal};
 use super::sites::{Frames, Sites};
+use crate::hash::HashMap;
 use crate::load::place::Places;
-use crate::model::{Arcflow, HashMap, NodeId};
+use crate::model::{Arcflow, NodeId};
 
 /// Where the work that a call caused was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@ use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source};
 use super::Party;
 use super::calls::{Matching, Peer, full_name, is_internal};
 use super::nesting::Nesting;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// Figures of calls. Each side's times are of its own clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use instrument_trace::{LinkKind, Profile, RemoteCall, ThreadKind, TreeConsumer};
 
 use super::calls::NONE;
+use crate::hash::HashMap;
 use crate::load::place::Places;
-use crate::model::{Arcflow, HashMap, NodeId};
+use crate::model::{Arcflow, NodeId};
 
 /// What was served under one link by one thread.
 #[derive(Debug, Clone, Default)]

@@ -16,8 +16,9 @@ use super::calls::NONE;
 use super::parts::{Part, parts};
 use super::paths::{Path, Paths, Stages, Way};
 use super::view::View;
+use crate::hash::HashMap;
 use crate::load::ContextCalls;
-use crate::model::{Arcflow, Children, HashMap, Kind, NodeId, Resource};
+use crate::model::{Arcflow, Children, Kind, NodeId, Resource};
 use crate::thread_time::ThreadTime;
 
 /// Nodes of a merged tree, beyond which what was served is one node each.

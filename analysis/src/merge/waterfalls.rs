@@ -14,8 +14,8 @@ use super::Party;
 use super::calls::{Fate, Matching, Peer, full_name, is_internal, outcome};
 use super::nesting::Nesting;
 use super::offsets::Offsets;
+use crate::hash::HashMap;
 use crate::load::thread_rows;
-use crate::model::HashMap;
 
 /// How many are wanted.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,7 @@
 //! What makes a tree deep without telling more: methods that call themselves, and chains in which each calls only the next.
 
-use crate::model::{Arcflow, HashMap, Kind, NodeId};
+use crate::hash::HashMap;
+use crate::model::{Arcflow, Kind, NodeId};
 
 /// What a tree is folded by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::aligned::Aligned;
 use super::{Error, Format, Options, Show, machine, xtree};
-use crate::model::{Arcflow, HashMap};
+use crate::hash::HashMap;
+use crate::model::Arcflow;
 use crate::session::{ProfileFile, Session};
 use crate::text::{percent, quantity};
 use crate::waits::{self, Both, Monitor, MonitorWaits, OTHERS, Sum, UNKNOWN_THREAD, Waits, plain_name};

@@ -234,7 +234,7 @@ fn known(files: &[Labelled<'_>], split: bool) -> BTreeMap<(String, String), Know
         let methods = |copy, id| file.names.method(copy, id);
         let rows = thread_rows::rows(profile, &methods, split, &|_| true);
         let java = profile.java_threads.iter().filter(|thread| thread.ordinal != 0);
-        let groups: crate::model::HashMap<_, _> =
+        let groups: crate::hash::HashMap<_, _> =
             java.map(|thread| ((thread.copy, thread.ordinal), thread.group.as_str())).collect();
         for ((thread, row), end) in profile.threads.iter().zip(rows).zip(ends::ends(profile)) {
             let Some(row) = row else { continue };

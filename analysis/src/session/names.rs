@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::model::HashMap;
+use crate::hash::HashMap;
 use crate::origin::Origin;
 use instrument_names::id_map::{self, IdMap, gz};
 use instrument_names::mutf8;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{NO_TRACE, Names, RESOURCE, Timeline};
-use crate::model::HashMap;
+use crate::hash::HashMap;
 use crate::report::{Format, Options, xtree};
 use crate::session::{Error, ProfileFile};
 use crate::trace_index::account::{Part, joined};

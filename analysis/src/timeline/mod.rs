@@ -20,9 +20,9 @@ use std::sync::Arc;
 use instrument_trace::{LinkKind, Profile, ThreadKind, WaitKind};
 use rayon::prelude::*;
 
+use crate::hash::HashMap;
 use crate::load::{ends, thread_rows};
 use crate::merge::{Offsets, processes};
-use crate::model::HashMap;
 use crate::session::{Error, ProfileFile, Request, Session, thread_filter};
 use crate::trace_index::{Index, Share, share};
 use crate::waits;

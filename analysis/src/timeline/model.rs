@@ -4,7 +4,8 @@ use instrument_trace::{LinkKind, TreeConsumer};
 
 use super::{RESOURCE, Row, Timeline};
 use crate::export::trace::{frame_name, link_kinds};
-use crate::model::{Arcflow, HashMap, Kind, NodeId, Resource, Window};
+use crate::hash::HashMap;
+use crate::model::{Arcflow, Kind, NodeId, Resource, Window};
 use crate::session::{Error, ProfileFile};
 use crate::trace_index::account::Part;
 

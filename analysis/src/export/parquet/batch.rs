@@ -20,7 +20,7 @@ use super::encoding::{PAGE, Way, way};
 use super::schema::{Of, Table};
 use super::sorted::Buckets;
 use crate::context_key::ContextKey;
-use crate::model::HashMap;
+use crate::hash::HashMap;
 
 /// A value.
 #[derive(Debug, Clone, Copy, PartialEq)]

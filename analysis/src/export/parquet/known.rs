@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::{Files, Folder, Rows};
 use crate::context_key::ContextKey;
-use crate::model::{Arcflow, HashMap, Kind};
+use crate::hash::HashMap;
+use crate::model::{Arcflow, Kind};
 use crate::session::names::IdMaps;
 use crate::session::{Error, ProfileFile};
 use crate::stable_name::stable;

@@ -16,9 +16,10 @@ use super::place::Partition;
 use super::process;
 use super::schema::{PROCESSES, VALUES};
 use super::{Files, Folder, Written, remote};
+use crate::hash::HashMap;
 use crate::load::{ContextCalls, pools, thread_rows};
 use crate::merge::{Processes, View};
-use crate::model::{Arcflow, HashMap, Kind, NodeId};
+use crate::model::{Arcflow, Kind, NodeId};
 use crate::session::{Error, ProfileFile, Request, Session};
 use crate::uncertainty::accompanies;
 

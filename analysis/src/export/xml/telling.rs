@@ -12,7 +12,7 @@ use super::phases::Phases;
 use super::text::{Calendar, value};
 use super::threads::{State, Threads};
 use super::{Error, Process};
-use crate::model::HashMap;
+use crate::hash::HashMap;
 use instrument_names::signature::java_class;
 
 /// Events of which there are few.
