@@ -103,6 +103,9 @@ mod tests {
             ("p.D.<init>()V p.A.make()V p.C.<init>()V", 0),
             ("p.D.<init>()V p.A.make()V", 0),
             ("p.C2.<init>()V p.A.make()V", 0),
+            // Nothing is known of what called it.
+            ("p.C.<init>()V", 1),
+            ("p.C.<init>(I)V p.C.<init>()V", 2),
         ] {
             let chain: Vec<_> = chain.split_whitespace().map(str::to_owned).collect();
             assert_eq!(own_constructors("p.C", &chain), count, "{chain:?}");
