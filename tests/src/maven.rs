@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -49,7 +50,10 @@ const VERSION: &str = concat!("<version>", env!("CARGO_PKG_VERSION"), "</version
 impl Builds {
     /// Installs plugins, each after those that it needs, and copies projects of `tests/maven` to a path with a blank.
     pub fn new(plugins: &[&str], projects: &[&str]) -> Result<Builds> {
-        let version = format!("{}-test-{}", env!("CARGO_PKG_VERSION"), std::process::id());
+        // Tests of one process run side by side, and each takes its plugins away at its end.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let version = format!("{}-test-{process}-{number}", env!("CARGO_PKG_VERSION"));
         let plugins: Vec<String> = plugins.iter().map(|&plugin| plugin.to_owned()).collect();
         let builds = Builds { folder: tempfile::tempdir()?, version, plugins };
         for plugin in &builds.plugins {
