@@ -1,10 +1,9 @@
 //! Leak suspects: what is one, and what is not.
 
-use instrument_analysis::heap::Process;
-use instrument_analysis::heap::biographies::Biographies;
-use instrument_analysis::heap::leaks::{Found, Held, HeldBy, find};
-use instrument_trace::Profile;
-use instrument_trace::testing::{Life, Writer};
+use instrument_analysis::heap::leaks::{Found, Held, HeldBy};
+use instrument_trace::testing::Life;
+
+use crate::common::leaking;
 
 /// What the objects of a class do: (made after so many collections, found gone after so many), how many.
 type Lives = Vec<(u32, Option<u32>, u32)>;
@@ -16,9 +15,7 @@ fn found(collections: u32, classes: &[Lives]) -> Found {
 
 /// With a search for holders that ended so; of class 1 it looked for 9 objects, of which 5 are held in one way and 4 were not met.
 fn found_with(collections: u32, classes: &[Lives], search: Option<u32>) -> Found {
-    let mut writer = Writer::new();
-    let clocks = (1..=u64::from(collections)).map(|k| (1_000_000 * k, 1_000_000 * k + 10));
-    writer.collections(1, &clocks.collect::<Vec<_>>()).contexts(1, &[(0, Some(5))]);
+    let mut writer = leaking::collected(collections);
     let mut lives = Vec::new();
     for (class, all) in (1..).zip(classes) {
         for &(born, gone, times) in all {
@@ -32,18 +29,7 @@ fn found_with(collections: u32, classes: &[Lives], search: Option<u32>) -> Found
         let words = [end, 2_000_000, 0, 0, 1, 1, 9, 5, 0, 12, 1, 1, 9, 4, 1, 0].map(u32::to_le_bytes);
         writer.holders(&[words[..10].concat(), path.to_vec(), words[10..].concat()].concat());
     }
-    let data = writer.finish();
-    let profile = Profile::parse(&data).unwrap();
-    assert_eq!(profile.damage, []);
-    let biographies = Biographies::read(&profile, &data).unwrap();
-    let process = Process {
-        profile: &profile,
-        biographies: biographies.as_ref(),
-        methods: &|_, id| format!("m{id}"),
-        classes: &|_, number| number.to_string(),
-        threads: &|_, _| true,
-    };
-    find(&process, &data).unwrap()
+    leaking::found(writer, &|_, _| true)
 }
 
 fn suspects(collections: u32, classes: &[Lives]) -> Vec<String> {

@@ -30,6 +30,7 @@ mod window;
 mod xml;
 
 mod common {
+    pub(crate) mod leaking;
     pub(crate) mod machines;
     pub(crate) mod remote;
     pub(crate) mod replaying;

@@ -141,7 +141,7 @@ impl Suspect {
     }
 }
 
-/// A group, whatever its thread.
+/// A context and a class: objects of one group, of all threads that count.
 type Place = (u32, u32);
 
 /// Moments in the later half of the collections, from its beginning to the last one.
@@ -340,7 +340,9 @@ fn of_copy(
         if object.gone.is_some_and(|gone| gone > half) {
             oldest_gone = oldest_gone.max(object.outlived().unwrap_or(0));
         }
-        if let Some(&place) = places.get(&(object.context, object.class)) {
+        if let Some(&place) = places.get(&(object.context, object.class))
+            && (process.threads)(copy, object.thread)
+        {
             series[place].add(object, &moments);
         }
     };
