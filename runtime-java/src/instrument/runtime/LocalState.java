@@ -80,11 +80,6 @@ final class LocalState extends ThreadLocal<ThreadState> {
         }
     }
 
-    /** This Java has virtual threads. */
-    static boolean hasCarriers() {
-        return CARRIER != null;
-    }
-
     private boolean isArriving(Thread thread) {
         for (Place place : arriving) {
             if (place.thread == thread) {

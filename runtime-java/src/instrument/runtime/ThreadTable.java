@@ -8,8 +8,11 @@ package instrument.runtime;
  * then wait as well.
  */
 final class ThreadTable {
-    /** So often a look that met a change is repeated. Where there are virtual threads none may wait for the lock, and no Thread.stop leaves a change half done. */
-    private static final int TRIES = LocalState.hasCarriers() ? Integer.MAX_VALUE : 100;
+    /**
+     * So often a platform thread repeats a look that met a change; then it is left to the lock, since Thread.stop may have left a change half done. A virtual
+     * thread may not wait for it, and Java has had no Thread.stop since there are virtual threads.
+     */
+    private static final int TRIES = 100;
 
     private volatile Bucket[] table = chains(64);
     private int count;
@@ -28,7 +31,7 @@ final class ThreadTable {
 
     /** Whether the current thread has no state; false also if this could not be seen without the lock. */
     boolean lacks(Thread thread) {
-        for (int i = 0; i < TRIES; i++) {
+        for (int i = 0; i < TRIES || JavaThreads.isVirtual(thread); i++) {
             int before = changes;
             if (find(thread) != null) {
                 return false;
