@@ -18,6 +18,7 @@ mod merge_exports;
 mod merge_files;
 mod merge_matching;
 mod merge_services;
+mod merge_split;
 mod merge_tree;
 mod paper;
 mod parquet;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use instrument_analysis::arcs::Arcs;
-use instrument_analysis::load::{CallTimes, Options, Process, load};
+use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
 use instrument_analysis::merge::{tree, view::client};
 use instrument_analysis::{Arcflow, invariants};
@@ -11,14 +11,14 @@ use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 /// The remote method of all calls, which has no name.
-const REMOTE: &str = "remote method 000000000000004d";
+pub(crate) const REMOTE: &str = "remote method 000000000000004d";
 
 /// How many remote calls have no place in the tree.
 const MISSING: &str = " remote calls were made in contexts that the tree does not have";
 
 /// A remote call at times of one process.
 #[derive(Clone, Copy)]
-struct Call {
+pub(crate) struct Call {
     kind: RemoteCallKind,
     /// Its return; the other side has the same.
     id: i16,
@@ -48,7 +48,7 @@ fn link(number: u32, kind: LinkKind, thread: u32, node: u32) -> Link {
     Link { copy: 1, number, kind, thread, node, clock: 0 }
 }
 
-fn file(threads: &[(&str, Script)], contexts: &[(u32, Option<u32>)], calls: &[Call]) -> Vec<u8> {
+pub(crate) fn file(threads: &[(&str, Script)], contexts: &[(u32, Option<u32>)], calls: &[Call]) -> Vec<u8> {
     let links = [1, 2].map(|number| link(number, LinkKind::Served, 0, 0));
     linked(threads, contexts, &calls.iter().map(record).collect::<Vec<_>>(), &links)
 }
@@ -86,7 +86,7 @@ const fn made(id: i16, context: u32, begin: u64, ns: u64) -> Call {
     Call { kind: RemoteCallKind::Made, id, thread: 1, context, link: 0, begin, ns }
 }
 
-const fn served(id: i16, link: u32, begin: u64, ns: u64) -> Call {
+pub(crate) const fn served(id: i16, link: u32, begin: u64, ns: u64) -> Call {
     Call { kind: RemoteCallKind::Served, id, thread: 1, context: 0, link, begin, ns }
 }
 
@@ -155,7 +155,7 @@ fn lines(model: &Arcflow) -> Vec<String> {
 }
 
 /// Calls the server once from method 2 and, if `twice`, once from 3; the clock begins at `start`.
-fn a_client(start: u64, twice: bool) -> Vec<u8> {
+pub(crate) fn a_client(start: u64, twice: bool) -> Vec<u8> {
     let script = Script::new(start).enter(1).wait(10).call(2, |s| s.wait(100)).wait(10);
     let (script, mut calls) = (script, vec![made(1, 2, start + 10, 100)]);
     let script = if twice {
@@ -167,7 +167,7 @@ fn a_client(start: u64, twice: bool) -> Vec<u8> {
     file(&[("main", script.exit(1))], &[(0, Some(1)), (1, Some(2)), (1, Some(3))], &calls)
 }
 
-fn serve(script: Script, link: u32, ns: u64) -> Script {
+pub(crate) fn serve(script: Script, link: u32, ns: u64) -> Script {
     script.enter_link(link).wait(10).call(5, |s| s.wait(ns - 20)).wait(10).leave_link(link)
 }
 
@@ -534,86 +534,4 @@ fn the_client_serves_least() {
             default(numbers)
         });
     }
-}
-
-/// The same of files whose calls of some methods block, with what is known of the calls of each context.
-fn merged_in_parts(files: &[Vec<u8>], blocks: &dyn Fn(u32, u32) -> bool) -> Merged {
-    let mut profiles: Vec<_> = files.iter().map(|file| Profile::parse(file).unwrap()).collect();
-    let names = |_, id| format!("m{id}");
-    let labels: Vec<_> = (0..files.len()).map(|at| format!("P{at}")).collect();
-    let of = |(profile, label)| Process { blocks: Some(blocks), ..Process::new(profile, label, &names) };
-    let mut processes: Vec<_> = profiles.iter_mut().zip(labels.iter().cloned()).map(of).collect();
-    let loaded = load(&mut processes, &Options { apart: true, contexts: true, ..Options::default() });
-    drop(processes);
-    let parties: Vec<_> =
-        profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
-    let matching = match_calls(&parties).unwrap();
-    tree(&parties, &matching, &loaded, &labels, &View::default()).unwrap()
-}
-
-/// The resources of the nodes of a name, by node.
-fn figures(merged: &Merged, name: &str, resources: [&str; 3]) -> Vec<[f64; 3]> {
-    let model = &merged.model;
-    let columns = resources.map(|resource| model.resource(resource).unwrap());
-    let is_it = |index: &usize| model.name(model.nodes()[*index].consumer) == name;
-    let nodes = (0..model.nodes().len()).filter(is_it);
-    nodes
-        .map(|index| columns.map(|column| model.base(instrument_analysis::NodeId(index as u32))[column]))
-        .collect()
-}
-
-#[test]
-fn running_and_waiting_are_all_of_the_time_that_a_caller_has_left() {
-    let server = serve(Script::new(1000).wait(5), 1, 80);
-    let server = file(&[("rmi", server)], &[], &[served(1, 1, 1005, 80)]);
-    let files = [server, a_client(1000, false)];
-    let parts = ["wall-raw", "running-raw", "waiting-raw"];
-    // The server's method waits; or the client's, which waits for the server alone.
-    for (id, of_server) in [(5, [60.0, 0.0, 60.0]), (2, [60.0, 60.0, 0.0])] {
-        let merged = merged_in_parts(&files, &|_, method| method == id);
-        assert_eq!(figures(&merged, "m5", parts), [of_server], "{id}");
-        assert_eq!(figures(&merged, "m2", parts), [[0.0; 3]], "{id}");
-        assert_eq!(figures(&merged, "m1", parts), [[20.0, 20.0, 0.0]], "{id}");
-        assert_eq!(figures(&merged, REMOTE, parts), [[20.0, 20.0, 0.0]], "{id}");
-    }
-}
-
-#[test]
-fn the_calls_of_a_frame_are_split_as_its_figures_are() {
-    let server = serve(serve(Script::new(1000).wait(5), 1, 80), 1, 160);
-    let server = file(&[("rmi", server)], &[], &[served(1, 1, 1005, 80), served(2, 1, 1085, 160)]);
-    let merged = merged_in_parts(&[server, a_client(1000, true)], &|_, _| false);
-    let model = &merged.model;
-    let mut of_server = Vec::new();
-    for (node, calls) in model.nodes().iter().zip(&merged.contexts) {
-        let counts = calls.counts;
-        if model.name(node.consumer).starts_with('m') && node.kind == instrument_analysis::Kind::Method {
-            assert_eq!(
-                (counts.entries, counts.closes.exits),
-                (node.n, node.n),
-                "{}",
-                model.name(node.consumer)
-            );
-        }
-        if model.name(node.consumer) == "m5" {
-            let CallTimes { calls, ended, ended_ns, closed_ns, exact_ns, sum_squares, min, max, .. } =
-                calls.times;
-            of_server.push((
-                [counts.entries, calls, ended],
-                [ended_ns, closed_ns, exact_ns, sum_squares, min, max],
-            ));
-        }
-    }
-    // It took 60 and 140 ns; the calls 80 and 160, with one more for each: 81 and 161 of 242.
-    let first = [67.0, 67.0, 67.0, 7765.0, 60.0, 140.0];
-    let second = [133.0, 133.0, 133.0, 3600.0 + 19_600.0 - 7765.0, 60.0, 140.0];
-    assert_eq!(of_server, [([1, 1, 1], first), ([1, 1, 1], second)]);
-    let remote: Vec<_> = model
-        .nodes()
-        .iter()
-        .zip(&merged.contexts)
-        .filter(|(node, _)| model.name(node.consumer) == REMOTE)
-        .map(|(_, calls)| (calls.counts.entries, calls.counts.closes.exits))
-        .collect();
-    assert_eq!(remote, [(1, 1), (1, 1)]);
 }
