@@ -11,6 +11,9 @@ use crate::thread::{Frame, Thread, TreeAllocation};
 use crate::tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
 use crate::untimed::Methods;
 
+/// Room for so many nodes is made at once, whatever a file says.
+const MOST_ROOM: u64 = 1 << 20;
+
 /// Which node of a [`Tree`] a number in the file is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Numbers {
@@ -174,7 +177,7 @@ pub(crate) fn read(
         _ => Timing::All,
     };
     let room: u64 = pieces.iter().map(|piece| piece.length / NODE).sum();
-    let nodes = Vec::with_capacity(room.min(bytes.size() / NODE) as usize);
+    let nodes = Vec::with_capacity(room.min(bytes.size() / NODE).min(MOST_ROOM) as usize);
     let tree = Tree { sampled: timing != Timing::All, cpu: flags & CPU != 0, nodes };
     if timing == Timing::Old {
         note(

@@ -192,8 +192,9 @@ impl Loading<'_, '_> {
             self.options.split_threads || self.options.apart,
             &wanted,
         );
+        // Of the largest thread alone: others have mostly the same contexts.
         let trees = profile.threads.iter().filter_map(|thread| thread.tree.as_ref());
-        self.loaded.model.reserve(trees.map(|tree| tree.nodes.len()).sum());
+        self.loaded.model.reserve(trees.map(|tree| tree.nodes.len()).max().unwrap_or(0));
         let mut known = HashMap::default();
         let mut places = place(Placing {
             profile,
