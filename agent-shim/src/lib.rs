@@ -67,6 +67,7 @@ use recorder::Recorder;
 use sessions::Current;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 use talk::{contained, say};
@@ -199,18 +200,21 @@ fn profile(agent: &Agent, jni: Jni<'_>) -> Option<String> {
 
 const JNI_OK: c_int = 0;
 
-/// Attaches with the options that a file has, and writes into it what came of that.
-fn handed_over(file: &Path, attach: impl FnOnce(&str) -> Result<Answer, String>) {
-    let done =
-        std::fs::read_to_string(file).map_err(|error| error.to_string()).and_then(|text| attach(&text));
-    let answer = answer_line(done);
-    if let Err(error) = std::fs::OpenOptions::new()
-        .write(true)
-        .truncate(true)
-        .open(file)
-        .and_then(|mut file| std::io::Write::write_all(&mut file, answer.as_bytes()))
-    {
-        say(format_args!("{}: {error}", file.display()));
+/// Attaches with the options that a file has, and writes into it what came of that. Its name goes as soon as it is open: who handed it over
+/// holds it open as well, and may be killed before it could remove it.
+fn handed_over(path: &Path, attach: impl FnOnce(&str) -> Result<Answer, String>) {
+    let opened = std::fs::OpenOptions::new().read(true).write(true).open(path);
+    let written = opened.and_then(|mut file| {
+        let _ = std::fs::remove_file(path);
+        let mut options = String::new();
+        let read = file.read_to_string(&mut options).map_err(|error| error.to_string());
+        let answer = answer_line(read.and_then(|_| attach(&options)));
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(answer.as_bytes())
+    });
+    if let Err(error) = written {
+        say(format_args!("{}: {error}", path.display()));
     }
 }
 

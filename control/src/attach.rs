@@ -1,9 +1,10 @@
 //! What `instrument attach` and the agent that it loads hand to each other: a file. Its path is all that goes through the attach protocol,
 //! as `@PATH`, so that options may be of any length and hold any character.
 //!
-//! The command line writes the options into it as [`keys`](crate::keys) has them. The agent reads them, starts, and writes its answer in
-//! their place: a line as of [`ctl`](crate::ctl), `{"v":1,"ok":{"profile":"/tmp/app-7.iprof","unmatched":[["include","a.**"]]}}` or
-//! `{"v":1,"error":"why not"}`. `unmatched`: patterns that nothing which is loaded so far fits, each with its option.
+//! The command line writes the options into it as [`keys`](crate::keys) has them, and keeps it open. The agent opens it, removes its name,
+//! reads the options, starts, and writes its answer in their place: a line as of [`ctl`](crate::ctl),
+//! `{"v":1,"ok":{"profile":"/tmp/app-7.iprof","unmatched":[["include","a.**"]]}}` or `{"v":1,"error":"why not"}`. `unmatched`: patterns that
+//! nothing which is loaded so far fits, each with its option.
 
 use std::path::Path;
 

@@ -8,13 +8,13 @@ use instrument_control::answer::{Attached, parse_answer, read};
 use instrument_control::attach::from_file;
 use rustix::process::getuid;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::NamedTempFile;
 
-/// Everything that is needed, in its place. The file is removed when this is dropped.
+/// Everything that is needed, in its place. The agent removes the file's name when it has opened it; else it goes when this is dropped.
 pub struct HandOver<'a> {
     process: &'a Process,
     /// As the process sees it.
@@ -77,7 +77,9 @@ impl<'a> HandOver<'a> {
             }
         }
         let code = attach::load(self.process, &library, &options, limit)?;
-        let answer = fs::read(self.file.path()).unwrap_or_default();
+        let mut answer = Vec::new();
+        let mut file = self.file.as_file();
+        let _ = file.rewind().and_then(|()| file.read_to_end(&mut answer));
         match parse_answer(&answer).and_then(read::<Attached>) {
             Ok(attached) => Ok(attached),
             Err(reason) if !reason.starts_with("the answer is not complete") => {

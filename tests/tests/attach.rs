@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -292,13 +293,32 @@ fn who_attaches_may_be_killed() -> Result<()> {
         let mut program = start(&jre, &[], 2)?;
         let mut attach =
             program.call(&["attach", &program.pid()])?.stdin(Stdio::null()).stderr(Stdio::null()).spawn()?;
-        std::thread::sleep(Duration::from_millis(round * 10));
+        std::thread::sleep(Duration::from_millis(round * 40));
         attach.kill()?;
         attach.wait()?;
         program.run("call 10")?;
+        if program.at(&format!("Attached-{}.iprof", program.pid())).exists() {
+            // The agent has the options: nothing else would remove them.
+            assert_eq!(handed_over(&program)?, Vec::<PathBuf>::new(), "{round}");
+        }
         program.end()?;
     }
     Ok(())
+}
+
+/// The files with options for this program that are left.
+fn handed_over(program: &Program) -> Result<Vec<PathBuf>> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir("/tmp")? {
+        let path = entry?.path();
+        let is_one =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".instrument-attach-"));
+        let folder = program.folder.path().display().to_string();
+        if is_one && fs::read_to_string(&path).is_ok_and(|options| options.contains(&folder)) {
+            left.push(path);
+        }
+    }
+    Ok(left)
 }
 
 #[test]
