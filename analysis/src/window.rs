@@ -36,14 +36,11 @@ pub fn since(profile: &mut Profile, mut snapshot: Profile) -> Result<(), Mismatc
     {
         return Err(Mismatch::OtherProcess);
     }
-    let last = |profile: &Profile| {
-        let events = profile.threads.iter().map(|thread| thread.last_event).max().unwrap_or(0);
-        events.max(profile.beat_clock).max(profile.shutdown_clock)
-    };
-    let begin = last(&snapshot);
-    if begin > last(profile) {
+    if is_later(&snapshot, profile) {
         return Err(Mismatch::Later);
     }
+    // An entry that is not timed hides when the last one was: the snapshot may show a later moment than the profile.
+    let begin = last_moment(&snapshot).min(last_moment(profile));
     profile.window_clock = begin;
     let key = |thread: &Thread| (thread.copy, thread.ordinal);
     let own = |thread: &&mut Thread| thread.kind == ThreadKind::Thread;
@@ -89,6 +86,32 @@ pub fn since(profile: &mut Profile, mut snapshot: Profile) -> Result<(), Mismatc
     profile.pauses.iter_mut().for_each(|pause| pause.start = pause.start.max(begin));
     subtract_regions(&mut profile.regions, &snapshot.regions);
     Ok(())
+}
+
+/// Whether what only grows is more in the first one.
+fn is_later(one: &Profile, other: &Profile) -> bool {
+    let calls = |profile: &Profile| {
+        let mut calls: HashMap<u32, u64> = HashMap::new();
+        for (&id, method) in profile.threads.iter().flat_map(|thread| &thread.methods) {
+            let sum = calls.entry(id).or_default();
+            *sum = sum.saturating_add(method.entries);
+        }
+        calls
+    };
+    if one.beat_clock > other.beat_clock || one.shutdown_clock > other.shutdown_clock {
+        return true;
+    }
+    if one.dropped < other.dropped {
+        return false;
+    }
+    let others = calls(other);
+    calls(one).into_iter().any(|(id, entries)| entries > others.get(&id).copied().unwrap_or(0))
+}
+
+/// The latest moment that a profile shows.
+fn last_moment(profile: &Profile) -> u64 {
+    let events = profile.threads.iter().map(|thread| thread.last_event).max().unwrap_or(0);
+    events.max(profile.beat_clock).max(profile.shutdown_clock)
 }
 
 /// The calls of a thread that were open when the window began.

@@ -86,3 +86,18 @@ fn nothing_is_taken_from_what_does_not_belong_together() {
     later.pid += 1;
     assert_eq!(since(&mut later, early), Err(Mismatch::OtherProcess));
 }
+
+/// An entry that is not timed takes the place of the last moment on the stack.
+#[test]
+fn what_has_more_calls_is_later_also_where_its_last_moment_is_earlier() {
+    let early = profile(1000, &[("main", begin())], None);
+    let more = begin().call(4, |s| s.wait(9));
+    let mut later = profile(1000, &[("main", more)], None);
+    later.threads[0].last_event = early.threads[0].last_event - 20;
+    assert_eq!(since(&mut early.clone(), later.clone()), Err(Mismatch::Later));
+    let moment = later.threads[0].last_event;
+    since(&mut later, early).unwrap();
+    assert_eq!(later.window_clock, moment);
+    assert_eq!(later.threads[0].methods[&4].entries, 1);
+    assert!(later.threads[0].methods.get(&2).is_none_or(|method| method.entries == 0));
+}
