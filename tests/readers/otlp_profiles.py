@@ -1,6 +1,7 @@
 # Reads OpenTelemetry profiles with the messages that OpenTelemetry publishes: the values of each context, in the order in which the figures come.
 import json
 import sys
+import time
 
 from opentelemetry.proto.collector.profiles.v1development.profiles_service_pb2 import ExportProfilesServiceRequest
 
@@ -14,10 +15,17 @@ for table in ("mapping", "location", "function", "link", "attribute", "stack"):
 
 figures, rows = [], {}
 for resource in request.resource_profiles:
-    process = {a.key: a.value.string_value for a in resource.resource.attributes}.get("service.name", "process")
+    attributes = {a.key: a.value for a in resource.resource.attributes}
+    process = attributes["service.name"].string_value if "service.name" in attributes else "process"
+    recorded = "process.pid" in attributes
+    if recorded:
+        process += f" (pid {attributes['process.pid'].int_value})"
     (scope,) = resource.scope_profiles
     assert scope.scope.name == "instrument" and scope.scope.version
     for profile in scope.profiles:
+        # Of a text it is not known.
+        since = time.time_ns() - profile.time_unix_nano
+        assert 0 < profile.duration_nano < since < 86_400e9 if recorded else profile.time_unix_nano == 0
         figure = tables.string_table[profile.sample_type.type_strindex], tables.string_table[profile.sample_type.unit_strindex]
         if figure not in figures:
             figures.append(figure)

@@ -10,6 +10,11 @@ const functions = unique(profile.function);
 const locations = unique(profile.location);
 if (functions.size !== profile.function.length || text(0) !== "") throw new Error("not sound");
 
+// Of a text it is not known.
+const [began, took] = [profile.timeNanos, profile.durationNanos].map((ns) => Number(ns) / 1e6);
+const since = Date.now() - began;
+if (began === 0 ? took !== 0 : !(took > 0 && took < since && since < 86400e3)) throw new Error(`${began} ${took}`);
+
 const rows = {};
 for (const sample of profile.sample) {
   const labels = Object.fromEntries(sample.label.map((label) => [text(label.key), text(label.str)]));

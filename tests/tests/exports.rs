@@ -307,7 +307,17 @@ fn a_run_is_a_timeline() {
         readers::read("perfetto_trace.py", &export(&profile, &at("x.pftrace"), &["-f", "perfetto"])).unwrap();
     let model = Contexts::of(&export(&profile, &at("x.json"), &["-f", "call-tree"]), false);
     let calls = model.expected(|n, _, _| (n > 0.0).then(|| vec![n]));
-    assert_same(&trace.iter().map(|(path, row)| (path.clone(), vec![row[0]])).collect(), &calls);
+    let first = |rows: &Rows| rows.iter().map(|(path, row)| (path.clone(), vec![row[0]])).collect();
+    assert_same(&first(&trace), &calls);
+    // These say when it was recorded as well, which the scripts compare with the clock.
+    for (script, format) in
+        [("pprof_profile.cjs", "pprof"), ("otlp_profiles.py", "otlp-profiles-v1development")]
+    {
+        assert_same(
+            &first(&readers::read(script, &export(&profile, &at("x.pb"), &["-f", format])).unwrap()),
+            &calls,
+        );
+    }
     let of = |thread: &str, end: &str| -> f64 {
         let fits = |(path, _): &(&String, &Vec<f64>)| path.contains(thread) && path.ends_with(end);
         trace.iter().filter(fits).map(|(_, row)| row[0]).sum()

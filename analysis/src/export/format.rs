@@ -84,6 +84,9 @@ pub trait Exportable {
     /// The model.
     fn model(&self) -> &Arcflow;
 
+    /// The profiles that it was made of.
+    fn files(&self) -> &[ProfileFile];
+
     /// Whether it is known when everything happened that a format shows.
     fn is_timed(&self, format: Format) -> bool;
 
@@ -147,8 +150,8 @@ impl ExportRequest<'_> {
         };
         match self.format {
             Format::Folded => folded::write(model, figure, out)?,
-            Format::Pprof => pprof::write(model, out)?,
-            Format::OtlpProfiles => otlp_profiles::write(model, out)?,
+            Format::Pprof => pprof::write(model, what.files(), out)?,
+            Format::OtlpProfiles => otlp_profiles::write(model, what.files(), out)?,
             Format::CallTree => call_tree::write(what.model(), out)?,
             Format::Tau => {
                 return Err(Error::Request("TAU profiles are a directory: say which with -o".into()));
@@ -232,6 +235,10 @@ impl Recorded<'_> {
 impl Exportable for Recorded<'_> {
     fn model(&self) -> &Arcflow {
         &self.session.model
+    }
+
+    fn files(&self) -> &[ProfileFile] {
+        &self.session.profiles
     }
 
     /// Whether everything that was read are traces.
@@ -345,6 +352,10 @@ impl Merged<'_> {
 impl Exportable for Merged<'_> {
     fn model(&self) -> &Arcflow {
         self.model
+    }
+
+    fn files(&self) -> &[ProfileFile] {
+        self.files
     }
 
     fn is_timed(&self, format: Format) -> bool {

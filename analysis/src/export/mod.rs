@@ -31,6 +31,7 @@ pub mod jacoco;
 pub mod lcov;
 pub mod otlp;
 pub mod otlp_profiles;
+mod otlp_resource;
 pub mod parquet;
 pub mod perfetto;
 pub mod pprof;

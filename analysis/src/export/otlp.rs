@@ -4,6 +4,7 @@
 //! A line is one request; more than [`AT_ONCE`] spans take several, as the collector's file receiver reads them. Each process is a resource.
 //! Ids follow from the process and the number of the call in its profile: the same profiles give the same bytes.
 
+use super::otlp_resource;
 use super::remote::{Remote, connections, object};
 use super::trace::Error;
 use crate::hash::HashMap;
@@ -344,22 +345,9 @@ fn hex(id: u64) -> String {
 }
 
 fn resource(profile: &Profile, program: &str) -> Resource {
-    let mut attributes = vec![text("service.name", program), number("process.pid", profile.pid)];
-    if profile.nonce != 0 {
-        attributes.push(text("service.instance.id", hex(profile.nonce)));
-    }
-    let property = |key: &str| profile.copies.values().find_map(|copy| copy.properties.get(key));
-    let properties = [
-        ("host.name", "host"),
-        ("os.description", "os"),
-        ("process.runtime.name", "java.vm.name"),
-        ("process.runtime.version", "java.version"),
-        ("process.runtime.description", "java.vm.version"),
-        ("process.working_directory", "directory"),
-    ];
-    attributes.extend(properties.into_iter().filter_map(|(key, from)| Some(text(key, property(from)?))));
-    attributes.push(text("telemetry.sdk.name", "instrument"));
-    attributes.push(text("telemetry.sdk.language", "java"));
-    attributes.push(text("telemetry.sdk.version", env!("CARGO_PKG_VERSION")));
-    Resource { attributes }
+    let attribute = |(key, value)| match value {
+        otlp_resource::Value::Text(value) => text(key, value),
+        otlp_resource::Value::Number(value) => number(key, value),
+    };
+    Resource { attributes: otlp_resource::attributes(profile, program).into_iter().map(attribute).collect() }
 }

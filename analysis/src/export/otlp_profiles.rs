@@ -4,10 +4,12 @@
 //! (a profile has one type of value there), each context a stack; threads are the attribute `thread.name`. Values are what contexts consumed
 //! themselves; times are whole nanoseconds. Tables are in the dictionary of the message, and their first entries are empty.
 
+use super::otlp_resource::{self, Value};
 use super::pprof::{Figure, figures};
 use super::strings::Strings;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Consumer};
+use crate::session::ProfileFile;
 use prost::Message;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -66,9 +68,11 @@ struct KeyValue {
 
 #[derive(Clone, PartialEq, Message)]
 struct AnyValue {
-    /// One of several kinds of values there.
+    // One of several kinds of values there.
     #[prost(string, optional, tag = "1")]
     string_value: Option<String>,
+    #[prost(int64, optional, tag = "3")]
+    int_value: Option<i64>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -93,6 +97,10 @@ struct Profile {
     sample_type: Option<ValueType>,
     #[prost(message, repeated, tag = "2")]
     samples: Vec<Sample>,
+    #[prost(fixed64, tag = "3")]
+    time_unix_nano: u64,
+    #[prost(uint64, tag = "4")]
+    duration_nano: u64,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -154,14 +162,14 @@ struct Attribute {
     value: Option<AnyValue>,
 }
 
-/// Writes a whole model.
+/// Writes a whole model; `files` are the profiles that it was made of.
 ///
 /// Messages that are written one after the other are read as one: repeated fields are appended, those of the dictionary, too. So stacks, which are most of
 /// it, are never in memory as a whole.
 ///
 /// # Errors
 /// Those of `out`; more entries of a table than its indices reach.
-pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io::Result<()> {
     let mut tables = Tables { strings: Strings::new(), functions: HashMap::new(), attributes: 1, stacks: 1 };
     let mut parts = Parts { out, bytes: Vec::new() };
     parts.table(Dictionary {
@@ -205,7 +213,8 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
                 }
             }
         }
-        parts.resource(resource(name, &figures, samples, &mut tables)?)?;
+        let file = files.iter().find(|file| file.label() == name);
+        parts.resource(resource((name, file), &figures, samples, &mut tables)?)?;
     }
     parts.table(Dictionary { string_table: tables.strings.all, ..Dictionary::default() })?;
     parts.out.flush()
@@ -213,24 +222,36 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
 
 /// The profiles of a process, one for each figure that it has.
 fn resource(
-    name: &str,
+    (name, file): (&str, Option<&ProfileFile>),
     figures: &[Figure<'_>],
     samples: Vec<Vec<Sample>>,
     tables: &mut Tables,
 ) -> io::Result<ResourceProfiles> {
+    let (time_unix_nano, duration_nano) = file.and_then(ProfileFile::period).unwrap_or_default();
     let mut profiles = Vec::new();
     for (figure, samples) in figures.iter().zip(samples).filter(|(_, samples)| !samples.is_empty()) {
         let sample_type = Some(ValueType {
             type_strindex: tables.text(figure.name)?,
             unit_strindex: tables.text(figure.unit)?,
         });
-        profiles.push(Profile { sample_type, samples });
+        profiles.push(Profile { sample_type, samples, time_unix_nano, duration_nano });
     }
     let scope = Some(Scope { name: "instrument".into(), version: env!("CARGO_PKG_VERSION").into() });
-    let attributes = (!name.is_empty())
-        .then(|| KeyValue { key: "service.name".into(), value: Some(text_value(name)) })
-        .into_iter()
-        .collect();
+    let attributes = match file {
+        Some(file) => otlp_resource::attributes(&file.profile, &file.program()),
+        None if name.is_empty() => Vec::new(),
+        None => vec![("service.name", Value::Text(name.to_owned()))],
+    };
+    let attributes = attributes.into_iter().map(|(key, value)| {
+        let value = match value {
+            Value::Text(text) => text_value(&text),
+            Value::Number(number) => {
+                AnyValue { int_value: Some(number.cast_signed()), ..AnyValue::default() }
+            }
+        };
+        KeyValue { key: key.into(), value: Some(value) }
+    });
+    let attributes = attributes.collect();
     Ok(ResourceProfiles {
         resource: Some(Resource { attributes }),
         scope_profiles: vec![ScopeProfiles { scope, profiles }],
@@ -238,7 +259,7 @@ fn resource(
 }
 
 fn text_value(text: &str) -> AnyValue {
-    AnyValue { string_value: Some(text.to_owned()) }
+    AnyValue { string_value: Some(text.to_owned()), ..AnyValue::default() }
 }
 
 /// What is in the tables of the dictionary.
@@ -332,7 +353,7 @@ mod tests {
         let text = "metrics: cpu s, bytes\nprocess: p\n@ t\n0 0 > a\n0.25 10 > b\n1.5 20 < b\n2 20 < a\n2 20 > a\n2 20 < a\nprocess: q\n@ u\n0 0 > b\n0 5 < b\n";
         let model = input::read(text.as_bytes()).unwrap().model;
         let mut bytes = Vec::new();
-        write(&model, &mut bytes).unwrap();
+        write(&model, &[], &mut bytes).unwrap();
         let request = Request::decode(&bytes[..]).unwrap();
         let tables = request.dictionary.unwrap();
         let text = |index: i32| tables.string_table[index as usize].as_str();

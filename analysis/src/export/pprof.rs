@@ -7,6 +7,7 @@ use super::strings::Strings;
 use super::timeline::ns_per_unit;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Consumer, NodeId};
+use crate::session::ProfileFile;
 use flate2::{Compression, GzBuilder};
 use prost::Message;
 use std::collections::HashMap;
@@ -26,6 +27,10 @@ struct Profile {
     function: Vec<Function>,
     #[prost(string, repeated, tag = "6")]
     string_table: Vec<String>,
+    #[prost(int64, tag = "9")]
+    time_nanos: i64,
+    #[prost(int64, tag = "10")]
+    duration_nanos: i64,
     #[prost(int64, tag = "14")]
     default_sample_type: i64,
 }
@@ -97,14 +102,14 @@ struct Function {
     start_line: i64,
 }
 
-/// Writes a whole model.
+/// Writes a whole model; `files` are the profiles that it was made of.
 ///
 /// Messages that are written one after the other are read as one: repeated fields are appended, so the profile is never in
 /// memory as a whole.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io::Result<()> {
     let mut out = GzBuilder::new().mtime(0).write(out, Compression::default());
     let mut bytes = Vec::new();
     let mut part = |profile: Profile| {
@@ -113,7 +118,8 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&bytes)
     };
     let mut strings = Texts(Strings::new());
-    let mut head = Profile::default();
+    let (time_nanos, duration_nanos) = period(files);
+    let mut head = Profile { time_nanos, duration_nanos, ..Profile::default() };
     let figures = figures(model);
     for figure in &figures {
         let (r#type, unit) = (strings.index(figure.name), strings.index(figure.unit));
@@ -170,6 +176,15 @@ pub fn write(model: &Arcflow, out: &mut dyn Write) -> io::Result<()> {
     out.finish()?.flush()
 }
 
+/// When the first of them began, in ns since 1970, and how many ns it took until all had ended; 0: not known.
+fn period(files: &[ProfileFile]) -> (i64, i64) {
+    let periods = || files.iter().filter_map(ProfileFile::period);
+    let begin = periods().map(|(begin, _)| begin).min().unwrap_or(0);
+    let end = periods().map(|(begin, length)| begin.saturating_add(length)).max().unwrap_or(0);
+    let signed = |ns: u64| i64::try_from(ns).unwrap_or(0);
+    (signed(begin), signed(end - begin))
+}
+
 /// With indices as they are written.
 struct Texts(Strings);
 
@@ -220,7 +235,7 @@ mod tests {
 
     fn write_text(text: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write(&input::read(text.as_bytes()).unwrap().model, &mut bytes).unwrap();
+        write(&input::read(text.as_bytes()).unwrap().model, &[], &mut bytes).unwrap();
         bytes
     }
 

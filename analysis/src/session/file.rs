@@ -271,6 +271,15 @@ impl ProfileFile {
         Some(Window { begin: begin.saturating_sub(profile.start_clock), length: end.saturating_sub(begin) })
     }
 
+    /// When that of which its figures are began, in ns since 1970, and how many ns it took; none: it does not say.
+    pub fn period(&self) -> Option<(u64, u64)> {
+        let profile = &self.profile;
+        let began = profile.start_clock.max(profile.window_clock);
+        let millis = Some(profile.start_ms).filter(|ms| *ms != 0)?;
+        let begin = millis.checked_mul(1_000_000)?.checked_add(began - profile.start_clock)?;
+        Some((begin, end_clock(profile).saturating_sub(began)))
+    }
+
     /// A property of the process.
     pub fn property(&self, key: &str) -> Option<&str> {
         self.profile.copies.values().find_map(|copy| copy.properties.get(key)).map(String::as_str)

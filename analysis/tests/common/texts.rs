@@ -18,7 +18,7 @@ pub(crate) fn round_trip(bytes: &[u8]) -> bool {
     let figure = Figure::first(&model);
     folded::write(&model, figure, &mut io::sink()).expect("a sink takes everything");
     speedscope::write(&model, figure, &mut io::sink()).expect("a sink takes everything");
-    pprof::write(&model, &mut io::sink()).expect("a sink takes everything");
+    pprof::write(&model, &[], &mut io::sink()).expect("a sink takes everything");
     lay_out(&model, figure, &mut Chrome::new(io::sink())).expect("a sink takes everything");
     lay_out(&model, figure, &mut Perfetto::new(io::sink())).expect("a sink takes everything");
     lay_out(&model, figure, &mut Firefox::new(io::sink(), Axis::Time)).expect("a sink takes everything");
