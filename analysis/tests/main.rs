@@ -20,6 +20,7 @@ mod merge_matching;
 mod merge_services;
 mod merge_split;
 mod merge_tree;
+mod merge_views;
 mod paper;
 mod parquet;
 mod questions;

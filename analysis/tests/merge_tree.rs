@@ -6,6 +6,7 @@ use instrument_analysis::arcs::Arcs;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
 use instrument_analysis::merge::{tree, view::client};
+use instrument_analysis::testing::tree_of_at_most;
 use instrument_analysis::{Arcflow, invariants};
 use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
@@ -14,22 +15,22 @@ use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, R
 pub(crate) const REMOTE: &str = "remote method 000000000000004d";
 
 /// How many remote calls have no place in the tree.
-const MISSING: &str = " remote calls were made in contexts that the tree does not have";
+pub(crate) const MISSING: &str = " remote calls were made in contexts that the tree does not have";
 
 /// A remote call at times of one process.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
-    kind: RemoteCallKind,
+    pub(crate) kind: RemoteCallKind,
     /// Its return; the other side has the same.
-    id: i16,
-    thread: u32,
-    context: u32,
-    link: u32,
-    begin: u64,
-    ns: u64,
+    pub(crate) id: i16,
+    pub(crate) thread: u32,
+    pub(crate) context: u32,
+    pub(crate) link: u32,
+    pub(crate) begin: u64,
+    pub(crate) ns: u64,
 }
 
-fn record(call: &Call) -> RemoteCall {
+pub(crate) fn record(call: &Call) -> RemoteCall {
     RemoteCall {
         kind: call.kind,
         thread: call.thread,
@@ -44,7 +45,7 @@ fn record(call: &Call) -> RemoteCall {
     }
 }
 
-fn link(number: u32, kind: LinkKind, thread: u32, node: u32) -> Link {
+pub(crate) fn link(number: u32, kind: LinkKind, thread: u32, node: u32) -> Link {
     Link { copy: 1, number, kind, thread, node, clock: 0 }
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn file(threads: &[(&str, Script)], contexts: &[(u32, Option<u32>)], 
     linked(threads, contexts, &calls.iter().map(record).collect::<Vec<_>>(), &links)
 }
 
-fn linked(
+pub(crate) fn linked(
     threads: &[(&str, Script)],
     contexts: &[(u32, Option<u32>)],
     calls: &[RemoteCall],
@@ -82,7 +83,7 @@ fn linked(
     writer.finish()
 }
 
-const fn made(id: i16, context: u32, begin: u64, ns: u64) -> Call {
+pub(crate) const fn made(id: i16, context: u32, begin: u64, ns: u64) -> Call {
     Call { kind: RemoteCallKind::Made, id, thread: 1, context, link: 0, begin, ns }
 }
 
@@ -90,7 +91,7 @@ pub(crate) const fn served(id: i16, link: u32, begin: u64, ns: u64) -> Call {
     Call { kind: RemoteCallKind::Served, id, thread: 1, context: 0, link, begin, ns }
 }
 
-fn merged(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View) -> Merged {
+pub(crate) fn merged(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View) -> Merged {
     merged_with(files, view, false)
 }
 
@@ -98,7 +99,18 @@ fn merged_with(files: &[Vec<u8>], view: impl FnOnce(&Numbers) -> View, links: bo
     merged_of(files, view, links, &|_| true)
 }
 
-fn merged_of(
+pub(crate) fn merged_of(
+    files: &[Vec<u8>],
+    view: impl FnOnce(&Numbers) -> View,
+    links: bool,
+    thread: &dyn Fn(&str) -> bool,
+) -> Merged {
+    merged_within(usize::MAX, files, view, links, thread)
+}
+
+/// With so many nodes, beyond which what was served is one node each.
+pub(crate) fn merged_within(
+    most: usize,
     files: &[Vec<u8>],
     view: impl FnOnce(&Numbers) -> View,
     links: bool,
@@ -115,13 +127,17 @@ fn merged_of(
         profiles.iter().zip(files).map(|(profile, source)| Party { profile, source }).collect();
     let matching = match_calls(&parties).unwrap();
     let view = view(&Numbers::of(&matching));
-    let merged = tree(&parties, &matching, &loaded, &labels, &view).unwrap();
+    let merged = match most {
+        usize::MAX => tree(&parties, &matching, &loaded, &labels, &view),
+        most => tree_of_at_most(most, &parties, &matching, &loaded, &labels, &view),
+    };
+    let merged = merged.unwrap();
     let are_wanted = profiles.iter().flat_map(|profile| &profile.threads).all(|of| thread(&of.name));
-    if view.root.is_none() && are_wanted {
-        // Every call is there, or is said to be missing.
+    if (view.root.is_none() || view.is_server) && are_wanted && most == usize::MAX {
+        // Every call, or every one of the server, is there, or is said to be missing.
         let missing = merged.remarks.iter().find_map(|remark| remark.strip_suffix(MISSING));
         let missing = missing.map_or(0.0, |calls| calls.parse().unwrap());
-        let all = matching.made.len() as f64;
+        let all = view.root.map_or(matching.made.len(), |root| matching.made.of(root).len()) as f64;
         assert_eq!(column(&merged, "remote-calls") + missing, all, "{:#?}", lines(&merged.model));
     }
     let arcs = Arcs::new(&merged.model);
@@ -130,16 +146,16 @@ fn merged_of(
 }
 
 /// What there is of a resource in all.
-fn column(tree: &Merged, name: &str) -> f64 {
+pub(crate) fn column(tree: &Merged, name: &str) -> f64 {
     tree.model.cum()[tree.model.resource(name).unwrap()]
 }
 
-fn default(numbers: &Numbers) -> View {
+pub(crate) fn default(numbers: &Numbers) -> View {
     View { root: client(numbers), ..View::default() }
 }
 
 /// `depth name calls wall` of every node.
-fn lines(model: &Arcflow) -> Vec<String> {
+pub(crate) fn lines(model: &Arcflow) -> Vec<String> {
     let wall = model.resource("wall-raw").unwrap();
     let children = model.children();
     let mut lines = Vec::new();

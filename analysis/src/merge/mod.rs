@@ -150,6 +150,18 @@ pub fn tree<S: Source>(
     labels: &[String],
     view: &View,
 ) -> Result<Merged, Error> {
+    tree_of(parties, matching, loaded, labels, view, tree::MOST_NODES)
+}
+
+/// The same; where the tree has more nodes than `most`, what was served is one node each.
+pub(crate) fn tree_of<S: Source>(
+    parties: &[Party<'_, S>],
+    matching: &Matching,
+    loaded: &Loaded,
+    labels: &[String],
+    view: &View,
+    most: usize,
+) -> Result<Merged, Error> {
     let model = &loaded.model;
     let paths = Paths::new(parties, matching, &loaded.places, model)?;
     let is_process = |&id: &NodeId| {
@@ -157,5 +169,5 @@ pub fn tree<S: Source>(
         node.kind == Kind::Process && node.parent == Arcflow::ROOT
     };
     let processes: Vec<NodeId> = model.ids().filter(is_process).collect();
-    Ok(tree::emit(model, &loaded.contexts, &processes, &paths, labels, view))
+    Ok(tree::emit(model, &loaded.contexts, &processes, &paths, labels, view, most))
 }

@@ -3,7 +3,7 @@
 //! 1. read the served calls: their frames and durations;
 //! 2. read the calls made: the context of each, and the call that its thread served at the time, by the clock that both share;
 //! 3. the path of a call is the path of the call that it was made within, its context, and the frame that it was served under; a context that
-//!    does not stand below the frame of the call that it was made within stands for that frame, or for the call if that has none;
+//!    does not stand below the frame of the call that it was made within stands for that frame, or for its thread if that has none;
 //! 4. read the calls made once more: their figures are added up by path.
 
 use instrument_trace::{Error, Profile, RemoteCall, RemoteCallKind, Source};
@@ -161,7 +161,7 @@ impl Paths {
             methods.of_party.clear();
         }
         paths.methods = methods.all;
-        paths.walk(matching, &services, &mut origins, &paths.frames.of_all(model));
+        paths.walk(matching, &services, &mut origins, model);
         for (client, party) in parties.iter().enumerate() {
             let until = last_moment(party.profile);
             party.visit(matching.rows(client), |row, call| {
@@ -175,8 +175,9 @@ impl Paths {
         Ok(paths)
     }
 
-    /// Gives every call made its path, those first that it was made within. `frame_of` tells of each node which frame it stands below.
-    fn walk(&mut self, matching: &Matching, services: &[Service], origins: &mut [Origin], frame_of: &[u32]) {
+    /// Gives every call made its path, those first that it was made within.
+    fn walk(&mut self, matching: &Matching, services: &[Service], origins: &mut [Origin], model: &Arcflow) {
+        let frame_of = &self.frames.of_all(model)[..];
         let mut known: HashMap<Way, u32> = HashMap::default();
         let mut stack = Vec::new();
         for row in 0..origins.len() as u32 {
@@ -202,10 +203,11 @@ impl Paths {
             while let Some(at) = stack.pop() {
                 let Origin { within: call, mut site, method, is_internal, .. } = origins[at as usize];
                 let above = frame_of[site.0 as usize];
-                if within != NONE && site != Arcflow::ROOT {
-                    let frame = self.all[within as usize].way.frame;
-                    if frame != NONE && frame != above {
-                        site = self.frames.all[frame as usize].nodes[0];
+                if let Some(outer) = self.all.get(within as usize).filter(|_| site != Arcflow::ROOT) {
+                    match outer.way.frame {
+                        frame if frame == above => {}
+                        NONE => site = above_frames(model, frame_of, site),
+                        frame => site = self.frames.all[frame as usize].nodes[0],
                     }
                 }
                 let is_of_task = call == NONE && above != NONE;
@@ -277,6 +279,14 @@ impl Paths {
 fn is_whole(call: &RemoteCall) -> bool {
     let times = [call.begin, call.sent, call.returned, call.end];
     !times.contains(&0) && times.is_sorted()
+}
+
+/// The nearest context above one that stands below no frame.
+fn above_frames(model: &Arcflow, frame_of: &[u32], mut site: NodeId) -> NodeId {
+    while frame_of[site.0 as usize] != NONE {
+        site = model.node(site).parent;
+    }
+    site
 }
 
 fn signed(ns: u64) -> i64 {

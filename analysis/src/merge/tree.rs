@@ -22,7 +22,7 @@ use crate::model::{Arcflow, Children, Kind, NodeId, Resource};
 use crate::thread_time::ThreadTime;
 
 /// Nodes of a merged tree, beyond which what was served is one node each.
-const MOST_NODES: usize = 1 << 23;
+pub(super) const MOST_NODES: usize = 1 << 23;
 /// Where calls go that the runtime makes for itself, unless they are wanted.
 const INTERNAL: &str = "(rmi: dgc, registry)";
 /// Where calls stay whose client is not known.
@@ -69,6 +69,8 @@ pub(crate) struct Emitter<'a> {
     paths: &'a Paths,
     labels: &'a [String],
     view: &'a View,
+    /// Nodes, beyond which what was served is one node each.
+    most: usize,
     /// Paths by where they come from; the root: from a call that was served under no frame.
     by_site: HashMap<(u32, NodeId), Vec<u32>>,
     /// Those of tasks: they are told once, where their task is met first.
@@ -102,6 +104,7 @@ pub(crate) fn emit(
     paths: &Paths,
     labels: &[String],
     view: &View,
+    most: usize,
 ) -> Merged {
     let mut resources = model.resources().to_vec();
     let first = resources.len();
@@ -126,6 +129,7 @@ pub(crate) fn emit(
         paths,
         labels,
         view,
+        most,
         by_site,
         by_task,
         told: vec![Told::No; paths.all.len()],
@@ -153,20 +157,16 @@ pub(crate) fn emit(
 /// Where the calls of a path are told: below those of which path, and at which node; none: they are not.
 fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
     let Way { within, site, .. } = path.way;
-    let is_there = view.root.is_none_or(|root| root == path.client);
     if site == Arcflow::ROOT {
         return None;
     }
     let Some(outer) = paths.all.get(within as usize) else { return Some((NONE, site)) };
     let is_left_out = outer.way.site == Arcflow::ROOT && !view.is_server;
-    if is_left_out || view.folds(&outer.way) {
-        // What is done for nobody that is told, or by a runtime, is told where it is.
-        let is_told = view.root.is_none() || view.is_server && is_there;
-        return is_told.then_some((NONE, site));
-    }
     Some(match outer.way.frame {
+        // What is done for nobody that is told, or by a runtime, is told where it is, if that is.
+        _ if is_left_out || view.folds(&outer.way) => (NONE, site),
         // Its process is told with all that it did, whoever it was for.
-        NONE if is_there => (NONE, site),
+        NONE if view.root.is_none_or(|root| root == path.client) => (NONE, site),
         NONE => (within, Arcflow::ROOT),
         _ => (within, site),
     })
@@ -242,10 +242,8 @@ impl Emitter<'_> {
     }
 
     fn run(&mut self, work: Work) {
-        let depth = self.stack.len();
         self.stack.push(work);
-        while self.stack.len() > depth {
-            let Some(work) = self.stack.pop() else { return };
+        while let Some(work) = self.stack.pop() {
             self.node(work);
         }
     }
@@ -319,7 +317,7 @@ impl Emitter<'_> {
         }
         let [calls, remote, network] = self.columns;
         let is_grafted = path.way.server != NONE && !is_folded && !self.view.is_server;
-        let is_full = is_grafted && self.tree.nodes().len() > MOST_NODES;
+        let is_full = is_grafted && self.tree.nodes().len() > self.most;
         let told = if is_grafted && !is_full { Told::WithAllBelow } else { Told::Alone };
         self.told[index as usize] = told;
         // What the calls within took is told where they are.
@@ -382,19 +380,15 @@ impl Emitter<'_> {
 
     /// Calls that should have been told, and were not.
     fn lost(&self) -> u64 {
-        let frame_of = self.paths.frames.of_all(self.model);
         let all = self.view.root.is_none();
         let mut lost: Vec<bool> = Vec::with_capacity(self.told.len());
         // What a path is within has a lower number.
         for (path, &told) in self.paths.all.iter().zip(&self.told) {
             let is_due = match path.way {
                 Way { site: Arcflow::ROOT, .. } => false,
-                Way { within: NONE, is_of_task: true, .. } => all,
-                // What a process did for nobody known is not always wanted.
-                Way { within: NONE, site, .. } => {
-                    let is_own = frame_of[site.0 as usize] == NONE || self.view.is_server;
-                    all || is_own && self.view.root == Some(path.client)
-                }
+                // A server has all of its own, whoever it made them for, and no other.
+                _ if self.view.is_server => self.view.root.is_none_or(|root| root == path.client),
+                Way { within: NONE, .. } => all,
                 Way { within, .. } => {
                     self.told[within as usize] == Told::WithAllBelow || lost[within as usize]
                 }
@@ -447,9 +441,9 @@ impl Emitter<'_> {
             remarks.push(format!("{lost} remote calls were made in contexts that the tree does not have"));
         }
         if self.collapsed > 0 {
-            let paths = self.collapsed;
+            let (most, paths) = (self.most, self.collapsed);
             remarks.push(format!(
-                "the tree has its limit of {MOST_NODES} nodes; {paths} call paths to remote calls are shown as totals"
+                "the tree has its limit of {most} nodes; {paths} call paths to remote calls are shown as totals"
             ));
         }
         for &process in &self.estimated {
