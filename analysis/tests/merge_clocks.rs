@@ -5,7 +5,7 @@ use RemoteCallKind::{Made, Served};
 use instrument_analysis::merge::offsets::Placed;
 use instrument_analysis::merge::{AllStages, Nesting, Numbers, Offsets, Party, match_calls};
 use instrument_analysis::report::{Format, matching};
-use instrument_trace::{Profile, RemoteCallKind};
+use instrument_trace::{Profile, RemoteCall, RemoteCallKind};
 
 #[test]
 fn calls_bound_the_difference_of_clocks() {
@@ -131,4 +131,48 @@ fn how_sure_a_clock_is_stands_in_the_report() {
     assert!(json[2].1 && !json[1].1, "{json:?}");
     ends(&text, &["root P0", "calls P1", "calls (drifts) P2", "start P3"]);
     assert!(text.contains("\nclocks that drift fit at the moment of"), "{text}");
+}
+
+/// One call tells how far the server's clock is ahead at least, and another one how far at most; either may be the second process, and either
+/// the one that the other is compared with.
+#[test]
+fn each_bound_may_come_from_another_call() {
+    let of = |calls: &[RemoteCall]| Machine {
+        threads: vec![("main", None)],
+        calls: calls.to_vec(),
+        ..Machine::default()
+    };
+    // What is not known is 0.
+    let made = |serial, times| call(Made, serial, 1, 1, times);
+    let served = |serial, times| call(Served, serial, 2, 1, times);
+    let at_least =
+        (made(1, [1000, 1010, 1090, 1100]), RemoteCall { begin: 0, ..served(1, [0, 1020, 1070, 1075]) });
+    let at_most =
+        (RemoteCall { returned: 0, ..made(2, [2000, 2010, 0, 2100]) }, served(2, [2050, 2060, 2070, 2075]));
+    let both = (made(3, [3000, 3010, 3090, 3100]), served(3, [3000, 3020, 3090, 3095]));
+    let placed = |calls: &[(RemoteCall, RemoteCall)], is_turned: bool, root: usize| {
+        let client = of(&calls.iter().map(|call| call.0).collect::<Vec<_>>());
+        let server = of(&calls.iter().map(|call| call.1).collect::<Vec<_>>());
+        let machines = if is_turned { [server, client] } else { [client, server] };
+        with(&machines, |remote| {
+            let offset = Offsets::new(remote.parties, remote.matching, root).unwrap().all[1 - root];
+            assert!(!offset.is_drifting);
+            match offset.placed {
+                Placed::Calls(by) => assert_eq!(by, root),
+                placed => assert_eq!((placed, offset.uncertainty), (Placed::Start, None)),
+            }
+            offset.uncertainty.map(|uncertainty| (offset.ns, uncertainty))
+        })
+    };
+    for (is_turned, root) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
+        let of = |calls: &[(RemoteCall, RemoteCall)]| placed(calls, is_turned, root);
+        // The server's clock less the client's is from -20 to 50.
+        let ahead = if is_turned == (root == 1) { 15 } else { -15 };
+        assert_eq!(of(&[at_least, at_most]), Some((ahead, 35)), "{is_turned} {root}");
+        // One bound is none.
+        assert_eq!((of(&[at_least]), of(&[at_most])), (None, None), "{is_turned} {root}");
+        // The call took no time there and back: the clocks are the same.
+        assert_eq!(of(&[both]), Some((0, 0)), "{is_turned} {root}");
+        assert_eq!(of(&[at_least, both, at_most]), Some((0, 0)), "{is_turned} {root}");
+    }
 }

@@ -424,10 +424,19 @@ fn failed_calls_are_exported_and_internal_calls_are_not() {
     assert_eq!(lost.attribute("instrument.rmi.unmatched"), Some("not-dispatched"));
     let (_, foreign) = all.iter().rev().find(|(_, span)| span.kind == 2).unwrap();
     assert_eq!(foreign.attribute("instrument.rmi.unmatched"), Some("not-recorded"));
+    assert_eq!(foreign.name, "com.acme.Shop/sell(int)");
     let (_, within) = all.last().unwrap();
     assert_eq!((within.kind, &within.trace_id), (3, &foreign.trace_id));
     assert_eq!(within.parent_span_id.as_ref(), Some(&foreign.span_id));
     assert_eq!(spans(&machines, true).len(), 12 + 4);
+    // What was made within one that is not exported has nothing above it.
+    let collector = call(Served, 74, 2, 1, [90_000, 90_100, 94_000, 94_100]);
+    machines[2].calls.push(RemoteCall { object: ObjId::DGC, ..collector });
+    machines[2].calls.push(call(Made, 75, 1, 1, [91_000, 91_100, 92_000, 92_100]));
+    let (all, with_it) = (spans(&machines, false), spans(&machines, true));
+    assert_eq!((all.len(), with_it.len()), (12 + 4, 12 + 6));
+    let parents = [&all, &with_it].map(|all| all.last().unwrap().1.parent_span_id.is_some());
+    assert_eq!(parents, [false, true]);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Which service calls which, and the slowest calls one by one.
 
 use crate::common::machines::{Machine, call, chain, with};
-use RemoteCallKind::Made;
+use RemoteCallKind::{Made, Served};
 use instrument_analysis::export::remote::Remote;
 use instrument_analysis::merge::Peer;
-use instrument_analysis::merge::services::services;
-use instrument_analysis::merge::waterfalls::{Bounds, Query};
-use instrument_trace::{RemoteCall, RemoteCallKind};
+use instrument_analysis::merge::services::{Figures, Service, services};
+use instrument_analysis::merge::waterfalls::{Bounds, Query, Span};
+use instrument_trace::{ObjId, RemoteCall, RemoteCallKind};
 
 /// Who called what of whom, and single calls with what was called within them.
 #[test]
@@ -76,4 +76,99 @@ fn the_slowest_call_of_each_method_is_shown() {
             found.all.iter().fold((0, 0), |sum, (_, of)| (sum.0 + of.made, sum.1 + of.failed));
         assert_eq!((made, failed, found.all.len()), (5, 1, 2));
     });
+}
+
+/// Who made and who served what, whatever one side alone knows of it: methods without names by their hash or operation.
+#[test]
+fn calls_that_one_side_knows_are_added_up_by_their_method() {
+    let at =
+        |serial: u64, ns: u64| [1000 * serial, 1000 * serial + 1, 1000 * serial + ns - 1, 1000 * serial + ns];
+    let made = |serial: i16, ns: u64| call(Made, serial, 1, 1, at(serial as u64, ns));
+    let served = |serial: i16, ns: u64| call(Served, serial, 2, 1, at(serial as u64, ns));
+    let unnamed =
+        |call: RemoteCall, hash: i64, operation: i32| RemoteCall { method: 0, hash, operation, ..call };
+    let client = vec![
+        made(1, 900),
+        RemoteCall { threw: true, hash: 78, ..made(2, 300) },
+        unnamed(made(3, 80), 1, -1),
+        RemoteCall { failed: true, ..unnamed(made(4, 70), 1, -1) },
+        unnamed(made(5, 60), 2, -1),
+        RemoteCall { end: 0, ..unnamed(made(6, 50), 3, 4) },
+        RemoteCall { object: ObjId::DGC, ..made(7, 40) },
+    ];
+    let server = vec![
+        RemoteCall { threw: true, ..served(1, 800) },
+        RemoteCall { method: 3, no_such_object: true, ..served(11, 35) },
+        RemoteCall { method: 3, failed: true, ..served(12, 25) },
+        RemoteCall { method: 3, ..served(13, 15) },
+        RemoteCall { object: ObjId::DGC, ..served(14, 5) },
+    ];
+    let machine = |calls| Machine { threads: vec![("main", None)], calls, ..Machine::default() };
+    with(&[machine(client), machine(server)], |remote| {
+        let Remote { parties, matching, nesting, .. } = *remote;
+        let rows = |internals| {
+            let found = services(parties, matching, nesting, internals).unwrap();
+            let row = |(of, sum): &(Service, Figures)| {
+                assert_eq!((of.client, of.server), (Peer::Party(0), Peer::Party(1)));
+                let calls = [sum.made, sum.served, sum.matched, sum.failed];
+                (of.method.clone(), calls, [sum.client_ns, sum.client_max, sum.server_ns, sum.server_max])
+            };
+            found.all.iter().map(row).collect::<Vec<_>>()
+        };
+        let shop = |method: &str| format!("com.acme.Shop.{method}");
+        let expected = [
+            (shop("sell(I)V"), [1, 1, 1, 0], [900, 900, 800, 800]),
+            // The client does not know the object's class.
+            ("sell(I)V".to_owned(), [1, 0, 0, 1], [300, 300, 0, 0]),
+            ("(method 0000000000000001)".to_owned(), [2, 0, 0, 1], [150, 80, 0, 0]),
+            (shop("buy(J)V"), [0, 3, 0, 2], [0, 0, 75, 35]),
+            ("(method 0000000000000002)".to_owned(), [1, 0, 0, 0], [60, 60, 0, 0]),
+            ("(operation 4)".to_owned(), [1, 0, 0, 0], [0; 4]),
+        ];
+        assert_eq!(rows(false), expected);
+        let internal: u64 = rows(true).iter().map(|(_, [made, served, ..], _)| made + served).sum();
+        assert_eq!(internal, 7 + 5, "{:?}", rows(true));
+    });
+}
+
+/// Five calls through four machines, on one clock: what each calls stands below the call that it served, as many as there is room for.
+#[test]
+fn what_was_called_within_stands_in_its_place_as_far_as_there_is_room() {
+    let times = |begin: u64, end: u64| [begin, begin + 1, end - 1, end].map(|at| 5000 + at);
+    let made = |serial, begin, end| call(Made, serial, 1, 1, times(begin, end));
+    let served = |serial, begin, end| call(Served, serial, 2, 1, times(begin, end));
+    let of = |calls: &[RemoteCall]| Machine {
+        threads: vec![("main", None)],
+        calls: calls.to_vec(),
+        ..Machine::default()
+    };
+    let machines = [
+        of(&[made(1, 0, 1000)]),
+        of(&[served(1, 100, 900), made(2, 200, 800), made(4, 810, 850)]),
+        of(&[served(2, 300, 700), made(3, 400, 600), made(5, 610, 690)]),
+        of(&[served(3, 450, 550)]),
+    ];
+    type Told = (Vec<(Option<usize>, usize, u64)>, u64);
+    let told = |machines: &[Machine], within: usize| -> Told {
+        with(machines, |remote| {
+            let Remote { parties, matching, nesting, offsets, .. } = *remote;
+            let query = Query { parties, matching, nesting, offsets, internals: false };
+            let (all, outermost) = query.waterfalls(Bounds { outermost: 1, within }).unwrap();
+            let [of] = &all[..] else { panic!("{all:?}") };
+            assert_eq!((outermost, of.at, of.spans[0].made.begin), (1, 5000, 0));
+            let span = |span: &Span| (span.parent, span.depth, span.made.ns.unwrap());
+            (of.spans.iter().map(span).collect(), of.left_out)
+        })
+    };
+    let (first, second, third) = ((None, 0, 1000), (Some(0), 1, 600), (Some(1), 2, 200));
+    let (fourth, fifth) = ((Some(0), 1, 40), (Some(1), 2, 80));
+    assert_eq!(told(&machines, 5), (vec![first, second, third, fifth, fourth], 0));
+    assert_eq!(told(&machines, 4), (vec![first, second, third, fourth], 1));
+    assert_eq!(told(&machines, 3), (vec![first, second, fourth], 2));
+    assert_eq!(told(&machines, 2), (vec![first, second], 3));
+    // What is read first has the room; where the call between is left out, a call stands below the next one up.
+    let [a, b, c, d] = machines;
+    let (third, fifth) = ((Some(0), 1, 200), (Some(0), 1, 80));
+    assert_eq!(told(&[c.clone(), d.clone(), b.clone(), a.clone()], 3), (vec![first, third, fifth], 2));
+    assert_eq!(told(&[d, c, b, a], 2), (vec![first, third], 3));
 }

@@ -243,8 +243,7 @@ pub(crate) struct Hasher(foldhash::fast::RandomState);
 
 impl Hasher {
     fn of(&self, what: impl Hash) -> u32 {
-        let hash = self.0.hash_one(what);
-        (hash ^ (hash >> 32)) as u32
+        self.0.hash_one(what) as u32
     }
 
     pub(crate) fn checks(&self, call: &RemoteCall) -> Checks {

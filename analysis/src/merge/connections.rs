@@ -70,9 +70,7 @@ impl Connections {
     }
 
     pub(crate) fn contradict(&mut self, connection: u32) {
-        if connection != NONE {
-            self.ends[connection as usize].is_contradicted = true;
-        }
+        self.ends[connection as usize].is_contradicted = true;
     }
 
     /// The other end, where it is known for sure.

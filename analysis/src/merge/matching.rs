@@ -8,6 +8,8 @@
 //! 6. connections over which nothing returned: the same ports and addresses, where the server has accepted no other socket with them;
 //! 7. every call that is left gets a reason.
 
+use std::io;
+
 use instrument_trace::{Error, RemoteCallKind, Source};
 use rayon::prelude::*;
 
@@ -31,14 +33,8 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
         unknown: 0,
         addresses: Vec::new(),
     };
-    let room = |party: &Party<'_, S>| {
-        party.profile.remote_calls.iter().fold(0u64, |sum, part| sum.saturating_add(part.length / 128))
-    };
-    let calls = parties.iter().map(room).fold(0u64, u64::saturating_add);
-    if calls >= u64::from(NONE) || parties.len() >= MOST_PARTIES {
-        let reason = format!("{calls} remote calls of {} processes are too many", parties.len());
-        return Err(std::io::Error::other(reason).into());
-    }
+    let regions = parties.iter().flat_map(|party| &party.profile.remote_calls);
+    have_numbers(parties.len(), regions.map(|region| region.length))?;
     let hasher = Hasher::default();
     let mut connections = Connections::new(parties);
     let mut keys = Vec::new();
@@ -83,6 +79,15 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     leftovers::settle(&mut matching, parties, &mut connections, &hasher)?;
     matching.leave_out_calls_to_itself(&are_own);
     Ok(matching)
+}
+
+/// Whether there are numbers for all parties, and for the calls of regions of such lengths.
+fn have_numbers(parties: usize, mut lengths: impl Iterator<Item = u64>) -> io::Result<()> {
+    let calls = lengths.try_fold(0u64, |sum, length| sum.checked_add(length / 128)).unwrap_or(u64::MAX);
+    if calls >= u64::from(NONE) || parties >= MOST_PARTIES {
+        return Err(io::Error::other(format!("{calls} remote calls of {parties} processes are too many")));
+    }
+    Ok(())
 }
 
 impl Matching {
@@ -182,4 +187,22 @@ fn near(keys: &[Key], hint: usize, wanted: (i64, u64)) -> usize {
         step *= 4;
     }
     low + keys[low..high].partition_point(|key| key.uid() < wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_numbers_for_so_many_calls_and_processes() {
+        let most = u64::from(NONE) - 1;
+        let fits = |parties, lengths: &[u64]| have_numbers(parties, lengths.iter().copied()).is_ok();
+        assert!(fits(MOST_PARTIES - 1, &[128 * most]));
+        assert!(fits(2, &[128 * (most - 3), 0, 3 * 128]));
+        assert!(!fits(MOST_PARTIES, &[128]));
+        assert!(!fits(2, &[128 * most, 128]));
+        assert!(!fits(2, &[u64::MAX; 200]));
+        let error = have_numbers(3, [128 * most, 256].into_iter()).unwrap_err();
+        assert_eq!(error.to_string(), "4294967296 remote calls of 3 processes are too many");
+    }
 }

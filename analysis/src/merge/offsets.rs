@@ -159,10 +159,8 @@ impl Bounds {
         if low == i128::MIN || high == i128::MAX {
             return;
         }
-        let width = high - low;
-        if self.closest.is_none_or(|closest| (width, low, high) < closest) {
-            self.closest = Some((width, low, high));
-        }
+        let of_call = (high - low, low, high);
+        self.closest = Some(self.closest.map_or(of_call, |closest| closest.min(of_call)));
     }
 
     /// The difference, how far off it may be, and whether the clocks drift; none: it has no bound.

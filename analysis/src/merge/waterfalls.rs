@@ -180,14 +180,12 @@ impl<S: Source> Query<'_, S> {
     /// The call that another one was made within, if it is among these.
     fn above(&self, parts: &Parts, row: u32) -> Option<u32> {
         let mut at = row;
-        while at != parts.outermost {
-            let above = self.nesting.within(at).and_then(|served| self.matching.served.partner(served))?;
-            if parts.made.contains_key(&above) {
-                return Some(above);
+        loop {
+            at = self.nesting.within(at).and_then(|served| self.matching.served.partner(served))?;
+            if parts.made.contains_key(&at) {
+                return Some(at);
             }
-            at = above;
         }
-        None
     }
 
     fn ordered(&self, mut parts: Parts) -> Option<Waterfall> {

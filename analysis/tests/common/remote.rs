@@ -14,7 +14,14 @@ pub(crate) struct Process {
     pub(crate) calls: Vec<RemoteCall>,
     /// The name of its machine, if it says so.
     pub(crate) host: Option<&'static str>,
+    /// Names of classes, methods and hosts.
+    pub(crate) names: Vec<(u32, &'static str)>,
+    /// Its recording was paused.
+    pub(crate) is_paused: bool,
 }
+
+/// Kind of the region that tells when recording was paused.
+const PAUSES: u32 = 20;
 
 pub(crate) fn connection(
     number: u32,
@@ -76,6 +83,13 @@ impl Process {
         let mut writer = Writer::new();
         if let Some(host) = self.host {
             writer.property("host", host);
+        }
+        if !self.names.is_empty() {
+            writer.class_names(&self.names);
+        }
+        if self.is_paused {
+            let pause = [10u64, 20].map(u64::to_le_bytes);
+            writer.region(PAUSES, 0, &[], pause.as_flattened());
         }
         let calls: Vec<_> = self.calls.iter().map(|call| Some(*call)).collect();
         // In pieces, so that a cut takes some.
