@@ -1,14 +1,18 @@
 //! Processes that call each other, as files: which are read, what they are called, and what is made of them.
 
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use crate::common::machines::{BASE, HOUR, Machine, call, chain};
+use crate::parquet::{int, rows, written};
 use instrument_analysis::export::chrome::Chrome;
 use instrument_analysis::merge::offsets::Placed;
 use instrument_analysis::merge::processes::{Processes, offsets, otlp, remote};
 use instrument_analysis::merge::waterfalls::Bounds;
 use instrument_analysis::merge::{Party, View};
 use instrument_analysis::session::{Error, ProfileFile, Request};
+use instrument_analysis::trace_index::Cache;
+use instrument_names::snapshot::of_reset;
 use instrument_trace::Profile;
 use instrument_trace::RemoteCallKind::{Made, Served};
 use instrument_trace::testing::{Script, ThreadFacts, Writer};
@@ -124,6 +128,7 @@ fn what_cannot_be_read_is_left_out_or_an_error() {
 
     let alone = Files::of(&[("later.iprof", unreadable.clone())]);
     assert!(!alone.error().contains("left out"), "{}", alone.error());
+    assert!(!matches!(Processes::open(&alone.request), Err(Error::NoneReadable(_))));
     let both = Files::of(&[("later.iprof", unreadable.clone()), ("other.iprof", unreadable)]);
     let Err(Error::NoneReadable(messages)) = Processes::open(&both.request) else {
         panic!("{}", both.error())
@@ -169,6 +174,48 @@ fn no_remote_call_is_said() {
     assert!(remote(&profiles, BOUNDS).unwrap().is_none());
     let messages = otlp(&profiles, &mut Vec::new()).unwrap();
     assert_eq!(messages[0].text, none);
+}
+
+#[test]
+fn what_is_read_of_traces_is_kept() {
+    let mut files = three();
+    // Not one that may still be written.
+    for path in &files.request.files {
+        let file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+    }
+    let kept = files.path("kept");
+    files.request.cache = Some(Cache::new(kept.clone()));
+    assert_eq!(files.messages(&files.open()), Vec::<String>::new());
+    assert_eq!(std::fs::read_dir(&kept).unwrap().count(), 3);
+}
+
+/// A profile whose process was reset: its remote calls are known from the start only, and have to be asked for so.
+#[test]
+fn a_reset_has_to_be_looked_past() {
+    let mut files = three();
+    let data = std::fs::read(files.path("b.iprof")).unwrap();
+    std::fs::write(of_reset(&files.path("b.iprof")), data).unwrap();
+    let error = files.error();
+    assert!(error.starts_with("b.iprof: its process was reset by `instrument ctl 72 reset`"), "{error}");
+    files.request.since = vec![PathBuf::from("start")];
+    assert_eq!(files.open().numbers.all_matched(), 6);
+}
+
+#[test]
+fn a_dataset_has_the_calls_between_its_processes() {
+    let files = three();
+    let folder = tempfile::tempdir().unwrap();
+    written(&files.request.files, &[], folder.path());
+    let columns =
+        ["made", "served", "matched", "failed", "client_ns", "client_max_ns", "server_ns", "server_max_ns"];
+    let mut figures: Vec<_> = rows(folder.path(), "remote_calls")
+        .iter()
+        .map(|row| columns.map(|column| int(row, column).unwrap()))
+        .collect();
+    figures.sort_unstable();
+    let expected = [[3, 3, 3, 0, 12_300, 4100, 6300, 2100], [3, 3, 3, 0, 24_000, 8000, 18_300, 6100]];
+    assert_eq!(figures, expected);
 }
 
 const BOUNDS: Bounds = Bounds { outermost: 2, within: 10 };

@@ -166,6 +166,11 @@ fn what_was_called_within_stands_in_its_place_as_far_as_there_is_room() {
     assert_eq!(told(&machines, 4), (vec![first, second, third, fourth], 1));
     assert_eq!(told(&machines, 3), (vec![first, second, fourth], 2));
     assert_eq!(told(&machines, 2), (vec![first, second], 3));
+    // What the runtime calls within is not there, and takes no room.
+    let mut with_collector = machines.clone();
+    let collector = RemoteCall { object: ObjId::DGC, ..made(6, 150, 160) };
+    with_collector[1].calls.insert(1, collector);
+    assert_eq!(told(&with_collector, 3), (vec![first, second, fourth], 2));
     // What is read first has the room; where the call between is left out, a call stands below the next one up.
     let [a, b, c, d] = machines;
     let (third, fifth) = ((Some(0), 1, 200), (Some(0), 1, 80));

@@ -8,7 +8,7 @@ use instrument_trace::{LinkKind, Profile, RemoteCall, RemoteCallKind};
 
 use crate::merge_tree::{
     Call, REMOTE, column, default, file, lines, link, linked, made, merged, merged_within, record, serve,
-    served,
+    served, written,
 };
 
 /// A client whose methods 1, 2, .. take so long, and make a call each that takes so long.
@@ -189,7 +189,8 @@ fn calls_of_a_frame_that_is_split_are_each_callers_own() {
 #[test]
 fn beyond_the_limit_what_was_served_is_a_total() {
     let client = a_client(&[(100, 100), (120, 110)]);
-    let script = serve(Script::new(1000), 1, 80).call(7, |s| s.wait(90));
+    let script = Script::new(1000).enter_link(1).wait(10).call(5, |s| s.wait(60).make(1, 8).make(1, 8));
+    let script = script.wait(10).leave_link(1).call(7, |s| s.wait(90));
     let links = [link(1, LinkKind::Served, 0, 0)];
     let calls =
         [served(1, 1, 1000, 80), made(11, 1, 1020, 30), served(2, 0, 1080, 90), made(12, 2, 1100, 50)];
@@ -198,6 +199,8 @@ fn beyond_the_limit_what_was_served_is_a_total() {
     let files = [client, server];
     let of = |most| {
         let merged = merged_within(most, &files, default, false, &|_| true);
+        // A total is one of all figures.
+        assert_eq!(column(&merged, "allocations"), 2.0);
         let figures = ["wall-raw", "remote", "remote-calls"].map(|name| column(&merged, name));
         (lines(&merged.model), figures, merged.remarks)
     };
@@ -220,6 +223,25 @@ fn beyond_the_limit_what_was_served_is_a_total() {
         assert_eq!(of(most), (told(&first, &total), [220.0, 210.0, 3.0], full(most, 1)));
     }
     assert_eq!(of(4), (told(&["5 P1 1 80"], &total), [220.0, 210.0, 2.0], full(4, 2)));
+}
+
+/// Profiles whose times are corrected: the times as measured are taken from callers just so.
+#[test]
+fn times_as_measured_are_taken_from_callers_as_well() {
+    let more = |writer: &mut Writer| {
+        writer.calibrated(1.0, 2.0);
+    };
+    let main = Script::new(1000).call(1, |s| s.wait(500)).call(2, |s| s.wait(700));
+    let calls = [made(1, 1, 1000, 430), made(2, 2, 1500, 620)].map(|call| record(&call));
+    let client = written(&[("main", main)], &[(0, Some(1)), (0, Some(2))], &calls, &[], more);
+    let script = serve(serve(Script::new(1000), 1, 400), 2, 600);
+    let links = [1, 2].map(|number| link(number, LinkKind::Served, 0, 0));
+    let calls = [served(1, 1, 1000, 400), served(2, 2, 1400, 600)].map(|call| record(&call));
+    let server = written(&[("rmi", script)], &[], &calls, &links, more);
+    let merged = merged(&[client, server], default);
+    let all = lines(&merged.model);
+    let of_client: Vec<_> = all.iter().filter(|line| line.starts_with("3 ")).collect();
+    assert_eq!(of_client, ["3 m1 1 70", "3 m2 1 80"]);
 }
 
 /// A method whose calls wait, and one of the same name whose calls do not: of what a remote call leaves, the waiting stays.

@@ -60,7 +60,19 @@ pub(crate) fn linked(
     calls: &[RemoteCall],
     links: &[Link],
 ) -> Vec<u8> {
+    written(threads, contexts, calls, links, |_| ())
+}
+
+/// With what else its profile has.
+pub(crate) fn written(
+    threads: &[(&str, Script)],
+    contexts: &[(u32, Option<u32>)],
+    calls: &[RemoteCall],
+    links: &[Link],
+    more: impl FnOnce(&mut Writer),
+) -> Vec<u8> {
     let mut writer = Writer::new();
+    more(&mut writer);
     for (name, script) in threads {
         writer.tree(name, script);
     }

@@ -17,7 +17,7 @@ use instrument_analysis::session::{Request, Session};
 use instrument_analysis::{Kind, NodeId};
 
 /// A row by the names of its columns, without what is null.
-type Row = BTreeMap<String, Field>;
+pub(crate) type Row = BTreeMap<String, Field>;
 
 struct InFolder<'a>(&'a Path);
 
@@ -43,7 +43,7 @@ fn profiles() -> Vec<PathBuf> {
     paths
 }
 
-fn written(paths: &[PathBuf], labels: &[(&str, &str)], folder: &Path) -> parquet::Written {
+pub(crate) fn written(paths: &[PathBuf], labels: &[(&str, &str)], folder: &Path) -> parquet::Written {
     let labels: Labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let labels = Sources { given: labels, ..Sources::default() };
     parquet::write(paths, &labels, &mut InFolder(folder)).unwrap()
@@ -63,7 +63,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// The rows of a table.
-fn rows(folder: &Path, table: &str) -> Vec<Row> {
+pub(crate) fn rows(folder: &Path, table: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     for path in files(folder).keys().filter(|path| path.starts_with(table)) {
         let reader = SerializedFileReader::new(File::open(folder.join(path)).unwrap()).unwrap();
@@ -80,7 +80,7 @@ fn rows(folder: &Path, table: &str) -> Vec<Row> {
     rows
 }
 
-fn int(row: &Row, column: &str) -> Option<i64> {
+pub(crate) fn int(row: &Row, column: &str) -> Option<i64> {
     row.get(column).map(|field| match field {
         Field::Long(value) | Field::TimestampMillis(value) => *value,
         other => panic!("{column}: {other:?}"),

@@ -84,3 +84,25 @@ pub(super) fn parts(paths: &Paths, view: &View) -> (Vec<Part>, Vec<Part>) {
     });
     (parts, left.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_whole_is_as_it_was() {
+        let mut calls = ContextCalls::default();
+        // Counts of a profile that was copied while it was written: they need not balance.
+        (calls.counts.entries, calls.counts.closes.exits, calls.counts.bytecodes) = (10, 7, (1 << 53) + 1);
+        (calls.times.calls, calls.times.ended_ns) = (10, 640.0);
+        assert_eq!(Part::ALL.of_context(&calls), calls);
+        let (all, first, second) = ((0.0, 1.0), (0.0, 0.25), (0.25, 1.0));
+        for (calls_part, calls_of) in [(all, 10), (first, 3), (second, 7)] {
+            for (figures, ns) in [(all, 640.0), (first, 160.0), (second, 480.0)] {
+                let part = Part { figures, calls: calls_part };
+                let of = part.of_context(&calls);
+                assert_eq!((of.counts.entries, of.times.ended_ns), (calls_of, ns), "{part:?}");
+            }
+        }
+    }
+}
