@@ -39,6 +39,7 @@ mod common {
     pub(crate) mod remote;
     pub(crate) mod replaying;
     pub(crate) mod texts;
+    pub(crate) mod trees;
 }
 
 #[path = "../../rewriter/tests/fuzz_replay/replay.rs"]

@@ -6,7 +6,7 @@ use instrument_analysis::{Kind, NodeId};
 use instrument_trace::Profile;
 use instrument_trace::testing::Script;
 
-use crate::merge_tree::{REMOTE, a_client, file, serve, served};
+use crate::common::trees::{REMOTE, a_client, file, serve, served};
 
 /// The tree of files whose calls of some methods block, with what is known of the calls of each context.
 fn merged_in_parts(files: &[Vec<u8>], blocks: &dyn Fn(u32, u32) -> bool) -> Merged {

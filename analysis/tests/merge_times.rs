@@ -6,7 +6,7 @@ use instrument_analysis::{Kind, NodeId};
 use instrument_trace::testing::{Script, Writer};
 use instrument_trace::{LinkKind, Profile, RemoteCall, RemoteCallKind};
 
-use crate::merge_tree::{
+use crate::common::trees::{
     Call, REMOTE, column, default, file, lines, link, linked, made, merged, merged_within, record, serve,
     served, written,
 };

@@ -4,7 +4,7 @@ use instrument_analysis::merge::View;
 use instrument_trace::testing::Script;
 use instrument_trace::{LinkKind, ObjId, RemoteCall};
 
-use crate::merge_tree::{
+use crate::common::trees::{
     MISSING, REMOTE, a_client, column, file, lines, link, linked, made, merged, merged_of, record, serve,
     served,
 };
