@@ -64,8 +64,8 @@ fn the_link_of_a_call_tells_where_it_was_made() {
     assert_eq!(beneath, expected(&["5 R 1 30", "6 P1 1 0", "7 m5 1 10", "8 m6 1 10", "9 R 1 50"][..]));
 }
 
-/// The runtime of P0 calls that of P1 twice, the second time under no frame, and each time P1 calls P2. (Nothing is asked whether a collector
-/// would do that.) The program of P0 calls P1 once.
+/// The runtime of P0 calls that of P1 twice, the second time under no frame, and each time P1 calls P2: no collector does that, but a profile
+/// can say it. The program of P0 calls P1 once.
 fn with_internals() -> [Vec<u8>; 3] {
     let internal = |call| RemoteCall { object: ObjId::DGC, ..record(&call) };
     let main = Script::new(1000).call(1, |s| s.wait(100).call(2, |s| s.wait(110)).call(3, |s| s.wait(120)));
