@@ -1,6 +1,6 @@
 //! Replayed traces against what a tree recorder would have written, and what a visitor is told.
 
-use instrument_analysis::replay::{self, How, Limits, Visitor};
+use instrument_analysis::replay::{self, How, Key, Limits, Start, Visitor};
 use instrument_trace::testing::{Recorded, Script, Writer};
 use instrument_trace::{Closes, Event, Link, LinkKind, Profile, Thread, TreeConsumer};
 use proptest::prelude::*;
@@ -81,6 +81,22 @@ proptest! {
         same_as_recorded(&script, piece, &Limits { contexts, ..Limits::default() });
     }
 
+    /// Whoever knows the clock and the open calls at the beginning of a piece is told the same from there on.
+    #[test]
+    fn a_part_of_a_trace_is_told_as_in_the_whole(script in script(), piece in 1..20usize) {
+        let (data, thread) = trace(&script, piece);
+        let mut whole = Log::default();
+        replay::replay(&data, &thread, &mut whole).unwrap();
+        prop_assert_eq!(whole.pieces.len(), thread.pieces.len());
+        for (from, Begin { told, clock, open }) in whole.pieces.iter().enumerate() {
+            let start = Start { pieces: from..thread.pieces.len(), clock: *clock, open: open.clone() };
+            let mut part = Log::default();
+            let replayed = replay::replay_part(&data, &thread, start, &mut part).unwrap();
+            prop_assert_eq!(replayed.damage, vec![]);
+            prop_assert_eq!(&part.told[..], &whole.told[*told..]);
+        }
+    }
+
     /// Whoever keeps a stack by what a visitor is told has the one that is left in the end.
     #[test]
     fn a_visitor_sees_a_stack(script in script()) {
@@ -122,6 +138,100 @@ impl Visitor for Told {
         self.ended += 1;
         self.clocks.push(at);
     }
+}
+
+/// All that a visitor is told, and of each piece how much was told before it, the clock and the open calls.
+#[derive(Default)]
+struct Log {
+    told: Vec<(TreeConsumer, Option<How>, bool, usize, u64)>,
+    pieces: Vec<Begin>,
+}
+
+/// Where a piece begins.
+struct Begin {
+    told: usize,
+    clock: u64,
+    open: Vec<(Key, ())>,
+}
+
+impl Visitor for Log {
+    type Call = ();
+
+    fn enter(&mut self, of: TreeConsumer, pending: bool, _: Option<&()>, depth: usize, at: u64) {
+        self.told.push((of, None, pending, depth, at));
+    }
+
+    fn leave(&mut self, (): (), of: TreeConsumer, how: How, depth: usize, at: u64) {
+        self.told.push((of, Some(how), false, depth, at));
+    }
+
+    fn piece(&mut self, _: usize, at: u64, open: &mut dyn Iterator<Item = (Key, &())>) {
+        let open = open.map(|(key, &call)| (key, call)).collect();
+        self.pieces.push(Begin { told: self.told.len(), clock: at, open });
+    }
+}
+
+#[test]
+fn a_visitor_is_told_what_begins_and_how_it_ends() {
+    use TreeConsumer::{Link, Method};
+    let script = Script::new(1000).enter(1).wait(1).construct(2).wait(2).construct(3).wait(4).enter_link(4);
+    let script =
+        script.wait(8).super_returned(3).wait(16).event(Event::Surplus(1)).wait(32).unwind(3).exit(1);
+    let (data, thread) = trace(&script, 64);
+    let mut log = Log::default();
+    replay::replay(&data, &thread, &mut log).unwrap();
+    let expected = [
+        (Method(1), None, false, 0, 1000),
+        (Method(2), None, true, 1, 1001),
+        (Method(3), None, true, 2, 1003),
+        (Link(4), None, false, 3, 1007),
+        (Link(4), Some(How::Unclosed), false, 3, 1015),
+        // When it threw is not known: the clock is that of the event before.
+        (Method(2), Some(How::Surplus), false, 1, 1015),
+        (Method(3), Some(How::Unwind), false, 1, 1063),
+        (Method(1), Some(How::Exit), false, 0, 1063),
+    ];
+    assert_eq!(log.told, expected);
+}
+
+#[test]
+fn a_part_may_begin_anywhere_and_the_whole_begins_with_the_first_piece() {
+    let (data, mut thread) = trace(&Script::new(1).times(40, |s| s.call(1, |s| s.wait(1))), 8);
+    let told = |thread: &Thread, pieces: std::ops::Range<usize>| {
+        let mut log = Log::default();
+        let start = Start { pieces, clock: 0, open: vec![] };
+        let damage = replay::replay_part(&data, thread, start, &mut log).unwrap().damage;
+        (log.told.len(), damage.into_iter().map(|damage| damage.reason).collect::<Vec<_>>())
+    };
+    assert_eq!((told(&thread, 0..10), told(&thread, 3..5)), ((80, vec![]), (16, vec![])));
+    thread.pieces.drain(..2);
+    let missing = "2 pieces of thread \"main\" are missing".to_owned();
+    assert_eq!((told(&thread, 0..8), told(&thread, 1..8)), ((64, vec![missing]), (56, vec![])));
+}
+
+/// Pieces that are read in several parts, one behind the other.
+#[test]
+fn long_pieces_are_read_to_their_end() {
+    let script = Script::new(1).times(50_000, |s| s.call(1, |s| s.wait(1)));
+    same_as_recorded(&script, 40_000, &Limits::default());
+}
+
+#[test]
+fn what_is_beyond_the_limits_of_objects_and_links_is_dropped() {
+    let script = Script::new(1000).call(1, |s| s.make(1, 8).make(2, 16).make(3, 32).make(1, 64));
+    let script = script.make_link(5).wait(10).make_link(6).wait(10).make_link(7).make_link(5);
+    let of = |allocations, links| {
+        let (data, mut thread) = trace(&script, 64);
+        let limits = Limits { allocations, links, ..Limits::default() };
+        let found = replay::thread(&data, &mut thread, &limits).unwrap();
+        let made = thread.tree_allocations.iter().map(|made| (made.node, made.class, made.count, made.bytes));
+        let links = found.links.iter().map(|made| (made.link, made.clock));
+        (made.collect::<Vec<_>>(), links.collect::<Vec<_>>(), thread.dropped)
+    };
+    let (made, links) = ([(1, 1, 2, 72), (1, 2, 1, 16), (1, 3, 1, 32)], [(5, 1000), (6, 1010), (7, 1020)]);
+    assert_eq!(of(3, 3), (made.to_vec(), links.to_vec(), 0));
+    assert_eq!(of(2, 2), (made[..2].to_vec(), links[..2].to_vec(), 2));
+    assert_eq!(of(1, 1), (made[..1].to_vec(), links[..1].to_vec(), 4));
 }
 
 /// Times are exact: seed 001's appendix, with a wait that does not fit into an event.

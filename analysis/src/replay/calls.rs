@@ -266,6 +266,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
             is_open(key) || (fits(key | PENDING) && is_open(key | PENDING))
         });
         let at = if may_be { self.frames.iter().rposition(|frame| fits(frame.key)) } else { None };
+        debug_assert!(self.open.is_none() || at.is_some() == may_be, "counted, but not open");
         let Some(at) = at else {
             let by = self.frames.last().map(|frame| &frame.call);
             self.visitor.unmatched(consumer(key), by, self.frames.len(), self.clock);
@@ -316,6 +317,83 @@ impl<'v, V: Visitor> Calls<'v, V> {
                 *open.entry(frame.key).or_default() -= 1;
             }
         }
+        debug_assert_eq!(left, 0, "counted as pending, but not open");
         self.frames = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nobody;
+
+    impl Visitor for Nobody {
+        type Call = ();
+
+        fn enter(&mut self, _: TreeConsumer, _: bool, _: Option<&()>, _: usize, _: u64) {}
+
+        fn leave(&mut self, (): (), _: TreeConsumer, _: How, _: usize, _: u64) {}
+    }
+
+    /// Open frames by key: as they were counted, and as they are.
+    fn counted(calls: &Calls<'_, Nobody>) -> (HashMap<u32, usize>, HashMap<u32, usize>) {
+        let mut frames = HashMap::new();
+        for frame in &calls.frames {
+            *frames.entry(frame.key).or_default() += 1;
+        }
+        let open = calls.open.iter().flatten().filter(|(_, frames)| **frames > 0);
+        (open.map(|(&key, &frames)| (key, frames)).collect(), frames)
+    }
+
+    #[test]
+    fn a_key_is_known_again_by_its_number() {
+        for key in [Key(0), Key(5), Key(5 | PENDING), Key(5 | LINK)] {
+            assert_eq!(Key::from_bits(key.bits()), key);
+        }
+    }
+
+    #[test]
+    fn open_frames_are_counted_once_patience_is_at_its_end() {
+        let mut nobody = Nobody;
+        let mut calls = Calls::new(&mut nobody, 100);
+        let read = |calls: &mut Calls<'_, Nobody>, events: &[Event]| {
+            let words = events.iter().flat_map(|event| event.encode(0).expect("no time").to_le_bytes());
+            let words: Vec<u8> = words.collect();
+            calls.read(&words).unwrap();
+        };
+        read(&mut calls, &[Event::Entry(1), Event::Entry(1), Event::ConstructorEntry(2)]);
+        calls.in_vain = PATIENCE - 3;
+        read(&mut calls, &[Event::Exit(9)]);
+        assert_eq!((calls.in_vain, calls.open.is_some()), (PATIENCE, false));
+        read(&mut calls, &[Event::Exit(9)]);
+        assert_eq!((calls.in_vain, calls.open.is_some()), (PATIENCE + 3, true));
+        // From now on whatever begins or ends is counted, and what is looked for is there.
+        let events = [
+            Event::Entry(3),
+            Event::LinkEntered(1),
+            Event::ConstructorEntry(2),
+            Event::Exit(2),
+            Event::SuperReturned(2),
+            Event::SuperReturned(3),
+            Event::ConstructorEntry(4),
+            Event::Surplus(1),
+            Event::Caught(4),
+            Event::Caught(5),
+            Event::Surplus(1),
+            Event::Caught(4),
+            Event::LinkLeft(1),
+            Event::Exit(3),
+            Event::Exit(3),
+            Event::Unwind(1),
+            Event::Exit(1),
+            Event::Exit(1),
+        ];
+        for event in events {
+            read(&mut calls, &[event]);
+            let (open, frames) = counted(&calls);
+            assert_eq!(open, frames, "{event:?}");
+        }
+        assert_eq!((calls.frames.len(), calls.pending), (0, 0));
     }
 }

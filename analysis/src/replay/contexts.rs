@@ -1,9 +1,8 @@
 //! The contexts of a thread whose trace was replayed, so that parts of it can be replayed again with the same numbers.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use instrument_trace::{Tree, TreeConsumer};
+
+use crate::hash::HashMap;
 
 /// A code is a method id, or one of these.
 const LINK: u32 = 1 << 30;
@@ -12,27 +11,7 @@ pub(super) const DEEPER: u32 = 1 << 31;
 pub(super) const ABOVE_ALL: (u32, u32) = (0, u32::MAX);
 
 /// Contexts by caller and code.
-pub(super) type Children = HashMap<u64, u32, BuildHasherDefault<Mix>>;
-
-/// Spreads keys that are two small numbers.
-#[derive(Default)]
-pub(super) struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte) ^ self.0);
-        }
-    }
-    #[inline]
-    fn write_u64(&mut self, key: u64) {
-        let product = u128::from(key) * 0x9e37_79b9_7f4a_7c15;
-        self.0 = (product >> 64) as u64 ^ product as u64;
-    }
-}
+pub(super) type Children = HashMap<u64, u32>;
 
 pub(super) fn pair(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
@@ -146,5 +125,44 @@ impl Contexts {
     /// Whose context it is.
     pub(crate) fn consumer(&self, node: u32) -> TreeConsumer {
         consumer(self.places.get(node as usize).map_or(DEEPER, |place| place.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::{Limits, TreeBuilder, Visitor};
+
+    #[test]
+    fn contexts_are_found_as_they_were_made() {
+        let mut builder = TreeBuilder::new(&Limits { depth: 2, ..Limits::default() });
+        let (one, two, three) = (TreeConsumer::Method(1), TreeConsumer::Method(2), TreeConsumer::Link(1));
+        // The caller of the fourth is the second, from beneath which a call was taken away; in the same context, but deeper, it is past the
+        // limit, as is all that it calls.
+        let calls = [(one, None, 0), (two, Some(0), 1), (three, Some(0), 1), (three, Some(1), 1)];
+        let calls = [&calls[..], &[(three, Some(1), 2), (one, Some(4), 3), (two, Some(5), 0)]].concat();
+        let mut made = Vec::new();
+        for &(of, caller, depth) in &calls {
+            let call = builder.enter(of, false, caller.map(|at: usize| &made[at]), depth, 1000);
+            made.push(call);
+        }
+        let places: Vec<Place> = made.iter().map(|call| call.place()).collect();
+        let is_deep: Vec<_> = places.iter().map(|place| place.is_deep).collect();
+        assert_eq!(is_deep, [false, false, false, false, true, true, true]);
+        let contexts = builder.take_contexts();
+        let found = |contexts: &Contexts| {
+            let mut finder = Finder::new(contexts);
+            let find = |&(of, caller, depth): &(_, Option<usize>, _)| {
+                finder.find(of, caller.map(|at| places[at]), depth)
+            };
+            calls.iter().map(find).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&contexts), places);
+        // The tree has all that is needed but what no tree says.
+        let (tree, _) = builder.finish();
+        let again = Contexts::of_tree(&tree, contexts.limits()).unwrap();
+        assert_eq!((found(&again), again.len()), (places.clone(), tree.nodes.len() + 1));
+        let known = |deeper: usize| Contexts::of_tree(&tree, (2, deeper as u32)).is_some();
+        assert_eq!([tree.nodes.len(), tree.nodes.len() + 1].map(known), [true, false]);
     }
 }

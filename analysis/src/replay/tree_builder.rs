@@ -1,12 +1,10 @@
 //! From calls to the calling context tree. What a call touches of its context is one cache line.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
 use instrument_trace::{Closes, NO_MIN, Thread, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
 use super::calls::{How, Visitor};
-use super::contexts::{ABOVE_ALL, Children, Contexts, DEEPER, Mix, Place, code, consumer, pair};
+use super::contexts::{ABOVE_ALL, Children, Contexts, DEEPER, Place, code, consumer, pair};
+use crate::hash::HashMap;
 
 /// How large trees may become. Calls past a limit are *deeper*: counted per method only, as a tree recorder does it.
 #[derive(Debug, Clone)]
@@ -15,11 +13,15 @@ pub struct Limits {
     pub depth: usize,
     /// Contexts of a thread.
     pub contexts: usize,
+    /// Pairs of context and class that are kept apart; objects of more count as dropped.
+    pub allocations: usize,
+    /// Links of a thread; more that are made count as dropped.
+    pub links: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 10_000, contexts: 1_000_000 }
+        Limits { depth: 10_000, contexts: 1_000_000, allocations: 1 << 22, links: 1 << 20 }
     }
 }
 
@@ -58,10 +60,6 @@ const EMPTY: Hot =
 /// Beside the contexts that a limit allows there may be this many methods and unmatched events past it.
 const PAST_LIMIT: usize = 1 << 20;
 
-/// Pairs of class and context, and links, that are kept apart; what is beyond counts as dropped.
-const MOST_ALLOCATIONS: usize = 1 << 22;
-const MOST_LINKS: usize = 1 << 20;
-
 /// A call of the tree builder.
 pub(crate) struct Call {
     /// Clock at its entry, less all pauses before it.
@@ -82,7 +80,7 @@ pub(crate) struct TreeBuilder {
     /// The one node of calls past a limit; 0: there is none yet.
     deeper: u32,
     pause: u64,
-    made: HashMap<u64, usize, BuildHasherDefault<Mix>>,
+    made: HashMap<u64, usize>,
     allocations: Vec<TreeAllocation>,
     links: HashMap<u32, (u32, u64)>,
     /// Events that found no room.
@@ -104,13 +102,13 @@ impl TreeBuilder {
             limits: Limits { contexts, ..limits.clone() },
             hot: vec![EMPTY],
             places: vec![ABOVE_ALL],
-            rare: HashMap::new(),
+            rare: HashMap::default(),
             children: HashMap::default(),
             deeper: 0,
             pause: 0,
             made: HashMap::default(),
             allocations: Vec::new(),
-            links: HashMap::new(),
+            links: HashMap::default(),
             dropped: 0,
         }
     }
@@ -193,10 +191,10 @@ impl TreeBuilder {
 
     pub(super) fn finish(mut self) -> (Tree, Vec<TreeAllocation>) {
         drop(std::mem::take(&mut self.children));
-        let mut tree = Tree { nodes: Vec::with_capacity(self.hot.len() - 1), ..Tree::default() };
-        for (number, (hot, &(parent, code))) in (0..).zip(self.hot.iter().zip(&self.places)).skip(1) {
+        let contexts = (0..).zip(self.hot.iter().zip(&self.places)).skip(1);
+        let nodes = contexts.map(|(number, (hot, &(parent, code)))| {
             let (closes, unmatched) = self.rare.get(&number).copied().unwrap_or_default();
-            tree.nodes.push(TreeNode {
+            TreeNode {
                 entries: hot.entries,
                 closes: Closes { exits: hot.exits, ..closes },
                 unmatched,
@@ -205,8 +203,9 @@ impl TreeBuilder {
                 max: hot.max,
                 sum_squares: hot.squares as f64,
                 ..TreeNode::new(consumer(code), parent)
-            });
-        }
+            }
+        });
+        let tree = Tree { nodes: nodes.collect(), ..Tree::default() };
         (tree, self.allocations)
     }
 }
@@ -253,7 +252,7 @@ impl Visitor for TreeBuilder {
     fn made(&mut self, class: u32, bytes: u64, by: Option<&Call>, _at: u64) {
         let node = by.map_or(0, |call| call.node);
         let next = self.allocations.len();
-        let room = next < MOST_ALLOCATIONS;
+        let room = next < self.limits.allocations;
         let at = match self.made.entry(pair(node, class)) {
             std::collections::hash_map::Entry::Occupied(known) => *known.get(),
             std::collections::hash_map::Entry::Vacant(free) if room => {
@@ -272,7 +271,7 @@ impl Visitor for TreeBuilder {
 
     fn link_made(&mut self, link: u32, by: Option<&Call>, at: u64) {
         let node = by.map_or(0, |call| call.node);
-        if self.links.len() < MOST_LINKS || self.links.contains_key(&link) {
+        if self.links.len() < self.limits.links || self.links.contains_key(&link) {
             self.links.entry(link).or_insert((node, at));
         } else {
             self.dropped += 1;
