@@ -11,6 +11,7 @@ mod invariants;
 mod leak_limits;
 mod leaks;
 mod load;
+mod load_columns;
 mod load_figures;
 mod merge_clocks;
 mod merge_connections;

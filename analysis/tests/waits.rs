@@ -318,3 +318,30 @@ fn waits_are_slices_of_a_timeline() {
         155>contended Foo #1 160< 220< 220< 220<";
     assert_eq!(notes.0, format!("{main}{WORKERS}"));
 }
+
+/// By the row of the thread, which may have another name; those that ended are one row; who recorded nothing has its own name.
+#[test]
+fn waits_stand_in_the_rows_of_their_threads() {
+    let mut writer = Writer::new();
+    writer.property("record", "tree").class_names(&[(7, "com.acme.Foo")]);
+    let script = Script::new(1000).enter(1).wait(500).exit(1);
+    writer.tree("exec-1", &script);
+    writer.tree("exec-2", &script);
+    writer.ended(3, &script.record());
+    let java = [(1, 1, "exec-1"), (2, 2, "exec-2"), (3, 9, "gone"), (4, 0, "silent")];
+    writer.java_threads(&java.map(|(number, ordinal, name)| thread(number, ordinal, name)));
+    let waits = [(1, 10), (2, 20), (3, 40), (4, 80)];
+    writer.waits(&waits.map(|(number, ns)| wait(WaitKind::Contended, number, 1100, 1100 + ns, 1)));
+    writer.clocks(0, 5000);
+    let data = writer.finish();
+    let (mut profile, waits) = read(&data, &|_| true);
+    let names = |_: u32, id: u32| format!("m{id}");
+    let process = Process { waits: Some(&waits), ..Process::new(&mut profile, "p".into(), &names) };
+    let model = load(&mut [process], &Options::default()).model;
+    let contended = model.resource("contended").unwrap();
+    let waited = model.ids().filter(|&id| model.base(id)[contended] > 0.0);
+    let mut waited: Vec<_> =
+        waited.map(|id| (model.name(model.node(id).consumer), model.base(id)[contended])).collect();
+    waited.sort_by(|a, b| a.0.cmp(b.0));
+    assert_eq!(waited, [("(ended threads)", 40.0), ("exec-*", 30.0), ("silent", 80.0)]);
+}

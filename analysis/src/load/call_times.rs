@@ -140,3 +140,71 @@ impl CallTimes {
         Some((self.sum_squares / self.ended as f64 - mean * mean).max(0.0).sqrt())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use instrument_trace::Closes;
+
+    /// Numbers that all differ: multiples of `by`.
+    fn calls(by: u64) -> ContextCalls {
+        let closes = Closes { exits: 5 * by, unwinds: 3 * by, aborted: 2 * by, unclosed: by };
+        let counts =
+            Method { entries: 15 * by, open: 4 * by, unmatched: 7 * by, bytecodes: 100 * by, closes };
+        let f = |times: u64| (times * by) as f64;
+        let times = CallTimes {
+            calls: 15 * by,
+            ended: 11 * by,
+            ended_ns: f(1_100),
+            open_ns: f(40),
+            timed: 9 * by,
+            closed_ns: f(900),
+            min: f(20),
+            max: f(300),
+            sum_squares: f(100_000),
+            exact_ns: f(1_000),
+            variance: f(17),
+            recording_ns: f(50),
+        };
+        ContextCalls { counts, times }
+    }
+
+    #[test]
+    fn calls_of_two_contexts_add_up() {
+        let mut sum = calls(3);
+        sum.add(&calls(2));
+        let all = calls(5);
+        assert_eq!(sum.counts, all.counts);
+        // But for the shortest and the longest.
+        assert_eq!(sum.times, CallTimes { min: 40.0, max: 900.0, ..all.times });
+    }
+
+    #[test]
+    fn a_part_of_calls_balances_as_they_do() {
+        let half = calls(2).part(|count| count / 2, |figure| figure / 2.0);
+        let one = calls(1);
+        assert_eq!(half.counts, one.counts);
+        assert_eq!(half.times, CallTimes { min: 40.0, max: 600.0, ..one.times });
+        // Where counts are rounded up, those that come last have what is left: of 8 calls 2 are open, and 4 ended otherwise.
+        let up = calls(1).part(|count| count.div_ceil(2), |figure| figure);
+        let Method { entries, open, closes, .. } = up.counts;
+        assert_eq!((entries, open), (8, 2));
+        assert_eq!(closes, Closes { unclosed: 1, aborted: 1, unwinds: 2, exits: 2 });
+        let all_open = calls(1).part(|count| count.min(4), |figure| figure);
+        assert_eq!((all_open.counts.open, all_open.counts.closes), (4, Closes::default()));
+    }
+
+    #[test]
+    fn a_deviation_takes_calls_that_ended_and_were_timed() {
+        let of = |ended, timed| {
+            let times =
+                CallTimes { ended, timed, closed_ns: 28.0, sum_squares: 232.0, ..CallTimes::default() };
+            times.deviation()
+        };
+        // 4 calls of 7 on the average, whose squares are 58: 9 more than that of 7.
+        assert_eq!(
+            [of(4, 4), of(4, 1), of(4, 0), of(0, 4), of(0, 0)],
+            [Some(3.0), Some(3.0), None, None, None]
+        );
+    }
+}

@@ -350,7 +350,7 @@ impl Loading<'_, '_> {
                 });
             }
         }
-        if self.options.lifetimes && end.lifetime > 0.0 {
+        if self.options.lifetimes {
             let top = tree.nodes.iter().zip(&times.nodes).filter(|(node, _)| node.parent == 0);
             let (mut made, mut inside) = (Calls::default(), 0.0);
             for (node, of) in top {

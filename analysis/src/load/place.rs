@@ -140,13 +140,14 @@ pub(crate) fn place(mut placing: Placing<'_>) -> Places {
             let cause = units.all[unit].cause.map(|(thread, node)| units.of[thread][node] as usize);
             let mut parent = units.all[unit].cause;
             match cause.map(|cause| state[cause]) {
-                Some(State::Waiting) if state[unit] == State::Waiting => {
+                // It is placed when its unit's turn comes again, unless it leads back to that.
+                Some(State::Waiting) => {
                     state[unit] = State::Open;
                     stack.extend(cause);
                     continue;
                 }
                 Some(State::Placed) | None => {}
-                Some(_) => {
+                Some(State::Open) => {
                     places.circular += 1;
                     parent = None;
                 }

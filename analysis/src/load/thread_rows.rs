@@ -190,9 +190,14 @@ mod tests {
             ("pool-2-thread-1", "pool-*-thread-1"),
             ("pool-3-thread-1", "pool-*-thread-1"),
         ]);
-        let names: Vec<_> = (0..100).map(|i| format!("pool-{}-thread-{}", i / 2, i % 2)).collect();
-        let names: Vec<_> = names.iter().map(|name| Some(name.as_str())).collect();
-        assert!(by_numbers(&names).iter().all(|row| row == "pool-*-thread-*"));
+        let rows = |pools: usize| {
+            let names =
+                (0..2 * pools).map(|i| format!("pool-{}-thread-{}", i / 2, i % 2)).collect::<Vec<_>>();
+            by_numbers(&names.iter().map(|name| Some(name.as_str())).collect::<Vec<_>>())
+        };
+        assert!(rows(MOST_POOLS + 1).iter().all(|row| row == "pool-*-thread-*"));
+        let few = rows(MOST_POOLS);
+        assert_eq!((few[1].as_str(), few[31].as_str()), ("pool-0-thread-*", "pool-15-thread-*"));
     }
 
     #[test]

@@ -381,6 +381,110 @@ mod tests {
         assert_eq!(cpu.exact.unwrap()[0], [0.0, 0.0, 300.0 - 100.0 - 140.0, 140.0, 130.0]);
     }
 
+    /// m1 calls m2, which calls m3, and m4, which calls m5: 1, 4, 2, 1 and 3 calls, with 10 ns of probes inside and 20 outside, take 0, 6000,
+    /// 3000, 1200 and 600 ns, but m1 seems to have taken 110 ns less than its probes.
+    fn off_by_110() -> Tree {
+        let mut nodes = vec![
+            node(0, 1, 11_000),
+            node(1, 4, 9_100),
+            node(2, 2, 3_020),
+            node(1, 1, 1_900),
+            node(4, 3, 630),
+        ];
+        nodes[2].closes = Closes { exits: 1, unwinds: 1, ..Closes::default() };
+        nodes.iter_mut().for_each(|node| node.cpu_ns = node.ns);
+        Tree { cpu: true, ..tree(nodes) }
+    }
+
+    #[test]
+    fn callees_give_way_as_their_subtrees_are_in_doubt() {
+        let calibration = Calibration { inner: 10.0, outer: 20.0, ..Calibration::default() };
+        let times = times(&off_by_110(), Some(&Cost { calibration, disturbed: 0.0 }), &[]);
+        let column = |figure: fn(&Times) -> f64| -> Vec<f64> {
+            times.nodes.iter().map(|t| (figure(t) * 1000.0).round() / 1000.0).collect()
+        };
+        assert_eq!(column(|t| t.inclusive), [11_000.0, 9_100.0, 3_020.0, 1_900.0, 630.0]);
+        assert_eq!(column(|t| t.raw), [0.0, 6_080.0, 3_020.0, 1_270.0, 630.0]);
+        // Of a call 4.5 ns for the place and 300 since it is interpreted, and a sixth of its own time; of m4 what is not known of its callees,
+        // and of m5 no more than all.
+        assert_eq!(column(|t| t.cum_noise), [304.5, 2_218.0, 1_109.0, 504.5, 1_013.5]);
+        assert_eq!(column(|t| t.noise), [0.0, 2_218.0, 1_109.0, 1_113.5, 630.0]);
+        // The subtrees of m2 and m4 are in doubt by 3327 and 1518: by the squares of these m2 gives 91 of 110.
+        assert_eq!(column(|t| t.exact_inclusive), [10_690.0, 8_909.0, 3_000.0, 1_781.0, 600.0]);
+        assert_eq!(column(|t| t.exact), [0.0, 5_909.0, 3_000.0, 1_181.0, 600.0]);
+        assert_eq!((times.short, times.below_zero), ((0, 0.0), (1, 110.0)));
+    }
+
+    #[test]
+    fn cpu_times_give_way_as_they_are_in_doubt_themselves() {
+        let cpu = cpu_times(&off_by_110(), Some(&CpuCost { inner: 10.0, outer: 20.0 }));
+        assert_eq!(cpu.raw, [0.0, 6_080.0, 3_020.0, 1_270.0, 630.0]);
+        let [exact, noise, sums] = cpu.exact.unwrap();
+        // m2 is in doubt by its 4 calls, m4 by the 3 that it makes.
+        assert_eq!(exact, [0.0, 5_930.0, 3_000.0, 1_160.0, 600.0]);
+        let own = |calls: f64, time: f64| calls * 304.5 + HANDLER * time;
+        let (m2, m3) = (own(4.0, 5_930.0), own(2.0, 3_000.0));
+        assert_eq!(noise, [0.0, m2, m3, own(3.0, 1_160.0), 630.0]);
+        assert_eq!(sums, [304.5, m2, m3, own(1.0, 1_160.0), own(3.0, 600.0)]);
+    }
+
+    #[test]
+    fn what_has_no_times_itself_passes_those_of_its_callees_on() {
+        let running = TreeNode::new(TreeConsumer::Link(3), 1);
+        let deeper = TreeNode::new(TreeConsumer::Deeper, 0);
+        let figures = |node, variance, cpu_ns| TreeNode { variance, cpu_ns, ..node };
+        let mut tree = tree(vec![
+            figures(node(0, 1, 2_000), 1_000.0, 1_500),
+            running,
+            figures(node(2, 2, 700), 100.0, 600),
+            figures(node(2, 1, 300), 50.0, 250),
+            figures(node(1, 3, 400), 7.0, 300),
+            deeper,
+            node(6, 5, 0),
+        ]);
+        let calibration = Calibration { inner: 10.0, outer: 20.0, ..Calibration::default() };
+        let times = times(&tree, Some(&Cost { calibration, disturbed: 0.0 }), &[]);
+        let rows = |figures: fn(&Times) -> [f64; 4]| times.nodes.iter().map(figures).collect::<Vec<_>>();
+        let none = [0.0; 4];
+        // The probes of calls past a limit cost no time that was measured.
+        assert_eq!(
+            rows(|t| [t.inclusive, t.raw, t.exact_inclusive, t.exact]),
+            [
+                [2_000.0, 600.0, 1_870.0, 530.0],
+                [1_000.0, 0.0, 970.0, 0.0],
+                [700.0, 700.0, 680.0, 680.0],
+                [300.0, 300.0, 290.0, 290.0],
+                [400.0, 400.0, 370.0, 370.0],
+                none,
+                none,
+            ]
+        );
+        assert_eq!((times.below_zero, times.nodes[6].cum_noise), ((0, 0.0), 0.0));
+        assert_eq!(
+            rows(|t| [t.inclusive_variance, t.callees_variance, t.variance, 0.0]),
+            [
+                [1_000.0, 157.0, 1_157.0, 0.0],
+                [150.0, 150.0, 0.0, 0.0],
+                [100.0, 0.0, 100.0, 0.0],
+                [50.0, 0.0, 50.0, 0.0],
+                [7.0, 0.0, 7.0, 0.0],
+                none,
+                none,
+            ]
+        );
+        tree.nodes.truncate(5);
+        let cpu = cpu_times(&tree, Some(&CpuCost { inner: 10.0, outer: 20.0 }));
+        assert_eq!(cpu.raw, [350.0, 0.0, 600.0, 250.0, 300.0]);
+        assert_eq!(cpu.exact.unwrap()[0], [280.0, 0.0, 580.0, 240.0, 270.0]);
+    }
+
+    #[test]
+    fn contexts_without_any_time_have_none() {
+        let tree = tree(vec![node(0, 1, 0), node(1, 2, 0)]);
+        let times = times(&tree, None, &[]);
+        assert_eq!(times.nodes.iter().map(|t| (t.inclusive, t.raw)).collect::<Vec<_>>(), [(0.0, 0.0); 2]);
+    }
+
     #[test]
     fn what_is_in_doubt_gives_way() {
         let inclusive = || vec![1000.0, 300.0, 800.0, 500.0];
