@@ -5,8 +5,8 @@ use instrument_analysis::heap::biographies::{Biographies, Epoch, Figures, Key};
 use instrument_analysis::heap::coverage::{Coverage, of_all, share};
 use instrument_analysis::heap::leaks::{Suspect, find};
 use instrument_analysis::heap::table::{By, Filter, Table, table};
-use instrument_trace::Profile;
 use instrument_trace::testing::{Life, Script, Writer};
+use instrument_trace::{Allocation, Profile};
 
 /// Looks at a profile with its biographies; methods are m1, m2, .., classes as the profile has them.
 fn with<R>(data: &[u8], ask: impl FnOnce(&Process<'_>) -> R) -> R {
@@ -124,6 +124,11 @@ fn tables_of_biographies_are_by_class_site_or_context() {
             |by, class, method| rows(&table(std::slice::from_ref(process), by, &Filter { class, method }));
         assert_eq!(filtered(By::Class, None, Some(&m5)), [row("p.A", "", 7, 192)]);
         assert_eq!(filtered(By::Context, Some(&arrays), Some(&m5)).len(), 2);
+        let is_all = |class, method| Filter { class, method }.is_all();
+        assert_eq!(
+            [is_all(None, None), is_all(Some(&arrays), None), is_all(None, Some(&m5))],
+            [true, false, false]
+        );
         assert_eq!(
             filtered(By::Site, Some(&arrays), None),
             [row("int[]", "m6", 1, 400), row("int[]", "(deeper)", 3, 24)]
@@ -224,6 +229,33 @@ fn the_share_of_the_bytes_has_the_error_of_its_samples() {
         (share_of("4000", "100", objects).unwrap().0 - 25.0).abs() < 1e-9,
         "biographies are more exact than counts"
     );
+}
+
+#[test]
+fn no_share_is_known_where_bytes_are_not() {
+    let mut writer = Writer::new();
+    property(&mut writer, "heap.allocated", "4000");
+    property(&mut writer, "heap.allocated.error", "100");
+    for name in ["one", "two"] {
+        writer.tree(name, &Script::new(1000).enter(1).make(1, 1000));
+    }
+    let mut profile = Profile::parse(&writer.finish()).unwrap();
+    let percent = |profile: &Profile| {
+        let process = Process {
+            profile,
+            biographies: None,
+            methods: &|_, _| String::new(),
+            classes: &|_, _| String::new(),
+            threads: &|_, _| true,
+        };
+        share(&process).map(|share| share.percent)
+    };
+    assert_eq!(percent(&profile), Some(50.0));
+    let two = &mut profile.threads[1];
+    (two.tree, two.tree_allocations, two.allocations) = (None, vec![], vec![]);
+    assert_eq!(percent(&profile), Some(25.0), "one that made nothing");
+    profile.threads[1].allocations = vec![Allocation { method: Some(1), class: 1, count: 1 }];
+    assert_eq!(percent(&profile), None, "one whose objects were only counted");
 }
 
 /// Classes 1, 2, .. that grow by so many objects of so many bytes with each of 40 collections, in these contexts.

@@ -38,12 +38,9 @@ impl Histogram {
         self.most = self.most.max(value);
         let bucket = bucket(value);
         // There are few, and the next is mostly as the one before.
-        match self.buckets.iter_mut().rev().find(|(known, _)| *known <= bucket) {
-            Some((known, times)) if *known == bucket => *times += 1,
-            _ => {
-                let at = self.buckets.partition_point(|(known, _)| *known < bucket);
-                self.buckets.insert(at, (bucket, 1));
-            }
+        match self.buckets.iter().rposition(|(known, _)| *known <= bucket) {
+            Some(at) if self.buckets[at].0 == bucket => self.buckets[at].1 += 1,
+            before => self.buckets.insert(before.map_or(0, |at| at + 1), (bucket, 1)),
         }
     }
 

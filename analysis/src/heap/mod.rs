@@ -74,7 +74,7 @@ fn own_constructors(class: &str, chain: &[String]) -> usize {
     let own = format!("{class}.<init>(");
     let constructors = chain.iter().take_while(|name| name.contains(".<init>(")).count();
     let Some(first) = chain[..constructors].iter().position(|name| name.starts_with(&own)) else { return 0 };
-    let mut count = first + 1;
+    let mut count = first;
     while count < constructors
         && chain[count].starts_with(&own)
         && !chain[first..count].contains(&chain[count])
