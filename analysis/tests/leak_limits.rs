@@ -122,7 +122,10 @@ fn groups_that_are_not_looked_at_are_said_with_the_most_that_they_can_have_grown
             let (_, life) = stay(class, 20, 2);
             [1, 2].map(|thread| (2, Life { bytes, thread, ..life }))
         });
-        found(40, &lives.collect::<Vec<_>>())
+        // What threads made that do not count is no group.
+        let (_, others) = stay(groups + 1, 20, 4);
+        let others = (4, Life { thread: 3, ..others });
+        found(40, &lives.chain([others]).collect::<Vec<_>>())
     };
     let all = found(CANDIDATES as u32);
     assert_eq!((all.suspects.len(), all.remarks), (0, vec![]));
@@ -163,6 +166,8 @@ fn numbers_within_a_fiftieth_are_of_one_leak() {
         (found.suspects.len(), found.leaks())
     };
     assert_eq!((leaks([50, 50]), leaks([50, 49]), leaks([50, 48])), ((2, 1), (2, 1), (2, 2)));
+    // Nearly twice as many are twice as many.
+    assert_eq!((leaks([49, 97]), leaks([49, 95])), ((2, 1), (2, 2)));
 }
 
 #[test]

@@ -242,7 +242,7 @@ impl Series {
         }
         let growth = there[steps].saturating_sub(there[0]);
         let last = there[steps].saturating_sub(there[ends[windows - 1]]);
-        let still = last as f64 * 4.0 * windows as f64 >= growth as f64 && last > 0;
+        let still = last as f64 * 4.0 * windows as f64 >= growth as f64;
         let grown = bytes[steps].saturating_sub(bytes[0]);
         if grew < needed || with_survivors < needed || !still || grown == 0 || grown < live_bytes / 1000 {
             return None;
