@@ -71,3 +71,6 @@ pub(crate) fn write_range(row: &mut [u8], relocation: &Relocation) {
     row[..2].copy_from_slice(&(new_start as u16).to_be_bytes());
     row[2..4].copy_from_slice(&(new_length as u16).to_be_bytes());
 }
+
+#[cfg(test)]
+mod tests;

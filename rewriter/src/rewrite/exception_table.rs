@@ -198,3 +198,6 @@ pub(crate) fn covers_anything(relocation: &Relocation, edits: &Edits) -> bool {
     let mut cursor = relocation.cursor();
     edits.covered.iter().any(|&(start, end)| cursor.end(start as usize) < cursor.end(end as usize))
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,8 @@ mod relocation;
 mod report;
 mod skip;
 mod stack_map_table;
+#[cfg(test)]
+mod testing;
 mod type_annotations;
 pub(crate) mod uninitialized;
 mod wrapper;

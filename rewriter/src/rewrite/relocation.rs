@@ -477,3 +477,6 @@ impl Cursor<'_> {
         if pc == 0 { 0 } else { self.landing(pc) }
     }
 }
+
+#[cfg(test)]
+mod tests;

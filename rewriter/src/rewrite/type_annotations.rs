@@ -122,3 +122,6 @@ impl Walk<'_> {
         (self.at <= self.bytes.len()).then_some(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -222,15 +222,15 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
 
     let mut steps = 0;
     let mut pending = vec![(0, method.initial_state())];
-    while let Some((start, state)) = pending.pop() {
-        let mut state = state;
-        let mut thrown: Option<State> = None;
+    if let Some(entry) = joins.get_mut(&0) {
+        *entry = Some(method.initial_state());
+    }
+    while let Some((start, mut state)) = pending.pop() {
+        let mut told: Option<Vec<(u16, Origin)>> = None;
         let mut pc = start;
         loop {
-            if (pc != start || joins.contains_key(&pc))
-                && let Some(known) = joins.get_mut(&pc)
-            {
-                // The first visit at `start` comes from `flow_to`, which has merged already.
+            if let Some(known) = joins.get_mut(&pc) {
+                // What leads to a start has been merged already.
                 if pc != start && !merge(known, &state)? {
                     break;
                 }
@@ -245,19 +245,15 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
             let mut reached: Vec<(usize, State)> = Vec::new();
             steps += 1 + method.exception_table.len() + state.stack.len();
             // Handlers see the locals alone: as long as they stay the same, once per row is enough.
-            let unchanged = thrown.as_ref().is_some_and(|last: &State| {
-                last.locals == state.locals && last.this_uninitialized == state.this_uninitialized
-            });
+            let changed = told.as_ref() != Some(&state.locals);
             for row in method.exception_table.iter() {
                 let range = usize::from(row.start_pc)..usize::from(row.end_pc);
-                if range.contains(&pc) && (range.start == pc || !unchanged) {
+                if range.contains(&pc) && (range.start == pc || changed) {
                     let thrown = State { stack: vec![Origin::Other], ..state.clone() };
                     reached.push((usize::from(row.handler_pc), thrown));
                 }
             }
-            if !unchanged {
-                thrown = Some(State { stack: Vec::new(), ..state.clone() });
-            }
+            told = Some(state.locals.clone());
             let before = state.clone();
             state.step(method, &instruction)?;
             for target in targets(method.code, pc) {
@@ -483,3 +479,6 @@ impl State {
         ConstructorCall { pc, receiver, copy_beneath, straight: false }
     }
 }
+
+#[cfg(test)]
+mod tests;
