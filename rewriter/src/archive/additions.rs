@@ -24,7 +24,6 @@ pub(super) fn place(
             let data = library(entries, directory, options).map_err(|kind| (name.clone(), kind))?;
             entries = vec![NewEntry { name: name.clone(), data, stored: true }];
         }
-        None if layout.prefix.is_empty() => {}
         None => entries.iter_mut().for_each(|entry| entry.name.insert_str(0, layout.prefix)),
     }
     entries.extend(options.root_entries.iter().cloned());

@@ -19,7 +19,6 @@ const MAX_EXPANSION: u64 = 1032;
 struct Scratch {
     inflate: Option<Decompressor>,
     deflate: Option<(i32, Compressor)>,
-    packed: Vec<u8>,
 }
 
 thread_local! {
@@ -34,12 +33,9 @@ fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
     result
 }
 
-/// The entry's content: a slice of the archive if STORED, inflated otherwise. At most `max` bytes.
-pub(super) fn content<'a>(
-    directory: &Directory<'a>,
-    entry: &Entry<'a>,
-    max: u64,
-) -> Result<Cow<'a, [u8]>, ErrorKind> {
+/// The entry's content: a slice of the archive if STORED, inflated otherwise: as many bytes as its header claims, which the caller has to
+/// find acceptable.
+pub(super) fn content<'a>(directory: &Directory<'a>, entry: &Entry<'a>) -> Result<Cow<'a, [u8]>, ErrorKind> {
     let Sizes { crc, packed, size } = entry.sizes;
     let data = directory.packed(entry);
     let bytes = if entry.method == STORED {
@@ -49,9 +45,6 @@ pub(super) fn content<'a>(
         Cow::Borrowed(data)
     } else {
         debug_assert_eq!(entry.method, DEFLATED);
-        if size > max {
-            return Err(ErrorKind::Limit { what: "uncompressed size", value: size, limit: max });
-        }
         if size > packed.saturating_mul(MAX_EXPANSION) {
             return Err(ErrorKind::Size { claimed: size });
         }
@@ -100,17 +93,38 @@ fn deflate(content: &[u8], level: i32) -> Vec<u8> {
             scratch.deflate = Some((level, Compressor::new(lvl)));
         }
         let (_, compressor) = scratch.deflate.as_mut().expect("set up above");
-        let bound = compressor.deflate_compress_bound(content.len());
-        let packed = &mut scratch.packed;
-        if packed.len() < bound {
-            packed.resize(bound, 0);
-        }
-        let len = compressor.deflate_compress(content, packed).expect("the buffer has the size of the bound");
-        let data = packed[..len].to_vec();
-        // One large nested archive must not cost its size on every thread for good.
-        if packed.len() > 1 << 20 {
-            *packed = Vec::new();
-        }
+        let mut data = vec![0; compressor.deflate_compress_bound(content.len())];
+        let len =
+            compressor.deflate_compress(content, &mut data).expect("the buffer has the size of the bound");
+        data.truncate(len);
+        data.shrink_to_fit();
         data
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_level_packs_as_it_does_alone() {
+        let content: Vec<u8> = (0..20_000u32).map(|n| b"abcdefghij"[(n * n / 7) as usize % 10]).collect();
+        let alone = |level| {
+            let mut compressor = Compressor::new(CompressionLvl::new(level).unwrap());
+            let mut data = vec![0; compressor.deflate_compress_bound(content.len())];
+            let len = compressor.deflate_compress(&content, &mut data).unwrap();
+            data.truncate(len);
+            data
+        };
+        assert_ne!(alone(1), alone(12));
+        for level in [1, 12, 12, 1, 6] {
+            let Packed { data, sizes } = pack(content.clone(), DEFLATED, level);
+            assert_eq!(data, alone(level), "{level}");
+            let crc = crc32fast::hash(&content);
+            assert_eq!(sizes, Sizes { crc, packed: data.len() as u64, size: 20_000 });
+            assert_eq!(inflate(&data, 20_000).unwrap(), content);
+        }
+        let Packed { data, sizes } = pack(content.clone(), STORED, 6);
+        assert_eq!((data.len(), sizes.packed, sizes.size), (20_000, 20_000, 20_000));
+    }
 }

@@ -11,6 +11,7 @@
 //!
 //! Memory is proportional to the bytes of the central directory; no count is trusted.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::error::{Ambiguity, ErrorKind};
@@ -92,8 +93,13 @@ fn find_end_record(bytes: &[u8]) -> Option<usize> {
         let comment_end = at + header::END_LEN + usize::from(u16_at(bytes, at + 20));
         let directory = at.checked_sub(u32_at(bytes, at + 12) as usize);
         let leads_to_directory =
-            directory.is_some_and(|d| d < at && bytes[d..].starts_with(&header::CENTRAL_SIGNATURE));
-        if comment_end == bytes.len() || (comment_end < bytes.len() && leads_to_directory) {
+            directory.is_some_and(|d| bytes[d..].starts_with(&header::CENTRAL_SIGNATURE));
+        let is_end = match comment_end.cmp(&bytes.len()) {
+            Ordering::Equal => true,
+            Ordering::Less => leads_to_directory,
+            Ordering::Greater => false,
+        };
+        if is_end {
             return Some(at);
         }
     }

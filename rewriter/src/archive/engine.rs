@@ -84,8 +84,7 @@ pub fn rewrite<R: ClassRewriter>(
             input.len() as u64
         }
     };
-    let changed = engine.outcome.changed;
-    Ok(Outcome { written, changed, ..engine.outcome })
+    Ok(Outcome { written, ..engine.outcome })
 }
 
 struct Engine<'r, R> {
@@ -233,7 +232,6 @@ impl<R: ClassRewriter> Engine<'_, R> {
             let entry = entry(place);
             at.entry(entry.name).shadowed(entry.shadowed)
         };
-        let max = self.budget.held;
         let level = self.options.level;
 
         let rewriter = &*self.rewriter;
@@ -241,8 +239,8 @@ impl<R: ClassRewriter> Engine<'_, R> {
             .into_par_iter()
             .map(|place| {
                 let at = location(place);
-                let class = codec::content(directory, entry(place), max)
-                    .map_err(|kind| ArchiveError::new(at, kind))?;
+                let class =
+                    codec::content(directory, entry(place)).map_err(|kind| ArchiveError::new(at, kind))?;
                 let plan = rewriter.plan(&at, &class);
                 Ok(Job { place, class, plan: Some(plan), packed: None })
             })
@@ -292,8 +290,7 @@ impl<R: ClassRewriter> Engine<'_, R> {
         at: &Location<'_>,
     ) -> Result<(), ArchiveError> {
         let entry = pass.entry(place);
-        let content = codec::content(pass.directory, entry, self.budget.held)
-            .map_err(|kind| ArchiveError::new(at, kind))?;
+        let content = codec::content(pass.directory, entry).map_err(|kind| ArchiveError::new(at, kind))?;
         let held = match content {
             Cow::Owned(_) => entry.sizes.size,
             Cow::Borrowed(_) => 0,
@@ -370,7 +367,7 @@ impl<R: ClassRewriter> Engine<'_, R> {
             return Ok(None);
         }
         self.budget.spend(entry.sizes.size).map_err(fail)?;
-        codec::content(directory, entry, self.budget.held).map(Some).map_err(fail)
+        codec::content(directory, entry).map(Some).map_err(fail)
     }
 
     /// Whether this is the manifest, and more is to be in it. Of several the virtual machine reads one.

@@ -198,3 +198,22 @@ impl fmt::Display for SkipReason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_name_what_was_found() {
+        for (reason, text) in [
+            (SkipReason::Depth, "depth"),
+            (SkipReason::Encrypted, "encrypted"),
+            (SkipReason::Method(93), "compression-method: method 93"),
+            (SkipReason::NotAnArchive("cut off".to_owned()), "not-an-archive: cut off"),
+            (SkipReason::Ambiguous(Ambiguity::NulInName), "ambiguous-zip: NUL in the name"),
+            (SkipReason::OutsideClassPath, "outside-class-path"),
+        ] {
+            assert_eq!(reason.to_string(), text);
+        }
+    }
+}

@@ -113,7 +113,7 @@ fn library_directory(directory: &Directory<'_>) -> Option<String> {
     let readable = (entry.method == STORED || entry.method == DEFLATED)
         && entry.flags & FLAGS_ENCRYPTED == 0
         && entry.sizes.size <= MAX_XML;
-    let xml = readable.then(|| codec::content(directory, entry, MAX_XML).ok())??;
+    let xml = readable.then(|| codec::content(directory, entry).ok())??;
     let xml = without_comments(std::str::from_utf8(&xml).ok()?);
     let (_, rest) = xml.split_once("<library-directory>")?;
     let (value, _) = rest.split_once("</library-directory>")?;

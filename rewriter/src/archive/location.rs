@@ -84,5 +84,8 @@ mod tests {
         let class = lib.entry(b"x\n\xff\xc3\xa9.class");
         assert_eq!(class.to_string(), "a.jar!lib/b.jar!x\\n\\xffé.class");
         assert_eq!((root.depth(), lib.depth(), class.depth()), (0, 1, 2));
+        assert_eq!((root.name(), lib.name()), (&b"a.jar"[..], &b"lib/b.jar"[..]));
+        assert_eq!(class.parent().and_then(Location::parent).map(Location::name), Some(root.name()));
+        assert!(root.parent().is_none());
     }
 }

@@ -109,3 +109,20 @@ impl Budget {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_spent_to_the_last_byte() {
+        let limits = Limits { inflated: 3, total: 5, total_per_input_byte: 2, ..Limits::default() };
+        let mut budget = limits.budget(4);
+        assert_eq!((budget.held, budget.max_total), (3 + 6 * 4, 5 + 2 * 4));
+        budget.held = 8;
+        let mut spend = |size| budget.spend(size).map_err(|kind| kind.to_string());
+        assert_eq!(spend(9), Err("uncompressed size is 9, the limit is 8".to_owned()));
+        assert_eq!((spend(8), spend(5)), (Ok(()), Ok(())));
+        assert_eq!(spend(1), Err("uncompressed size of all entries is 14, the limit is 13".to_owned()));
+    }
+}

@@ -95,7 +95,7 @@ pub fn read_entry(
             if entry.method != STORED {
                 budget.spend(entry.sizes.size).map_err(fail)?;
             }
-            let content = codec::content(&directory, entry, budget.held).map_err(fail)?;
+            let content = codec::content(&directory, entry).map_err(fail)?;
             at = next;
             content.into_owned()
         };
@@ -119,7 +119,7 @@ pub fn read_manifest(name: &str, archive: &[u8], limits: &Limits) -> Result<Opti
     }
     let mut budget = limits.budget(archive.len());
     budget.spend(entry.sizes.size).map_err(fail)?;
-    let content = codec::content(&directory, entry, budget.held).map_err(fail)?;
+    let content = codec::content(&directory, entry).map_err(fail)?;
     Ok(Some(content.into_owned()))
 }
 
@@ -172,7 +172,7 @@ impl Reader<'_> {
             }
             let held = if entry.method == STORED { 0 } else { entry.sizes.size };
             self.budget.spend(held).map_err(fail)?;
-            let content = codec::content(&directory, entry, self.budget.held).map_err(fail)?;
+            let content = codec::content(&directory, entry).map_err(fail)?;
             let flow = if role == Role::Class {
                 (self.visit)(Class { at: entry_at, bytes: &content })
             } else {

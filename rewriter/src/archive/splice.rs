@@ -113,10 +113,7 @@ impl<'d, 'a, 'o> Splice<'d, 'a, 'o> {
             let start = self.moved(entry.start);
             self.fates[index] = Fate::Kept { start };
             let align = u64::from(entry.align);
-            if align > 1
-                && (entry.data as u64).is_multiple_of(align)
-                && !self.moved(entry.data).is_multiple_of(align)
-            {
+            if (entry.data as u64).is_multiple_of(align) && !self.moved(entry.data).is_multiple_of(align) {
                 self.copy_to(entry.start)?;
                 let mut header = Vec::new();
                 header::local_header(self.header_of(entry), None, start, true, &mut header);

@@ -167,7 +167,8 @@ fn jar_index_stays_valid() {
         deflated("META-INF/INDEX.LIST", index),
         deflated("a/A.class", class_bytes(1, 200)),
     ]);
-    let (out, _) = mark_and_add("x.jar", &input).unwrap();
+    let (out, outcome) = mark_and_add("x.jar", &input).unwrap();
+    assert_eq!((outcome.entries, outcome.copied, outcome.rewritten), (3, 1, 1));
     let with =
         "JarIndex-Version: 1.0\n\nx.jar\na\ninstrument/runtime\nMETA-INF/instrument/ids\n\nlib.jar\nb\n\n";
     let seen = entries(&out);

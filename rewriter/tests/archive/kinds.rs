@@ -41,6 +41,7 @@ fn spring_boot_jar() {
     assert_eq!(layout_of("x.jar", &input), Layout { kind: Kind::SpringBoot, prefix: "", library: None });
     let (out, outcome) = mark_and_add("x.jar", &input).unwrap();
     assert_eq!((outcome.kind, outcome.classes), (Some(Kind::SpringBoot), 3));
+    assert_eq!((outcome.entries, outcome.copied, outcome.nested_changed), (5, 1, 1));
     let seen = entries(&out);
     assert_eq!(find(&seen, "instrument/runtime/ProfilerRuntime.class").content, runtime()[0].data);
     let lib = find(&seen, "BOOT-INF/lib/l.jar");

@@ -10,5 +10,7 @@ mod inspect;
 mod kinds;
 mod nested;
 mod reading;
+mod records;
 mod signed;
 mod speed;
+mod steps;
