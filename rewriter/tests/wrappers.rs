@@ -227,3 +227,13 @@ fn a_module_exports_the_runtime() {
     let mut again = Vec::new();
     assert!(!module_info::add_exported_package(out, &mut again) && again.is_empty(), "it has the package");
 }
+
+#[test]
+fn a_module_requires_the_runtime() {
+    let mut out = b"before".to_vec();
+    assert!(module_info::add_requires(MODULE, &mut out));
+    let out = out.strip_prefix(b"before").expect("what was there stays");
+    is_as_committed("module-info.requiring.txt", &listing(out));
+    let mut again = Vec::new();
+    assert!(!module_info::add_requires(out, &mut again) && again.is_empty(), "it requires the module");
+}

@@ -134,3 +134,32 @@ impl<'a> CodeAttribute<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_place_in_the_file() {
+        // max_stack 2, max_locals 3, one instruction, no row, an attribute of two bytes.
+        let info = [0, 2, 0, 3, 0, 0, 0, 1, 177, 0, 0, 0, 1, 0, 5, 0, 0, 0, 2, 8, 9];
+        let parse = |info| CodeAttribute::parse(&Attribute { name_index: 1, offset: 100, info });
+        let code = parse(&info).unwrap();
+        assert_eq!((code.max_stack, code.max_locals, code.code_offset), (2, 3, 114));
+        let mut attributes = code.attributes;
+        assert_eq!((attributes.len(), attributes.is_empty()), (1, false));
+        assert_eq!(attributes.next().unwrap().unwrap().info, [8, 9]);
+        assert_eq!((attributes.len(), attributes.is_empty()), (0, true));
+        // Up to where it is cut, and the item that is not there any more.
+        for (lengths, offset) in
+            [(0..2, 0), (2..4, 2), (4..8, 4), (8..9, 8), (9..11, 9), (11..13, 11), (13..21, 13)]
+        {
+            for length in lengths {
+                let error = parse(&info[..length]).unwrap_err();
+                assert_eq!((error.kind, error.offset), (ClassErrorKind::Truncated, 106 + offset), "{length}");
+            }
+        }
+        let error = parse(&[&info[..], &[0]].concat()).unwrap_err();
+        assert_eq!((error.kind, error.offset), (ClassErrorKind::Malformed, 127));
+    }
+}

@@ -427,3 +427,54 @@ pub struct MemberRef<'a> {
     /// Field or method descriptor.
     pub descriptor: &'a [u8],
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utf8(text: &str) -> Vec<u8> {
+        [&[1], &(text.len() as u16).to_be_bytes()[..], text.as_bytes()].concat()
+    }
+
+    /// Behind 8 bytes, as in a class file.
+    fn bytes(count: u16, entries: &[Vec<u8>], behind: usize) -> Vec<u8> {
+        [&[0; 8], &count.to_be_bytes()[..], &entries.concat(), &vec![0; behind]].concat()
+    }
+
+    #[test]
+    fn an_index_without_an_entry_has_no_offset() {
+        let entries = [utf8("a"), vec![5, 0, 0, 0, 0, 0, 0, 0, 9], utf8("b")];
+        let bytes = bytes(5, &entries, 8);
+        let pool = ConstantPool::parse(&bytes, 8, Vec::new()).unwrap();
+        let offsets: Vec<_> = (0..6).map(|index| pool.offset(index)).collect();
+        assert_eq!(offsets, [None, Some(10), Some(14), None, Some(23), None]);
+        assert_eq!(pool.indices().collect::<Vec<_>>(), [1, 2, 4]);
+        assert_eq!((pool.start(), pool.end(), pool.count()), (8, 27, 5));
+    }
+
+    #[test]
+    fn the_runtime_is_named_by_a_class_and_by_no_other_text() {
+        let names = |entries: &[Vec<u8>]| {
+            let bytes = bytes(1 + entries.len() as u16, entries, 8);
+            ConstantPool::parse(&bytes, 8, Vec::new()).unwrap().names_the_runtime()
+        };
+        for owner in ["instrument/runtime/HeapProxy", BOOT_PROBES] {
+            assert!(names(&[utf8(owner), vec![7, 0, 1]]), "{owner}");
+            assert!(!names(&[utf8(owner), vec![8, 0, 1]]), "{owner}");
+        }
+        assert!(!names(&[utf8("instrument/runtime/HeapProxy"), utf8("other/A"), vec![7, 0, 2]]));
+    }
+
+    #[test]
+    fn a_pool_that_is_cut_off_is_an_error_of_the_pool() {
+        let text = utf8("0123456789");
+        for (length, expected) in
+            [(10 + 13, None), (10 + 12, Some(22)), (10 + 4, Some(14)), (10 + 3, Some(10))]
+        {
+            let bytes = &bytes(2, std::slice::from_ref(&text), 0)[..length];
+            let found = ConstantPool::parse(bytes, 8, Vec::new()).map(|pool| pool.end());
+            let error = found.as_ref().err().map(|error| (error.kind, error.offset));
+            assert_eq!(error, expected.map(|offset| (ClassErrorKind::Truncated, offset)), "{length}");
+        }
+    }
+}

@@ -42,3 +42,18 @@ impl<'a> ExceptionTable<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_and_read_in_order() {
+        let bytes: Vec<u8> = (0..24).collect();
+        let table = ExceptionTable::new(&bytes);
+        assert_eq!((table.len(), table.is_empty(), table.iter().len()), (3, false, 3));
+        let row = ExceptionEntry { start_pc: 0x809, end_pc: 0xa0b, handler_pc: 0xc0d, catch_type: 0xe0f };
+        assert_eq!(table.iter().nth(1), Some(row));
+        assert!(ExceptionTable::new(&[]).is_empty());
+    }
+}

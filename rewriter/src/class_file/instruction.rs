@@ -186,6 +186,15 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_may_have_one_case() {
+        let of = |low: i32, high: i32| {
+            let words = [9, low, high, 7].map(i32::to_be_bytes).concat();
+            Switch::at(&[&[opcode::TABLESWITCH, 0, 0, 0], &words[..]].concat(), 0).map(|switch| switch.count)
+        };
+        assert_eq!((of(5, 5), of(5, 4), of(5, 6)), (Some(1), None, None));
+    }
+
+    #[test]
     fn refuses_hostile_counts() {
         let mut code = vec![opcode::TABLESWITCH, 0, 0, 0];
         for word in [0, i32::MIN, i32::MAX] {

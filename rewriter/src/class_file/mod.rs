@@ -179,3 +179,23 @@ impl<'a> ClassFile<'a> {
         Attributes::new(self.bytes, self.attributes, self.attributes_count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_super_class_is_named_if_there_is_one() {
+        // 1 and 2: a, 3 and 4: b.
+        let pool = [1, 0, 1, b'a', 7, 0, 1, 1, 0, 1, b'b', 7, 0, 3];
+        let of = |super_class: u8| {
+            let front = [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52, 0, 5];
+            let behind = [0, 0x21, 0, 2, 0, super_class, 0, 0, 0, 0, 0, 0, 0, 0];
+            let bytes = [&front[..], &pool, &behind].concat();
+            let class = ClassFile::parse(&bytes).unwrap();
+            assert_eq!(class.name(), Ok(&b"a"[..]));
+            class.super_name().map(|name| name.map(<[u8]>::to_vec)).ok()
+        };
+        assert_eq!((of(4), of(0), of(3)), (Some(Some(b"b".to_vec())), Some(None), None));
+    }
+}

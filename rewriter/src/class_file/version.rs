@@ -19,3 +19,24 @@ pub(crate) fn is_supported(major: u16, minor: u16) -> bool {
         // Before 45.3 the Code attribute had narrower items.
         && !(major == 45 && minor < 3)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_supported_from_45_3_on() {
+        for (major, minor, expected) in [
+            (44, 3, false),
+            (45, 0, false),
+            (45, 2, false),
+            (45, 3, true),
+            (45, 4, true),
+            (46, 0, true),
+            (NEWEST_MAJOR, PREVIEW_MINOR, true),
+            (NEWEST_MAJOR + 1, 0, false),
+        ] {
+            assert_eq!(is_supported(major, minor), expected, "{major}.{minor}");
+        }
+    }
+}

@@ -311,3 +311,6 @@ fn key(tag: Tag, names: &[&[u8]]) -> Vec<u8> {
     }
     key
 }
+
+#[cfg(test)]
+mod tests;

@@ -248,3 +248,39 @@ impl Edits {
         self.detours.sort_by(|a, b| (a.pc, &a.way).cmp(&(b.pc, &b.way)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snippet_holds_fifteen_bytes_and_the_shortest_load_of_a_local() {
+        let snippet = Snippet::default().with(&[1, 2]).with_local(3, 255).with_local(4, 256);
+        assert_eq!(snippet.as_slice(), [1, 2, 3, 255, WIDE, 4, 1, 0]);
+        assert!(snippet.has_room(7) && !snippet.has_room(8));
+        let full = snippet.with(&[5; 7]);
+        assert!(full.has_room(0) && !full.has_room(1));
+        assert_eq!(full.as_slice().len(), 15);
+    }
+
+    #[test]
+    fn locals_of_ours_lie_behind_the_methods_and_those_that_are_kept_come_first() {
+        let mut edits = Edits::default();
+        let kept = [Kept::Int, Kept::Long, Kept::Array(9), Kept::Long];
+        let counters = kept.map(|kept| edits.keep(10, kept).unwrap());
+        assert_eq!(counters.map(|counter| counter.index), [10, 11, 13, 14]);
+        assert_eq!(counters.map(Counter::is_long), [false, true, false, true]);
+        assert_eq!(counters.map(Counter::slots), [1, 2, 1, 2]);
+        assert_eq!((edits.counter_slots(), edits.extra_locals), (6, 6));
+        edits.need_locals(3);
+        edits.need_locals(2);
+        assert_eq!(edits.extra_locals, 9);
+        edits.need_stack(4);
+        edits.need_stack(2);
+        assert_eq!(edits.extra_stack, 4);
+        assert_eq!(edits.keep(u16::MAX - 6, Kept::Int).map(|counter| counter.index), Ok(u16::MAX));
+        assert_eq!(edits.keep(u16::MAX - 6, Kept::Int), Err(SkipReason::MaxLocals));
+        edits.clear();
+        assert_eq!((edits.counter_slots(), edits.extra_locals, edits.extra_stack), (0, 0, 0));
+    }
+}

@@ -385,7 +385,7 @@ impl ClassRewriter {
         }
         self.tell(inserter.as_deref());
         let new = self.appender.bytes();
-        out.reserve(bytes.len() + new.len() + self.methods.len() + self.bodies.len());
+        out.reserve([bytes.len(), new.len(), self.methods.len(), self.bodies.len()].iter().sum());
         out.extend_from_slice(&bytes[..pool.start()]);
         out.extend_from_slice(&self.appender.count().to_be_bytes());
         out.extend_from_slice(&bytes[pool.start() + 2..pool.end()]);

@@ -146,7 +146,6 @@ fn write(
         put(&mut behind, &[flags, name_index, native.descriptor_index, 0]);
     }
     let appended = appender.bytes();
-    out.reserve(bytes.len() + appended.len() + methods.len() + behind.len());
     out.extend_from_slice(&bytes[..pool.start()]);
     put(out, &[appender.count()]);
     out.extend_from_slice(&bytes[pool.start() + 2..pool.end()]);

@@ -149,3 +149,14 @@ impl fmt::Display for SkipReason {
         f.write_str(self.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_printed_as_reports_have_it() {
+        assert_eq!(SkipReason::JumpOverflow.to_string(), "jump-overflow");
+        assert_eq!(SkipReason::NoCode.to_string(), SkipReason::NoCode.as_str());
+    }
+}
