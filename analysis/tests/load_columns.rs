@@ -200,6 +200,34 @@ fn work_of_the_virtual_machine_within_the_same_work_is_one() {
 }
 
 #[test]
+fn a_call_that_began_before_the_recording_has_no_figures() {
+    let within = |link| {
+        let script = Script::new(1000).enter(1).enter_link(link).wait(50);
+        script.call(2, |s| s.wait(7)).leave_link(link).wait(3).exit(1)
+    };
+    let mut writer = Writer::new();
+    writer.property("running.4", 70);
+    writer.tree("main", &within(4));
+    writer.tree("other", &within(5));
+    let link = |number, kind| Link { copy: 1, number, kind, thread: 1, node: 1, clock: 0 };
+    writer.links(&[link(4, LinkKind::Running), link(5, LinkKind::HandOver)]);
+    let model = changed(&writer.finish(), &Options::default(), |_| {}).model;
+    // The time between is that of its caller.
+    let expected = [
+        ("p", 1, 0.0),
+        ("p main", 1, 0.0),
+        ("p main m1", 1, 53.0),
+        ("p main m1 (running m70)", 0, 0.0),
+        ("p main m1 (running m70) m2", 1, 7.0),
+        ("p other", 1, 0.0),
+        ("p other m1", 1, 3.0),
+        ("p other m1 (task of m1)", 1, 50.0),
+        ("p other m1 (task of m1) m2", 1, 7.0),
+    ];
+    expect(&model, "wall-raw", &expected);
+}
+
+#[test]
 fn what_was_caused_stands_below_its_cause_in_whatever_order_they_are() {
     // The last thread starts the second, which starts the first.
     let starts = |method, link| Script::new(1000).call(method, |s| s.wait(5).make_link(link));

@@ -213,6 +213,19 @@ fn a_part_may_begin_anywhere_and_the_whole_begins_with_the_first_piece() {
     assert_eq!((told(&thread, 0..8), told(&thread, 1..8)), ((64, vec![missing]), (56, vec![])));
 }
 
+#[test]
+fn calls_that_find_no_room_are_counted_by_method() {
+    let script = Script::new(1).call(1, |s| s.wait(1).call(2, |s| s.wait(2)).call(2, |s| s)).call(1, |s| s);
+    let limits = Limits { contexts: 0, ..Limits::default() };
+    same_as_recorded(&script, 64, &limits);
+    let (data, mut thread) = trace(&script, 64);
+    replay::thread(&data, &mut thread, &limits).unwrap();
+    let nodes = thread.tree.iter().flat_map(|tree| &tree.nodes);
+    let nodes: Vec<_> = nodes.map(|node| (node.consumer, node.parent, node.entries, node.ns)).collect();
+    use TreeConsumer::{Deeper, Method};
+    assert_eq!(nodes, [(Deeper, 0, 0, 0), (Method(1), 1, 2, 0), (Method(2), 1, 2, 0)]);
+}
+
 /// Pieces that are read in several parts, one behind the other.
 #[test]
 fn long_pieces_are_read_to_their_end() {
