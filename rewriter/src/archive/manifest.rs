@@ -187,6 +187,12 @@ mod tests {
     }
 
     #[test]
+    fn blank_lines_in_front_of_the_main_section_end_nothing() {
+        let before = b"\r\n\r\nX-Digest: a\r\n\r\nName: b\r\nX-Digest: c\r\n\r\n";
+        assert_eq!(String::from_utf8_lossy(&without_digests(before)), "\r\n\r\n\r\n");
+    }
+
+    #[test]
     fn attributes_of_the_main_section_are_found() {
         let manifest =
             b"Manifest-Version: 1.0\r\nmain-class: a.\r\n B\r\n C\r\nX:y\r\n\r\nName: a\r\nOther: no\r\n";

@@ -420,3 +420,28 @@ fn frames_say_what_is_known_where_ways_meet() {
         assert_eq!(of(text, &[], descriptor, true), Err(SkipReason::BadCode), "{descriptor}");
     }
 }
+
+#[test]
+fn frames_that_spell_out_too_much_are_refused() {
+    // 50 million locals in all, or a million that are not initialised.
+    for (item, width, frames) in [("int ", 10_000, 5_000u16), ("new@0 ", 1_000, 1_000)] {
+        for (count, expected) in [(frames, None), (frames + 1, Some(SkipReason::BadStackMap))] {
+            let mut assembly = Assembly::of(&format!("a: pad {count}; return"));
+            let first = assembly.frames(&[("a", &format!("full {}|", item.repeat(width)))]);
+            let others = vec![0; usize::from(count - 1)];
+            let info = [&count.to_be_bytes()[..], &first[2..], &others].concat();
+            let (class, scan) = (assembly.class(), assembly.scan());
+            let flow = Flow::of(&Method {
+                pool: &Assembly::pool(&class),
+                code: &assembly.code,
+                scan: &scan,
+                exception_table: ExceptionTable::new(&[]),
+                frames: Some(&info),
+                is_constructor: false,
+                is_static: true,
+                descriptor: b"()V",
+            });
+            assert_eq!(flow.err(), expected, "{item} {count}");
+        }
+    }
+}
