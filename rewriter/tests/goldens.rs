@@ -2,8 +2,11 @@
 //! these anew, links and runs the classes as well.
 
 use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::filter::Filter;
+use instrument_rewriter::library::{Boundary, Inputs, recorded_callees};
+use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::RemoteIndex;
-use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, Transforms};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodRef, Outcome, Transforms};
 use instrument_rewriter::text::{self, PrintOptions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +15,7 @@ use std::sync::Arc;
 const NONE: Transforms = Transforms::NONE;
 const METHOD_EVENTS: Transforms = Transforms { method_events: true, ..NONE };
 /// By the name of the diff; and whether no file means that nothing changes.
-const COMBINATIONS: [(&str, Transforms, bool); 8] = [
+const COMBINATIONS: [(&str, Transforms, bool); 11] = [
     ("method-events", METHOD_EVENTS, true),
     ("allocation", Transforms { allocation: true, ..NONE }, true),
     ("both", Transforms { allocation: true, ..METHOD_EVENTS }, false),
@@ -21,7 +24,17 @@ const COMBINATIONS: [(&str, Transforms, bool); 8] = [
     ("thread-links", Transforms { thread_links: true, ..NONE }, true),
     ("hand-over", Transforms { hand_over: true, ..NONE }, true),
     ("rmi", Transforms { rmi: true, ..NONE }, true),
+    ("regions", NONE, true),
+    ("waits", Transforms { waits: true, ..METHOD_EVENTS }, false),
+    ("library-calls", METHOD_EVENTS, false),
 ];
+
+/// Of a case: regions, by name what is expected of each.
+fn regions_of(case: &str) -> BTreeMap<&str, &str> {
+    let lines = case.lines().skip_while(|line| *line != "[regions]").skip(1);
+    let lines = lines.take_while(|line| !line.starts_with('['));
+    lines.filter_map(|line| line.strip_prefix('"')?.split_once("\" = ")).collect()
+}
 
 /// By path below the folder, in the order of the paths.
 fn class_files(root: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
@@ -40,26 +53,41 @@ fn dump(bytes: &[u8]) -> String {
 }
 
 /// The differences of one case.
-fn differences(classes: &BTreeMap<PathBuf, Vec<u8>>, transforms: Transforms) -> String {
-    let mut index = RemoteIndex::default();
+fn differences(
+    classes: &BTreeMap<PathBuf, Vec<u8>>,
+    case: &str,
+    name: &str,
+    transforms: Transforms,
+) -> String {
+    let (mut index, mut inputs) = (RemoteIndex::default(), Inputs::new());
     for class in classes.values().filter_map(|bytes| ClassFile::parse(bytes).ok()) {
         let _ = index.add(&class);
+        inputs.add(&class);
     }
     let remote_methods = index.resolve().map(Arc::new);
-    let (mut printed, mut next) = (String::new(), 0);
+    let expected = if name == "regions" { regions_of(case) } else { BTreeMap::new() };
+    let regions: Arc<[Region]> = expected.keys().map(|text| Region::parse(text).unwrap()).collect();
+    let mut told = BTreeMap::new();
+    let boundary = Boundary { own: &inputs, filter: &Filter::default() };
+    let boundary = (name == "library-calls").then_some(boundary);
+    // By id: calls of methods by name, and methods.
+    let (mut printed, mut ids) = (String::new(), Vec::new());
     for (name, bytes) in classes {
-        let mut rewriter = ClassRewriter::new(transforms);
+        let mut rewriter = ClassRewriter::with_regions(transforms, regions.clone());
         rewriter.leave_invalid();
         rewriter.set_remote_methods(remote_methods.clone());
-        let (mut out, first) = (Vec::new(), next);
-        let outcome = rewriter.rewrite(
-            bytes,
-            |_| {
-                next += 1;
-                Choice::Rewrite(next - 1)
-            },
-            &mut out,
-        );
+        let (mut out, first) = (Vec::new(), ids.len());
+        if let Ok(class) = ClassFile::parse(bytes) {
+            let callees = recorded_callees(&class, boundary.as_ref(), transforms.waits, |_, _| true).unwrap();
+            let calls = callees.iter().map(|callee| {
+                let name = Some([callee.class, callee.name, callee.descriptor].join(&b' '));
+                let known = ids.iter().position(|known| *known == name);
+                (callee.index, known.unwrap_or_else(|| next(&mut ids, name)) as u32)
+            });
+            rewriter.record_library_calls(calls);
+        }
+        let choose = |_: &MethodRef<'_>| Choice::Rewrite(next(&mut ids, None) as u32);
+        let outcome = rewriter.rewrite(bytes, choose, &mut out);
         match outcome {
             Ok(Outcome::Rewritten) => {
                 let changes = text::changes(&dump(bytes), &dump(&out), 2).into_iter();
@@ -70,10 +98,26 @@ fn differences(classes: &BTreeMap<PathBuf, Vec<u8>>, transforms: Transforms) -> 
             }
             Ok(Outcome::Unchanged) => {}
             // No method has an id.
-            _ => next = first,
+            _ => ids.truncate(first),
+        }
+        for report in rewriter.region_reports() {
+            told.insert(regions[report.region].name.clone(), report.outcome.clone().err());
         }
     }
+    // A count of passages, or why there are none.
+    for (region, expected) in expected {
+        let reason = expected.strip_prefix('"').map(|text| text.trim_end_matches('"'));
+        let found = told.get(region).expect(region).as_ref().map(ToString::to_string);
+        assert_eq!(reason.is_some(), found.is_some(), "{region}: {found:?}");
+        assert!(found.is_none_or(|found| found.contains(reason.unwrap_or_default())), "{region}");
+    }
     printed
+}
+
+/// The next id.
+fn next(ids: &mut Vec<Option<Vec<u8>>>, name: Option<Vec<u8>>) -> usize {
+    ids.push(name);
+    ids.len() - 1
 }
 
 /// What goes and what comes, without what stands around it.
@@ -100,7 +144,7 @@ fn classes_are_rewritten_as_committed() {
             if expected.is_err() && !is_always_printed {
                 continue;
             }
-            let found = changed_lines(&differences(&classes, transforms));
+            let found = changed_lines(&differences(&classes, &case, name, transforms));
             let expected = changed_lines(&expected.unwrap_or_default());
             let what = folder.file_name().unwrap().display();
             assert!(expected == found, "{what} {name}:\n{}", text::diff(&expected, &found));
