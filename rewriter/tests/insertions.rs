@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::classes::{class, code, listing, with_entries};
+use common::classes::{class, code, implementing, instructions, listing, with_entries};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::remote_methods::RemoteIndex;
 use instrument_rewriter::rewrite::{
@@ -13,16 +13,6 @@ use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method
 use std::sync::Arc;
 
 const RETURN: u8 = 177;
-
-/// The instructions of a method: everything in front of the exception table and frames.
-fn instructions(bytes: &[u8], method: &str) -> Vec<String> {
-    let text = listing(bytes);
-    let (_, of) = text.split_once(&format!("\nmethod {method}\n")).expect("the method");
-    let lines = of.lines().take_while(|line| !line.is_empty());
-    let is_instruction =
-        |line: &&str| line.trim().split_once(": ").is_some_and(|(pc, _)| pc.parse::<u32>().is_ok());
-    lines.filter(is_instruction).map(|line| line.trim().split_once(": ").unwrap().1.to_owned()).collect()
-}
 
 #[derive(Debug)]
 struct AtEntry(Vec<Call>);
@@ -285,21 +275,6 @@ fn constants_behind_the_end_of_the_pool_are_refused() {
         assert_eq!(of(&front, count - 1, behind), Outcome::Rewritten, "{front:?}");
         assert_eq!(of(&front, count, behind), Outcome::Skipped(SkipReason::BadConstantIndex), "{front:?}");
     }
-}
-
-/// The class under this name, with this interface.
-fn implementing(bytes: &[u8], name: &str, interface: &str) -> Vec<u8> {
-    let pool = ClassFile::parse(bytes).unwrap().pool;
-    let first = pool.count();
-    let entry = |text: &str| [&[1], &(text.len() as u16).to_be_bytes()[..], text.as_bytes()].concat();
-    let of = |index: u16| [&[7], &index.to_be_bytes()[..]].concat();
-    let entries = [entry(name), of(first), entry(interface), of(first + 2)];
-    let bytes = with_entries(bytes, &entries.each_ref().map(Vec::as_slice));
-    let end = ClassFile::parse(&bytes).unwrap().pool.end();
-    // Behind access_flags: this_class, super_class, interfaces.
-    let interfaces = [&[0, 1], &(first + 3).to_be_bytes()[..]].concat();
-    [&bytes[..end + 2], &(first + 1).to_be_bytes(), &bytes[end + 4..end + 6], &interfaces, &bytes[end + 8..]]
-        .concat()
 }
 
 #[test]

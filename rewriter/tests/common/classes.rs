@@ -79,3 +79,40 @@ pub(crate) fn with_entries(bytes: &[u8], entries: &[&[u8]]) -> Vec<u8> {
     let (start, end, count) = (pool.start(), pool.end(), pool.count() + entries.len() as u16);
     [&bytes[..start], &count.to_be_bytes(), &bytes[start + 2..end], &entries.concat(), &bytes[end..]].concat()
 }
+
+/// The instructions of a method: everything in front of the exception table and frames.
+pub(crate) fn instructions(bytes: &[u8], method: &str) -> Vec<String> {
+    let text = listing(bytes);
+    let (_, of) = text.split_once(&format!("\nmethod {method}\n")).expect("the method");
+    let lines = of.lines().take_while(|line| !line.is_empty());
+    let is_instruction =
+        |line: &&str| line.trim().split_once(": ").is_some_and(|(pc, _)| pc.parse::<u32>().is_ok());
+    lines.filter(is_instruction).map(|line| line.trim().split_once(": ").unwrap().1.to_owned()).collect()
+}
+
+/// The class under this name, with this interface.
+pub(crate) fn implementing(bytes: &[u8], name: &str, interface: &str) -> Vec<u8> {
+    let pool = ClassFile::parse(bytes).unwrap().pool;
+    let first = pool.count();
+    let entry = |text: &str| [&[1], &(text.len() as u16).to_be_bytes()[..], text.as_bytes()].concat();
+    let of = |index: u16| [&[7], &index.to_be_bytes()[..]].concat();
+    let entries = [entry(name), of(first), entry(interface), of(first + 2)];
+    let bytes = with_entries(bytes, &entries.each_ref().map(Vec::as_slice));
+    let end = ClassFile::parse(&bytes).unwrap().pool.end();
+    // Behind access_flags: this_class, super_class, interfaces.
+    let interfaces = [&[0, 1], &(first + 3).to_be_bytes()[..]].concat();
+    [&bytes[..end + 2], &(first + 1).to_be_bytes(), &bytes[end + 4..end + 6], &interfaces, &bytes[end + 8..]]
+        .concat()
+}
+
+/// The hooks of the runtime that a method calls, in the order of its code.
+pub(crate) fn hooks(bytes: &[u8], method: &str) -> Vec<String> {
+    let name = |instruction: &String| {
+        let callee = instruction.strip_prefix("invokestatic ")?;
+        let of_runtime = callee
+            .strip_prefix("instrument/runtime/")
+            .or(callee.strip_prefix("java/lang/InstrumentProbes"))?;
+        Some(of_runtime.split_once('.')?.1.split_once(':')?.0.to_owned())
+    };
+    instructions(bytes, method).iter().filter_map(name).collect()
+}
