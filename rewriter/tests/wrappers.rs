@@ -3,14 +3,18 @@
 
 mod common;
 
-use common::classes::{class, code, listing, nops, with_entries};
+use common::classes::{class, code, hooks, implementing, instructions, listing, nops, with_entries};
 use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::region::Region;
+use instrument_rewriter::remote_methods::RemoteIndex;
 use instrument_rewriter::rewrite::{
     Choice, ClassRewriter, LargeMethods, MethodEvent, Note, Outcome, SkipReason, Transforms, module_info,
     natives,
 };
 use instrument_rewriter::text;
+use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method};
 use std::path::Path;
+use std::sync::Arc;
 
 const NATIVES: &[u8] = include_bytes!("wrappers/Natives.class");
 const MODULE: &[u8] = include_bytes!("wrappers/module-info.class");
@@ -216,6 +220,74 @@ fn methods_that_cannot_move_stay() {
     let outcome =
         rewriter.rewrite(&class(52, 0x21, &[], &plain), |_| Choice::Rewrite(7), &mut Vec::new()).unwrap();
     assert_eq!(outcome, Outcome::Unchanged);
+}
+
+#[derive(Debug)]
+struct AtEntry;
+
+impl InsertCalls for AtEntry {
+    fn insert(&self, _: &Method<'_>, calls: &mut Calls<'_>) {
+        calls.at_entry(Call::new("Hooks", "entered").unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn a_wrapper_tells_of_the_call_and_the_body_of_what_happens_in_it() {
+    const DESCRIPTOR: &str = "(Ljava/lang/Object;)V";
+    // Line 5 ends where an instruction of the wrapper ends as well.
+    let body = nops(65_500, &[RETURN]);
+    let methods = [(PUBLIC, "park", DESCRIPTOR, code(2, 2, &body, &[(0, 5), (1, 6)]))];
+    let bytes = class(52, 0x21, &[], &methods);
+    let bytes = implementing(&bytes, "java/util/concurrent/locks/LockSupport", "Service");
+    let declared = [(0x401, "park", DESCRIPTOR, code(0, 2, &[RETURN], &[]))];
+    let service = implementing(&class(52, 0x601, &[], &declared), "Service", "java/rmi/Remote");
+    let mut index = RemoteIndex::default();
+    for class in [&service, &bytes] {
+        index.add(&ClassFile::parse(class).unwrap()).unwrap();
+    }
+    let remote_methods = Some(Arc::new(index.resolve().expect("a remote interface")));
+
+    let transforms = Transforms { parks: true, rmi: true, ..METHOD_EVENTS };
+    let region = Region::parse("java.util.concurrent.locks.LockSupport:5").unwrap();
+    let mut rewriter = ClassRewriter::with_regions(transforms, Arc::new([region]));
+    rewriter.set_large_methods(LargeMethods::Wrap);
+    rewriter.set_remote_methods(remote_methods);
+    rewriter.insert_calls(Some(Arc::new(AtEntry)));
+    let mut out = Vec::new();
+    let outcome = rewriter.rewrite(&bytes, |_| Choice::Rewrite(7), &mut out).unwrap();
+    assert_eq!(outcome, Outcome::Rewritten, "{:?}", rewriter.reports());
+    let (wrapper, body) = (format!("park:{DESCRIPTOR}"), format!("park$instrument$body:{DESCRIPTOR}"));
+    let of_call =
+        ["methodEntry", "remoteEntered", "remoteReturns", "methodExit", "remoteThrows", "methodUnwind"];
+    assert_eq!(hooks(&out, &wrapper), of_call);
+    assert_eq!(hooks(&out, &body), ["parking", "begin", "end", "parked", "left"]);
+    let own = |method: &str| {
+        instructions(&out, method).iter().filter(|text| text.contains("Hooks.entered")).count()
+    };
+    assert_eq!((own(&wrapper), own(&body)), (0, 1));
+    assert_eq!(rewriter.region_reports().len(), 1);
+    assert_eq!(rewriter.region_reports()[0].outcome, Ok(0));
+}
+
+#[test]
+fn code_that_cannot_be_read_gets_no_wrapper() {
+    let of = |info: Vec<u8>| {
+        let bytes = class(52, 0x21, &["StackMapTable"], &[(PUBLIC, "a", "()V", info)]);
+        wrapped(&bytes, Transforms { array_allocation: true, ..METHOD_EVENTS })
+    };
+    // The StackMapTable, of a name behind that of the method and its descriptor, is cut off.
+    let with_frames = |count: usize| {
+        let mut info = code(1, 1, &nops(count, &[4, 188, 10, 87, RETURN]), &[]);
+        info.truncate(info.len() - 2);
+        info.extend([0, 1, 0, 9, 0, 0, 0, 2, 0, 7]);
+        info
+    };
+    let left = |reason| (Outcome::Unchanged, Vec::new(), vec![(0, MethodEvent::Skipped(reason))]);
+    assert_eq!(of(with_frames(100)), left(SkipReason::BadStackMap));
+    assert_eq!(of(with_frames(65_520)), left(SkipReason::MethodTooLarge));
+    // The other transforms have no room, either: nobody reads the frames.
+    let (outcome, _, events) = of(with_frames(65_529));
+    assert_eq!((outcome, events), (Outcome::Rewritten, vec![(0, MethodEvent::Rewritten(Note::WrappedBare))]));
 }
 
 #[test]
