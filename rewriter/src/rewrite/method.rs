@@ -414,3 +414,6 @@ fn initial_locals(
     }
     Ok(locals)
 }
+
+#[cfg(test)]
+mod tests;
