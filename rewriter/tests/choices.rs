@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::classes::{class, code, hooks, implementing, instructions, nops, with_entries};
+use common::classes::{class, code, code_with, hooks, implementing, instructions, nops, with_entries};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::rewrite::{
     Choice, ClassRewriter, MethodEvent, Note, Outcome, SkipReason, Transforms,
@@ -130,25 +130,11 @@ fn who_inserts_calls_hears_of_them_class_by_class() {
     assert_eq!(*listening.0.lock().unwrap(), [[(9, 1)], [(9, 2)]]);
 }
 
-/// A Code attribute's `info` with rows of an exception table and attributes: name index and `info`.
-fn code_with(body: &[u8], rows: &[[u16; 4]], attributes: &[(u16, &[u8])]) -> Vec<u8> {
-    let mut info = code(4, 4, body, &[]);
-    info.truncate(info.len() - 4);
-    let words = |words: &[u16]| -> Vec<u8> { words.iter().flat_map(|word| word.to_be_bytes()).collect() };
-    info.extend(words(&[rows.len() as u16]));
-    rows.iter().for_each(|row| info.extend(words(row)));
-    info.extend(words(&[attributes.len() as u16]));
-    for (name, attribute) in attributes {
-        info.extend([&words(&[*name, 0, attribute.len() as u16]), *attribute].concat());
-    }
-    info
-}
-
 #[test]
 fn a_method_that_is_nothing_for_a_transform_is_not_looked_at() {
     // A handler behind the end of the code: who looks at the method refuses it.
     let looks_at = |transforms: Transforms, class_name: &str, name: &str, body: &[u8]| {
-        let info = code_with(body, &[[0, 1, 99, 0]], &[]);
+        let info = code_with(4, body, &[[0, 1, 99, 0]], &[]);
         let bytes = class(52, 0x21, &[], &[(STATIC, name, "(Ljava/lang/Object;)V", info)]);
         let bytes = implementing(&bytes, class_name, "java/lang/Runnable");
         let mut rewriter = ClassRewriter::new(transforms);
@@ -253,7 +239,7 @@ fn attributes_of_code_that_nobody_knows_are_counted() {
         (&[(3, &[1, 2, 3]), known], Some(1)),
         (&[(3, &[1, 2, 3]), (5, &[]), known, (3, &[])], Some(3)),
     ] {
-        let info = code_with(&[RETURN], &[], attributes);
+        let info = code_with(4, &[RETURN], &[], attributes);
         let bytes = class(52, 0x21, &[], &[(STATIC, "m", "()V", info)]);
         let mut rewriter = ClassRewriter::new(METHOD_EVENTS);
         rewriter.rewrite(&bytes, |_| Choice::Rewrite(1), &mut Vec::new()).unwrap();

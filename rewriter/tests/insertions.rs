@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::classes::{class, code, implementing, instructions, listing, with_entries};
+use common::classes::{class, code, code_with, implementing, instructions, listing, with_entries};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::remote_methods::RemoteIndex;
 use instrument_rewriter::rewrite::{
@@ -91,8 +91,13 @@ fn a_wide_constant_takes_the_last_two_indices_of_a_pool() {
 
 /// What becomes of `static void m()` of Java 1.4, whose classes have no frames. The index of `A.<init>:()V` is 11.
 fn of_java_1_4(body: &[u8]) -> (Vec<String>, Vec<MethodEvent>) {
+    with_handlers(body, &[])
+}
+
+/// The same with an exception table.
+fn with_handlers(body: &[u8], rows: &[[u16; 4]]) -> (Vec<String>, Vec<MethodEvent>) {
     // Behind the entries of `class`: 7 m, 8 ()V, 9 <init>.
-    let bytes = class(48, 0x21, &["<init>"], &[(8, "m", "()V", code(4, 400, body, &[]))]);
+    let bytes = class(48, 0x21, &["<init>"], &[(8, "m", "()V", code_with(400, body, rows, &[]))]);
     let bytes = with_entries(&bytes, &[&[12, 0, 9, 0, 8], &[10, 0, 4, 0, 10]]);
     let mut rewriter = ClassRewriter::new(Transforms { allocation: true, ..Transforms::NONE });
     let mut out = Vec::new();
@@ -183,10 +188,35 @@ fn paths_that_meet_with_two_objects_have_none() {
     // One way null is in the local by then.
     let other = [&NEW[..], &[DUP, 76, 3, 153, 0, 5, 1, 76, 43], &INIT, &[POP, RETURN]].concat();
     assert!(!has_probe(&of_java_1_4(&other).0), "{other:?}");
+    // However many ways there are.
+    let many = [&[3, 153, 0, 4, 0].repeat(40)[..], &NEW, &[DUP], &INIT, &[POP, RETURN]].concat();
+    assert!(has_probe(&of_java_1_4(&many).0), "{many:?}");
     // A handler in which the stack is gone, and code that nothing leads to.
     let dead = [&NEW[..], &[DUP], &INIT, &[POP, RETURN], &NEW, &[DUP], &INIT, &[POP, RETURN]].concat();
     let (now, events) = of_java_1_4(&dead);
     assert!(has_probe(&now), "{now:?} {events:?}");
+}
+
+#[test]
+fn handlers_know_what_locals_hold_wherever_an_exception_is_thrown() {
+    const NULL: u8 = 1;
+    // new, dup, astore_1; 5: nop, and what is in the range; the handler: pop, a copy of the local, <init>.
+    let of = |body: &[u8], from, to| {
+        let front = [&NEW[..], &[DUP, 76, 0], body, &[RETURN]].concat();
+        let handler = front.len() as u16;
+        let code = [&front[..], &[POP, 43, DUP], &INIT, &[POP, RETURN]].concat();
+        has_probe(&with_handlers(&code, &[[from, to, handler, 0]]).0)
+    };
+    // It stays there, or changes behind the range or in front of it.
+    assert!(of(&[0, 0], 5, 8));
+    assert!(of(&[NULL, 76], 5, 7));
+    // The last instruction of the range is the first that no longer has it.
+    assert!(!of(&[NULL, 76, 0], 5, 9));
+    assert!(!of(&[NULL, 76, 0, 0], 5, 10));
+    // There it is gone altogether.
+    assert!(!of(&[NULL, 76, 0], 8, 9));
+    // What is stored is another local's.
+    assert!(of(&[NULL, 77, 0], 5, 9));
 }
 
 #[test]

@@ -68,6 +68,25 @@ pub(crate) fn code(max_stack: u16, max_locals: u16, code: &[u8], lines: &[(u16, 
     info
 }
 
+/// A Code attribute's `info` with rows of an exception table and attributes: name index and `info`.
+pub(crate) fn code_with(
+    max_locals: u16,
+    body: &[u8],
+    rows: &[[u16; 4]],
+    attributes: &[(u16, &[u8])],
+) -> Vec<u8> {
+    let mut info = code(4, max_locals, body, &[]);
+    info.truncate(info.len() - 4);
+    let words = |words: &[u16]| -> Vec<u8> { words.iter().flat_map(|word| word.to_be_bytes()).collect() };
+    info.extend(words(&[rows.len() as u16]));
+    rows.iter().for_each(|row| info.extend(words(row)));
+    info.extend(words(&[attributes.len() as u16]));
+    for (name, attribute) in attributes {
+        info.extend([&words(&[*name, 0, attribute.len() as u16]), *attribute].concat());
+    }
+    info
+}
+
 /// So many `nop`, and `end`.
 pub(crate) fn nops(count: usize, end: &[u8]) -> Vec<u8> {
     [&vec![0; count][..], end].concat()
