@@ -131,10 +131,7 @@ pub(crate) fn write(
                 true => cursor.instruction(start as usize),
                 false => cursor.end(start as usize),
             };
-            let to = cursor.end(end as usize);
-            if from < to {
-                add(out, from, to, pc, 0);
-            }
+            add(out, from, cursor.end(end as usize), pc, 0);
         }
     }
     for (index, (&from, &to)) in region_pcs.iter().zip(region_pcs.iter().skip(1)).enumerate() {
@@ -145,9 +142,7 @@ pub(crate) fn write(
     }
     for &(start, end) in &edits.covered {
         let (from, to) = (cursor.end(start as usize), cursor.end(end as usize));
-        if from < to {
-            add(out, from, to, unwind_pc, 0);
-        }
+        add(out, from, to, unwind_pc, 0);
     }
     if let (Some(&first), false) = (region_pcs.first(), edits.covered.is_empty()) {
         add(out, first, unwind_pc, unwind_pc, 0);
@@ -157,8 +152,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// The parts of an old row that exceptions of code regions take part in, each with its handler: new pcs. A part outside of a
-/// region ends in front of the region's first instruction; what is inserted there fails only before the region has begun.
+/// The parts of an old row that exceptions of code regions take part in, each with its handler: new pcs. Some are empty. A part outside
+/// of a region ends in front of the region's first instruction; what is inserted there fails only before the region has begun.
 fn pieces(
     relocation: &Relocation,
     cursor: &mut Cursor<'_>,
@@ -171,7 +166,6 @@ fn pieces(
     regions.sort_unstable();
     let mut pieces = Vec::new();
     let mut from = cursor.landing(start);
-    let mut at = start;
     for ((first, behind), detour) in regions {
         let (first, behind) = (first as usize, behind as usize);
         let (a, b) = (first.max(start), behind.min(end));
@@ -179,17 +173,16 @@ fn pieces(
             continue;
         }
         // A row that begins within the region has no part in front of it.
-        let inside = if a == first { cursor.instruction(a) } else { cursor.landing(a) };
-        if at < a || a == first {
+        if a == first {
+            let inside = cursor.instruction(a);
             pieces.push((from, inside, landing));
+            from = inside;
         }
         let to = cursor.end(b);
-        pieces.push((inside, to, detour));
-        (from, at) = (to, b);
+        pieces.push((from, to, detour));
+        from = to;
     }
-    if at < end {
-        pieces.push((from, cursor.end(end), landing));
-    }
+    pieces.push((from, cursor.end(end), landing));
     pieces
 }
 

@@ -229,7 +229,7 @@ impl Relocation {
             usize::try_from(target).ok().filter(|pc| scan.is_instruction(*pc)).ok_or(SkipReason::BadCode)
         };
         for &pc in &scan.branches {
-            let target = known(targets(code, pc as usize).next().unwrap_or(-1))?;
+            let target = targets(code, pc as usize).next().ok_or(SkipReason::BadCode).and_then(known)?;
             let position = from.instruction(pc as usize);
             let mut destination = self.destination(&mut to, pc, target as u32);
             let wide = new[position as usize] != code[pc as usize]
@@ -286,7 +286,7 @@ impl Relocation {
             if self.trampolines.iter().any(|trampoline| trampoline.branch == pc) {
                 return Err(SkipReason::JumpOverflow);
             }
-            let target = targets(code, pc as usize).next().unwrap_or(-1) as u32;
+            let target = targets(code, pc as usize).next().ok_or(SkipReason::BadCode)? as u32;
             let at =
                 self.trampoline_place(pc as usize, &places, has_frames).ok_or(SkipReason::JumpOverflow)?;
             self.trampolines.push(Trampoline { at: at as u32, branch: pc, target, position: 0 });
@@ -324,7 +324,7 @@ impl Relocation {
             }
             if at < branch { below -= 1 } else { above += 1 }
         }
-        (!has_frames && room(branch + 3)).then_some(branch + 3)
+        (!has_frames).then_some(branch + 3)
     }
 
     /// Where the branch at `branch` arrives that leads to `target`.

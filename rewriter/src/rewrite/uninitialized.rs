@@ -293,7 +293,7 @@ fn merge(known: &mut Option<State>, state: &State) -> Result<bool, SkipReason> {
     if known.stack.len() != state.stack.len() {
         return Err(SkipReason::UnknownReceiver);
     }
-    let before = State { lowest: known.lowest, ..known.clone() };
+    let before = known.clone();
     for (mine, other) in known.stack.iter_mut().zip(&state.stack) {
         if mine != other {
             *mine = Origin::Other;

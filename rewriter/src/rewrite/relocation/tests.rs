@@ -230,6 +230,26 @@ fn a_place_has_room_for_2000_trampolines() {
 }
 
 #[test]
+fn a_branch_may_be_a_place_itself_but_the_first_instruction_is_none() {
+    // Nothing but `f` is a place.
+    let of = |count: usize, frames: &[&str]| {
+        let text = format!(
+            "z: nop; {}f: ifeq l; pad {}; x: return; l: return",
+            "ifeq l; ".repeat(count),
+            32_763 - 3 * count
+        );
+        Moved::of(&text, Some(frames), |old, edits| {
+            (0..600).for_each(|_| edits.insert(old.at("x") as u32, Place::Before, snippet("pad 15")));
+        })
+        .map(|moved| moved.relocation.trampolines().len())
+    };
+    assert_eq!(of(5, &["f"]), Ok(6));
+    assert_eq!(of(1_999, &["f"]), Ok(2_000));
+    assert_eq!(of(2_000, &["f"]), Err(SkipReason::JumpOverflow));
+    assert_eq!(of(5, &["z"]), Err(SkipReason::JumpOverflow));
+}
+
+#[test]
 fn what_leads_to_no_instruction_or_gets_too_long_is_refused() {
     // To the end, in front of the code, into an operand: the last byte of the offset.
     for (text, at) in [("goto end; bipush 9; return", 2), ("iload_0; tableswitch end m; m: return", 7)] {
