@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run, java_source};
+use instrument_tests::resident::Program;
 use instrument_tests::{spring, subject};
 use instrument_trace::Profile;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 fn profile(outcome: &Outcome) -> Result<Profile> {
@@ -143,6 +147,41 @@ fn a_hundred_thousand_virtual_threads_are_few_rows() -> Result<()> {
         assert_eq!(rows.values().sum::<u64>(), 100_001, "{rows:?}");
         ensure!(rows.contains_key("(threads started by Spawner.spawn)"), "{rows:?}");
         assert_eq!(outcome.methods()?["Spawner.task"].entries, 100_000);
+    }
+    Ok(())
+}
+
+/// The JDK's thread that lets virtual threads run on makes objects: it must not wait for a lock of the recorder that one of these is to get.
+#[test]
+fn virtual_threads_go_on_when_a_recording_of_their_heap_begins() -> Result<()> {
+    let Some(kit) = Jdk::at_least(24)? else {
+        println!("not run: no Java 24");
+        return Ok(());
+    };
+    let folder = tempfile::tempdir()?;
+    let mut javac = kit.tool("javac");
+    javac.args(["--release", "21", "-d"]).arg(folder.path()).arg(java_source("agent/Sleepers.java"));
+    javac.run_quietly()?;
+    let jre = Jre { home: kit.home.clone(), version: kit.version };
+    for round in 0..3 {
+        let mut program = Program::start_of(folder.path(), &jre, &[], &["Sleepers"], None)?;
+        let (pid, (done, is_done)) = (Pid::from_child(&program.child), mpsc::channel::<()>());
+        // Where it stands still, it does not even read.
+        std::thread::spawn(move || {
+            if is_done.recv_timeout(Duration::from_secs(60)) == Err(RecvTimeoutError::Timeout) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        });
+        program.attached(&["--monitors", "--heap", "counts", "-o", "a.iprof"])?;
+        program.run("on").with_context(|| format!("round {round}: it stands still"))?;
+        drop(done);
+        let made = program
+            .recorded("a.iprof")?
+            .iter()
+            .find(|m| m.name.starts_with("Sleepers.make"))
+            .map(|m| m.entries);
+        ensure!(made.is_some_and(|calls| calls > 10_000), "round {round}: {made:?}");
+        program.end()?;
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * needs nothing made; what it makes until it has arrived is not recorded. There is no lock on the way: a virtual thread that waited for one would let others
  * run, and thousands of them would be on their way at once.
  *
- * <p>Threads that carry virtual threads are not recorded by themselves. They must not wait for a lock that a virtual thread is to get
- * next: nobody else lets that run.
+ * <p>Threads that carry virtual threads, or let those run on that waited, are not recorded by themselves. They must not wait for a lock that
+ * a virtual thread is to get next: nobody else lets that run.
  */
 final class LocalState extends ThreadLocal<ThreadState> {
     /** What threads get that are on their way: it is OFF. Null until the settings are read. */
@@ -78,6 +78,17 @@ final class LocalState extends ThreadLocal<ThreadState> {
         } catch (Exception e) {
             return null;
         }
+    }
+
+    /** Whether this thread of the JDK lets virtual threads run on that slept, or waited for a monitor. */
+    static boolean resumesVirtual(Thread thread) {
+        String name = thread.getName();
+        if (CARRIER == null || name == null) {
+            return false;
+        }
+        String type = thread.getClass().getName();
+        return type.equals("jdk.internal.misc.InnocuousThread") && name.startsWith("VirtualThread-")
+            || type.equals("java.util.concurrent.DelayScheduler");
     }
 
     private boolean isArriving(Thread thread) {

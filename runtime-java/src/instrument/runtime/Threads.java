@@ -115,6 +115,11 @@ final class Threads {
             // Who holds the lock may be waiting for it.
             return newState(thread);
         }
+        if (LocalState.resumesVirtual(thread)) {
+            ThreadState off = newState(thread);
+            off.mode = ThreadState.OFF;
+            return off;
+        }
         if (table.lacks(thread)) {
             return newState(thread);
         }
