@@ -4,6 +4,7 @@
 mod ac_test;
 mod advice;
 mod correction;
+mod export_processes;
 mod fuzz_replay;
 mod heap;
 mod heap_query;

@@ -84,8 +84,8 @@ pub trait Exportable {
     /// The model.
     fn model(&self) -> &Arcflow;
 
-    /// The profiles that it was made of.
-    fn files(&self) -> &[ProfileFile];
+    /// The profiles that it was made of, each with what the model calls its process.
+    fn processes(&self) -> Vec<(String, &ProfileFile)>;
 
     /// Whether it is known when everything happened that a format shows.
     fn is_timed(&self, format: Format) -> bool;
@@ -150,8 +150,8 @@ impl ExportRequest<'_> {
         };
         match self.format {
             Format::Folded => folded::write(model, figure, out)?,
-            Format::Pprof => pprof::write(model, what.files(), out)?,
-            Format::OtlpProfiles => otlp_profiles::write(model, what.files(), out)?,
+            Format::Pprof => pprof::write(model, &what.processes(), out)?,
+            Format::OtlpProfiles => otlp_profiles::write(model, &what.processes(), out)?,
             Format::CallTree => call_tree::write(what.model(), out)?,
             Format::Tau => {
                 return Err(Error::Request("TAU profiles are a directory: say which with -o".into()));
@@ -237,8 +237,8 @@ impl Exportable for Recorded<'_> {
         &self.session.model
     }
 
-    fn files(&self) -> &[ProfileFile] {
-        &self.session.profiles
+    fn processes(&self) -> Vec<(String, &ProfileFile)> {
+        self.session.profiles.iter().map(|file| (file.label(), file)).collect()
     }
 
     /// Whether everything that was read are traces.
@@ -354,8 +354,8 @@ impl Exportable for Merged<'_> {
         self.model
     }
 
-    fn files(&self) -> &[ProfileFile] {
-        self.files
+    fn processes(&self) -> Vec<(String, &ProfileFile)> {
+        self.calls.labels.iter().cloned().zip(self.files).collect()
     }
 
     fn is_timed(&self, format: Format) -> bool {

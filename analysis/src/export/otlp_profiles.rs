@@ -5,7 +5,7 @@
 //! themselves; times are whole nanoseconds. Tables are in the dictionary of the message, and their first entries are empty.
 
 use super::otlp_resource::{self, Value};
-use super::pprof::{Figure, figures};
+use super::pprof::{Figure, figures, period};
 use super::strings::Strings;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Consumer};
@@ -162,14 +162,14 @@ struct Attribute {
     value: Option<AnyValue>,
 }
 
-/// Writes a whole model; `files` are the profiles that it was made of.
+/// Writes a whole model, which was made of these profiles.
 ///
 /// Messages that are written one after the other are read as one: repeated fields are appended, those of the dictionary, too. So stacks, which are most of
 /// it, are never in memory as a whole.
 ///
 /// # Errors
 /// Those of `out`; more entries of a table than its indices reach.
-pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(model: &Arcflow, processes: &[(String, &ProfileFile)], out: &mut dyn Write) -> io::Result<()> {
     let mut tables = Tables { strings: Strings::new(), functions: HashMap::new(), attributes: 1, stacks: 1 };
     let mut parts = Parts { out, bytes: Vec::new() };
     parts.table(Dictionary {
@@ -184,8 +184,8 @@ pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io:
     let figures = figures(model);
     let tree = Tree::new(model);
     let tracks = tree.tracks();
-    let processes = tracks.iter().map(|track| track.process + 1).max().unwrap_or(0);
-    for process in 0..processes {
+    let count = tracks.iter().map(|track| track.process + 1).max().unwrap_or(0);
+    for process in 0..count {
         let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); figures.len()];
         let mut name = "";
         for track in tracks.iter().filter(|track| track.process == process) {
@@ -213,8 +213,10 @@ pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io:
                 }
             }
         }
-        let file = files.iter().find(|file| file.label() == name);
-        parts.resource(resource((name, file), &figures, samples, &mut tables)?)?;
+        // Without a name it is all of them.
+        let files = processes.iter().filter(|(label, _)| name.is_empty() || label == name);
+        let files: Vec<&ProfileFile> = files.map(|(_, file)| *file).collect();
+        parts.resource(resource((name, &files), &figures, samples, &mut tables)?)?;
     }
     parts.table(Dictionary { string_table: tables.strings.all, ..Dictionary::default() })?;
     parts.out.flush()
@@ -222,12 +224,12 @@ pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io:
 
 /// The profiles of a process, one for each figure that it has.
 fn resource(
-    (name, file): (&str, Option<&ProfileFile>),
+    (name, files): (&str, &[&ProfileFile]),
     figures: &[Figure<'_>],
     samples: Vec<Vec<Sample>>,
     tables: &mut Tables,
 ) -> io::Result<ResourceProfiles> {
-    let (time_unix_nano, duration_nano) = file.and_then(ProfileFile::period).unwrap_or_default();
+    let (time_unix_nano, duration_nano) = period(files.iter().copied());
     let mut profiles = Vec::new();
     for (figure, samples) in figures.iter().zip(samples).filter(|(_, samples)| !samples.is_empty()) {
         let sample_type = Some(ValueType {
@@ -237,20 +239,23 @@ fn resource(
         profiles.push(Profile { sample_type, samples, time_unix_nano, duration_nano });
     }
     let scope = Some(Scope { name: "instrument".into(), version: env!("CARGO_PKG_VERSION").into() });
-    let attributes = match file {
-        Some(file) => otlp_resource::attributes(&file.profile, &file.program()),
-        None if name.is_empty() => Vec::new(),
-        None => vec![("service.name", Value::Text(name.to_owned()))],
-    };
-    let attributes = attributes.into_iter().map(|(key, value)| {
-        let value = match value {
-            Value::Text(text) => text_value(&text),
-            Value::Number(number) => {
-                AnyValue { int_value: Some(number.cast_signed()), ..AnyValue::default() }
-            }
-        };
-        KeyValue { key: key.into(), value: Some(value) }
+    // Several are one process here where they have the same name and number, as in containers: what they have in common.
+    let all = files.iter().map(|file| otlp_resource::attributes(&file.profile, &file.program()));
+    let common = all.reduce(|mut common, other| {
+        common.retain(|attribute| other.contains(attribute));
+        common
     });
+    let named = || (!name.is_empty()).then(|| ("service.name", Value::Text(name.to_owned())));
+    let attributes =
+        common.unwrap_or_else(|| named().into_iter().collect()).into_iter().map(|(key, value)| {
+            let value = match value {
+                Value::Text(text) => text_value(&text),
+                Value::Number(number) => {
+                    AnyValue { int_value: Some(number.cast_signed()), ..AnyValue::default() }
+                }
+            };
+            KeyValue { key: key.into(), value: Some(value) }
+        });
     let attributes = attributes.collect();
     Ok(ResourceProfiles {
         resource: Some(Resource { attributes }),

@@ -5,6 +5,7 @@
 use instrument_trace::Profile;
 
 /// The value of an attribute.
+#[derive(PartialEq)]
 pub(super) enum Value {
     Text(String),
     Number(u64),

@@ -102,14 +102,14 @@ struct Function {
     start_line: i64,
 }
 
-/// Writes a whole model; `files` are the profiles that it was made of.
+/// Writes a whole model, which was made of these profiles.
 ///
 /// Messages that are written one after the other are read as one: repeated fields are appended, so the profile is never in
 /// memory as a whole.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(model: &Arcflow, processes: &[(String, &ProfileFile)], out: &mut dyn Write) -> io::Result<()> {
     let mut out = GzBuilder::new().mtime(0).write(out, Compression::default());
     let mut bytes = Vec::new();
     let mut part = |profile: Profile| {
@@ -118,7 +118,8 @@ pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io:
         out.write_all(&bytes)
     };
     let mut strings = Texts(Strings::new());
-    let (time_nanos, duration_nanos) = period(files);
+    let period = period(processes.iter().map(|(_, file)| *file));
+    let [time_nanos, duration_nanos] = <[u64; 2]>::from(period).map(|ns| i64::try_from(ns).unwrap_or(0));
     let mut head = Profile { time_nanos, duration_nanos, ..Profile::default() };
     let figures = figures(model);
     for figure in &figures {
@@ -177,12 +178,10 @@ pub fn write(model: &Arcflow, files: &[ProfileFile], out: &mut dyn Write) -> io:
 }
 
 /// When the first of them began, in ns since 1970, and how many ns it took until all had ended; 0: not known.
-fn period(files: &[ProfileFile]) -> (i64, i64) {
-    let periods = || files.iter().filter_map(ProfileFile::period);
-    let begin = periods().map(|(begin, _)| begin).min().unwrap_or(0);
-    let end = periods().map(|(begin, length)| begin.saturating_add(length)).max().unwrap_or(0);
-    let signed = |ns: u64| i64::try_from(ns).unwrap_or(0);
-    (signed(begin), signed(end - begin))
+pub(super) fn period<'p>(files: impl Iterator<Item = &'p ProfileFile>) -> (u64, u64) {
+    let ends = files.filter_map(ProfileFile::period).map(|(begin, ns)| (begin, begin.saturating_add(ns)));
+    let all = ends.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+    all.map_or((0, 0), |(begin, end)| (begin, end - begin))
 }
 
 /// With indices as they are written.

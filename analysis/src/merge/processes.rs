@@ -42,7 +42,7 @@ pub struct Processes {
 pub struct Calls<'a> {
     files: &'a [ProfileFile],
     sources: &'a [File],
-    labels: &'a [String],
+    pub(crate) labels: &'a [String],
     matching: &'a Matching,
 }
 
