@@ -2,7 +2,7 @@
 
 use crate::agent;
 use crate::jre::Jre;
-use crate::machine::Run;
+use crate::machine::{LONGEST_RUN, Run};
 use crate::subject::{self, MethodCounts};
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -12,6 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The folder of `Attached`, `Subgraph`, `TwoRoots` and `RunningRoots`, compiled.
@@ -166,6 +167,22 @@ impl Program {
     /// How many files it has open.
     pub fn files(&self) -> Result<usize> {
         Ok(fs::read_dir(format!("/proc/{}/fd", self.pid()))?.count())
+    }
+
+    /// Waits until no thread and no more than so many open files are left of a recording: the agent may still be closing one.
+    ///
+    /// # Errors
+    /// More stay.
+    pub fn has_left(&mut self, files: usize) -> Result<()> {
+        let end = Instant::now() + LONGEST_RUN;
+        loop {
+            let (own, open) = (self.run("own")?, self.files()?);
+            if own == "own 0" && open <= files {
+                return Ok(());
+            }
+            ensure!(Instant::now() < end, "{own}, {open} files of {files}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// The methods of one recording, which is complete: everything is where it belongs.

@@ -136,8 +136,7 @@ fn recordings_begin_and_end_on_request_with_the_options_of_the_start() -> Result
             assert_eq!(entries_of(&methods, "Attached.call"), 1, "{case}: {methods:?}");
             assert_eq!(entries_of(&methods, "Attached.recurse"), 0, "{case}: {methods:?}");
             // Beside its options, one of `attach` leaves nothing of the first.
-            ensure!(program.run("own")? == "own 0", "{case}");
-            ensure!(program.files()? <= files, "{case}: {} files, of {files}", program.files()?);
+            program.has_left(files).context(case.clone())?;
             if round == 2 {
                 files = program.files()?;
             }

@@ -36,19 +36,6 @@ fn sites(program: &mut Program) -> Result<Vec<u32>> {
     said.split(' ').skip(1).map(|word| Ok(word.parse()?)).collect()
 }
 
-/// Waits until no thread and no more than so many open files are left of a recording.
-fn has_left(program: &mut Program, files: usize) -> Result<()> {
-    let end = Instant::now() + LONG;
-    loop {
-        let (own, open) = (program.run("own")?, program.files()?);
-        if own == "own 0" && open <= files {
-            return Ok(());
-        }
-        ensure!(Instant::now() < end, "{own}, {open} files of {files}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
@@ -345,7 +332,7 @@ fn recording_ends_and_the_program_is_as_before() -> Result<()> {
         let report = program.call(&["report", "a.iprof"])?.run_quietly()?;
         let said = text(&report.stdout) + &text(&report.stderr);
         ensure!(!said.contains("still writing") && said.contains("invariants hold"), "{case}: {said}");
-        has_left(&mut program, usize::MAX)?;
+        program.has_left(usize::MAX)?;
         // The next one may have its name.
         program.attached(&["-o", "a.iprof"])?;
         program.run("call 1")?;
@@ -433,7 +420,7 @@ fn recordings_follow_each_other_under_load() -> Result<()> {
                 _ => ensure!(leaves > 100 + round, "{case}: {methods:?}"),
             }
             assert_eq!(entries_of(&methods, "Attached.recurse") > 0, !matches!(round % 5, 2 | 3), "{case}");
-            has_left(&mut program, files).with_context(|| case.clone())?;
+            program.has_left(files).with_context(|| case.clone())?;
             if round == 2 {
                 files = program.files()?;
             }
