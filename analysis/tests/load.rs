@@ -11,7 +11,8 @@ use instrument_analysis::uncertainty::Uncertainty;
 use instrument_analysis::{Arcflow, Kind, NodeId, invariants, replay};
 use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
 use instrument_trace::{Closes, Link, LinkKind, Profile, Tree, TreeConsumer, TreeNode};
-use std::collections::BTreeMap;
+
+use crate::common::models::{contexts, expect};
 
 fn loaded(data: &[u8], options: &Options<'_>) -> Loaded {
     let mut profile = Profile::parse(data).unwrap();
@@ -22,25 +23,6 @@ fn loaded(data: &[u8], options: &Options<'_>) -> Loaded {
     let checked = invariants::check(&loaded.model, &Arcs::new(&loaded.model));
     assert_eq!(checked.violations, []);
     loaded
-}
-
-/// n and base of a resource by context; names are joined by blanks.
-fn contexts(model: &Arcflow, resource: &str) -> BTreeMap<String, (u64, f64)> {
-    let r = model.resource(resource).unwrap_or_else(|| panic!("no {resource}"));
-    let mut paths = vec![String::new()];
-    let mut contexts = BTreeMap::new();
-    for (i, node) in model.nodes().iter().enumerate().skip(1) {
-        let path = format!("{} {}", paths[node.parent.0 as usize], model.name(node.consumer));
-        contexts.insert(path.trim().to_owned(), (node.n, model.base(NodeId(i as u32))[r]));
-        paths.push(path);
-    }
-    contexts
-}
-
-#[track_caller]
-fn expect(model: &Arcflow, resource: &str, expected: &[(&str, u64, f64)]) {
-    let expected = expected.iter().map(|&(path, n, base)| (path.to_owned(), (n, base)));
-    assert_eq!(contexts(model, resource), expected.collect());
 }
 
 /// m1 calls m2 twice (5 and 7 ns, one object each), the second of which throws; then m3 is open.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use instrument_analysis::correction::Correction;
 use instrument_analysis::load::{Loaded, Options, Process, load};
-use instrument_analysis::{Arcflow, NodeId};
 use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
 use instrument_trace::{
     Allocation, Closes, Link, LinkKind, Profile, ThreadKind, Tree, TreeAllocation, TreeConsumer, TreeNode,
 };
+
+use crate::common::models::{contexts, expect};
 
 /// Loads a profile after a change of it.
 fn changed(data: &[u8], options: &Options<'_>, change: impl FnOnce(&mut Profile)) -> Loaded {
@@ -16,25 +17,6 @@ fn changed(data: &[u8], options: &Options<'_>, change: impl FnOnce(&mut Profile)
     assert_eq!(profile.damage, []);
     change(&mut profile);
     load(&mut [Process::new(&mut profile, "p".into(), &|_, id| format!("m{id}"))], options)
-}
-
-/// n and base of a resource by context.
-fn contexts(model: &Arcflow, resource: &str) -> BTreeMap<String, (u64, f64)> {
-    let resource = model.resource(resource).unwrap_or_else(|| panic!("no {resource}"));
-    let mut paths = vec![String::new()];
-    let mut contexts = BTreeMap::new();
-    for (index, node) in model.nodes().iter().enumerate().skip(1) {
-        let path = format!("{} {}", paths[node.parent.0 as usize], model.name(node.consumer));
-        contexts.insert(path.trim().to_owned(), (node.n, model.base(NodeId(index as u32))[resource]));
-        paths.push(path);
-    }
-    contexts
-}
-
-#[track_caller]
-fn expect(model: &Arcflow, resource: &str, expected: &[(&str, u64, f64)]) {
-    let expected = expected.iter().map(|&(path, n, base)| (path.to_owned(), (n, base)));
-    assert_eq!(contexts(model, resource), expected.collect());
 }
 
 /// A call of m1 that takes so many ns, in a thread of its own.

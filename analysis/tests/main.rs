@@ -38,6 +38,7 @@ mod xml;
 mod common {
     pub(crate) mod leaking;
     pub(crate) mod machines;
+    pub(crate) mod models;
     pub(crate) mod remote;
     pub(crate) mod replaying;
     pub(crate) mod texts;

@@ -57,32 +57,18 @@ fn frames_move_to_where_branches_arrive_and_keep_their_form() {
     );
     let new = "z: pad 3; x: pad 3; a: new A; pad 5; b: nop; c: pad 2; d: pad 66; e: nop; f: pad 63; pad 1; g: nop; h: nop; \
                i: pad 2; return";
-    check(
-        &mut moved,
-        new,
-        &[
-            ("z", "same"),
-            ("b", "append int new@a #4660"),
-            ("c", "stack new@a"),
-            ("d", "chop1"),
-            ("e", "stack #5"),
-            ("f", "same-extended"),
-            ("g", "same"),
-            ("h", "full long new@a null | double new@a this"),
-            ("i", "stack-extended int"),
-        ],
-        &[
-            ("z", "same"),
-            ("b", "append int new@a #4660"),
-            ("c", "stack new@a"),
-            ("d", "chop1"),
-            ("e", "stack #5"),
-            ("f", "same-extended"),
-            ("g", "same"),
-            ("h", "full long new@a null | double new@a this"),
-            ("i", "stack-extended int"),
-        ],
-    );
+    let frames = &[
+        ("z", "same"),
+        ("b", "append int new@a #4660"),
+        ("c", "stack new@a"),
+        ("d", "chop1"),
+        ("e", "stack #5"),
+        ("f", "same-extended"),
+        ("g", "same"),
+        ("h", "full long new@a null | double new@a this"),
+        ("i", "stack-extended int"),
+    ];
+    check(&mut moved, new, frames, frames);
 }
 
 #[test]

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * needs nothing made; what it makes until it has arrived is not recorded. There is no lock on the way: a virtual thread that waited for one would let others
  * run, and thousands of them would be on their way at once.
  *
- * <p>Threads that carry virtual threads, or let those run on that waited, are not recorded by themselves. They must not wait for a lock that
- * a virtual thread is to get next: nobody else lets that run.
+ * <p>Carrier threads, and threads that resume virtual ones, are not recorded by themselves. They must not wait for a lock that a virtual thread
+ * is to get next: nobody else lets that run.
  */
 final class LocalState extends ThreadLocal<ThreadState> {
     /** What threads get that are on their way: it is OFF. Null until the settings are read. */
@@ -80,7 +80,7 @@ final class LocalState extends ThreadLocal<ThreadState> {
         }
     }
 
-    /** Whether this thread of the JDK lets virtual threads run on that slept, or waited for a monitor. */
+    /** Whether this thread of the JDK resumes virtual threads that slept, or waited for a monitor (JEP 491). */
     static boolean resumesVirtual(Thread thread) {
         String name = thread.getName();
         if (CARRIER == null || name == null) {
