@@ -43,6 +43,25 @@ fn every_hook_is_a_public_static_method_of_the_runtime() {
     }
 }
 
+/// HotSpot makes no method a part of its callers that has more bytes of code than its flag `FreqInlineSize`.
+#[test]
+fn the_probes_of_a_tree_are_too_large_to_be_inlined() {
+    const FREQ_INLINE_SIZE: usize = 325;
+    let path = root().join("runtime-java/classes/instrument/runtime/Called.class");
+    let bytes = fs::read(&path).unwrap();
+    let class = ClassFile::parse(&bytes).unwrap();
+    let mut methods = class.methods();
+    let mut sizes = Vec::new();
+    while let Some(method) = methods.next().unwrap() {
+        let name = String::from_utf8_lossy(method.name(&class.pool).unwrap()).into_owned();
+        if ["entry", "constructor", "exit", "other"].contains(&name.as_str()) {
+            sizes.push((name, method.code(&class.pool).unwrap().unwrap().code.len()));
+        }
+    }
+    assert_eq!(sizes.len(), 4, "{sizes:?}");
+    assert!(sizes.iter().all(|(_, size)| *size > FREQ_INLINE_SIZE), "{sizes:?}");
+}
+
 /// Other compilers number constants in other ways, so only the one that made them can make them again.
 #[test]
 fn the_classes_are_made_from_the_sources() {

@@ -28,7 +28,8 @@ abstract class Gate {
 
     /** Has the word, whichever gate answers. */
     static final Gate FIRST = new OpenGate();
-    private static Gate now = FIRST;
+    /** Null: the settings are not read yet. Whether it is null a probe would look anyway, since a compiler cannot know that it is not. */
+    private static Gate now;
 
     /** Number of the {@link Session}; in the lower half the number of reasons. */
     volatile long word = 1;
@@ -41,23 +42,35 @@ abstract class Gate {
 
     /** Whether the event of a call that has begun may matter. */
     static boolean isOpen() {
-        return now.lets();
+        return now == null || now.lets();
     }
 
     /** Whether the beginning of a call may matter. */
     static boolean isOpen(int id) {
-        return now.lets(id);
+        return now == null || now.lets(id);
     }
 
-    /** The mode that the fast paths let through: {@link ThreadState#recording}. */
+    /** Whether the settings have been read. */
+    static boolean isSet() {
+        return now != null;
+    }
+
+    /** The mode that the fast paths let through: {@link ThreadState#recording}. Only for who has a state: then the settings have been read. */
     static int recording() {
         return now.mode();
     }
 
     /** Comes before anything that can close the gate, or change {@link ThreadState#recording}: from now on probes look. */
-    static void watch() {
-        if (now == FIRST) {
+    static synchronized void watch() {
+        if (now == null || now == FIRST) {
             now = WatchedGate.create();
+        }
+    }
+
+    /** The settings have been read, and nobody relies on that yet. */
+    static synchronized void set() {
+        if (now == null) {
+            now = FIRST;
         }
     }
 

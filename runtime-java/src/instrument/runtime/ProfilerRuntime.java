@@ -20,23 +20,17 @@ public final class ProfilerRuntime {
 
     private ProfilerRuntime() {}
 
+    // Where HotSpot is to make the probes a part of their callers they do what there is to do; else they call it. See Called.
+
     /** A method was called; its frame is ready at once. */
     public static void methodEntry(int id) {
         if (!Gate.isOpen(id)) {
             return;
         }
-        StackReserve.frame();
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.enter(id)) {
-                SlowPath.enter(state, id, 0, null);
-            }
-        } catch (Throwable e) {
-            entryFailed(state, e);
+        if (Gate.isSet() && Called.PROBES) {
+            Called.entry(id);
+        } else {
+            entry(id);
         }
     }
 
@@ -45,18 +39,10 @@ public final class ProfilerRuntime {
         if (!Gate.isOpen(id)) {
             return;
         }
-        StackReserve.frame();
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.enterConstructor(id)) {
-                SlowPath.enter(state, id, Format.PENDING, null);
-            }
-        } catch (Throwable e) {
-            entryFailed(state, e);
+        if (Gate.isSet() && Called.PROBES) {
+            Called.constructor(id);
+        } else {
+            constructor(id);
         }
     }
 
@@ -65,19 +51,10 @@ public final class ProfilerRuntime {
         if (!Gate.isOpen()) {
             return;
         }
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.exit(id)) {
-                SlowPath.close(state, id, Format.EXITS, null);
-            }
-        } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
-        } catch (Throwable e) {
-            failed(state, e);
+        if (Gate.isSet() && Called.PROBES) {
+            Called.exit(id);
+        } else {
+            exit(id);
         }
     }
 
@@ -86,19 +63,10 @@ public final class ProfilerRuntime {
         if (!Gate.isOpen()) {
             return;
         }
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.unwind(id)) {
-                SlowPath.close(state, id, Format.UNWINDS, null);
-            }
-        } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
-        } catch (Throwable e) {
-            failed(state, e);
+        if (Gate.isSet() && Called.PROBES) {
+            Called.other(id, Called.UNWIND);
+        } else {
+            unwind(id);
         }
     }
 
@@ -107,19 +75,10 @@ public final class ProfilerRuntime {
         if (!Gate.isOpen()) {
             return;
         }
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.superReturned(id)) {
-                SlowPath.superReturned(state, id, null);
-            }
-        } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
-        } catch (Throwable e) {
-            failed(state, e);
+        if (Gate.isSet() && Called.PROBES) {
+            Called.other(id, Called.SUPER_RETURNED);
+        } else {
+            constructed(id);
         }
     }
 
@@ -128,19 +87,10 @@ public final class ProfilerRuntime {
         if (!Gate.isOpen()) {
             return;
         }
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.caught(id)) {
-                SlowPath.caught(state, id, null);
-            }
-        } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
-        } catch (Throwable e) {
-            failed(state, e);
+        if (Gate.isSet() && Called.PROBES) {
+            Called.other(id, Called.CAUGHT);
+        } else {
+            caught(id);
         }
     }
 
@@ -180,6 +130,108 @@ public final class ProfilerRuntime {
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
+    // ---- what the probes do ----
+
+    static void entry(int id) {
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.enter(id)) {
+                SlowPath.enter(state, id, 0, null);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
+        }
+    }
+
+    static void constructor(int id) {
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.enterConstructor(id)) {
+                SlowPath.enter(state, id, Format.PENDING, null);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
+        }
+    }
+
+    static void exit(int id) {
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.exit(id)) {
+                SlowPath.close(state, id, Format.EXITS, null);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
+    static void unwind(int id) {
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.unwind(id)) {
+                SlowPath.close(state, id, Format.UNWINDS, null);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
+    static void constructed(int id) {
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.superReturned(id)) {
+                SlowPath.superReturned(state, id, null);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
+
+    static void caught(int id) {
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.caught(id)) {
+                SlowPath.caught(state, id, null);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
         } catch (Throwable e) {
             failed(state, e);
         }

@@ -16,6 +16,8 @@ final class Threads {
 
     /** What the user chose; null until the first event. */
     static volatile Settings settings;
+    /** It is a calling context tree. Known a little earlier than the other settings. */
+    static volatile boolean recordsTree;
     /** Null: recording is off, or did not start yet. */
     static volatile ProfileFile file;
     /** Set in a thread that reads the settings. */
@@ -80,6 +82,10 @@ final class Threads {
         try {
             Settings read = new Settings();
             long[] roots = read.roots == null ? null : Roots.find(read.roots);
+            // Not under the lock: to load a class may take one of a class loader.
+            recordsTree = read.record == Settings.TREE;
+            Called.setUp();
+            Gate.set();
             synchronized (LOCK) {
                 if (settings == null) {
                     if (roots != null) {
