@@ -2,7 +2,7 @@
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x89IPROF\r\n";
 /// The version that is written.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 /// The first one whose nodes lie in pieces.
 #[cfg(feature = "testing")]
 pub(crate) const PIECES_VERSION: u32 = 2;
@@ -84,6 +84,8 @@ pub(crate) const CPU: u64 = 2;
 pub(crate) const IN_PIECES: u64 = 4;
 /// Times are estimates, in the tree of ended threads.
 pub(crate) const ESTIMATED: u64 = 8;
+/// Of a tree: each node has what follows its calls, and words that are elsewhere for that.
+pub(crate) const FOLLOWERS: u64 = 16;
 /// Calls of a context that are all timed, if not all calls are.
 pub(crate) const HEAD: u64 = 16;
 pub(crate) const NODE: u64 = 128;

@@ -36,13 +36,14 @@
 //! of the file. Bytes not named here are 0 and are to be ignored. Text is UTF-8.
 //!
 //! # Version
-//! A reader accepts versions 1 to 4. Anything that an old reader can ignore is added without a new version: new region
-//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 4.
+//! A reader accepts versions 1 to 5. Anything that an old reader can ignore is added without a new version: new region
+//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 6.
 //!
 //! | version | what is new |
 //! |---|---|
 //! | 2 | the nodes of a tree lie in pieces (kind 8, flag 4; kind 21) |
 //! | 3 | where only some calls are timed, each stands for others, and some words of a node are others (kind 8, flags 1 and 8) |
+//! | 5 | some words of a node lie elsewhere (kind 8, flag 16) |
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
@@ -53,7 +54,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 8 | magic: 89 `IPROF` 0D 0A; written last |
-//! | 8 | 4 | version: 2 |
+//! | 8 | 4 | version: 5 |
 //! | 12 | 4 | length of this header: 4096 |
 //! | 16 | 8 | nonce: a random number, so that two copies of the runtime know the file as theirs |
 //! | 24 | 8 | process id, as the process saw it; 0: unknown |
@@ -160,7 +161,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 16 | 8 | n: words of the shadow stack, even |
-//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded; 4 the nodes are in pieces (kind 21), as they always are since version 2; 8 only some calls were timed, and the nodes have estimates |
+//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded; 4 the nodes are in pieces (kind 21), as they always are since version 2; 8 only some calls were timed, and the nodes have estimates; 16 some words of the nodes lie elsewhere, see below |
 //! | 32 | 8 | if flag 4 is set: file offset of the first piece; 0: there are no nodes |
 //! | 64 | 8 n | shadow stack, outermost frame first, two words each, up to the first frame that is 0: frame; clock at its entry, or 0 if this call is not timed |
 //! | 64 + 8 n | 128 each | without flag 4: nodes, numbered from 1, up to the first whose word at 0 is 0 |
@@ -180,7 +181,7 @@
 //! | 32 | 8 | the shortest of them, ns; 2^63-1 if there is none |
 //! | 40 | 8 | the longest of them, ns |
 //! | 48 | 8 | sum of their squares, ns², an IEEE 754 double |
-//! | 56 | 8 | only the recorder uses it: bits 39-63: number of the node that a call of this one entered first, the last time; bits 14-38: of the node that its caller entered next; 0: none |
+//! | 56 | 8 | only the recorder uses it |
 //! | 64 | 8 | unwinds |
 //! | 72 | 8 | aborted |
 //! | 80 | 8 | unclosed |
@@ -217,6 +218,16 @@
 //! the head if there are no others. A context without a head of which no call was timed has for each of its calls the mean of the
 //! first timed calls of the method's other contexts without a head; if there are none, of all its timed calls. With flag 8, which the tree of ended threads has instead of flag 1, nodes have these totals
 //! at 24, the squares in the same way, timed calls at 56 and the variance at 104.
+//!
+//! With flag 16, two words are for the recorder, which guesses by them which node is entered next, and what was there lies elsewhere:
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 48 | 8 | bits 14-38: number of the node that was entered in the same context after a call of this one had ended, the last time; bits 39-63: another one that was, earlier; 0: none |
+//! | 56 | 8 | bits 14-38 and 39-63: the same for the node that a call of this one entered first |
+//! | 80 | 4 | unclosed |
+//! | 84 | 4 | unmatched |
+//! | 88 | 8 | sum of the squares |
 //!
 //! Aborted frames that are closed only because they pile up (no one instrumented lies beneath them), and the library calls right above them, are
 //! counted and not timed: when they failed is not known.

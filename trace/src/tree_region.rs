@@ -68,6 +68,8 @@ struct Nodes<'a, 'b> {
     bytes: &'a Bytes<'b>,
     folding: bool,
     timing: Timing,
+    /// Some words of the nodes lie elsewhere.
+    followers: bool,
     tree: Tree,
     numbers: Numbers,
     methods: &'a mut Methods,
@@ -83,7 +85,10 @@ impl Nodes<'_, '_> {
     fn read(&mut self, mut at: u64, end: u64, first: u32) -> Result<(), (u64, String)> {
         let before = self.tree.nodes.len() as u32;
         while at + NODE <= end {
-            let word: [u64; 16] = self.bytes.words(at);
+            let mut word: [u64; 16] = self.bytes.words(at);
+            if self.followers {
+                (word[6], word[11], word[10]) = (word[11], word[10] >> 32, word[10] & u64::from(u32::MAX));
+            }
             if word[0] == 0 {
                 return Ok(());
             }
@@ -189,7 +194,9 @@ pub(crate) fn read(
     let in_pieces = flags & IN_PIECES != 0;
     let numbers = if in_pieces { Numbers::Pieces(BTreeMap::new()) } else { Numbers::Same };
     let untimed = Vec::new();
-    let mut nodes = Nodes { bytes, folding, timing, tree, numbers, methods, untimed, wild: 0, first_wild: 0 };
+    let followers = flags & FOLLOWERS != 0;
+    let mut nodes =
+        Nodes { bytes, folding, timing, followers, tree, numbers, methods, untimed, wild: 0, first_wild: 0 };
     let results = match in_pieces {
         true => pieces.iter().map(|piece| nodes.read_piece(piece)).collect(),
         false => vec![nodes.read(body + 8 * words, region.end(), 0)],

@@ -250,6 +250,23 @@ fn calls_since_the_last_timed_one_spread_as_those_before() {
 }
 
 #[test]
+fn words_that_lie_elsewhere_are_found_there() {
+    const FOLLOWERS: u64 = 16;
+    let mut node = sampled(1, 9, 50, 0.0, [1, 12, 50, 0]);
+    // What a recorder keeps for itself; 3 calls are unclosed, 2 events unmatched; the squares.
+    (node[6], node[7]) = (u64::MAX, u64::MAX);
+    (node[10], node[11]) = (2 << 32 | 3, 500f64.to_bits());
+    for flags in [0, SAMPLED] {
+        let node = trees(&[(FOLLOWERS | flags, &[node])])[0][0];
+        assert_eq!((node.closes.unclosed, node.unmatched, node.sum_squares), (3, 2, 500.0), "{flags}");
+    }
+    let mut sums = node;
+    (sums[7], sums[13]) = (4, 90f64.to_bits());
+    let sums = trees(&[(FOLLOWERS | ESTIMATED, &[sums])])[0][0];
+    assert_eq!((sums.timed, sums.variance, sums.unmatched, sums.sum_squares), (4, 90.0, 2, 500.0));
+}
+
+#[test]
 fn sums_of_squares_that_are_none_count_as_none() {
     for (squares, expected) in [(-1.0, 0.0), (f64::INFINITY, 0.0), (f64::NAN, 0.0), (2.5, 2.5)] {
         assert_eq!(

@@ -1,13 +1,13 @@
 package instrument.runtime;
 
 /**
- * The numbers of the profile file format, version 3. The specification, with byte tables, is the documentation of the
+ * The numbers of the profile file format, version 5. The specification, with byte tables, is the documentation of the
  * {@code instrument-trace} crate; nothing here may change without it. Words are 8 bytes, little endian.
  */
 final class Format {
     /** The bytes 89 'I' 'P' 'R' 'O' 'F' 0D 0A, read as a word. */
     static final long MAGIC = 0x0A0D464F52504989L;
-    static final int VERSION = 4;
+    static final int VERSION = 5;
 
     /** Bytes of the file header; the first block follows it. */
     static final int FILE_HEADER = 4096;
@@ -114,6 +114,8 @@ final class Format {
     static final long CPU = 2;
     static final long IN_PIECES = 4;
     static final long ESTIMATED = 8;
+    /** A node has the words NODE_FOLLOWERS and NODE_NEXT, and others where they are here. */
+    static final long FOLLOWERS = 16;
 
     // Words of a TREE_NODES region.
     /** Number of its first node. */
@@ -129,16 +131,15 @@ final class Format {
     static final int NODE_NS = 3;
     static final int NODE_MIN = 4;
     static final int NODE_MAX = 5;
-    static final int NODE_SQUARES = 6;
-    /**
-     * From bit 0, in a SAMPLED tree: number of the call, from 0, from which on the next one is timed, its lower bits. From bit FOLLOWER: the node that was entered after
-     * a call of this one had ended; from bit FIRST_CALLEE: the one that a call of this one entered first; each the last time, or 0.
-     */
+    /** Which nodes were entered next after a call of this one had ended, in the same context: from bit LATEST the one of the last time, from bit EARLIER another one, or 0. */
+    static final int NODE_FOLLOWERS = 6;
+    /** From bit 0, in a SAMPLED tree: number of the call, from 0, from which on the next one is timed, its lower bits. Above, as in NODE_FOLLOWERS, what a call of this one entered first. */
     static final int NODE_NEXT = 7;
+    static final int NODE_SQUARES = 11;
     static final int CALL_BITS = 14;
     static final long CALL_MASK = (1 << CALL_BITS) - 1;
-    static final int FOLLOWER = CALL_BITS;
-    static final int FIRST_CALLEE = CALL_BITS + 25;
+    static final int LATEST = CALL_BITS;
+    static final int EARLIER = CALL_BITS + 25;
     /** The largest number that a node can have: a mapping has no more than 2 GiB. */
     static final int NODE_MASK = (1 << 25) - 1;
     static final int NODE_OPEN = 12;
@@ -156,7 +157,7 @@ final class Format {
     // Of an ESTIMATED tree.
     static final int ESTIMATE_TIMED = 7;
     static final int ESTIMATE_VARIANCE = 13;
-    /** The columns EXITS to UNMATCHED of a record; all but EXITS lie on a node's second cache line. */
+    /** The columns EXITS to UNCLOSED of a record; all but EXITS lie on a node's second cache line. */
     static final int NODE_COLUMNS = 5;
     /** Consumer of the node whose callees are counted per method only. */
     static final int DEEPER = 0x7fffffff;
@@ -211,7 +212,10 @@ final class Format {
 
     private Format() {}
 
-    /** The word of a node that holds a column of a record. */
+    /** One event that fits no frame: the upper half of the word that has UNCLOSED in its lower one. */
+    static final long NODE_UNMATCHED = 1L << 32;
+
+    /** The word of a node that holds a column of a record, up to UNCLOSED. */
     static int nodeColumn(int column) {
         return column <= EXITS ? column : column + NODE_COLUMNS;
     }

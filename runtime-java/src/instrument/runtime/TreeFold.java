@@ -11,8 +11,8 @@ package instrument.runtime;
  * </ol>
  */
 final class TreeFold {
-    /** Words of a node that add up: entries, exits, unwinds, aborted, unclosed, unmatched, open. */
-    private static final int[] COUNTS = {1, 2, 8, 9, 10, 11, Format.NODE_OPEN};
+    /** Words of a node that add up: entries, exits, unwinds, aborted, unclosed and unmatched, open. */
+    private static final int[] COUNTS = {1, 2, 8, 9, 10, Format.NODE_OPEN};
     private static final int[] TIMES = {Format.NODE_NS, Format.NODE_CPU, Format.NODE_OPEN_NS};
     private static final int[] ESTIMATES = {Format.NODE_NS, Format.ESTIMATE_TIMED, Format.NODE_OPEN_NS};
 
@@ -55,10 +55,7 @@ final class TreeFold {
 
     private void estimate() {
         for (int node : numbers) {
-            long closed = get(node, Format.EXITS);
-            for (int column = Format.UNWINDS; column <= Format.UNCLOSED; column++) {
-                closed += get(node, Format.nodeColumn(column));
-            }
+            long closed = from.closed(node);
             long covered = get(node, Format.NODE_COVERED);
             int method = (int) get(node, 0);
             boolean headless = get(node, Format.NODE_HEAD) < 0;

@@ -6,11 +6,10 @@ package instrument.runtime;
  * node has one open frame at most: a call that is open is the node's latest. Nodes lie in pieces, which never move; all of them and the
  * stack are in one mapping, and the number of a node is its place there, in units of {@link Format#UNIT_WORDS}.
  *
- * <p>The node of an entry is guessed: what followed the event before it the last time, in the same context. If that is wrong it is found by a hash of (caller, id). The first word
- * of the node, whose cache line is needed anyway, verifies it. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
+ * <p>The node of an entry is guessed: what followed the event before it the last time, in the same context, or what did so before. If both are wrong it is found by a
+ * hash of (caller, id). The first word of the node, whose cache line is needed anyway, verifies it. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
  *
- * <p>Past the limits of depth and of contexts calls go the slow way: they are counted per method, under the one deeper node,
- * and not timed. {@link #limit} is the place on the stack from which on that may be so.
+ * <p>Past the limits of depth and of contexts calls are counted per method, under the one deeper node, and not timed. {@link #limit} is the place on the stack from which on that may be so.
  */
 final class TreeState extends ThreadState {
     private static final long GOLDEN = 0x9E3779B97F4A7C15L;
@@ -50,7 +49,7 @@ final class TreeState extends ThreadState {
     private int current;
     /** Number of the node that the next entry is probably of; 0: no idea. */
     private int guess;
-    /** Where that was read: index of the word, and in the lowest bit, which half of it; 0: nowhere. */
+    /** Index of the word that it was read from; 0: nowhere. */
     private int guessAt;
     /** From here on a frame is not for the fast path. */
     private int limit;
@@ -121,18 +120,18 @@ final class TreeState extends ThreadState {
         }
         Words words = this.words;
         int top = sp & INDEX;
+        if (top >= limit) {
+            return enterPast(id, pendingBit, null);
+        }
         long key = (long) current << 32 | id + 1;
         int node = guess;
         int at = node << Format.LOG_UNIT_WORDS & INDEX;
         if (words.get(at) != key) {
             node = follower(key);
             if (node == 0) {
-                return false;
+                return enterPast(id, pendingBit, null);
             }
             at = node << Format.LOG_UNIT_WORDS & INDEX;
-        }
-        if (top >= limit) {
-            return false;
         }
         words.put(top, (long) (id + 1) << 32 | node | pendingBit);
         long entries = words.get(at + Format.ENTRIES);
@@ -148,30 +147,66 @@ final class TreeState extends ThreadState {
         return true;
     }
 
-    // What follows an event in the same context mostly is what followed it the last time: the call that a method makes first, or the next one of its
-    // caller. Each node has room for these two.
+    // What follows an event in the same context mostly is what followed it the last time, or what did so before that: the call that a method makes first,
+    // or the next one of its caller. Each node has room for these four.
 
     /** The topmost frame is a new one, of the node at this place, whose word NODE_NEXT is given. */
     private void entered(int at, long next) {
-        guess = (int) (next >>> Format.FIRST_CALLEE) & Format.NODE_MASK;
-        guessAt = (at + Format.NODE_NEXT << 1) + 1;
+        guess = (int) (next >>> Format.LATEST) & Format.NODE_MASK;
+        guessAt = at + Format.NODE_NEXT;
     }
 
-    /** A frame of that node has gone. */
-    private void left(int at, long next) {
-        guess = (int) (next >>> Format.FOLLOWER) & Format.NODE_MASK;
-        guessAt = at + Format.NODE_NEXT << 1;
+    /** A frame of the node at this place has gone. */
+    private void left(int at) {
+        guess = (int) (words.get(at + Format.NODE_FOLLOWERS) >>> Format.LATEST) & Format.NODE_MASK;
+        guessAt = at + Format.NODE_FOLLOWERS;
     }
 
     /** The node of a key that was not guessed, or 0; the next guess will be it. */
     private int follower(long key) {
-        int node = find(key);
-        if (node != 0 && guessAt != 0) {
-            int shift = (guessAt & 1) != 0 ? Format.FIRST_CALLEE : Format.FOLLOWER;
-            int at = guessAt >> 1;
-            words.put(at, words.get(at) & ~((long) Format.NODE_MASK << shift) | (long) node << shift);
+        int at = guessAt;
+        if (at == 0) {
+            return find(key);
         }
+        long word = words.get(at);
+        int node = (int) (word >>> Format.EARLIER);
+        if (words.get(place(node)) != key) {
+            node = find(key);
+            if (node == 0) {
+                return 0;
+            }
+        }
+        words.put(at, word & Format.CALL_MASK | (long) node << Format.LATEST | word >>> Format.LATEST << Format.EARLIER);
         return node;
+    }
+
+    /**
+     * A call past the limits of depth and of contexts, if its method has been met there before. It is one if a call beneath it is, or if it is too deep, or if its
+     * context is not known and there is no room for more.
+     */
+    private boolean enterPast(int id, long pendingBit, NotInlined none) {
+        int top = sp;
+        if (top >= stackEnd || deeper == 0) {
+            return false;
+        }
+        if (lowestDeeper >= top && depth() < Threads.settings.depth) {
+            if (find(key(current, id + 1)) != 0) {
+                lowestDeeper = Integer.MAX_VALUE;
+                limitTo(lowestDeeper);
+                return enter(id, pendingBit);
+            }
+            if (count < Threads.settings.contexts) {
+                return false;
+            }
+        }
+        int node = find(key(deeper, id + 1));
+        if (node == 0) {
+            return false;
+        }
+        lowestDeeper = Math.min(lowestDeeper, top);
+        limitTo(lowestDeeper);
+        open(node, id + 1, pendingBit, true);
+        return true;
     }
 
     @Override
@@ -217,7 +252,7 @@ final class TreeState extends ThreadState {
             cpuLast = cpuClock();
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuLast - cpuStarts[top - bottom >> 1]);
         }
-        left(at, words.get(at + Format.NODE_NEXT));
+        left(at);
         at += Format.nodeColumn(column);
         words.put(at, words.get(at) + 1);
         words.put(top, 0);
@@ -380,7 +415,7 @@ final class TreeState extends ThreadState {
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuNow - cpuStarts[top - bottom >> 1]);
         }
-        left(at, words.get(at + Format.NODE_NEXT));
+        left(at);
         at += Format.nodeColumn(column);
         words.put(at, words.get(at) + 1);
         words.put(top, 0);
@@ -418,13 +453,20 @@ final class TreeState extends ThreadState {
         }
     }
 
+    /** Calls of a node that have ended, in whatever way. */
+    long closed(int node) {
+        int at = place(node);
+        long closed = words.get(at + Format.EXITS);
+        for (int column = Format.UNWINDS; column < Format.UNCLOSED; column++) {
+            closed += words.get(at + Format.nodeColumn(column));
+        }
+        return closed + (words.get(at + Format.nodeColumn(Format.UNCLOSED)) & Format.NODE_UNMATCHED - 1);
+    }
+
     /** A call that was counted and has no frame is unclosed; the topmost frame goes if its end was counted. */
     private void balance(int node) {
         int at = place(node);
-        long more = words.get(at + Format.ENTRIES);
-        for (int column = Format.EXITS; column <= Format.UNCLOSED; column++) {
-            more -= words.get(at + Format.nodeColumn(column));
-        }
+        long more = words.get(at + Format.ENTRIES) - closed(node);
         for (int frame = bottom; frame < sp; frame += 2) {
             more -= (int) words.get(frame) == node ? 1 : 0;
         }
@@ -443,8 +485,8 @@ final class TreeState extends ThreadState {
             return false;
         }
         int node = reservedDeeper != 0 ? reservedDeeper : find(key(contextNode(), id + 1));
-        int at = place(node) + Format.nodeColumn(Format.UNMATCHED);
-        words.put(at, words.get(at) + 1);
+        int at = place(node) + Format.nodeColumn(Format.UNCLOSED);
+        words.put(at, words.get(at) + Format.NODE_UNMATCHED);
         return true;
     }
 
@@ -616,13 +658,17 @@ final class TreeState extends ThreadState {
     }
 
     private void push(int consumer, int idPlusOne, long pendingBit) {
-        int top = sp;
         boolean untimed = reservedDeeper != 0;
-        int node = untimed ? reservedDeeper : find(key(contextNode(), consumer));
+        open(untimed ? reservedDeeper : find(key(contextNode(), consumer)), idPlusOne, pendingBit, untimed);
+    }
+
+    /** A call of this node begins. */
+    private void open(int node, int idPlusOne, long pendingBit, boolean untimed) {
+        int top = sp;
         int at = place(node);
         words.put(top, (long) idPlusOne << 32 | node | pendingBit);
         long entries = words.get(at + Format.ENTRIES);
-        words.put(place(node) + Format.ENTRIES, entries + 1);
+        words.put(at + Format.ENTRIES, entries + 1);
         sp = top + 2;
         current = node;
         if (CPU) {
@@ -850,7 +896,7 @@ final class TreeState extends ThreadState {
         measured = CPU && !sums && CpuClock.measures();
         // Times of ended threads are estimates already: see TreeFold.
         long sampled = !SAMPLED ? 0 : sums ? Format.ESTIMATED : Format.SAMPLED;
-        prepare(newTree, Format.IN_PIECES | sampled | (CPU ? Format.CPU : 0));
+        prepare(newTree, Format.IN_PIECES | Format.FOLLOWERS | sampled | (CPU ? Format.CPU : 0));
         use(newTree, 0);
         rehash(32);
         newTree.publish(Format.TREE, ordinal);
