@@ -61,16 +61,21 @@ abstract class Gate {
     }
 
     /** Comes before anything that can close the gate, or change {@link ThreadState#recording}: from now on probes look. */
-    static synchronized void watch() {
+    static void watch() {
         if (now == null || now == FIRST) {
-            now = WatchedGate.create();
+            // Made before the lock is taken: class loaders have locks, and code that has probes.
+            become(WatchedGate.create());
         }
     }
 
     /** The settings have been read, and nobody relies on that yet. */
-    static synchronized void set() {
-        if (now == null) {
-            now = FIRST;
+    static void set() {
+        become(FIRST);
+    }
+
+    private static synchronized void become(Gate gate) {
+        if (now == null || gate != FIRST) {
+            now = gate;
         }
     }
 
