@@ -41,8 +41,10 @@ module.exports = ({ open, file }) => {
     await page.locator("#node tr", { hasText: /^1.?000.*Customer\.nameOf/ }).first().waitFor({ timeout: 5000 });
     await sees("#node tr", "Customer.nameOf");
     const callers = await page.locator("#node table").first().locator("tr").allTextContents();
-    assert.match(callers[1], /^1.?000.*Customer\.nameOf/);
-    assert.match(callers[2], /^20.*Orders\.list/);
+    // In the order of their times, which on a busy machine may be either.
+    for (const caller of [/^1.?000.*Customer\.nameOf/, /^20.*Orders\.list/]) {
+      assert.ok(callers.slice(1, 3).some((row) => caller.test(row)), `${caller}: ${JSON.stringify(callers)}`);
+    }
     return done(folder, "asks-often");
   }
 
