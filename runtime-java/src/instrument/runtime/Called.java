@@ -22,38 +22,72 @@ final class Called {
     static void setUp() {}
 
     static void entry(int id) {
-        if (id >= 0) {
-            ProfilerRuntime.entry(id);
-            return;
+        if (id < 0) {
+            switch (id) {
+                case -1: case -5: case -9: case -13: case -17: case -21: case -25: case -29: case -33: case -37: case -41:
+                case -45: case -49: case -53: case -57: case -61: case -65: case -69: case -73: case -77: case -81: return;
+                default:
+            }
         }
-        switch (id) {
-            case -1: case -5: case -9: case -13: case -17: case -21: case -25: case -29: case -33: case -37: case -41:
-            case -45: case -49: case -53: case -57: case -61: case -65: case -69: case -73: case -77: case -81: return;
-            default:
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = ProfilerRuntime.current();
+            if (state == null) {
+                state = ProfilerRuntime.newState();
+            }
+            if (state != null && !state.enter(id)) {
+                SlowPath.enter(state, id, 0, null);
+            }
+        } catch (Throwable e) {
+            ProfilerRuntime.entryFailed(state, e);
         }
     }
 
     static void constructor(int id) {
-        if (id >= 0) {
-            ProfilerRuntime.constructor(id);
-            return;
+        if (id < 0) {
+            switch (id) {
+                case -1: case -5: case -9: case -13: case -17: case -21: case -25: case -29: case -33: case -37: case -41:
+                case -45: case -49: case -53: case -57: case -61: case -65: case -69: case -73: case -77: case -81: return;
+                default:
+            }
         }
-        switch (id) {
-            case -1: case -5: case -9: case -13: case -17: case -21: case -25: case -29: case -33: case -37: case -41:
-            case -45: case -49: case -53: case -57: case -61: case -65: case -69: case -73: case -77: case -81: return;
-            default:
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = ProfilerRuntime.current();
+            if (state == null) {
+                state = ProfilerRuntime.newState();
+            }
+            if (state != null && !state.enterConstructor(id)) {
+                SlowPath.enter(state, id, Format.PENDING, null);
+            }
+        } catch (Throwable e) {
+            ProfilerRuntime.entryFailed(state, e);
         }
     }
 
     static void exit(int id) {
-        if (id >= 0) {
-            ProfilerRuntime.exit(id);
-            return;
+        if (id < 0) {
+            switch (id) {
+                case -1: case -5: case -9: case -13: case -17: case -21: case -25: case -29: case -33: case -37: case -41:
+                case -45: case -49: case -53: case -57: case -61: case -65: case -69: case -73: case -77: case -81: return;
+                default:
+            }
         }
-        switch (id) {
-            case -1: case -5: case -9: case -13: case -17: case -21: case -25: case -29: case -33: case -37: case -41:
-            case -45: case -49: case -53: case -57: case -61: case -65: case -69: case -73: case -77: case -81: return;
-            default:
+        ThreadState state = null;
+        try {
+            state = ProfilerRuntime.current();
+            if (state == null) {
+                state = ProfilerRuntime.newState();
+            }
+            if (state != null && !state.exit(id)) {
+                SlowPath.close(state, id, Format.EXITS, null);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+        } catch (Throwable e) {
+            ProfilerRuntime.failed(state, e);
         }
     }
 

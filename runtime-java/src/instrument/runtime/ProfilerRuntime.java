@@ -20,7 +20,9 @@ public final class ProfilerRuntime {
 
     private ProfilerRuntime() {}
 
-    // Where HotSpot is to make the probes a part of their callers they do what there is to do; else they call it. See Called.
+    // Where C2 is to make the probes a part of their callers they do what there is to do; else they call it: see Called, which does the same. No method more is
+    // between in either case: while a program starts, each costs time. That is also why rare probes ask whether an id is negative, which none is: C1 would make
+    // methods of up to 35 bytes a part of each caller.
 
     /** A method was called; its frame is ready at once. */
     public static void methodEntry(int id) {
@@ -29,8 +31,20 @@ public final class ProfilerRuntime {
         }
         if (Gate.isSet() && Called.PROBES) {
             Called.entry(id);
-        } else {
-            entry(id);
+            return;
+        }
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.enter(id)) {
+                SlowPath.enter(state, id, 0, null);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
         }
     }
 
@@ -41,8 +55,20 @@ public final class ProfilerRuntime {
         }
         if (Gate.isSet() && Called.PROBES) {
             Called.constructor(id);
-        } else {
-            constructor(id);
+            return;
+        }
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.enterConstructor(id)) {
+                SlowPath.enter(state, id, Format.PENDING, null);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
         }
     }
 
@@ -53,14 +79,27 @@ public final class ProfilerRuntime {
         }
         if (Gate.isSet() && Called.PROBES) {
             Called.exit(id);
-        } else {
-            exit(id);
+            return;
+        }
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.exit(id)) {
+                SlowPath.close(state, id, Format.EXITS, null);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+        } catch (Throwable e) {
+            failed(state, e);
         }
     }
 
     /** An exception is about to leave a method, or a constructor after its super(). */
     public static void methodUnwind(int id) {
-        if (!Gate.isOpen()) {
+        if (id <= -1 || !Gate.isOpen()) {
             return;
         }
         if (Gate.isSet() && Called.PROBES) {
@@ -72,7 +111,7 @@ public final class ProfilerRuntime {
 
     /** The super() or this() of a constructor has returned. */
     public static void superReturned(int id) {
-        if (!Gate.isOpen()) {
+        if (id <= -1 || !Gate.isOpen()) {
             return;
         }
         if (Gate.isSet() && Called.PROBES) {
@@ -84,7 +123,7 @@ public final class ProfilerRuntime {
 
     /** A handler of the method itself is about to run: every frame above is gone. */
     public static void exceptionCaught(int id) {
-        if (!Gate.isOpen()) {
+        if (id <= -1 || !Gate.isOpen()) {
             return;
         }
         if (Gate.isSet() && Called.PROBES) {
@@ -137,55 +176,6 @@ public final class ProfilerRuntime {
 
     // ---- what the probes do ----
 
-    static void entry(int id) {
-        StackReserve.frame();
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.enter(id)) {
-                SlowPath.enter(state, id, 0, null);
-            }
-        } catch (Throwable e) {
-            entryFailed(state, e);
-        }
-    }
-
-    static void constructor(int id) {
-        StackReserve.frame();
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.enterConstructor(id)) {
-                SlowPath.enter(state, id, Format.PENDING, null);
-            }
-        } catch (Throwable e) {
-            entryFailed(state, e);
-        }
-    }
-
-    static void exit(int id) {
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.exit(id)) {
-                SlowPath.close(state, id, Format.EXITS, null);
-            }
-        } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
-        } catch (Throwable e) {
-            failed(state, e);
-        }
-    }
-
     static void unwind(int id) {
         ThreadState state = null;
         try {
@@ -237,7 +227,7 @@ public final class ProfilerRuntime {
         }
     }
 
-    private static void entryFailed(ThreadState state, Throwable failure) {
+    static void entryFailed(ThreadState state, Throwable failure) {
         if (failure instanceof StackOverflowError) {
             throw (StackOverflowError) failure;
         }
