@@ -1,6 +1,6 @@
 //! The compiled runtime that the binary carries: made from its sources, and with every method that injected code calls.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,23 +43,43 @@ fn every_hook_is_a_public_static_method_of_the_runtime() {
     }
 }
 
-/// HotSpot makes no method a part of its callers that has more bytes of code than its flag `FreqInlineSize`.
+/// C2 makes no method a part of its callers that has more bytes of code than its flag `FreqInlineSize`, C1 none that has more than `C1MaxInlineSize`.
 #[test]
-fn the_probes_of_a_tree_are_too_large_to_be_inlined() {
-    const FREQ_INLINE_SIZE: usize = 325;
-    let path = root().join("runtime-java/classes/instrument/runtime/Called.class");
+fn probes_are_too_large_to_be_inlined_where_that_costs_time() {
+    for (class, methods, most) in [
+        ("TreeProbes", &["entry", "exit", "other"][..], 325),
+        (
+            "ProfilerRuntime",
+            &[
+                "methodEntry",
+                "constructorEntry",
+                "methodExit",
+                "methodUnwind",
+                "superReturned",
+                "exceptionCaught",
+            ],
+            35,
+        ),
+    ] {
+        let sizes = code_sizes(class);
+        for method in methods {
+            assert!(sizes[*method] > most, "{class}.{method}: {sizes:?}");
+        }
+    }
+}
+
+/// Bytes of code of the methods of a class of the runtime, by name.
+fn code_sizes(class: &str) -> BTreeMap<String, usize> {
+    let path = root().join("runtime-java/classes/instrument/runtime").join(class).with_extension("class");
     let bytes = fs::read(&path).unwrap();
     let class = ClassFile::parse(&bytes).unwrap();
     let mut methods = class.methods();
-    let mut sizes = Vec::new();
+    let mut sizes = BTreeMap::new();
     while let Some(method) = methods.next().unwrap() {
         let name = String::from_utf8_lossy(method.name(&class.pool).unwrap()).into_owned();
-        if ["entry", "constructor", "exit", "other"].contains(&name.as_str()) {
-            sizes.push((name, method.code(&class.pool).unwrap().unwrap().code.len()));
-        }
+        sizes.insert(name, method.code(&class.pool).unwrap().map_or(0, |code| code.code.len()));
     }
-    assert_eq!(sizes.len(), 4, "{sizes:?}");
-    assert!(sizes.iter().all(|(_, size)| *size > FREQ_INLINE_SIZE), "{sizes:?}");
+    sizes
 }
 
 /// Other compilers number constants in other ways, so only the one that made them can make them again.

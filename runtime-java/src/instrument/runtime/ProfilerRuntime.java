@@ -20,80 +20,43 @@ public final class ProfilerRuntime {
 
     private ProfilerRuntime() {}
 
-    // Where C2 is to make the probes a part of their callers they do what there is to do; else they call it: see Called, which does the same. No method more is
-    // between in either case: while a program starts, each costs time. That is also why rare probes ask whether an id is negative, which none is: C1 would make
-    // methods of up to 35 bytes a part of each caller.
+    // The probes of a tree are methods of TreeProbes, which HotSpot calls; all others it makes a part of their callers. To ask whether an id is negative, which none is,
+    // costs nothing there, and makes these methods larger than the 35 bytes that C1 makes a part of each caller: a program would take a sixth longer to start. (As
+    // <= -1 it takes one byte more than as < 0, which is needed.)
 
     /** A method was called; its frame is ready at once. */
     public static void methodEntry(int id) {
-        if (!Gate.isOpen(id)) {
+        if (id <= -1 || !Gate.isOpen(id)) {
             return;
         }
-        if (Gate.isSet() && Called.PROBES) {
-            Called.entry(id);
-            return;
-        }
-        StackReserve.frame();
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.enter(id)) {
-                SlowPath.enter(state, id, 0, null);
-            }
-        } catch (Throwable e) {
-            entryFailed(state, e);
+        if (Gate.isSet() && TreeProbes.USED) {
+            TreeProbes.entry(id);
+        } else {
+            entry(id);
         }
     }
 
     /** A constructor was called; its frame is pending until {@link #superReturned}. */
     public static void constructorEntry(int id) {
-        if (!Gate.isOpen(id)) {
+        if (id <= -1 || !Gate.isOpen(id)) {
             return;
         }
-        if (Gate.isSet() && Called.PROBES) {
-            Called.constructor(id);
-            return;
-        }
-        StackReserve.frame();
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.enterConstructor(id)) {
-                SlowPath.enter(state, id, Format.PENDING, null);
-            }
-        } catch (Throwable e) {
-            entryFailed(state, e);
+        if (Gate.isSet() && TreeProbes.USED) {
+            TreeProbes.other(id, TreeProbes.CONSTRUCTOR);
+        } else {
+            constructor(id);
         }
     }
 
     /** A method or constructor is about to return. */
     public static void methodExit(int id) {
-        if (!Gate.isOpen()) {
+        if (id <= -1 || !Gate.isOpen()) {
             return;
         }
-        if (Gate.isSet() && Called.PROBES) {
-            Called.exit(id);
-            return;
-        }
-        ThreadState state = null;
-        try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.exit(id)) {
-                SlowPath.close(state, id, Format.EXITS, null);
-            }
-        } catch (StackOverflowError e) {
-            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
-        } catch (Throwable e) {
-            failed(state, e);
+        if (Gate.isSet() && TreeProbes.USED) {
+            TreeProbes.exit(id);
+        } else {
+            exit(id);
         }
     }
 
@@ -102,8 +65,8 @@ public final class ProfilerRuntime {
         if (id <= -1 || !Gate.isOpen()) {
             return;
         }
-        if (Gate.isSet() && Called.PROBES) {
-            Called.other(id, Called.UNWIND);
+        if (Gate.isSet() && TreeProbes.USED) {
+            TreeProbes.other(id, TreeProbes.UNWIND);
         } else {
             unwind(id);
         }
@@ -114,8 +77,8 @@ public final class ProfilerRuntime {
         if (id <= -1 || !Gate.isOpen()) {
             return;
         }
-        if (Gate.isSet() && Called.PROBES) {
-            Called.other(id, Called.SUPER_RETURNED);
+        if (Gate.isSet() && TreeProbes.USED) {
+            TreeProbes.other(id, TreeProbes.SUPER_RETURNED);
         } else {
             constructed(id);
         }
@@ -126,8 +89,8 @@ public final class ProfilerRuntime {
         if (id <= -1 || !Gate.isOpen()) {
             return;
         }
-        if (Gate.isSet() && Called.PROBES) {
-            Called.other(id, Called.CAUGHT);
+        if (Gate.isSet() && TreeProbes.USED) {
+            TreeProbes.other(id, TreeProbes.CAUGHT);
         } else {
             caught(id);
         }
@@ -175,6 +138,55 @@ public final class ProfilerRuntime {
     }
 
     // ---- what the probes do ----
+
+    static void entry(int id) {
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.enter(id)) {
+                SlowPath.enter(state, id, 0, null);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
+        }
+    }
+
+    static void constructor(int id) {
+        StackReserve.frame();
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.enterConstructor(id)) {
+                SlowPath.enter(state, id, Format.PENDING, null);
+            }
+        } catch (Throwable e) {
+            entryFailed(state, e);
+        }
+    }
+
+    static void exit(int id) {
+        ThreadState state = null;
+        try {
+            state = current();
+            if (state == null) {
+                state = newState();
+            }
+            if (state != null && !state.exit(id)) {
+                SlowPath.close(state, id, Format.EXITS, null);
+            }
+        } catch (StackOverflowError e) {
+            // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+        } catch (Throwable e) {
+            failed(state, e);
+        }
+    }
 
     static void unwind(int id) {
         ThreadState state = null;
@@ -227,7 +239,7 @@ public final class ProfilerRuntime {
         }
     }
 
-    static void entryFailed(ThreadState state, Throwable failure) {
+    private static void entryFailed(ThreadState state, Throwable failure) {
         if (failure instanceof StackOverflowError) {
             throw (StackOverflowError) failure;
         }

@@ -84,7 +84,7 @@ final class Threads {
             long[] roots = read.roots == null ? null : Roots.find(read.roots);
             // Not under the lock: to load a class may take one of a class loader.
             recordsTree = read.record == Settings.TREE;
-            Called.setUp();
+            TreeProbes.setUp();
             Gate.set();
             synchronized (LOCK) {
                 if (settings == null) {
