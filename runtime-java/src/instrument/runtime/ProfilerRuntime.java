@@ -42,7 +42,7 @@ public final class ProfilerRuntime {
             return;
         }
         if (Gate.isSet() && TreeProbes.USED) {
-            TreeProbes.other(id, TreeProbes.CONSTRUCTOR);
+            TreeProbes.constructor(id);
         } else {
             constructor(id);
         }

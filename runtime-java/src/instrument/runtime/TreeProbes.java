@@ -11,11 +11,10 @@ final class TreeProbes {
     /** Whether a tree is recorded. A constant to the compiler, since it belongs to a class that is set up when the settings have been read. */
     static final boolean USED = Threads.recordsTree;
 
-    // The rarer events.
-    static final int CONSTRUCTOR = 1;
-    static final int SUPER_RETURNED = 2;
-    static final int UNWIND = 3;
-    static final int CAUGHT = 4;
+    // The rarer events but that of a constructor's call: an entry needs more stack than all others (see StackReserve), so none may be compiled together with one.
+    static final int SUPER_RETURNED = 1;
+    static final int UNWIND = 2;
+    static final int CAUGHT = 3;
 
     private TreeProbes() {}
 
@@ -25,6 +24,18 @@ final class TreeProbes {
     static void entry(int id) {
         if (id >= 0) {
             ProfilerRuntime.entry(id);
+            return;
+        }
+        switch (id) {
+            case -1: case -5: case -9: case -13: case -17: case -21: case -25: case -29: case -33: case -37: case -41:
+            case -45: case -49: case -53: case -57: case -61: case -65: case -69: case -73: case -77: case -81: return;
+            default:
+        }
+    }
+
+    static void constructor(int id) {
+        if (id >= 0) {
+            ProfilerRuntime.constructor(id);
             return;
         }
         switch (id) {
@@ -48,9 +59,7 @@ final class TreeProbes {
 
     static void other(int id, int event) {
         if (id >= 0) {
-            if (event == CONSTRUCTOR) {
-                ProfilerRuntime.constructor(id);
-            } else if (event == SUPER_RETURNED) {
+            if (event == SUPER_RETURNED) {
                 ProfilerRuntime.constructed(id);
             } else if (event == UNWIND) {
                 ProfilerRuntime.unwind(id);
