@@ -56,6 +56,19 @@ public class Modes {
         ProfilerRuntime.methodExit(1);
     }
 
+    /** Method 1 calls 2, then 3, which calls 2, then 2 again; so many times. */
+    static void around(int times) {
+        for (int i = 0; i < times; i++) {
+            ProfilerRuntime.methodEntry(1);
+            leaf(2);
+            ProfilerRuntime.methodEntry(3);
+            leaf(2);
+            ProfilerRuntime.methodExit(3);
+            leaf(2);
+            ProfilerRuntime.methodExit(1);
+        }
+    }
+
     /** So many threads, all alive at one time; each calls method 1. */
     static void threads(int number) throws Exception {
         final java.util.concurrent.CountDownLatch all = new java.util.concurrent.CountDownLatch(number);
@@ -199,6 +212,7 @@ public class Modes {
             case "ids": ids(); break;
             case "beats": beats(); break;
             case "wide": wide(Integer.parseInt(args[1])); break;
+            case "around": around(Integer.parseInt(args[1])); break;
             case "threads": threads(Integer.parseInt(args[1])); break;
             default: throw new IllegalArgumentException(args[0]);
         }

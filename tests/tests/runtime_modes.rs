@@ -118,6 +118,18 @@ fn past_the_limit_of_contexts_calls_are_counted_per_method() {
     });
 }
 
+/// Also where calls past the limit, of the same methods, come between them.
+#[test]
+fn past_the_limit_of_contexts_those_that_have_room_keep_all_their_calls() {
+    for_each_tree(|jvm| {
+        let profile = run(jvm, &["around", "1000"]).jvm_args(&["-Dinstrument.contexts=2"]).ok().profile();
+        let counts: Vec<_> = contexts(&profile).into_iter().map(|(path, n)| (path, n.entries)).collect();
+        let expected =
+            [(vec![1], 1000), (vec![1, 2], 2000), (vec![999], 0), (vec![999, 2], 1000), (vec![999, 3], 1000)];
+        assert_eq!(counts, expected);
+    });
+}
+
 /// A context is 128 bytes, and there are no copies: room for more, names and blocks that are not full make it 160 at most.
 #[test]
 fn a_profile_is_hardly_larger_than_its_contexts() {
