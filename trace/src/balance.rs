@@ -14,8 +14,8 @@ pub struct Imbalance {
     pub id: u32,
     /// Node of the thread's tree; 0: it has none.
     pub node: u32,
-    /// Whose counts they are.
-    pub consumer: TreeConsumer,
+    /// Whose counts they are; `None`: of all methods of the thread.
+    pub consumer: Option<TreeConsumer>,
     /// The counts.
     pub method: Method,
 }
@@ -38,8 +38,8 @@ impl Profile {
         for (thread, t) in threads {
             unbalanced.extend(t.unbalanced().map(|(node, consumer, method)| {
                 let id = match consumer {
-                    TreeConsumer::Method(id) | TreeConsumer::Link(id) => id,
-                    TreeConsumer::Deeper => 0,
+                    Some(TreeConsumer::Method(id) | TreeConsumer::Link(id)) => id,
+                    Some(TreeConsumer::Deeper) | None => 0,
                 };
                 Imbalance { thread, id, node, consumer, method }
             }));
@@ -52,17 +52,28 @@ impl Profile {
         let is_top = |frame: &crate::Frame| {
             if imbalance.node == 0 { frame.id == imbalance.id } else { frame.node == imbalance.node }
         };
+        if imbalance.consumer.is_none() {
+            return false;
+        }
         imbalance.method.balance() == -1 && top.is_some_and(is_top)
     }
 }
 
 impl Thread {
-    fn unbalanced(&self) -> impl Iterator<Item = (u32, TreeConsumer, Method)> {
+    /// The counts of all methods, if more or fewer calls returned than they have.
+    fn excess(&self) -> Option<(u32, Option<TreeConsumer>, Method)> {
+        let mut sum = Method::default();
+        self.methods.values().for_each(|method| sum.add(method));
+        sum.closes.exits = self.returns.filter(|_| self.excess_returns != 0)?;
+        Some((0, None, sum))
+    }
+
+    fn unbalanced(&self) -> impl Iterator<Item = (u32, Option<TreeConsumer>, Method)> {
         let nodes = self.tree.iter().flat_map(|tree| &tree.nodes).zip(1..);
-        let nodes = nodes.map(|(node, number)| (number, node.consumer, node.counts()));
+        let nodes = nodes.map(|(node, number)| (number, Some(node.consumer), node.counts()));
         // The methods of a tree are sums over its nodes.
         let methods = self.methods.iter().filter(|_| self.tree.is_none());
-        let methods = methods.map(|(&id, &method)| (0, TreeConsumer::Method(id), method));
-        nodes.chain(methods).filter(|(.., method)| method.balance() != 0)
+        let methods = methods.map(|(&id, &method)| (0, Some(TreeConsumer::Method(id)), method));
+        nodes.chain(methods).filter(|(.., method)| method.balance() != 0).chain(self.excess())
     }
 }

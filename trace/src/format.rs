@@ -2,7 +2,7 @@
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x89IPROF\r\n";
 /// The version that is written.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 /// The first one whose nodes lie in pieces.
 #[cfg(feature = "testing")]
 pub(crate) const PIECES_VERSION: u32 = 2;
@@ -60,6 +60,8 @@ pub(crate) const FOLDED_INTO: u64 = 224;
 pub(crate) const THREAD_NAME_ROOM_WITHOUT_CLOCK: u64 = 192;
 pub(crate) const THREAD_REGION: u64 = 256;
 pub(crate) const RECORD: u64 = 64;
+/// A flag of counts: the records have no exits.
+pub(crate) const RETURNS_IN_ALL: u64 = 1;
 pub(crate) const CONNECTION: u64 = 64;
 pub(crate) const REMOTE_CALL: u64 = 128;
 

@@ -36,14 +36,15 @@
 //! of the file. Bytes not named here are 0 and are to be ignored. Text is UTF-8.
 //!
 //! # Version
-//! A reader accepts versions 1 to 5. Anything that an old reader can ignore is added without a new version: new region
-//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 6.
+//! A reader accepts versions 1 to 6. Anything that an old reader can ignore is added without a new version: new region
+//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 7.
 //!
 //! | version | what is new |
 //! |---|---|
 //! | 2 | the nodes of a tree lie in pieces (kind 8, flag 4; kind 21) |
 //! | 3 | where only some calls are timed, each stands for others, and some words of a node are others (kind 8, flags 1 and 8) |
 //! | 5 | some words of a node lie elsewhere (kind 8, flag 16) |
+//! | 6 | calls that returned are counted for a thread, and not for each method (kind 3, flag 1) |
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
@@ -54,7 +55,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 8 | magic: 89 `IPROF` 0D 0A; written last |
-//! | 8 | 4 | version: 5 |
+//! | 8 | 4 | version: 6 |
 //! | 12 | 4 | length of this header: 4096 |
 //! | 16 | 8 | nonce: a random number, so that two copies of the runtime know the file as theirs |
 //! | 24 | 8 | process id, as the process saw it; 0: unknown |
@@ -126,6 +127,8 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 16 | 8 | n: words of the shadow stack |
+//! | 24 | 8 | flags: 1 the records have no exits |
+//! | 32 | 8 | if flag 1 is set: exits of all methods |
 //! | 64 | 8 n | shadow stack, outermost frame first, up to the first 0. Bit 63: pending; bits 32-62: id + 1; the rest is the writer's |
 //! | 64 + 8 n | 64 each | records, up to the first that begins with 0: id + 1, entries, exits, unwinds, aborted, unclosed, unmatched, open |
 //!
@@ -139,6 +142,9 @@
 //! ```
 //!
 //! holds, or the method is that of the topmost frame and `entries` is one less: that event was being written.
+//!
+//! With flag 1 that holds for the sums of all methods of a thread. The exits of a method are what its balance leaves, and one more for the method of the
+//! topmost frame if an event was being written.
 //!
 //! ## 4: allocations
 //! 16 bytes each, up to the first that begins with 0: class number (4 bytes), id + 1 of the method on top of the shadow

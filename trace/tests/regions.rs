@@ -305,3 +305,71 @@ fn a_part_of_the_waits_has_these_waits() {
         assert_eq!(part, all[expected], "{from}, {count}");
     }
 }
+
+/// A thread of which all calls that returned are counted together: its shadow stack, how many returned, and its records.
+fn returning(stack: &[u64], returns: u64, records: &[[u64; 8]]) -> Profile {
+    let mut writer = Writer::new();
+    let mut body = stack.to_vec();
+    body.resize(8, 0);
+    body.extend(records.as_flattened());
+    let at = writer.region(COUNTS, 1, &[8, 1, returns], &bytes(&body));
+    writer.thread("main", &ThreadFacts::default(), at, 0);
+    let profile = Profile::parse(&writer.finish()).unwrap();
+    assert_eq!(profile.damage, []);
+    profile
+}
+
+fn exits(profile: &Profile) -> Vec<u64> {
+    profile.threads[0].methods.values().map(|method| method.closes.exits).collect()
+}
+
+#[test]
+fn calls_that_returned_are_those_that_neither_ended_in_another_way_nor_are_open() {
+    // Entries, exits, unwinds, aborted, unclosed, unmatched, open.
+    let records = [[6, 20, 0, 1, 2, 3, 100, 4], [8, 7, 0, 0, 0, 0, 0, 0]];
+    let profile = returning(&[8 << 32, 6 << 32], 15, &records);
+    assert_eq!(exits(&profile), [9, 6]);
+    assert_eq!((profile.in_flight(), profile.imbalances()), (0, vec![]));
+}
+
+#[test]
+fn an_event_that_was_being_written_is_one_of_the_topmost_frame() {
+    // The frame is there, its entry not yet counted; or its end is counted, and it is still there.
+    let profile = returning(&[8 << 32, 6 << 32], 15, &[[6, 10, 0, 0, 0, 0, 0, 0], [8, 6, 0, 0, 0, 0, 0, 0]]);
+    assert_eq!(exits(&profile), [10, 5]);
+    assert_eq!((profile.in_flight(), profile.imbalances()), (1, vec![]));
+    // The first call of its method.
+    let profile = returning(&[8 << 32, 6 << 32], 5, &[[6, 0, 0, 0, 0, 0, 0, 0], [8, 6, 0, 0, 0, 0, 0, 0]]);
+    assert_eq!(exits(&profile), [0, 5]);
+    assert_eq!((profile.in_flight(), profile.imbalances()), (1, vec![]));
+}
+
+#[test]
+fn more_or_fewer_calls_that_returned_than_the_methods_have_are_a_violation() {
+    let records = [[6, 10, 0, 0, 0, 0, 0, 0], [8, 6, 0, 0, 0, 0, 0, 0]];
+    for (stack, returns, excess) in
+        [(&[][..], 15, -1), (&[], 17, 1), (&[6 << 32], 17, 2), (&[6 << 32], 14, -1)]
+    {
+        let profile = returning(stack, returns, &records);
+        assert_eq!(profile.threads[0].excess_returns, excess);
+        let [imbalance] = profile.imbalances()[..] else { panic!("{:?}", profile.imbalances()) };
+        assert_eq!((imbalance.consumer, imbalance.method.entries), (None, 16));
+        assert_eq!((imbalance.method.closes.exits, profile.in_flight()), (returns, 0));
+    }
+}
+
+/// The figures of a thread are moved to those of its pool one by one: only together do they say what returned.
+#[test]
+fn calls_that_returned_of_a_thread_that_is_being_added_to_others_are_known_together() {
+    const ENDED: u32 = 2;
+    const FOLDING: u64 = 4;
+    let mut writer = Writer::new();
+    // All entries have been moved, the calls that unwound and those that returned have not.
+    let sum = writer.region(COUNTS, 0, &[0, 1, 4], &bytes(&[6, 15, 0, 1, 0, 0, 0, 0]));
+    writer.region(ENDED, 0, &[sum], &bytes(&[0; 24]));
+    let part = writer.region(COUNTS, 1, &[0, 1, 8], &bytes(&[6, 0, 0, 2, 0, 0, 0, 0]));
+    writer.region(1, 1, &[part, 0, 0, FOLDING], &bytes(&[0; 24]));
+    let profile = Profile::parse(&writer.finish()).unwrap();
+    assert_eq!((&profile.damage[..], profile.threads.len(), exits(&profile)), (&[][..], 1, vec![12]));
+    assert_eq!(profile.imbalances(), []);
+}

@@ -404,9 +404,10 @@ impl Balance {
 fn violation(profile: &Profile, names: &Names, imbalance: &Imbalance) -> String {
     let (thread, m) = (&profile.threads[imbalance.thread], &imbalance.method);
     let consumer = match imbalance.consumer {
-        TreeConsumer::Method(id) => names.method(thread.copy, id),
-        TreeConsumer::Link(number) => format!("link {number}"),
-        TreeConsumer::Deeper => "(deeper)".into(),
+        Some(TreeConsumer::Method(id)) => names.method(thread.copy, id),
+        Some(TreeConsumer::Link(number)) => format!("link {number}"),
+        Some(TreeConsumer::Deeper) => "(deeper)".into(),
+        None => "all methods".into(),
     };
     let context = if imbalance.node > 0 { format!(" (context {})", imbalance.node) } else { String::new() };
     format!(
