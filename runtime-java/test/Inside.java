@@ -40,9 +40,9 @@ public final class Inside {
     public static void cutEntry(int id) throws Exception {
         ThreadState state = state();
         Field sp = place(state);
-        int before = sp.getInt(state);
+        Object before = sp.get(state);
         ProfilerRuntime.methodEntry(id);
-        sp.setInt(state, before);
+        sp.set(state, before);
         die(state);
     }
 
@@ -51,7 +51,7 @@ public final class Inside {
         ThreadState state = state();
         Field sp = place(state);
         ProfilerRuntime.methodEntry(id);
-        int top = sp.getInt(state);
+        Object top = sp.get(state);
         if (state instanceof TraceState) {
             Field depth = field(state, "depth");
             Field last = field(state, "last");
@@ -60,14 +60,20 @@ public final class Inside {
             ProfilerRuntime.methodExit(id);
             depth.setInt(state, frames);
             last.setLong(state, clock);
+        } else if (state instanceof CountsState) {
+            Words words = (Words) field(state, "words").get(state);
+            long at = (Long) top - 8;
+            long frame = Words.get(words, at);
+            ProfilerRuntime.methodExit(id);
+            Words.put(words, at, frame);
         } else {
             Words words = (Words) field(state, "words").get(state);
-            int at = top - (state instanceof TreeState ? 2 : 1);
+            int at = (Integer) top - 2;
             long frame = words.get(at);
             ProfilerRuntime.methodExit(id);
             words.put(at, frame);
         }
-        sp.setInt(state, top);
+        sp.set(state, top);
         die(state);
     }
 

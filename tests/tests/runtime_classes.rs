@@ -48,6 +48,7 @@ fn every_hook_is_a_public_static_method_of_the_runtime() {
 fn probes_are_too_large_to_be_inlined_where_that_costs_time() {
     for (class, methods, most) in [
         ("TreeProbes", &["entry", "constructor", "exit", "other"][..], 325),
+        ("SlowProbes", &["entry", "end", "other"], 325),
         (
             "ProfilerRuntime",
             &[

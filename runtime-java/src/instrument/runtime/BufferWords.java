@@ -25,4 +25,9 @@ final class BufferWords extends Words {
     void put(int index, long value) {
         buffer.put(index, value);
     }
+
+    @Override
+    long place(int index) {
+        return (long) index << 3;
+    }
 }

@@ -3,12 +3,17 @@ package instrument.runtime;
 import java.util.Arrays;
 
 /**
- * Records counts per method, without a clock: shadow stack and one record per method, both in the mapped file. The lower
- * half of a frame is the place of the id's record in {@link #words}.
+ * Records counts per method, without a clock: shadow stack and one record per method, both in the mapped file.
+ *
+ * <p>The probes of this class become a part of all methods that have probes, and what they cost is the number of their instructions. So they know where words
+ * are, and compute no index; a frame is a constant of its method; and calls that returned are counted for the thread only (see {@link Format#RETURNS}): a method's are those of
+ * its calls that neither ended in another way nor are open.
  */
 final class CountsState extends ThreadState {
     private static final int FIRST_STACK = 56;
     private static final int FIRST_RECORDS = 24;
+    private static final int WORD = 8;
+    private static final int RECORD = WORD * Format.RECORD_WORDS;
     private static final int LOG_PAGE = 3;
     private static final int PAGE = 1 << LOG_PAGE;
     /** From a slot that is taken to the next one to try: far away, since pages that follow each other are used together. Odd, so that it comes to all. */
@@ -18,32 +23,36 @@ final class CountsState extends ThreadState {
     private static final int PART = 1 << LOG_PART;
     /** As many parts: more than 2 million methods. Larger ids, which values have, go the slow way. */
     private static final int PARTS = 1 << 10;
-    private static final int[] NO_PART = new int[PART];
+    private static final long[] NO_PART = new long[PART];
 
     /**
      * Look-up by page: so many ids that follow each other have their records together, as the methods of a class have theirs. So few slots serve many methods that
      * they stay in the processor's first cache; with a slot for each method two thirds of the time of a probe went there. A slot holds the
-     * page's number + 1 and the place of its first record. Grows when a quarter is full.
+     * page's number + 1 and the number of its first record, from 0. Grows when a quarter is full.
      */
     private long[] map;
     /**
      * The same for the fast path, by number: the place of the page's first record, 0 if there is none. There is nothing to try in turn, so no loop becomes
      * a part of the methods that have probes.
      */
-    private int[][] places = {NO_PART};
-    /** The block that holds the shadow stack and the records: one buffer, because each costs the probes several loads. */
+    private long[][] places = {NO_PART};
+    /** The block that holds the shadow stack and the records. What follows are places in it: see {@link Words#place}. */
     private Words words;
-    // Indexes in it. The word below the first frame is 0.
-    private int bottom;
-    private int sp;
+    /** The region's first word. */
+    private long start;
+    /** How many calls have returned. */
+    private long returns;
+    /** The first frame; the word below it is 0. */
+    private long bottom;
+    private long sp;
     /** Frames below this place are not for the fast paths to close. */
-    private int floor;
+    private long floor;
     /** How many these are. */
     private int covered = roots == null ? 0 : 1;
     /** End of the stack, first record. */
-    private int limit;
-    private int recordsEnd;
-    private int recordsLimit;
+    private long limit;
+    private long recordsEnd;
+    private long recordsLimit;
 
     private Region counts;
     private final Allocations allocations = new Allocations(Format.ALLOCATIONS, Format.ALLOCATION_WORDS);
@@ -68,21 +77,19 @@ final class CountsState extends ThreadState {
         if (mode != Gate.recording()) {
             return false;
         }
-        int[][] places = this.places;
+        long[][] places = this.places;
         int part = id >> LOG_PAGE + LOG_PART;
-        int top = sp;
+        long top = sp;
         if (part >= places.length || top == limit) {
             return false;
         }
-        int page = places[part][id >> LOG_PAGE & PART - 1];
+        long page = places[part][id >> LOG_PAGE & PART - 1];
         if (page == 0) {
             return false;
         }
-        Words words = this.words;
-        int at = record(page, id);
-        words.put(top, (long) (id + 1) << 32 | at | pendingBit);
-        words.put(at + Format.ENTRIES, words.get(at + Format.ENTRIES) + 1);
-        sp = top + 1;
+        put(top, frameOf(id, pendingBit));
+        count(record(page, id), Format.ENTRIES);
+        sp = top + WORD;
         return true;
     }
 
@@ -92,8 +99,8 @@ final class CountsState extends ThreadState {
             return false;
         }
         // That there is a record says nothing: it may have come with those of its page.
-        long page = find(id >> LOG_PAGE);
-        return page != 0 && words.get(record(page, id) + Format.ENTRIES) != 0 && enter(id);
+        int page = id >> LOG_PAGE;
+        return find(page) != 0 && get(recordOf(id) + WORD * Format.ENTRIES) != 0 && enter(id);
     }
 
     @Override
@@ -107,57 +114,78 @@ final class CountsState extends ThreadState {
 
     @Override
     boolean exit(int id) {
-        return close(id, Format.EXITS);
-    }
-
-    @Override
-    boolean unwind(int id) {
-        return close(id, Format.UNWINDS);
-    }
-
-    private boolean close(int id, int column) {
         if (mode != Gate.recording()) {
             return false;
         }
-        Words words = this.words;
-        int top = sp - 1;
-        long frame = words.get(top);
-        if ((int) (frame >>> 32) != id + 1 || top < floor) {
+        long top = sp - WORD;
+        if (Words.upper(words, top) != id + 1 || top < floor) {
             return false;
         }
-        int at = (int) frame + column;
-        words.put(at, words.get(at) + 1);
-        words.put(top, 0);
+        put(returns, get(returns) + 1);
+        put(top, 0);
         sp = top;
         return true;
     }
 
     @Override
+    boolean unwind(int id) {
+        if (mode != Gate.recording()) {
+            return false;
+        }
+        long top = sp - WORD;
+        if (Words.upper(words, top) != id + 1 || top < floor) {
+            return false;
+        }
+        closeTop(Format.UNWINDS);
+        return true;
+    }
+
+    @Override
     boolean superReturned(int id) {
-        if (mode != Gate.recording() || sp <= floor) {
+        if (mode != Gate.recording()) {
             return false;
         }
-        long frame = words.get(sp - 1);
-        if ((int) (frame >>> 32) != (id + 1 | 0x80000000)) {
+        long top = sp - WORD;
+        if (Words.upper(words, top) != (id + 1 | 0x80000000) || top < floor) {
             return false;
         }
-        words.put(sp - 1, frame & ~Format.PENDING);
+        put(top, frameOf(id, 0));
         pending--;
         return true;
     }
 
     @Override
     boolean caught(int id) {
-        return mode == Gate.recording() && sp > floor && Format.idPlusOne(words.get(sp - 1)) == id + 1;
+        if (mode != Gate.recording()) {
+            return false;
+        }
+        long top = sp - WORD;
+        return top >= floor && (Words.upper(words, top) & 0x7fffffff) == id + 1;
     }
 
     @Override
     boolean executed(int upper, long count) {
-        int top = sp - 1;
-        if (mode != Gate.recording() || top < floor || (int) (words.get(top) >>> 32) != upper) {
+        long top = sp - WORD;
+        if (mode != Gate.recording() || top < floor || Words.upper(words, top) != upper) {
             return false;
         }
         return bytecodes.add(upper & 0x7fffffff, count);
+    }
+
+    private long get(long place) {
+        return Words.get(words, place);
+    }
+
+    private void put(long place, long value) {
+        Words.put(words, place, value);
+    }
+
+    private void count(long record, int column) {
+        put(record + WORD * column, get(record + WORD * column) + 1);
+    }
+
+    private static long frameOf(int id, long pendingBit) {
+        return (long) (id + 1) << 32 | pendingBit;
     }
 
     // ---- for the slow paths ----
@@ -169,17 +197,17 @@ final class CountsState extends ThreadState {
 
     @Override
     int depth() {
-        return sp - bottom;
+        return (int) (sp - bottom) / WORD;
     }
 
     @Override
     long frame(int index) {
-        return words.get(bottom + index);
+        return get(bottom + WORD * index);
     }
 
     @Override
     void setFrame(int index, long frame) {
-        words.put(bottom + index, frame);
+        put(bottom + WORD * index, frame);
     }
 
     @Override
@@ -189,10 +217,9 @@ final class CountsState extends ThreadState {
 
     @Override
     void enterReserved(int id, long pendingBit) {
-        int at = recordOf(id);
-        words.put(sp, (long) (id + 1) << 32 | at | pendingBit);
-        count(at, Format.ENTRIES);
-        sp++;
+        put(sp, frameOf(id, pendingBit));
+        count(recordOf(id), Format.ENTRIES);
+        sp += WORD;
     }
 
     @Override
@@ -202,13 +229,21 @@ final class CountsState extends ThreadState {
 
     @Override
     void closeTop(int column) {
-        int top = sp - 1;
-        long frame = words.get(top);
-        count(frame, column);
-        words.put(top, 0);
+        long top = sp - WORD;
+        long frame = get(top);
+        countEnd(frame, column);
+        put(top, 0);
         sp = top;
         if (frame < 0) {
             pending--;
+        }
+    }
+
+    private void countEnd(long frame, int column) {
+        if (column == Format.EXITS) {
+            put(returns, get(returns) + 1);
+        } else {
+            count(recordOfFrame(frame), column);
         }
     }
 
@@ -217,49 +252,39 @@ final class CountsState extends ThreadState {
         if (mode != Gate.recording()) {
             return;
         }
-        long entered = sp < limit ? words.get(sp) : 0;
+        long entered = sp < limit ? get(sp) : 0;
         if (entered != 0) {
             // An entry: its frame was not on the stack yet.
-            words.put(sp, 0);
-            balance((int) entered);
-        }
-        if (sp > bottom && words.get(sp - 1) == 0) {
+            put(sp, 0);
+            if (ahead() > 0) {
+                count(recordOfFrame(entered), Format.UNCLOSED);
+            }
+        } else if (sp > bottom && (get(sp - WORD) == 0 || ahead() < 0)) {
             // An end, which is counted.
-            sp--;
-        } else if (sp > bottom) {
-            balance((int) words.get(sp - 1));
+            put(sp - WORD, 0);
+            sp -= WORD;
         }
         pending = 0;
-        for (int at = bottom; at < sp; at++) {
-            pending += words.get(at) < 0 ? 1 : 0;
+        for (long at = bottom; at < sp; at += WORD) {
+            pending += get(at) < 0 ? 1 : 0;
         }
     }
 
-    /** A call that was counted and has no frame is unclosed; the topmost frame goes if its end was counted. */
-    private void balance(int record) {
-        long more = words.get(record + Format.ENTRIES);
-        for (int column = Format.EXITS; column <= Format.UNCLOSED; column++) {
-            more -= words.get(record + column);
+    /** How many more calls were counted than have ended or are open. */
+    private long ahead() {
+        long more = -get(returns) - depth();
+        for (long at = limit; at < recordsEnd; at += RECORD) {
+            more += get(at + WORD * Format.ENTRIES);
+            for (int column = Format.UNWINDS; column <= Format.UNCLOSED; column++) {
+                more -= get(at + WORD * column);
+            }
         }
-        for (int at = bottom; at < sp; at++) {
-            more -= (int) words.get(at) == record ? 1 : 0;
-        }
-        if (more > 0) {
-            words.put(record + Format.UNCLOSED, words.get(record + Format.UNCLOSED) + more);
-        } else if (more < 0 && sp > bottom && (int) words.get(sp - 1) == record) {
-            words.put(sp - 1, 0);
-            sp--;
-        }
-    }
-
-    private void count(long frame, int column) {
-        int at = (int) frame + column;
-        words.put(at, words.get(at) + 1);
+        return more;
     }
 
     @Override
     boolean unmatched(int id) {
-        int at = recordOf(id);
+        long at = recordOf(id);
         if (at != 0) {
             count(at, Format.UNMATCHED);
         }
@@ -268,39 +293,41 @@ final class CountsState extends ThreadState {
 
     @Override
     void closeOldest(int surplus) {
-        int to = bottom;
+        long to = bottom;
         boolean above = false;
-        for (int from = bottom; from < sp; from++) {
-            long frame = words.get(from);
+        for (long from = bottom; from < sp; from += WORD) {
+            long frame = get(from);
             boolean aborted = frame < 0 && surplus > 0;
             above = aborted || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
             if (above) {
-                count(frame, aborted ? Format.ABORTED : Format.UNWINDS);
+                countEnd(frame, aborted ? Format.ABORTED : Format.UNWINDS);
                 surplus -= aborted ? 1 : 0;
                 pending -= aborted ? 1 : 0;
             } else {
-                words.put(to++, frame);
+                put(to, frame);
+                to += WORD;
             }
         }
         while (sp > to) {
-            words.put(--sp, 0);
+            sp -= WORD;
+            put(sp, 0);
         }
     }
 
     @Override
     boolean allocate(Object object) {
-        return allocations.count(this, object, Format.idPlusOne(words.get(sp - 1)));
+        return allocations.count(this, object, Format.idPlusOne(get(sp - WORD)));
     }
 
     @Override
     boolean allocateAgain(Object object) {
-        return mode == Gate.recording() && missed == 0 && allocations.countAgain(object, Format.idPlusOne(words.get(sp - 1)));
+        return mode == Gate.recording() && missed == 0 && allocations.countAgain(object, Format.idPlusOne(get(sp - WORD)));
     }
 
     @Override
     void cover(int frames) {
         covered = frames;
-        floor = bottom + frames;
+        floor = bottom + WORD * frames;
     }
 
     /** There are no times here. */
@@ -326,10 +353,10 @@ final class CountsState extends ThreadState {
     // ---- records ----
 
     /** Whether a record is only there for the others of its page. */
-    private boolean isEmpty(int record) {
+    private boolean isEmpty(long record) {
         long any = 0;
         for (int column = Format.ENTRIES; column < Format.RECORD_WORDS; column++) {
-            any |= words.get(record + column);
+            any |= get(record + WORD * column);
         }
         return any == 0;
     }
@@ -345,21 +372,26 @@ final class CountsState extends ThreadState {
         }
     }
 
-    /** Place of the record of an id of a page. */
-    private static int record(long slot, int id) {
-        return (int) slot + (id & PAGE - 1) * Format.RECORD_WORDS;
+    /** Place of the record of an id of a page whose first one is here. */
+    private static long record(long first, int id) {
+        return first + (id & PAGE - 1) * RECORD;
     }
 
     /** Place of the record of an id, which may be new; 0: there is no room. */
-    private int recordOf(int id) {
+    private long recordOf(int id) {
         int page = id >> LOG_PAGE;
-        return find(page) != 0 || add(page) ? record(find(page), id) : 0;
+        return find(page) != 0 || add(page) ? record(limit + (long) RECORD * (int) find(page), id) : 0;
+    }
+
+    /** The same for the method of a frame, which has one. */
+    private long recordOfFrame(long frame) {
+        return recordOf(Format.idPlusOne(frame) - 1);
     }
 
     /** Records for a page that has none; false: there is no room. */
     private boolean add(int page) {
-        int used = (recordsEnd - limit) / Format.RECORD_WORDS;
-        if (recordsEnd + PAGE * Format.RECORD_WORDS > recordsLimit && !grow(limit - bottom, 2 * used)) {
+        int used = (int) (recordsEnd - limit) / RECORD;
+        if (recordsEnd + PAGE * RECORD > recordsLimit && !grow((int) (limit - bottom) / WORD, 2 * used)) {
             return false;
         }
         if (4 * (used / PAGE + 1) > map.length) {
@@ -375,26 +407,26 @@ final class CountsState extends ThreadState {
         if (part < PARTS) {
             makePart(part);
         }
-        int at = recordsEnd;
+        long at = recordsEnd;
         for (int i = 0; i < PAGE; i++) {
-            words.put(at + i * Format.RECORD_WORDS, (page << LOG_PAGE) + i + 1);
+            put(at + i * RECORD, (page << LOG_PAGE) + i + 1);
         }
-        insert(map, (long) (page + 1) << 32 | at);
+        insert(map, (long) (page + 1) << 32 | used);
         if (part < PARTS) {
             places[part][page & PART - 1] = at;
         }
-        recordsEnd = at + PAGE * Format.RECORD_WORDS;
+        recordsEnd = at + PAGE * RECORD;
         return true;
     }
 
     private void makePart(int part) {
         if (part >= places.length) {
-            int[][] more = Arrays.copyOf(places, Math.max(2 * places.length, part + 1));
+            long[][] more = Arrays.copyOf(places, Math.max(2 * places.length, part + 1));
             Arrays.fill(more, places.length, more.length, NO_PART);
             places = more;
         }
         if (places[part] == NO_PART) {
-            places[part] = new int[PART];
+            places[part] = new long[PART];
         }
     }
 
@@ -407,8 +439,8 @@ final class CountsState extends ThreadState {
     }
 
     private boolean growStack() {
-        int capacity = limit - bottom;
-        return grow(2 * capacity + Format.HEADER_WORDS, (recordsLimit - limit) / Format.RECORD_WORDS);
+        int capacity = (int) (limit - bottom) / WORD;
+        return grow(2 * capacity + Format.HEADER_WORDS, (int) (recordsLimit - limit) / RECORD);
     }
 
     /** Moves stack and records to a larger region; false: there is no room. */
@@ -417,33 +449,28 @@ final class CountsState extends ThreadState {
         if (larger == null) {
             return false;
         }
-        int first = larger.base + Format.HEADER_WORDS;
-        int used = recordsEnd - limit;
-        // Frames in the stack and in the map say where their records are.
-        long moved = first + stackWords - limit;
-        for (int i = 0; i < sp - bottom; i++) {
-            larger.words.put(first + i, words.get(bottom + i) + moved);
+        int depth = depth();
+        int used = (int) (recordsEnd - limit) / WORD;
+        larger.put(Format.RETURNS, get(returns));
+        for (int i = 0; i < depth; i++) {
+            larger.put(Format.HEADER_WORDS + i, frame(i));
         }
         for (int i = 0; i < used; i++) {
-            larger.words.put(first + stackWords + i, words.get(limit + i));
+            larger.put(Format.HEADER_WORDS + stackWords + i, get(limit + WORD * i));
         }
-        long[] movedMap = new long[map.length];
-        for (int i = 0; i < map.length; i++) {
-            movedMap[i] = map[i] == 0 ? 0 : map[i] + moved;
-        }
-        int[][] movedPlaces = new int[places.length][];
+        long moved = larger.words.place(larger.base + Format.HEADER_WORDS + stackWords) - limit;
+        long[][] movedPlaces = new long[places.length][];
         for (int i = 0; i < places.length; i++) {
             movedPlaces[i] = places[i] == NO_PART ? NO_PART : places[i].clone();
             for (int j = 0; j < PART && movedPlaces[i] != NO_PART; j++) {
-                movedPlaces[i][j] += places[i][j] == 0 ? 0 : (int) moved;
+                movedPlaces[i][j] += places[i][j] == 0 ? 0 : moved;
             }
         }
         larger.publish(Format.COUNTS, ordinal);
         header.put(Format.DATA_AT, larger.fileOffset);
         Region old = counts;
-        map = movedMap;
         places = movedPlaces;
-        use(larger, sp - bottom, stackWords, used);
+        use(larger, depth, stackWords, used);
         Threads.file.release(old);
         return true;
     }
@@ -451,12 +478,14 @@ final class CountsState extends ThreadState {
     private void use(Region region, int depth, int stackWords, int usedWords) {
         counts = region;
         words = region.words;
-        bottom = region.base + Format.HEADER_WORDS;
-        sp = bottom + depth;
+        start = words.place(region.base);
+        returns = start + WORD * Format.RETURNS;
+        bottom = start + Format.HEADER;
+        sp = bottom + WORD * depth;
         cover(covered);
-        limit = bottom + stackWords;
-        recordsEnd = limit + usedWords;
-        recordsLimit = region.base + (region.length >> 3);
+        limit = bottom + WORD * stackWords;
+        recordsEnd = limit + WORD * usedWords;
+        recordsLimit = start + region.length;
     }
 
     private static Region countsRegion(int stackWords, int records) {
@@ -468,6 +497,7 @@ final class CountsState extends ThreadState {
         Region region = Threads.file.allocate(Integer.highestOneBit((int) length - 1) << 1);
         if (region != null) {
             region.put(Format.STACK_WORDS, stackWords);
+            region.put(Format.COUNTS_FLAGS, Format.RETURNS_IN_ALL);
         }
         return region;
     }
@@ -496,7 +526,7 @@ final class CountsState extends ThreadState {
         newHeader.put(Format.DATA_AT, newCounts.fileOffset);
         newHeader.publish(kind, ordinal);
         map = newMap;
-        places = new int[][] {NO_PART};
+        places = new long[][] {NO_PART};
         use(newCounts, 0, FIRST_STACK, 0);
         header = newHeader;
         return true;
@@ -513,31 +543,35 @@ final class CountsState extends ThreadState {
         CountsState sum = (CountsState) ended;
         flag(Format.FOLDING, true);
         while (sp > bottom) {
-            long frame = words.get(sp - 1);
-            int to = sum.recordOf(Format.idPlusOne(frame) - 1);
+            long to = sum.recordOfFrame(get(sp - WORD));
             if (to == 0) {
                 return false;
             }
-            Journal.move(sum, sum.counts, to + Format.OPEN - sum.counts.base, 1, counts, sp - 1 - counts.base);
-            sp--;
+            Journal.move(sum, sum.counts, sum.word(to) + Format.OPEN, 1, counts, word(sp) - 1);
+            sp -= WORD;
         }
-        for (int at = limit; at < recordsEnd; at += Format.RECORD_WORDS) {
+        for (long at = limit; at < recordsEnd; at += RECORD) {
             if (isEmpty(at)) {
                 continue;
             }
-            int to = sum.recordOf((int) words.get(at) - 1);
+            long to = sum.recordOf((int) get(at) - 1);
             if (to == 0) {
                 return false;
             }
             for (int column = Format.ENTRIES; column <= Format.OPEN; column++) {
-                int target = to + column - sum.counts.base;
-                Journal.move(sum, sum.counts, target, words.get(at + column), counts, at + column - counts.base);
+                Journal.move(sum, sum.counts, sum.word(to) + column, get(at + WORD * column), counts, word(at) + column);
             }
         }
+        Journal.move(sum, sum.counts, Format.RETURNS, get(returns), counts, Format.RETURNS);
         if (!allocations.foldInto(sum, sum.allocations, null) || !bytecodes.foldInto(sum, null)) {
             return false;
         }
         folded(sum);
         return true;
+    }
+
+    /** Number of a word in the region. */
+    private int word(long place) {
+        return (int) (place - start) / WORD;
     }
 }

@@ -1,13 +1,13 @@
 package instrument.runtime;
 
 /**
- * The numbers of the profile file format, version 5. The specification, with byte tables, is the documentation of the
+ * The numbers of the profile file format, version 6. The specification, with byte tables, is the documentation of the
  * {@code instrument-trace} crate; nothing here may change without it. Words are 8 bytes, little endian.
  */
 final class Format {
     /** The bytes 89 'I' 'P' 'R' 'O' 'F' 0D 0A, read as a word. */
     static final long MAGIC = 0x0A0D464F52504989L;
-    static final int VERSION = 5;
+    static final int VERSION = 6;
 
     /** Bytes of the file header; the first block follows it. */
     static final int FILE_HEADER = 4096;
@@ -94,6 +94,13 @@ final class Format {
 
     /** COUNTS and TREE: words of the shadow stack, which comes first; the records or nodes follow it. */
     static final int STACK_WORDS = 2;
+
+    /** COUNTS: flags. */
+    static final int COUNTS_FLAGS = 3;
+    /** A bit of COUNTS_FLAGS: the records have no exits. */
+    static final long RETURNS_IN_ALL = 1;
+    /** COUNTS: exits of all methods. */
+    static final int RETURNS = 4;
 
     // Words of a COUNTS record; those from EXITS to UNCLOSED also name the way in which a frame is closed.
     static final int RECORD_WORDS = 8;

@@ -74,4 +74,21 @@ final class InternalWords extends Words {
     void put(int index, long value) {
         UNSAFE.putLong(address + ((long) index << 3), value);
     }
+
+    @Override
+    long place(int index) {
+        return address + ((long) index << 3);
+    }
+
+    static long get(long place) {
+        return UNSAFE.getLong(place);
+    }
+
+    static void put(long place, long value) {
+        UNSAFE.putLong(place, value);
+    }
+
+    static int upper(long place) {
+        return UNSAFE.getInt(place + 4);
+    }
 }

@@ -6,22 +6,22 @@ package instrument.runtime;
  * is known by the number that it has, which no other thread of the process ever gets; where the recorder cannot read that, the reference is all there is.
  */
 final class Owner {
+    /** No thread's number. */
+    static final long NOBODY = -1;
+
     private static final int WAY = Words.threads();
 
     private Owner() {}
 
     static boolean is(ThreadState state, Thread thread) {
-        return WAY == Words.INTERNAL ? state.owner == ~InternalWords.number(thread)
-            : WAY == Words.UNSUPPORTED ? state.owner == ~UnsupportedWords.number(thread)
+        return WAY == Words.INTERNAL ? state.owner == InternalWords.number(thread)
+            : WAY == Words.UNSUPPORTED ? state.owner == UnsupportedWords.number(thread)
             : state.thread.get() == thread;
     }
 
-    /**
-     * What {@link #is} compares: the number with all bits turned, so that the 0 of a state that another thread just made is nobody's. Also 0 for a thread that is
-     * still being constructed and has no number.
-     */
+    /** What {@link #is} compares. {@link #NOBODY} for a thread that is still being constructed: it has no number. */
     static long of(Thread thread) {
         long number = WAY == Words.INTERNAL ? InternalWords.number(thread) : WAY == Words.UNSUPPORTED ? UnsupportedWords.number(thread) : 0;
-        return number == 0 ? 0 : ~number;
+        return number == 0 ? NOBODY : number;
     }
 }

@@ -139,107 +139,114 @@ public final class ProfilerRuntime {
 
     // ---- what the probes do ----
 
+    // What is a part of each method that has probes is only what a thread does that has a place, and whose event needs nothing. All else is in SlowProbes, and has handlers of
+    // its own: where nothing is called, the handlers here are no code.
+
     static void entry(int id) {
         StackReserve.frame();
         ThreadState state = null;
+        boolean done;
         try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.enter(id)) {
-                SlowPath.enter(state, id, 0, null);
-            }
+            state = placed();
+            done = state != null && state.enter(id);
         } catch (Throwable e) {
             entryFailed(state, e);
+            return;
+        }
+        if (!done) {
+            SlowProbes.entry(state, id, 0);
         }
     }
 
     static void constructor(int id) {
         StackReserve.frame();
         ThreadState state = null;
+        boolean done;
         try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.enterConstructor(id)) {
-                SlowPath.enter(state, id, Format.PENDING, null);
-            }
+            state = placed();
+            done = state != null && state.enterConstructor(id);
         } catch (Throwable e) {
             entryFailed(state, e);
+            return;
+        }
+        if (!done) {
+            SlowProbes.entry(state, id, Format.PENDING);
         }
     }
 
     static void exit(int id) {
         ThreadState state = null;
+        boolean done;
         try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.exit(id)) {
-                SlowPath.close(state, id, Format.EXITS, null);
-            }
+            state = placed();
+            done = state != null && state.exit(id);
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+            return;
         } catch (Throwable e) {
             failed(state, e);
+            return;
+        }
+        if (!done) {
+            SlowProbes.end(state, id, Format.EXITS);
         }
     }
 
     static void unwind(int id) {
         ThreadState state = null;
+        boolean done;
         try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.unwind(id)) {
-                SlowPath.close(state, id, Format.UNWINDS, null);
-            }
+            state = placed();
+            done = state != null && state.unwind(id);
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+            return;
         } catch (Throwable e) {
             failed(state, e);
+            return;
+        }
+        if (!done) {
+            SlowProbes.end(state, id, Format.UNWINDS);
         }
     }
 
     static void constructed(int id) {
         ThreadState state = null;
+        boolean done;
         try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.superReturned(id)) {
-                SlowPath.superReturned(state, id, null);
-            }
+            state = placed();
+            done = state != null && state.superReturned(id);
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+            return;
         } catch (Throwable e) {
             failed(state, e);
+            return;
+        }
+        if (!done) {
+            SlowProbes.other(state, id, true);
         }
     }
 
     static void caught(int id) {
         ThreadState state = null;
+        boolean done;
         try {
-            state = current();
-            if (state == null) {
-                state = newState();
-            }
-            if (state != null && !state.caught(id)) {
-                SlowPath.caught(state, id, null);
-            }
+            state = placed();
+            done = state != null && state.caught(id);
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
+            return;
         } catch (Throwable e) {
             failed(state, e);
+            return;
+        }
+        if (!done) {
+            SlowProbes.other(state, id, false);
         }
     }
 
-    private static void entryFailed(ThreadState state, Throwable failure) {
+    static void entryFailed(ThreadState state, Throwable failure) {
         if (failure instanceof StackOverflowError) {
             throw (StackOverflowError) failure;
         }
@@ -251,19 +258,23 @@ public final class ProfilerRuntime {
      * up by identity first; one that keeps missing takes a place. Weak references: a place keeps no thread alive.
      */
     static ThreadState current() {
+        ThreadState state = placed();
+        return state == null ? unplaced(Thread.currentThread()) : state;
+    }
+
+    /** The same if the thread has a place, else null. */
+    private static ThreadState placed() {
         Thread thread = Thread.currentThread();
         ThreadState state = first;
         if (state != null && Owner.is(state, thread)) {
             return state;
         }
         state = second;
-        if (state != null && Owner.is(state, thread)) {
-            return state;
-        }
-        return unplaced(thread);
+        return state != null && Owner.is(state, thread) ? state : null;
     }
 
-    private static ThreadState unplaced(Thread thread) {
+    /** The state of the current thread, which has no place. */
+    static ThreadState unplaced(Thread thread) {
         ThreadState state = LOCAL.of(thread);
         if (state != null && (state.misses++ & 0xffff) == 0) {
             place(state);

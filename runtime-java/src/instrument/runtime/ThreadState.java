@@ -106,8 +106,11 @@ abstract class ThreadState {
     private Chain lastChain;
 
     /** Its thread, as {@link Owner} knows it: only once it has a place among those that are looked at first. */
-    long owner;
-    /** Empty in the accumulator of ended threads. Final: other threads read it without a lock. */
+    long owner = Owner.NOBODY;
+    /**
+     * Empty in the accumulator of ended threads. Final: other threads read it without a lock. They never find a state without its other fields' first values either: HotSpot
+     * makes an object with a final field known after all of its constructor.
+     */
     final WeakReference<Thread> thread;
     /** The recording that it belongs to: see {@link Session}. */
     final int session = Session.number;

@@ -32,6 +32,30 @@ abstract class Words {
 
     abstract void put(int index, long value);
 
+    // The same by place: the compiled probes need not look for the mapping, nor compute anything.
+
+    /** Place of a word; good for as long as somebody has these words. */
+    abstract long place(int index);
+
+    static long get(Words words, long place) {
+        return WAY == UNSUPPORTED ? UnsupportedWords.get(place) : WAY == INTERNAL ? InternalWords.get(place) : words.get((int) (place >> 3));
+    }
+
+    static void put(Words words, long place, long value) {
+        if (WAY == UNSUPPORTED) {
+            UnsupportedWords.put(place, value);
+        } else if (WAY == INTERNAL) {
+            InternalWords.put(place, value);
+        } else {
+            words.put((int) (place >> 3), value);
+        }
+    }
+
+    /** The upper half of a word. */
+    static int upper(Words words, long place) {
+        return WAY == UNSUPPORTED ? UnsupportedWords.upper(place) : WAY == INTERNAL ? InternalWords.upper(place) : (int) (words.get((int) (place >> 3)) >>> 32);
+    }
+
     /** Of a mapping. */
     static Words of(ByteBuffer bytes) {
         return WAY == INTERNAL ? InternalWords.create(bytes) : WAY == UNSUPPORTED ? UnsupportedWords.create(bytes) : BufferWords.create(bytes);

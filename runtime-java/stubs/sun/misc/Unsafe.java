@@ -2,6 +2,8 @@ package sun.misc;
 
 /** What the recorder needs of the JDK's class, which no compiler shows for Java 8. Compiled against, and not shipped. */
 public final class Unsafe {
+    public native int getInt(long address);
+
     public native long getLong(long address);
 
     public native void putLong(long address, long value);
