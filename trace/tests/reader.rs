@@ -49,6 +49,35 @@ fn version_1_calls() {
     assert_eq!((profile.imbalances(), profile.in_flight()), (vec![], 0));
 }
 
+/// The same program, of whose calls those that returned are counted for the thread.
+#[test]
+fn version_6_calls() {
+    let profile = Profile::parse(&pinned("v6-calls.iprof")).unwrap();
+    let of_version_1 = Profile::parse(calls()).unwrap();
+    assert_eq!(profile.damage, []);
+    assert_eq!(profile.threads[0].methods, of_version_1.threads[0].methods);
+    assert_eq!((profile.imbalances(), profile.in_flight()), (vec![], 0));
+}
+
+/// A call that is counted twice, or not at all, is seen in the sums of its thread.
+#[test]
+fn calls_of_version_6_that_are_miscounted_are_a_violation() {
+    let data = pinned("v6-calls.iprof");
+    let whole = Profile::parse(&data).unwrap();
+    // The record of id 4: [5, 1000 entries, 0 exits, ..].
+    let record = [5u64, 1000, 0].map(u64::to_le_bytes).concat();
+    let at = data.windows(record.len()).position(|bytes| bytes == record).unwrap();
+    for entries in [999u64, 1001] {
+        let mut data = data.clone();
+        data[at + 8..at + 16].copy_from_slice(&entries.to_le_bytes());
+        let profile = Profile::parse(&data).unwrap();
+        assert_eq!(profile.threads[0].methods[&4].closes.exits, entries);
+        assert_eq!(profile.threads[0].excess_returns, 1000 - i128::from(entries));
+        assert_eq!((profile.imbalances().len(), profile.in_flight()), (1, 0));
+    }
+    assert_eq!(whole.threads[0].excess_returns, 0);
+}
+
 #[test]
 fn version_1_constructors() {
     let profile = Profile::parse(&pinned("v1-constructors.iprof")).unwrap();

@@ -30,7 +30,8 @@ pub(crate) fn read(data: &[u8]) -> bool {
     check_heap(&profile, data);
     check_waits(&profile, data);
     let (imbalances, in_flight) = (profile.imbalances(), profile.in_flight());
-    assert!(in_flight <= profile.threads.len() && imbalances.len() + in_flight <= methods + contexts);
+    let counted = methods + contexts + profile.threads.len();
+    assert!(in_flight <= profile.threads.len() && imbalances.len() + in_flight <= counted);
     let _ = (profile.mode(), profile.calibration());
     for copy in profile.copies.values() {
         assert!(copy.id_maps.iter().map(Vec::len).sum::<usize>() <= data.len());
