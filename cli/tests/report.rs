@@ -81,18 +81,24 @@ fn json_has_everything() {
 /// The check must be able to fail: one count of the file is changed.
 #[test]
 fn violations_are_listed() {
-    let mut data = std::fs::read(profiles().join("v1-calls.iprof")).unwrap();
-    // The record of id 5: [6, 1000 entries, 0 exits, 1000 unwinds, ..].
-    let record = [6u64, 1000, 0, 1000].map(u64::to_le_bytes).concat();
-    let at = data.windows(32).position(|w| w == record).unwrap();
-    data[at + 8] += 1;
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("changed.iprof");
-    std::fs::write(&path, data).unwrap();
-    let (holds, out, _) = run(&[path.to_str().unwrap()]);
-    assert!(!holds);
-    assert!(out.contains("counts do NOT BALANCE: 1 times in 6 methods\n"), "{out}");
-    assert!(out.contains("Victim.divide(I)I in 1 main: 1001 entries, but 0 exits + 1000 unwinds"), "{out}");
+    for (profile, violation) in [
+        ("v1-calls.iprof", "Victim.divide(I)I in 1 main: 1001 entries, but 0 exits + 1000 unwinds"),
+        // Exits are counted for the thread.
+        ("v6-calls.iprof", "all methods in 1 main: 7002 entries, but 4001 exits + 3000 unwinds"),
+    ] {
+        let mut data = std::fs::read(profiles().join(profile)).unwrap();
+        // The record of id 5: [6, 1000 entries, 0 exits, 1000 unwinds, ..].
+        let record = [6u64, 1000, 0, 1000].map(u64::to_le_bytes).concat();
+        let at = data.windows(32).position(|w| w == record).unwrap();
+        data[at + 8] += 1;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("changed.iprof");
+        std::fs::write(&path, data).unwrap();
+        let (holds, out, _) = run(&[path.to_str().unwrap()]);
+        assert!(!holds);
+        assert!(out.contains("counts do NOT BALANCE: 1 times in 6 methods\n"), "{out}");
+        assert!(out.contains(violation), "{out}");
+    }
 }
 
 #[test]

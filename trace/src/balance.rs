@@ -52,10 +52,7 @@ impl Profile {
         let is_top = |frame: &crate::Frame| {
             if imbalance.node == 0 { frame.id == imbalance.id } else { frame.node == imbalance.node }
         };
-        if imbalance.consumer.is_none() {
-            return false;
-        }
-        imbalance.method.balance() == -1 && top.is_some_and(is_top)
+        imbalance.consumer.is_some() && imbalance.method.balance() == -1 && top.is_some_and(is_top)
     }
 }
 
@@ -64,7 +61,7 @@ impl Thread {
     fn excess(&self) -> Option<(u32, Option<TreeConsumer>, Method)> {
         let mut sum = Method::default();
         self.methods.values().for_each(|method| sum.add(method));
-        sum.closes.exits = self.returns.filter(|_| self.excess_returns != 0)?;
+        sum.closes.exits = self.exits.filter(|_| self.excess_exits != 0)?;
         Some((0, None, sum))
     }
 

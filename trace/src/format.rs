@@ -61,7 +61,7 @@ pub(crate) const THREAD_NAME_ROOM_WITHOUT_CLOCK: u64 = 192;
 pub(crate) const THREAD_REGION: u64 = 256;
 pub(crate) const RECORD: u64 = 64;
 /// A flag of counts: the records have no exits.
-pub(crate) const RETURNS_IN_ALL: u64 = 1;
+pub(crate) const EXITS_OF_THREAD: u64 = 1;
 pub(crate) const CONNECTION: u64 = 64;
 pub(crate) const REMOTE_CALL: u64 = 128;
 

@@ -3,7 +3,7 @@
 /// How a method's frames were closed, and events that fitted none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Closes {
-    /// Normal returns.
+    /// Normal returns. Where a thread counts those of all its methods together, what the balance of a method leaves.
     pub exits: u64,
     /// Exceptions that left the method.
     pub unwinds: u64,

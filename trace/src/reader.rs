@@ -105,7 +105,7 @@ fn read_bytes(bytes: &mut Bytes<'_>, parts: Parts) -> Result<Profile, Error> {
     reader.estimate_untimed();
     reader.number_links();
     reader.finish_folding();
-    reader.profile.threads.iter_mut().for_each(Thread::tell_returns_apart);
+    reader.profile.threads.iter_mut().for_each(Thread::derive_exits);
     reader.hand_out(places.pieces);
     profile.threads.sort_by_key(|t| (t.copy, t.ordinal));
     profile.collections.sort_by_key(|c| (c.copy, c.number));
@@ -524,8 +524,8 @@ impl Reader<'_, '_> {
             thread.stack.push(Frame { id, pending: frame >> 63 != 0, ..Frame::default() });
             thread.methods.entry(id).or_default().open += 1;
         }
-        if self.bytes.u64(region.offset + 24) & RETURNS_IN_ALL != 0 {
-            thread.returns = Some(self.bytes.u64(region.offset + 32));
+        if self.bytes.u64(region.offset + 24) & EXITS_OF_THREAD != 0 {
+            thread.exits = Some(self.bytes.u64(region.offset + 32));
         }
         let mut at = body + 8 * words;
         while at + RECORD <= region.end() {
@@ -569,8 +569,8 @@ impl Thread {
         for (id, method) in &other.methods {
             self.methods.entry(*id).or_default().add(method);
         }
-        if let Some(returns) = other.returns {
-            self.returns = Some(self.returns.unwrap_or(0).saturating_add(returns));
+        if let Some(exits) = other.exits {
+            self.exits = Some(self.exits.unwrap_or(0).saturating_add(exits));
         }
         self.allocations.extend(&other.allocations);
         self.dropped = self.dropped.saturating_add(other.dropped);

@@ -45,9 +45,9 @@ pub struct Thread {
     /// Shadow stack, outermost frame first.
     pub stack: Vec<Frame>,
     /// Exits of all methods, where the recorder counts them for the thread: those of each method follow from them.
-    pub(crate) returns: Option<u64>,
+    pub(crate) exits: Option<u64>,
     /// So many of these are more than what the methods have (less, if negative): 0 but for a damaged profile, and for one that is being written.
-    pub excess_returns: i128,
+    pub excess_exits: i128,
     /// Counts by method id; those of a tree are the sums over its contexts.
     pub methods: BTreeMap<u32, Method>,
     /// Objects and arrays made, by method.
@@ -128,8 +128,8 @@ impl Thread {
             stopped: false,
             in_transition: false,
             stack: Vec::new(),
-            returns: None,
-            excess_returns: 0,
+            exits: None,
+            excess_exits: 0,
             methods: BTreeMap::new(),
             allocations: Vec::new(),
             tree: None,
@@ -140,21 +140,21 @@ impl Thread {
 
     /// Gives each method its exits, where the recorder counts those of all methods: the calls that neither ended in another way nor are open.
     /// If one more has ended or is open than was counted, an event of the topmost frame was being written. To be called once, when all counts are known.
-    pub(crate) fn tell_returns_apart(&mut self) {
-        let Some(returns) = self.returns else { return };
+    pub(crate) fn derive_exits(&mut self) {
+        let Some(exits) = self.exits else { return };
         let mut known = 0;
         for method in self.methods.values_mut() {
             let left = method.balance();
             known += left;
             method.closes.exits = u64::try_from(left).unwrap_or(0);
         }
-        let excess = i128::from(returns) - known;
+        let excess = i128::from(exits) - known;
         match self.stack.last().and_then(|top| self.methods.get_mut(&top.id)) {
             Some(top) if excess == 1 => {
                 top.closes.exits =
                     u64::try_from(top.balance() + i128::from(top.closes.exits) + 1).unwrap_or(0);
             }
-            _ => self.excess_returns = excess,
+            _ => self.excess_exits = excess,
         }
     }
 

@@ -72,10 +72,10 @@ fn calls_of_version_6_that_are_miscounted_are_a_violation() {
         data[at + 8..at + 16].copy_from_slice(&entries.to_le_bytes());
         let profile = Profile::parse(&data).unwrap();
         assert_eq!(profile.threads[0].methods[&4].closes.exits, entries);
-        assert_eq!(profile.threads[0].excess_returns, 1000 - i128::from(entries));
+        assert_eq!(profile.threads[0].excess_exits, 1000 - i128::from(entries));
         assert_eq!((profile.imbalances().len(), profile.in_flight()), (1, 0));
     }
-    assert_eq!(whole.threads[0].excess_returns, 0);
+    assert_eq!(whole.threads[0].excess_exits, 0);
 }
 
 #[test]

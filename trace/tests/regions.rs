@@ -351,7 +351,7 @@ fn more_or_fewer_calls_that_returned_than_the_methods_have_are_a_violation() {
         [(&[][..], 15, -1), (&[], 17, 1), (&[6 << 32], 17, 2), (&[6 << 32], 14, -1)]
     {
         let profile = returning(stack, returns, &records);
-        assert_eq!(profile.threads[0].excess_returns, excess);
+        assert_eq!(profile.threads[0].excess_exits, excess);
         let [imbalance] = profile.imbalances()[..] else { panic!("{:?}", profile.imbalances()) };
         assert_eq!((imbalance.consumer, imbalance.method.entries), (None, 16));
         assert_eq!((imbalance.method.closes.exits, profile.in_flight()), (returns, 0));

@@ -129,7 +129,8 @@ struct Made {
     count: u64,
 }
 
-/// entries = exits + unwinds + aborted + unclosed + open, where open is counted on the threads' shadow stacks.
+/// entries = exits + unwinds + aborted + unclosed + open, where open is counted on the threads' shadow stacks. For all methods of a thread together,
+/// where it counts its exits so.
 #[derive(Serialize)]
 pub struct Balance {
     /// Whether every equation holds.

@@ -6,7 +6,7 @@ import java.util.Arrays;
  * Records counts per method, without a clock: shadow stack and one record per method, both in the mapped file.
  *
  * <p>The probes of this class become a part of all methods that have probes, and what they cost is the number of their instructions. So they know where words
- * are, and compute no index; a frame is a constant of its method; and calls that returned are counted for the thread only (see {@link Format#RETURNS}): a method's are those of
+ * are, and compute no index; a frame is a constant of its method; and calls that returned are counted for the thread only (see {@link Format#COUNTS_EXITS}): a method's are those of
  * its calls that neither ended in another way nor are open.
  */
 final class CountsState extends ThreadState {
@@ -41,7 +41,7 @@ final class CountsState extends ThreadState {
     /** The region's first word. */
     private long start;
     /** How many calls have returned. */
-    private long returns;
+    private long exits;
     /** The first frame; the word below it is 0. */
     private long bottom;
     private long sp;
@@ -121,7 +121,7 @@ final class CountsState extends ThreadState {
         if (Words.upper(words, top) != id + 1 || top < floor) {
             return false;
         }
-        put(returns, get(returns) + 1);
+        put(exits, get(exits) + 1);
         put(top, 0);
         sp = top;
         return true;
@@ -241,7 +241,7 @@ final class CountsState extends ThreadState {
 
     private void countEnd(long frame, int column) {
         if (column == Format.EXITS) {
-            put(returns, get(returns) + 1);
+            put(exits, get(exits) + 1);
         } else {
             count(recordOfFrame(frame), column);
         }
@@ -272,7 +272,7 @@ final class CountsState extends ThreadState {
 
     /** How many more calls were counted than have ended or are open. */
     private long ahead() {
-        long more = -get(returns) - depth();
+        long more = -get(exits) - depth();
         for (long at = limit; at < recordsEnd; at += RECORD) {
             more += get(at + WORD * Format.ENTRIES);
             for (int column = Format.UNWINDS; column <= Format.UNCLOSED; column++) {
@@ -451,7 +451,7 @@ final class CountsState extends ThreadState {
         }
         int depth = depth();
         int used = (int) (recordsEnd - limit) / WORD;
-        larger.put(Format.RETURNS, get(returns));
+        larger.put(Format.COUNTS_EXITS, get(exits));
         for (int i = 0; i < depth; i++) {
             larger.put(Format.HEADER_WORDS + i, frame(i));
         }
@@ -479,7 +479,7 @@ final class CountsState extends ThreadState {
         counts = region;
         words = region.words;
         start = words.place(region.base);
-        returns = start + WORD * Format.RETURNS;
+        exits = start + WORD * Format.COUNTS_EXITS;
         bottom = start + Format.HEADER;
         sp = bottom + WORD * depth;
         cover(covered);
@@ -497,7 +497,7 @@ final class CountsState extends ThreadState {
         Region region = Threads.file.allocate(Integer.highestOneBit((int) length - 1) << 1);
         if (region != null) {
             region.put(Format.STACK_WORDS, stackWords);
-            region.put(Format.COUNTS_FLAGS, Format.RETURNS_IN_ALL);
+            region.put(Format.COUNTS_FLAGS, Format.EXITS_OF_THREAD);
         }
         return region;
     }
@@ -562,7 +562,7 @@ final class CountsState extends ThreadState {
                 Journal.move(sum, sum.counts, sum.word(to) + column, get(at + WORD * column), counts, word(at) + column);
             }
         }
-        Journal.move(sum, sum.counts, Format.RETURNS, get(returns), counts, Format.RETURNS);
+        Journal.move(sum, sum.counts, Format.COUNTS_EXITS, get(exits), counts, Format.COUNTS_EXITS);
         if (!allocations.foldInto(sum, sum.allocations, null) || !bytecodes.foldInto(sum, null)) {
             return false;
         }

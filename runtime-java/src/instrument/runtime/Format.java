@@ -98,9 +98,9 @@ final class Format {
     /** COUNTS: flags. */
     static final int COUNTS_FLAGS = 3;
     /** A bit of COUNTS_FLAGS: the records have no exits. */
-    static final long RETURNS_IN_ALL = 1;
+    static final long EXITS_OF_THREAD = 1;
     /** COUNTS: exits of all methods. */
-    static final int RETURNS = 4;
+    static final int COUNTS_EXITS = 4;
 
     // Words of a COUNTS record; those from EXITS to UNCLOSED also name the way in which a frame is closed.
     static final int RECORD_WORDS = 8;
