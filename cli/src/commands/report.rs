@@ -18,8 +18,8 @@ use instrument_messages::{Listener, usage};
 
 /// Summarise profiles: which program, how long, where the time went, and whether the counts balance
 ///
-/// Profiles of counts give a table of counts. They balance if entries = exits + unwinds + aborted + unclosed + open, for every method and context.
-/// Exit code 1 if they do not. Texts of others (events, folded stacks, call trees) are reported on as well.
+/// Profiles of counts give a table of counts. They balance if entries = exits + unwinds + aborted + unclosed + open, for every method and context; with record=counts
+/// for all methods of a thread together. Exit code 1 if they do not. Texts of others (events, folded stacks, call trees) are reported on as well.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Opts {
     #[command(flatten)]
