@@ -1,7 +1,7 @@
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 
-/** Loads classes where hardly any stack is left: at every depth from the limit upwards. */
+/** Loads classes where hardly any stack is left: at every depth near the limit, and above at some, where there is room even if frames are small. */
 public class Deep {
     public static class Template0000 {
         public static int run() {
@@ -15,21 +15,23 @@ public class Deep {
         }
     }
 
+    private static final int NEAR = 60;
+    private static final int FAR = 1000;
     private static final Definer DEFINER = new Definer();
     private static String template;
     private static int next;
     private static int loaded;
     private static int overflows;
-    private static int left;
+    /** Calls between the limit and this one, once it was reached. */
+    private static int above = FAR;
 
     private static void down(int depth) {
         try {
             down(depth + 1);
         } catch (StackOverflowError e) {
-            left = 60;
+            above = 0;
         }
-        if (left > 0) {
-            left--;
+        if (above < FAR && (above++ < NEAR || above % 32 == 0)) {
             load();
         }
     }
