@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
 /// No program that the tests start may run longer.
-pub(crate) const LONGEST_RUN: Duration = Duration::from_secs(1200);
+pub const LONGEST_RUN: Duration = Duration::from_secs(1200);
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {

@@ -1,10 +1,10 @@
 package instrument.runtime;
 
 /**
- * Measures what the probes cost, in the way to record that is in use, on regions that no reader sees: before the first event of the program and again
- * at its end, when the compiler has done its best with the probes, as with the program. Under the agent, where nobody shall
- * wait for it, the first time is when the program has run for a while, if it does. A measurement takes the time that the settings allow;
- * where nobody waits, or a longer life has gone before, up to {@link #LONGER} times as much: compilers have to be done.
+ * Measures what the probes cost, in the way to record that is in use, on regions that no reader sees: when the program has run for a while, if it does,
+ * and at its end, when the compiler has done its best with the probes, as with the program. Nobody waits for the first one: it would be a tenth of the
+ * start of a small program. A measurement takes the time that the settings allow; where nobody waits, or a longer life has gone before, up to
+ * {@link #LONGER} times as much: compilers have to be done.
  *
  * <p>What both found is written as properties. The figures to use are those of the one that had {@link #LEAST_ROUNDS}; if both had, of the cheaper one. If
  * neither had, they are written all the same: the number of rounds lets readers know that they are not to be used. Of calls that are not timed
@@ -15,6 +15,8 @@ final class Calibration {
     private static final int LEAST_ROUNDS = 50;
     /** A measurement may go on for so many times its time, while other threads have the processor. */
     private static final int PATIENCE = 10;
+    /** The same for the only one. */
+    private static final int MORE_PATIENCE = 20;
     /** How much longer than the settings say it may take where there is time. */
     private static final int LONGER = 5;
     /** What properties of calls that do more and more end with, in the order of {@link CalibrationRounds#ofLonger}. */
@@ -59,14 +61,13 @@ final class Calibration {
         hasLonger = false;
     }
 
-    /** Calibrates in the time that the settings allow; the thread's own state is put back afterwards. */
-    static void start(ProfileFile file, Settings settings) {
-        run(file, settings, "start", budget(settings));
-    }
-
-    /** The same where nobody waits for it. Whether there are figures from rounds enough. */
+    /** Calibrates while the program runs, where nobody waits for it. Whether there are figures from rounds enough. */
     static boolean late(ProfileFile file, Settings settings) {
         run(file, settings, "start", LONGER * budget(settings));
+        return hasEnough();
+    }
+
+    private static boolean hasEnough() {
         return best != null && best.rounds >= LEAST_ROUNDS;
     }
 
@@ -132,7 +133,7 @@ final class Calibration {
         // Where somebody waits, the best that there is soon.
         long stable = budget > budget(settings) ? Math.max(time / 4, Math.min(STABLE, time / 2)) : time / 4;
         CalibrationRounds.run(
-            scratch, all, rare, LEAST_ROUNDS, time, stable, Clock.now() + PATIENCE * budget);
+            scratch, all, rare, LEAST_ROUNDS, time, stable, Clock.now() + (hasEnough() ? PATIENCE : MORE_PATIENCE) * budget);
         Calibration found = new Calibration(all, rare);
         if (found.rounds == 0) {
             return null;

@@ -26,9 +26,9 @@ final class Lifetime implements Runnable {
     private static final int CALIBRATE = 2;
     private static final int BURSTS = 3;
     /** ms after the start: most of what starts a program is over, and what was killed before has hardly a time worth correcting. */
-    private static final int LATER = 2000;
+    private static final int LATER = 5000;
     /** ms of the longest pause before another try. */
-    private static final int LATEST = 32000;
+    private static final int LATEST = 40000;
     /** ms after which the end of a pause is noticed. */
     private static final int SOON = 10;
     /** ns. */
@@ -58,7 +58,7 @@ final class Lifetime implements Runnable {
                     if (settings.burst > 0) {
                         daemon(new Lifetime(file, settings, BURSTS));
                     }
-                    if (Agent.present && settings.calibrate > 0) {
+                    if (settings.calibrate > 0) {
                         daemon(new Lifetime(file, settings, CALIBRATE));
                     }
                 }

@@ -295,9 +295,6 @@ final class Threads {
             }
             PatchedJdk.check(settings);
             warmUp();
-            if (!Agent.present) {
-                Calibration.start(file, settings);
-            }
             Lifetime.start(file, settings);
             if (ThreadState.roots != null) {
                 Gate.watch();
