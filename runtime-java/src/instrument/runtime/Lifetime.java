@@ -27,8 +27,10 @@ final class Lifetime implements Runnable {
     private static final int BURSTS = 3;
     /** ms after the start: most of what starts a program is over, and what was killed before has hardly a time worth correcting. */
     private static final int LATER = 5000;
+    /** The same under the agent, where somebody may wait for the figures: {@code --budget} goes by them. */
+    private static final int SOONER = 2000;
     /** ms of the longest pause before another try. */
-    private static final int LATEST = 40000;
+    private static final int LATEST = 32000;
     /** ms after which the end of a pause is noticed. */
     private static final int SOON = 10;
     /** ns. */
@@ -164,7 +166,7 @@ final class Lifetime implements Runnable {
         try {
             if (task == CALIBRATE) {
                 // Where the compilers are late, the next time finds what they have made meanwhile.
-                for (int pause = LATER; pause <= LATEST; pause *= 2) {
+                for (int pause = Agent.present ? SOONER : LATER; pause <= LATEST; pause *= 2) {
                     Thread.sleep(pause);
                     // Between bursts there is nothing to measure.
                     for (int ms = 0; Pauses.isOn() && ms < LATEST; ms += SOON) {
