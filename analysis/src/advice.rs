@@ -29,7 +29,7 @@ pub struct Recording {
     pub calls: u64,
     /// Contexts: paths of methods, threads told apart as in the reports.
     pub contexts: u64,
-    /// What recording took, in ns.
+    /// What recording took, in ns, if calls do little.
     pub recording_ns: f64,
     /// The same in percent of the program's running time.
     pub percent: f64,
@@ -65,8 +65,8 @@ pub struct Advice {
     pub leave_out: Vec<LeftOut>,
     /// The budget is kept.
     pub is_within: bool,
-    /// Recording took most of the time, and how much of it is not known: the calibration says more than there was, or nearly all of it.
-    #[serde(skip)]
+    /// Recording took most of the time, and how much of it is not known: the calibration says more than there was, or nearly all of it. Nine
+    /// tenths are assumed.
     pub is_estimate: bool,
 }
 
@@ -109,8 +109,10 @@ pub struct Spent {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Share {
     calls: f64,
-    /// What recording them took.
+    /// What recording them took if they do little.
     recording_ns: f64,
+    /// What it took at least.
+    least_ns: f64,
     /// Its own time, without that where it is known.
     own_ns: f64,
 }
@@ -140,14 +142,18 @@ impl Spent {
         let share = |id: FunctionId| {
             let name = model.name(arcs.function(id).consumer);
             let calls = session.calls.get(name)?;
-            let (calls, recording_ns) = (calls.calls as f64, calls.recording_ns);
-            Some((name.to_owned(), Share { calls, recording_ns, own_ns: arcs.self_base(id)[own] }))
+            let (recording_ns, least_ns) = (calls.recording_most_ns, calls.recording_ns);
+            let (calls, own_ns) = (calls.calls as f64, arcs.self_base(id)[own]);
+            Some((name.to_owned(), Share { calls, recording_ns, least_ns, own_ns }))
         };
         let mut methods: HashMap<_, _> = arcs.ids().filter_map(share).collect();
         if is_estimate {
             let calls: f64 = methods.values().map(|share| share.calls).sum();
             let each = (1.0 - LEFT) * measured_ns.min(cpu_ns.unwrap_or(f64::INFINITY)) / calls.max(1.0);
-            methods.values_mut().for_each(|share| share.recording_ns = share.calls * each);
+            for share in methods.values_mut() {
+                share.recording_ns = share.calls * each;
+                share.least_ns = share.recording_ns;
+            }
         }
         Ok(Spent { running_ns: total[own], measured_ns, cpu_ns, methods, is_estimate })
     }
@@ -159,22 +165,39 @@ impl Spent {
             let before = earlier.methods.get(name).copied().unwrap_or_default();
             let part = if share.calls > 0.0 { 1.0 - before.calls / share.calls } else { 0.0 };
             let recording_ns = share.recording_ns * part.max(0.0);
-            let own_ns = share.own_ns - before.own_ns - if self.is_estimate { recording_ns } else { 0.0 };
-            *share = Share { calls: share.calls - before.calls, recording_ns, own_ns: own_ns.max(0.0) };
+            let least_ns = share.least_ns * part.max(0.0);
+            // What recording took beyond the least is still in it.
+            let more_ns = if self.is_estimate { recording_ns } else { recording_ns - least_ns };
+            let own_ns = share.own_ns - before.own_ns - more_ns;
+            *share =
+                Share { calls: share.calls - before.calls, recording_ns, least_ns, own_ns: own_ns.max(0.0) };
         }
         let cpu_ns = self.cpu_ns.zip(earlier.cpu_ns).map_or(f64::INFINITY, |(now, before)| now - before);
         let all = (self.measured_ns - earlier.measured_ns).min(cpu_ns).max(0.0);
+        let (least_ns, most) = (least_ns(&methods), (1.0 - LEFT) * all);
+        let is_unknown = self.is_estimate || least_ns > most;
+        // Something of the time is the program's, whatever its calls cost.
+        let part = most / recording_ns(&methods);
+        let is_estimate = is_unknown || part < 1.0;
+        if is_estimate && !is_unknown {
+            methods.values_mut().for_each(|share| share.recording_ns *= part);
+        }
         let recording_ns = recording_ns(&methods);
-        let is_estimate = self.is_estimate || recording_ns > (1.0 - LEFT) * all;
-        // From the beginning on it is what reports print. Later a correction of all that was before would be in the difference.
+        // From the beginning on it is what reports print, less what recording took beyond the least. Later a correction of all that was before would be
+        // in the difference.
         let is_all = earlier.methods.is_empty() && !is_estimate;
-        let running_ns = if is_all { self.running_ns } else { (all - recording_ns).max(LEFT * all) };
+        let left = if is_all { self.running_ns + least_ns - recording_ns } else { all - recording_ns };
+        let running_ns = left.max(LEFT * all);
         Window { running_ns, methods, is_estimate }
     }
 }
 
 fn recording_ns(methods: &HashMap<String, Share>) -> f64 {
     methods.values().map(|share| share.recording_ns).sum()
+}
+
+fn least_ns(methods: &HashMap<String, Share>) -> f64 {
+    methods.values().map(|share| share.least_ns).sum()
 }
 
 impl Advice {
@@ -185,15 +208,14 @@ impl Advice {
     pub fn of(session: &Session, arcs: &Arcs, budget_percent: f64) -> Result<Advice, NoCost> {
         running(&session.model)?;
         let now = Spent::of(session, arcs, None)?;
-        let advice = Advice::between(session, arcs, budget_percent, &Spent::default(), &now);
-        if advice.is_estimate {
-            let measured = now.measured_ns;
-            let percent = if measured > 0.0 { 100.0 * advice.recorded.recording_ns / measured } else { 0.0 };
+        let (least, measured) = (least_ns(&now.methods), now.measured_ns);
+        if least > (1.0 - LEFT) * measured {
+            let percent = if measured > 0.0 { 100.0 * least / measured } else { 0.0 };
             return Err(NoCost(format!(
                 "its calibration says that recording took {percent:.0} % of the time that was measured, so nearly nothing is left of it"
             )));
         }
-        Ok(advice)
+        Ok(Advice::between(session, arcs, budget_percent, &Spent::default(), &now))
     }
 
     /// The same by what a program that goes on has done since an earlier moment. Times are of that time; calls and contexts are all.

@@ -272,9 +272,9 @@ impl Loading<'_, '_> {
         end: &End,
     ) {
         let thread = &profile.threads[index];
-        let cost = correction::cost(profile, thread)
-            .filter(|_| self.columns.wall.is_some())
-            .map(|cost| in_place::bounded(cost, tree));
+        let calibrated = correction::cost(profile, thread).filter(|_| self.columns.wall.is_some());
+        let cost = calibrated.map(|cost| in_place::bounded(cost, tree));
+        let most = calibrated.map(|cost| in_place::of_little(cost, tree));
         let mut allocations = vec![0.0; tree.nodes.len()];
         let at = places.threads[index];
         for made in &thread.tree_allocations {
@@ -345,9 +345,10 @@ impl Loading<'_, '_> {
                 let consumer = self.loaded.model.node(place).consumer;
                 let calls = self.calls.of(consumer);
                 calls.add(node, of, tree.sampled);
-                calls.recording_ns += cost.map_or(0.0, |cost| {
-                    calibration::overhead(&cost, calls_of(node, tree.sampled), allocations[i])
-                });
+                let overhead =
+                    |cost| calibration::overhead(&cost, calls_of(node, tree.sampled), allocations[i]);
+                calls.recording_ns += cost.map_or(0.0, overhead);
+                calls.recording_most_ns += most.map_or(0.0, overhead);
             }
         }
         if self.options.lifetimes {

@@ -38,7 +38,12 @@ fn text(out: &mut dyn Write, advice: &Advice, options: &Options<'_>) -> Result<(
     let took = |recording: &Recording| {
         format!("{}, {:.1} % of the running time", time(recording.recording_ns), recording.percent)
     };
-    fact(out, "", &format!("recording took at least {} of {}", took(recorded), time(*running_ns)))?;
+    let recording = if advice.is_estimate {
+        format!("most of the time (how much is not known); {} is assumed", time(recorded.recording_ns))
+    } else {
+        format!("about {} of {}", took(recorded), time(*running_ns))
+    };
+    fact(out, "", &format!("recording took {recording}"))?;
     fact(out, "budget", &format!("{budget_percent} %: {}", time(running_ns * budget_percent / 100.0)))?;
     if leave_out.is_empty() {
         let why = if advice.is_within {
@@ -49,14 +54,14 @@ fn text(out: &mut dyn Write, advice: &Advice, options: &Options<'_>) -> Result<(
         return fact(out, "leave out", why);
     }
     let left_out: u64 = leave_out.iter().map(|one| one.calls).sum();
-    let own: f64 = leave_out.iter().map(|one| one.own_ns).sum();
+    let own = leave_out.iter().map(|one| one.own_ns).sum::<f64>().min(*running_ns);
     let share = percent(left_out as f64, recorded.calls as f64);
     let methods = plural(leave_out.len(), "method");
     fact(out, "leave out", &format!("{methods} with {} calls, {share} % of all", grouped(left_out)))?;
     let share = percent(own, *running_ns);
     fact(out, "", &format!("their own time, {}, {share} %, is charged to their callers then", time(own)))?;
     fact(out, "next", &calls(next))?;
-    fact(out, "", &format!("recording will take at least {}", took(next)))?;
+    fact(out, "", &format!("recording will take about {}", took(next)))?;
     if !advice.is_within {
         fact(out, "", "that is more than the budget: what is left cannot be left out")?;
     }
