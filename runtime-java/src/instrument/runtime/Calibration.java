@@ -15,7 +15,7 @@ final class Calibration {
     private static final int LEAST_ROUNDS = 50;
     /** A measurement may go on for so many times its time, while other threads have the processor. */
     private static final int PATIENCE = 10;
-    /** The same for the only one. */
+    /** The same for one that is the only one, at the end of the program. */
     private static final int MORE_PATIENCE = 20;
     /** How much longer than the settings say it may take where there is time. */
     private static final int LONGER = 5;
@@ -63,7 +63,7 @@ final class Calibration {
 
     /** Calibrates while the program runs, where nobody waits for it. Whether there are figures from rounds enough. */
     static boolean late(ProfileFile file, Settings settings) {
-        run(file, settings, "start", LONGER * budget(settings));
+        run(file, settings, "start", LONGER * budget(settings), PATIENCE);
         return hasEnough();
     }
 
@@ -78,23 +78,24 @@ final class Calibration {
     static void end(ProfileFile file, Settings settings) {
         long budget = budget(settings);
         long most = Threads.hasRemoteCalls ? budget : LONGER * budget;
-        run(file, settings, "end", Math.max(budget, Math.min(most, file.age() / PART_OF_LIFE)));
+        int patience = Threads.hasRemoteCalls || hasEnough() ? PATIENCE : MORE_PATIENCE;
+        run(file, settings, "end", Math.max(budget, Math.min(most, file.age() / PART_OF_LIFE)), patience);
     }
 
     private static long budget(Settings settings) {
         return settings.calibrate * 1000000L;
     }
 
-    private static void run(ProfileFile file, Settings settings, String phase, long budget) {
+    private static void run(ProfileFile file, Settings settings, String phase, long budget, int patience) {
         // Nothing is charged in a pause, and none begins meanwhile.
         synchronized (Pauses.LOCK) {
             if (!Pauses.isOn()) {
-                runAlone(file, settings, phase, budget);
+                runAlone(file, settings, phase, budget, patience);
             }
         }
     }
 
-    private static void runAlone(ProfileFile file, Settings settings, String phase, long budget) {
+    private static void runAlone(ProfileFile file, Settings settings, String phase, long budget, int patience) {
         ThreadState scratch = settings.calibrate == 0 ? null : Threads.scratch(Thread.currentThread());
         if (scratch == null) {
             return;
@@ -105,7 +106,7 @@ final class Calibration {
         SlowPath.enter(scratch, CalibrationCalls.OUTERMOST, 0, null);
         ProfilerRuntime.onTrial(scratch);
         try {
-            found = measure(scratch, settings, phase, budget);
+            found = measure(scratch, settings, phase, budget, Clock.now() + patience * budget);
         } finally {
             ProfilerRuntime.onTrial(null);
             // Another thread may have moved it to another place: there it is nobody's from now on.
@@ -118,7 +119,8 @@ final class Calibration {
     }
 
     /** What was found; null: no round counted. */
-    private static String measure(ThreadState scratch, Settings settings, String phase, long budget) {
+    private static String measure(
+            ThreadState scratch, Settings settings, String phase, long budget, long end) {
         boolean some = settings.sampled != 1;
         CalibrationRounds all = CalibrationRounds.ofShort();
         // More kinds of rounds need their time.
@@ -132,8 +134,7 @@ final class Calibration {
         long time = budget * 7 / 10;
         // Where somebody waits, the best that there is soon.
         long stable = budget > budget(settings) ? Math.max(time / 4, Math.min(STABLE, time / 2)) : time / 4;
-        CalibrationRounds.run(
-            scratch, all, rare, LEAST_ROUNDS, time, stable, Clock.now() + (hasEnough() ? PATIENCE : MORE_PATIENCE) * budget);
+        CalibrationRounds.run(scratch, all, rare, LEAST_ROUNDS, time, stable, end);
         Calibration found = new Calibration(all, rare);
         if (found.rounds == 0) {
             return null;
