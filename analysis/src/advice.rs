@@ -1,6 +1,7 @@
 //! What the next recording of a program can leave out so that recording takes a given part of its running time at most.
 //!
-//! 1. What recording took is known by method: its calls, each with the cost that the calibration found ([`crate::calibration`]).
+//! 1. What recording took is known by method: its calls, each with the cost that the calibration found ([`crate::calibration`]), untimed ones beside calls
+//!    that do little ([`crate::in_place`]). Reports take the least; a budget is kept if it is more.
 //! 2. Methods that can be left out are ordered by that cost, times the part of their measured own time that it was. So those come first
 //!    that cost most and about which the least is known: a method that takes longer than its probes comes late.
 //! 3. They are left out in this order until the rest is within the budget; those that turn out not to be needed come back.
@@ -142,7 +143,7 @@ impl Spent {
         let share = |id: FunctionId| {
             let name = model.name(arcs.function(id).consumer);
             let calls = session.calls.get(name)?;
-            let (recording_ns, least_ns) = (calls.recording_most_ns, calls.recording_ns);
+            let (recording_ns, least_ns) = (calls.recording_of_little_ns, calls.recording_ns);
             let (calls, own_ns) = (calls.calls as f64, arcs.self_base(id)[own]);
             Some((name.to_owned(), Share { calls, recording_ns, least_ns, own_ns }))
         };

@@ -109,7 +109,7 @@ pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
         match cost(profile, thread) {
             None => Some((
                 "not-calibrated",
-                "the profile has no calibration: it was switched off, or the program ended before it".into(),
+                "the profile has no calibration: it was switched off, or the program was killed before it; let it end by itself, or run for 10 s".into(),
             )),
             Some(cost) => {
                 insufficient(&cost).or_else(|| if is_sampled { None } else { implausible(&cost, tree) })

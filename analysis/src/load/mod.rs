@@ -348,7 +348,7 @@ impl Loading<'_, '_> {
                 let overhead =
                     |cost| calibration::overhead(&cost, calls_of(node, tree.sampled), allocations[i]);
                 calls.recording_ns += cost.map_or(0.0, overhead);
-                calls.recording_most_ns += most.map_or(0.0, overhead);
+                calls.recording_of_little_ns += most.map_or(0.0, overhead);
             }
         }
         if self.options.lifetimes {
