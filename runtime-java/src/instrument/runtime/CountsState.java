@@ -452,12 +452,8 @@ final class CountsState extends ThreadState {
         int depth = depth();
         int used = (int) (recordsEnd - limit) / WORD;
         larger.put(Format.COUNTS_EXITS, get(exits));
-        for (int i = 0; i < depth; i++) {
-            larger.put(Format.HEADER_WORDS + i, frame(i));
-        }
-        for (int i = 0; i < used; i++) {
-            larger.put(Format.HEADER_WORDS + stackWords + i, get(limit + WORD * i));
-        }
+        larger.put(Format.HEADER_WORDS, counts, Format.HEADER_WORDS, depth);
+        larger.put(Format.HEADER_WORDS + stackWords, counts, word(limit), used);
         long moved = larger.words.place(larger.base + Format.HEADER_WORDS + stackWords) - limit;
         long[][] movedPlaces = new long[places.length][];
         for (int i = 0; i < places.length; i++) {

@@ -128,6 +128,16 @@ final class ProfileFile {
         return region == null ? append(rounded) : region;
     }
 
+    /** The same in the mapping of these words. */
+    Region allocate(Words words, int length) {
+        Region region = allocate(length);
+        if (region != null && region.words != words) {
+            release(region);
+            return null;
+        }
+        return region;
+    }
+
     /** A new region behind all others, or null. */
     private synchronized Region append(int rounded) {
         return rounded > blockEnd - used && !nextBlock(rounded) ? null : take(rounded);

@@ -38,6 +38,16 @@ final class Region {
         view.put(data, 0, length);
     }
 
+    /** Copies so many words of another region, from there on, to here. */
+    void put(int word, Region from, int there, int count) {
+        ByteBuffer source = from.bytes.duplicate();
+        source.limit(from.base + there + count << 3);
+        source.position(from.base + there << 3);
+        ByteBuffer view = bytes.duplicate();
+        view.position(base + word << 3);
+        view.put(source);
+    }
+
     /** Its memory behind the header. */
     ByteBuffer body() {
         ByteBuffer view = bytes.duplicate();

@@ -29,7 +29,7 @@ final class TreeFold {
         this.from = from;
         this.to = to;
         source = from.tree;
-        numbers = from.numbers();
+        numbers = from.nodes.numbers();
     }
 
     /** False: there was no room; then the rest stays where it is. */

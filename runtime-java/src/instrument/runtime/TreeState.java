@@ -3,8 +3,7 @@ package instrument.runtime;
 /**
  * Records a calling context tree: shadow stack and nodes, both in the mapped file. A frame is two words, the second one
  * the clock at its entry; the lower half of the first is the number of its node. The stack is a path in the tree, so a
- * node has one open frame at most: a call that is open is the node's latest. Nodes lie in pieces, which never move; all of them and the
- * stack are in one mapping, and the number of a node is its place there, in units of {@link Format#UNIT_WORDS}.
+ * node has one open frame at most: a call that is open is the node's latest. Stack and nodes are in one mapping.
  *
  * <p>The node of an entry is guessed: what followed the event before it the last time, in the same context, or what did so before. If both are wrong it is found by a
  * hash of (caller, id). The first word of the node, whose cache line is needed anyway, verifies it. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
@@ -12,17 +11,10 @@ package instrument.runtime;
  * <p>Past the limits of depth and of contexts calls are counted per method, under the one deeper node, and not timed. {@link #limit} is the place on the stack from which on that may be so.
  */
 final class TreeState extends ThreadState {
-    private static final long GOLDEN = 0x9E3779B97F4A7C15L;
     /** Bytes of the first region of a stack. */
     private static final int FIRST_STACK = 512;
     /** Words behind the stack's last frame that may be read: where the next one would be. */
     private static final int SPARE = 2;
-    /** Bytes of the first piece of nodes, and of the largest. A new piece is an eighth of what is there. */
-    private static final int FIRST_PIECE = 1 << 10;
-    private static final int LARGEST_PIECE = 1 << 18;
-    private static final int NODE_BYTES = 8 * Format.NODE_WORDS;
-    /** From the number of a node to that of the next one in its piece. */
-    private static final int STEP = Format.NODE_WORDS / Format.UNIT_WORDS;
 
     /** No index is larger. Tells the compiler that none is negative. */
     private static final int INDEX = (1 << 28) - 1;
@@ -55,21 +47,13 @@ final class TreeState extends ThreadState {
     private int limit;
     /** End of the stack. */
     private int stackEnd;
-    /** Node numbers by hash of the node's key, a quarter full at most. Number 0 is the head of a block, which is the key of no node. */
-    private int[] table;
-
     /** It is of ended threads: it has estimates. */
     private boolean sums;
 
     /** The stack. */
     Region tree;
-    private Region[] pieces = new Region[4];
-    private int pieceCount;
-    /** How many nodes there are. */
-    int count;
-    /** Number of the next node, and where the piece ends. */
-    private int next;
-    private int pieceEnd;
+    TreeNodes nodes;
+    private TreeContexts contexts;
     /** The lowest frame on the stack that is counted under the deeper node; {@code Integer.MAX_VALUE}: none. */
     private int lowestDeeper = Integer.MAX_VALUE;
     /** Number of the deeper node; 0: there is none yet. */
@@ -85,9 +69,6 @@ final class TreeState extends ThreadState {
     private boolean measured = true;
     /** Of the open frames. */
     private long[] cpuStarts = CPU ? new long[FIRST_STACK / 16] : null;
-
-    /** Numbers in {@link Contexts} by node, 0 where nobody asked. */
-    private final IntTable contexts = new IntTable();
 
     final Allocations allocations = new Allocations(Format.TREE_ALLOCATIONS, Format.TREE_ALLOCATION_WORDS);
 
@@ -166,12 +147,12 @@ final class TreeState extends ThreadState {
     private int follower(long key) {
         int at = guessAt;
         if (at == 0) {
-            return find(key);
+            return nodes.find(key);
         }
         long word = words.get(at);
         int node = (int) (word >>> Format.EARLIER);
-        if (words.get(place(node)) != key) {
-            node = find(key);
+        if (words.get(TreeNodes.place(node)) != key) {
+            node = nodes.find(key);
             if (node == 0) {
                 return 0;
             }
@@ -190,16 +171,16 @@ final class TreeState extends ThreadState {
             return false;
         }
         if (lowestDeeper >= top && depth() < Threads.settings.depth) {
-            if (find(key(current, id + 1)) != 0) {
+            if (nodes.find(TreeNodes.key(current, id + 1)) != 0) {
                 lowestDeeper = Integer.MAX_VALUE;
                 limitTo(lowestDeeper);
                 return enter(id, pendingBit);
             }
-            if (count < Threads.settings.contexts) {
+            if (nodes.count() < Threads.settings.contexts) {
                 return false;
             }
         }
-        int node = find(key(deeper, id + 1));
+        int node = nodes.find(TreeNodes.key(deeper, id + 1));
         if (node == 0) {
             return false;
         }
@@ -407,7 +388,7 @@ final class TreeState extends ThreadState {
         int top = sp - 2;
         long frame = words.get(top);
         long start = words.get(top + 1);
-        int at = place((int) frame);
+        int at = TreeNodes.place((int) frame);
         if (start != 0) {
             // A call that is not timed does not tell when it began: a pause may have begun just before.
             time(words, at, Math.max(0, now - start), Format.idPlusOne(frame));
@@ -455,7 +436,7 @@ final class TreeState extends ThreadState {
 
     /** Calls of a node that have ended, in whatever way. */
     long closed(int node) {
-        int at = place(node);
+        int at = TreeNodes.place(node);
         long closed = words.get(at + Format.EXITS);
         for (int column = Format.UNWINDS; column < Format.UNCLOSED; column++) {
             closed += words.get(at + Format.nodeColumn(column));
@@ -465,7 +446,7 @@ final class TreeState extends ThreadState {
 
     /** A call that was counted and has no frame is unclosed; the topmost frame goes if its end was counted. */
     private void balance(int node) {
-        int at = place(node);
+        int at = TreeNodes.place(node);
         long more = words.get(at + Format.ENTRIES) - closed(node);
         for (int frame = bottom; frame < sp; frame += 2) {
             more -= (int) words.get(frame) == node ? 1 : 0;
@@ -484,8 +465,8 @@ final class TreeState extends ThreadState {
         if (!reserve(id)) {
             return false;
         }
-        int node = reservedDeeper != 0 ? reservedDeeper : find(key(contextNode(), id + 1));
-        int at = place(node) + Format.nodeColumn(Format.UNCLOSED);
+        int node = reservedDeeper != 0 ? reservedDeeper : nodes.find(TreeNodes.key(contextNode(), id + 1));
+        int at = TreeNodes.place(node) + Format.nodeColumn(Format.UNCLOSED);
         words.put(at, words.get(at) + Format.NODE_UNMATCHED);
         return true;
     }
@@ -500,7 +481,7 @@ final class TreeState extends ThreadState {
             boolean aborted = frame < 0 && surplus > 0;
             above = aborted || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
             if (above) {
-                int at = place((int) frame) + Format.nodeColumn(aborted ? Format.ABORTED : Format.UNWINDS);
+                int at = TreeNodes.place((int) frame) + Format.nodeColumn(aborted ? Format.ABORTED : Format.UNWINDS);
                 words.put(at, words.get(at) + 1);
                 surplus -= aborted ? 1 : 0;
                 pending -= aborted ? 1 : 0;
@@ -541,7 +522,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean isLink(long frame, int link) {
-        return (int) (frame >>> 32) == Format.LINK_FRAME && (int) words.get(place((int) frame)) == (Format.LINK | link);
+        return (int) (frame >>> 32) == Format.LINK_FRAME && nodes.consumerOf((int) frame) == (Format.LINK | link);
     }
 
     @Override
@@ -551,61 +532,17 @@ final class TreeState extends ThreadState {
 
     @Override
     int context() {
-        int context = contexts.get(current);
-        return context != 0 ? context : contextOf(current);
-    }
-
-    /** From the nearest caller that has a number down again. */
-    private int contextOf(int node) {
-        int unknown = 0;
-        int at = node;
-        for (; at != 0 && contexts.get(at) == 0; at = callerOf(at)) {
-            unknown++;
-        }
-        int context = contexts.get(at);
-        int[] path = new int[unknown];
-        for (at = node; unknown > 0; at = callerOf(at)) {
-            path[--unknown] = at;
-        }
-        for (int below : path) {
-            int consumer = (int) words.get(place(below));
-            if ((consumer & Format.LINK) == 0) {
-                context = Contexts.of(context, consumer);
-            }
-            contexts.put(below, context);
-        }
-        return context;
+        return current == 0 ? 0 : contexts.of(current);
     }
 
     @Override
     Chain newChain(int node) {
-        if (contexts.get(node) != 0) {
-            return new Chain(node, contexts.get(node));
-        }
-        int length = 0;
-        for (int at = node; at != 0; at = callerOf(at)) {
-            length += isLink(at) ? 0 : 1;
-        }
-        int[] consumers = new int[length];
-        for (int at = node; at != 0; at = callerOf(at)) {
-            if (!isLink(at)) {
-                consumers[--length] = (int) words.get(place(at));
-            }
-        }
-        return new Chain(node, consumers);
+        return contexts.chain(node);
     }
 
     @Override
     void contextIs(int node, int context) {
         contexts.put(node, context);
-    }
-
-    private boolean isLink(int node) {
-        return ((int) words.get(place(node)) & Format.LINK) != 0;
-    }
-
-    private int callerOf(int node) {
-        return (int) (words.get(place(node)) >>> 32);
     }
 
     // ---- entering the slow way ----
@@ -627,9 +564,9 @@ final class TreeState extends ThreadState {
         top = sp;
         reservedDeeper = 0;
         boolean past = lowestDeeper != Integer.MAX_VALUE || depth() >= Threads.settings.depth;
-        if (!past && find(key(caller, consumer)) == 0) {
-            if (count < Threads.settings.contexts) {
-                return node(key(caller, consumer)) != 0 && limitTo(Integer.MAX_VALUE);
+        if (!past && nodes.find(TreeNodes.key(caller, consumer)) == 0) {
+            if (nodes.count() < Threads.settings.contexts) {
+                return node(TreeNodes.key(caller, consumer)) != 0 && limitTo(Integer.MAX_VALUE);
             }
             past = true;
         }
@@ -637,9 +574,9 @@ final class TreeState extends ThreadState {
             return limitTo(Integer.MAX_VALUE);
         }
         if (deeper == 0) {
-            deeper = node(key(0, Format.DEEPER));
+            deeper = node(TreeNodes.key(0, Format.DEEPER));
         }
-        reservedDeeper = deeper == 0 ? 0 : node(key(deeper, consumer));
+        reservedDeeper = deeper == 0 ? 0 : node(TreeNodes.key(deeper, consumer));
         if (reservedDeeper == 0) {
             return false;
         }
@@ -659,13 +596,13 @@ final class TreeState extends ThreadState {
 
     private void push(int consumer, int idPlusOne, long pendingBit) {
         boolean untimed = reservedDeeper != 0;
-        open(untimed ? reservedDeeper : find(key(contextNode(), consumer)), idPlusOne, pendingBit, untimed);
+        open(untimed ? reservedDeeper : nodes.find(TreeNodes.key(contextNode(), consumer)), idPlusOne, pendingBit, untimed);
     }
 
     /** A call of this node begins. */
     private void open(int node, int idPlusOne, long pendingBit, boolean untimed) {
         int top = sp;
-        int at = place(node);
+        int at = TreeNodes.place(node);
         words.put(top, (long) idPlusOne << 32 | node | pendingBit);
         long entries = words.get(at + Format.ENTRIES);
         words.put(at + Format.ENTRIES, entries + 1);
@@ -681,157 +618,67 @@ final class TreeState extends ThreadState {
 
     // ---- nodes ----
 
-    static long key(int caller, int consumer) {
-        return (long) caller << 32 | consumer & 0xffffffffL;
-    }
-
-    /** The high half of the product is good, and enough for the largest table. */
-    private static int hash(long key) {
-        return (int) (key * GOLDEN >>> 40);
-    }
-
-    private static int place(int node) {
-        return node << Format.LOG_UNIT_WORDS;
-    }
-
-    /** The number of a node, or 0. */
-    private int find(long key) {
-        int[] table = this.table;
-        for (int i = hash(key);; i++) {
-            int node = table[i & table.length - 1];
-            if (node == 0 || words.get(place(node)) == key) {
-                return node;
-            }
-        }
-    }
-
     /** The number of a node that is made if there is none yet; 0: there is no room. */
     int node(long key) {
-        int node = find(key);
+        int node = nodes.find(key);
         if (node != 0) {
             return node;
         }
-        if (next == pieceEnd && !addPiece()) {
+        if (nodes.isFull() && !addPiece()) {
             return 0;
         }
-        if (4 * (count + 1) > table.length) {
-            rehash(2 * table.length);
-        }
-        node = next;
-        int at = place(node);
+        int at = TreeNodes.place(nodes.next());
         words.put(at + Format.NODE_MIN, Long.MAX_VALUE);
         long first = SAMPLED && head > 0 && period == Settings.AUTO && !sums ? Sampling.begin((int) key, at) : -1;
         if (first >= 0) {
             words.put(at + Format.NODE_NEXT, Sampling.next(0, first));
             words.put(at + Format.NODE_HEAD, -1);
         }
-        words.put(at, key);
-        next += STEP;
-        count++;
-        insert(node, key);
-        return node;
+        return nodes.add(key);
     }
 
     /** The node for an ended thread's node, under the one that its caller became; 0: there is no room. */
     int merged(int caller, int consumer) {
         if (consumer == Format.DEEPER) {
-            deeper = node(key(0, Format.DEEPER));
+            deeper = node(TreeNodes.key(0, Format.DEEPER));
             return deeper;
         }
-        boolean past = isDeeper(caller) || count >= Threads.settings.contexts && find(key(caller, consumer)) == 0;
+        boolean past = isDeeper(caller) || nodes.count() >= Threads.settings.contexts && nodes.find(TreeNodes.key(caller, consumer)) == 0;
         if (!past || caller == deeper && deeper != 0) {
-            return node(key(caller, consumer));
+            return node(TreeNodes.key(caller, consumer));
         }
         if (deeper == 0) {
-            deeper = node(key(0, Format.DEEPER));
+            deeper = node(TreeNodes.key(0, Format.DEEPER));
         }
-        return deeper == 0 ? 0 : node(key(deeper, consumer));
+        return deeper == 0 ? 0 : node(TreeNodes.key(deeper, consumer));
     }
 
     /** True for the nodes that have no times. */
     boolean isDeeper(int node) {
-        return deeper != 0 && node != 0 && (int) (words.get(place(node)) >>> 32) == deeper;
-    }
-
-    private void insert(int node, long key) {
-        int i = hash(key);
-        while (table[i & table.length - 1] != 0) {
-            i++;
-        }
-        table[i & table.length - 1] = node;
-    }
-
-    private void rehash(int length) {
-        table = new int[length];
-        for (int node : numbers()) {
-            insert(node, words.get(place(node)));
-        }
-    }
-
-    /** The numbers of all nodes, in the order in which they were made. */
-    int[] numbers() {
-        int[] numbers = new int[count];
-        int known = 0;
-        for (int i = 0; i < pieceCount; i++) {
-            int end = i + 1 < pieceCount ? endOf(pieces[i]) : next;
-            for (int node = firstOf(pieces[i]); node < end; node += STEP) {
-                numbers[known++] = node;
-            }
-        }
-        return numbers;
+        return deeper != 0 && node != 0 && nodes.callerOf(node) == deeper;
     }
 
     // ---- regions ----
 
-    /** Number of the first node in a piece. */
-    private static int firstOf(Region piece) {
-        return piece.base + Format.HEADER_WORDS >> Format.LOG_UNIT_WORDS;
-    }
-
-    private static int endOf(Region piece) {
-        return firstOf(piece) + (piece.length - Format.HEADER) / NODE_BYTES * STEP;
-    }
-
     /** Room for more nodes; false: there is none. The time it takes is taken out of open calls. */
     private boolean addPiece() {
         long began = Clock.now();
-        long least = Math.max(FIRST_PIECE, Math.min(LARGEST_PIECE, (long) count * NODE_BYTES >> 3));
-        Region piece = allocate(Integer.highestOneBit((int) least));
-        if (piece == null) {
-            return false;
-        }
-        if (pieceCount == pieces.length) {
-            pieces = java.util.Arrays.copyOf(pieces, 2 * pieceCount);
-        }
-        piece.put(Format.NODES_FIRST, firstOf(piece));
-        piece.touch();
-        piece.publish(Format.TREE_NODES, ordinal);
-        if (pieceCount == 0) {
-            tree.put(Format.TREE_NODES_AT, piece.fileOffset);
-        } else {
-            pieces[pieceCount - 1].put(Format.NODES_NEXT, piece.fileOffset);
-        }
-        pieces[pieceCount++] = piece;
-        next = firstOf(piece);
-        pieceEnd = endOf(piece);
+        boolean added = nodes.addPiece(tree, ordinal);
         takeOutOwn(Clock.now() - began);
-        return true;
+        return added;
     }
 
     /** Moves the stack to a larger region; false: there is no room. The time it takes is taken out of open calls. */
     private boolean growStack() {
         long began = Clock.now();
-        Region larger = tree.length > 1 << 29 ? null : allocate(2 * tree.length);
+        Region larger = tree.length > 1 << 29 ? null : Threads.file.allocate(words, 2 * tree.length);
         if (larger == null) {
             return false;
         }
         if (CPU) {
             cpuStarts = java.util.Arrays.copyOf(cpuStarts, larger.length / 16);
         }
-        int first = larger.base + Format.HEADER_WORDS;
-        for (int i = 0; i < stackEnd - bottom; i++) {
-            words.put(first + i, words.get(bottom + i));
-        }
+        larger.put(Format.HEADER_WORDS, tree, Format.HEADER_WORDS, stackEnd - bottom);
         prepare(larger, tree.get(Format.TREE_FLAGS));
         larger.put(Format.TREE_NODES_AT, tree.get(Format.TREE_NODES_AT));
         larger.touch();
@@ -839,7 +686,7 @@ final class TreeState extends ThreadState {
         header.put(Format.DATA_AT, larger.fileOffset);
         Region old = tree;
         if (lowestDeeper != Integer.MAX_VALUE) {
-            lowestDeeper += first - bottom;
+            lowestDeeper += larger.base - tree.base;
         }
         use(larger, sp - bottom);
         Threads.file.release(old);
@@ -857,16 +704,6 @@ final class TreeState extends ThreadState {
         if (header != null) {
             pause(took);
         }
-    }
-
-    /** A region in the mapping that the others are in; null: there is no room. */
-    private Region allocate(int length) {
-        Region region = Threads.file.allocate(length);
-        if (region != null && region.words != words) {
-            Threads.file.release(region);
-            return null;
-        }
-        return region;
     }
 
     private static void prepare(Region stack, long flags) {
@@ -898,7 +735,8 @@ final class TreeState extends ThreadState {
         long sampled = !SAMPLED ? 0 : sums ? Format.ESTIMATED : Format.SAMPLED;
         prepare(newTree, Format.IN_PIECES | Format.FOLLOWERS | sampled | (CPU ? Format.CPU : 0));
         use(newTree, 0);
-        rehash(32);
+        nodes = new TreeNodes(words);
+        contexts = new TreeContexts(nodes);
         newTree.publish(Format.TREE, ordinal);
         newHeader.put(Format.DATA_AT, newTree.fileOffset);
         newHeader.publish(kind, ordinal);
@@ -909,9 +747,7 @@ final class TreeState extends ThreadState {
     @Override
     void releaseRegions() {
         Threads.file.release(tree);
-        for (int i = 0; i < pieceCount; i++) {
-            Threads.file.release(pieces[i]);
-        }
+        nodes.release();
         allocations.release();
     }
 
@@ -922,7 +758,7 @@ final class TreeState extends ThreadState {
 
     /** Offset of a word of a node from the beginning of the stack's region, which may lie behind it. */
     int wordOf(int node, int word) {
-        return place(node) - tree.base + word;
+        return TreeNodes.place(node) - tree.base + word;
     }
 
     @Override
@@ -943,9 +779,9 @@ final class TreeState extends ThreadState {
     /** Sum over the nodes of calls that calibration counts. */
     private long onTrial(int word) {
         long sum = 0;
-        for (int node : numbers()) {
-            if ((int) words.get(place(node)) != CalibrationCalls.CALLER + 1) {
-                sum += words.get(place(node) + word);
+        for (int node : nodes.numbers()) {
+            if ((int) words.get(TreeNodes.place(node)) != CalibrationCalls.CALLER + 1) {
+                sum += words.get(TreeNodes.place(node) + word);
             }
         }
         return sum;
@@ -956,8 +792,8 @@ final class TreeState extends ThreadState {
         if (SAMPLED) {
             head = 0;
             period = all ? 1 : Sampling.RARE;
-            for (int node : numbers()) {
-                int at = place(node);
+            for (int node : nodes.numbers()) {
+                int at = TreeNodes.place(node);
                 words.put(at + Format.NODE_NEXT, Sampling.next(words.get(at + Format.NODE_NEXT), words.get(at + Format.ENTRIES)));
             }
         }

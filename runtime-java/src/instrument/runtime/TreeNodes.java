@@ -1,0 +1,164 @@
+package instrument.runtime;
+
+import java.util.Arrays;
+
+/**
+ * The nodes of a tree: pieces of the mapped file, which never move, and the table that finds a node by its key. All pieces are in one mapping, and the
+ * number of a node is its place there, in units of {@link Format#UNIT_WORDS}. A node's first word is its key: number of the caller's node, and what is called.
+ */
+final class TreeNodes {
+    private static final long GOLDEN = 0x9E3779B97F4A7C15L;
+    /** Bytes of the first piece, and of the largest. A new piece is an eighth of what is there. */
+    private static final int FIRST_PIECE = 1 << 10;
+    private static final int LARGEST_PIECE = 1 << 18;
+    private static final int NODE_BYTES = 8 * Format.NODE_WORDS;
+    /** From the number of a node to that of the next one in its piece. */
+    private static final int STEP = Format.NODE_WORDS / Format.UNIT_WORDS;
+
+    private final Words words;
+    /** Numbers by hash of the key, a quarter full at most. Number 0 is the head of a block, which is the key of no node. */
+    private int[] table = new int[32];
+    private Region[] pieces = new Region[4];
+    private int pieceCount;
+    private int count;
+    /** Number of the next node, and where the piece ends. */
+    private int next;
+    private int pieceEnd;
+
+    /** @param words the mapping that the tree's stack is in */
+    TreeNodes(Words words) {
+        this.words = words;
+    }
+
+    static long key(int caller, int consumer) {
+        return (long) caller << 32 | consumer & 0xffffffffL;
+    }
+
+    /** Index of a node's first word. */
+    static int place(int node) {
+        return node << Format.LOG_UNIT_WORDS;
+    }
+
+    /** The high half of the product is good, and enough for the largest table. */
+    private static int hash(long key) {
+        return (int) (key * GOLDEN >>> 40);
+    }
+
+    int count() {
+        return count;
+    }
+
+    int callerOf(int node) {
+        return (int) (words.get(place(node)) >>> 32);
+    }
+
+    /** Id + 1 of a method, or one of the other consumers. */
+    int consumerOf(int node) {
+        return (int) words.get(place(node));
+    }
+
+    boolean isLink(int node) {
+        return (consumerOf(node) & Format.LINK) != 0;
+    }
+
+    /** The number of a node, or 0. */
+    int find(long key) {
+        int[] table = this.table;
+        for (int i = hash(key);; i++) {
+            int node = table[i & table.length - 1];
+            if (node == 0 || words.get(place(node)) == key) {
+                return node;
+            }
+        }
+    }
+
+    /** Whether the next node needs a piece first. */
+    boolean isFull() {
+        return next == pieceEnd;
+    }
+
+    /** Number of the next node. What is written into its words before {@link #add} is there for readers when the node is. */
+    int next() {
+        return next;
+    }
+
+    /** Makes the next node that of a key which has none. */
+    int add(long key) {
+        if (4 * (count + 1) > table.length) {
+            grow();
+        }
+        int node = next;
+        words.put(place(node), key);
+        next += STEP;
+        count++;
+        insert(node, key);
+        return node;
+    }
+
+    private void insert(int node, long key) {
+        int i = hash(key);
+        while (table[i & table.length - 1] != 0) {
+            i++;
+        }
+        table[i & table.length - 1] = node;
+    }
+
+    private void grow() {
+        table = new int[2 * table.length];
+        for (int node : numbers()) {
+            insert(node, words.get(place(node)));
+        }
+    }
+
+    /** The numbers of all nodes, in the order in which they were made. */
+    int[] numbers() {
+        int[] numbers = new int[count];
+        int known = 0;
+        for (int i = 0; i < pieceCount; i++) {
+            int end = i + 1 < pieceCount ? endOf(pieces[i]) : next;
+            for (int node = firstOf(pieces[i]); node < end; node += STEP) {
+                numbers[known++] = node;
+            }
+        }
+        return numbers;
+    }
+
+    /** Number of the first node in a piece. */
+    private static int firstOf(Region piece) {
+        return piece.base + Format.HEADER_WORDS >> Format.LOG_UNIT_WORDS;
+    }
+
+    private static int endOf(Region piece) {
+        return firstOf(piece) + (piece.length - Format.HEADER) / NODE_BYTES * STEP;
+    }
+
+    /** Room for more nodes, where a reader of the stack finds it; false: there is none. */
+    boolean addPiece(Region stack, int ordinal) {
+        long least = Math.max(FIRST_PIECE, Math.min(LARGEST_PIECE, (long) count * NODE_BYTES >> 3));
+        Region piece = Threads.file.allocate(words, Integer.highestOneBit((int) least));
+        if (piece == null) {
+            return false;
+        }
+        if (pieceCount == pieces.length) {
+            pieces = Arrays.copyOf(pieces, 2 * pieceCount);
+        }
+        piece.put(Format.NODES_FIRST, firstOf(piece));
+        piece.touch();
+        piece.publish(Format.TREE_NODES, ordinal);
+        if (pieceCount == 0) {
+            stack.put(Format.TREE_NODES_AT, piece.fileOffset);
+        } else {
+            pieces[pieceCount - 1].put(Format.NODES_NEXT, piece.fileOffset);
+        }
+        pieces[pieceCount++] = piece;
+        next = firstOf(piece);
+        pieceEnd = endOf(piece);
+        return true;
+    }
+
+    void release() {
+        for (int i = 0; i < pieceCount; i++) {
+            Threads.file.release(pieces[i]);
+        }
+    }
+}
