@@ -245,7 +245,8 @@ fn a_copy_that_was_moved_starts_from_its_archive() -> Result<()> {
     for jre in jres()? {
         let has_archive = jre.home.join("lib/server/classes.jsa").exists();
         let home = rewritten(&jre)?;
-        let moved = work().join(format!("a moved JDK {}", jre.version));
+        let place = folder()?;
+        let moved = place.path().join("a moved JDK");
         Command::new("cp").arg("-a").arg(&home.home).arg(&moved).run_quietly()?;
         let moved = Jre { home: moved, ..jre.clone() };
         if has_archive {
