@@ -2,7 +2,8 @@
 //!
 //! Where some calls are timed, the cost of the others depends on what they do: processors do a part of a probe's work beside that of the
 //! program. The recorder measures it beside calls that do little, more, and most ([`instrument_trace::Beside`]); what the calls of a thread do is
-//! between these, by the time that they took with their probes ([`beside`]).
+//! between these, by the time that they took with their probes ([`beside`]). That holds for loops. In a large program, whose calls are spread
+//! over many contexts, they cost as much as beside calls that do little, whatever they do ([`spread`]).
 //!
 //! Where all calls are timed, no context took less time than the probes in it.
 //!
@@ -12,7 +13,7 @@
 //! to be arranged well must not decide for all others, so only those count that are a part of the calls worth speaking of.
 //! That probes cost more cannot be seen: it looks like time of the program ([`crate::calibration`] has what that may be).
 
-use instrument_trace::{Beside, Calibration, Tree, TreeConsumer};
+use instrument_trace::{Beside, Calibration, Tree, TreeConsumer, TreeNode};
 
 /// Calls that a context or its callees need.
 const CALLS: f64 = 10_000.0;
@@ -23,13 +24,16 @@ const MOST_FALL: f64 = 0.9;
 /// What probes cost in the large programs of `bench/real`, as a part of what they cost in a loop of calls that do little: 0.9 to 1.5 (2.3 with
 /// a million contexts). Code does not fit the caches there, and compilers make less of methods a part of others.
 const IN_PROGRAMS: f64 = 1.25;
+/// Contexts that make up the calls of a loop, and of a large program: see [`spread`].
+const FEW: f64 = 16.0;
+const MANY: f64 = 256.0;
 /// Figures are lowered to no less than this part of what calibration found.
 const LEAST: f64 = 0.8;
 
 /// The cost of the probes in a thread whose calls are timed in part: that of untimed calls is what makes the time of all calls come out.
 ///
 /// A call that does w ns of work costs c(w), which falls evenly from one measurement to the other, so it takes w + c(w). What the calls of the
-/// thread took on average is known, and w follows from it.
+/// thread took on average is known, and w follows from it. The more the calls are [`spread`], the nearer the cost is to that beside little.
 fn beside(cost: Calibration, tree: &Tree) -> Calibration {
     let Some([less, between, more]) = cost.beside.filter(|[less, _, more]| falls(*less, *more)) else {
         return cost;
@@ -49,8 +53,20 @@ fn beside(cost: Calibration, tree: &Tree) -> Calibration {
     };
     let fall = (from.cost - to.cost) / (to.call - from.call);
     let work = (took - from.cost - fall * from.call) / (1.0 - fall);
-    let untimed = from.cost - fall * (work.clamp(from.call, to.call) - from.call);
+    let in_loops = from.cost - fall * (work.clamp(from.call, to.call) - from.call);
+    let untimed = in_loops + spread(tree) * (less.cost - in_loops);
     Calibration { inner_untimed: Some(0.0), outer_untimed: Some(untimed), ..cost }
+}
+
+/// How far the calls of a tree are spread over its contexts: from 0, a few loops make all of them, to 1, a large program.
+///
+/// The entropy of the contexts' shares says how many contexts of equal shares would be as surprising.
+fn spread(tree: &Tree) -> f64 {
+    let entries = |node: &TreeNode| if node.consumer.method().is_some() { node.entries as f64 } else { 0.0 };
+    let calls: f64 = tree.nodes.iter().map(entries).sum();
+    let shares = tree.nodes.iter().map(|node| entries(node) / calls).filter(|share| *share > 0.0);
+    let contexts = shares.map(|share| -share * share.ln()).sum::<f64>().exp();
+    ((contexts / FEW).ln() / (MANY / FEW).ln()).clamp(0.0, 1.0)
 }
 
 /// Whether probes cost less beside calls that do more, and not so much less that the time of a call would not tell what it does.
@@ -111,7 +127,7 @@ pub(crate) fn bounded(cost: Calibration, tree: &Tree) -> Calibration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_trace::{Closes, TreeNode};
+    use instrument_trace::Closes;
 
     fn node(parent: u32, entries: u64, ns: u64) -> TreeNode {
         let closes = Closes { exits: entries, ..Closes::default() };
@@ -156,6 +172,26 @@ mod tests {
         assert_eq!(of_little(cost, &tree(false)), bounded(cost, &tree(false)), "all are timed");
         let old = Calibration { beside: None, ..cost };
         assert_eq!(of_little(old, &tree(true)), old, "a file that does not say");
+    }
+
+    #[test]
+    fn probes_of_calls_that_are_spread_cost_as_beside_little() {
+        let beside = [(1.0, 10.0), (6.0, 8.0), (11.0, 6.0)].map(|(call, cost)| Beside { call, cost });
+        let cost = Calibration { inner: 20.0, outer: 30.0, beside: Some(beside), ..Calibration::default() };
+        // So many contexts with the same number of calls, of 1 us each.
+        let untimed = |contexts: usize| {
+            let tree =
+                Tree { nodes: vec![node(0, 1_000, 1_000_000); contexts], sampled: true, ..Tree::default() };
+            (bounded(cost, &tree).outer_untimed.unwrap() * 1e9).round() / 1e9
+        };
+        assert_eq!((untimed(1), untimed(16)), (6.0, 6.0), "a loop");
+        assert_eq!(untimed(64), 8.0, "as far from the one as from the other");
+        assert_eq!((untimed(256), untimed(5_000)), (10.0, 10.0), "a large program");
+        // Contexts with hardly a call do not make a program large.
+        let mut nodes = vec![node(0, 1_000_000, 1_000_000_000)];
+        nodes.extend(vec![node(1, 1, 1_000); 1_000]);
+        let loop_of_many = Tree { nodes, sampled: true, ..Tree::default() };
+        assert_eq!(bounded(cost, &loop_of_many).outer_untimed, Some(6.0));
     }
 
     #[test]

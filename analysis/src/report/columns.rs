@@ -88,6 +88,20 @@ fn error_percent(error: f64, value: f64) -> String {
     }
 }
 
+/// A total as rows have it: with `~` in front if it is within its error, and with its error in percent if that is known. `figures` are the
+/// totals of all resources.
+pub(crate) fn total(model: &Arcflow, figures: &[f64], resource: usize) -> String {
+    let value = figures[resource];
+    let text = quantity(value, &model.resources()[resource].unit);
+    match Uncertainty::of(model, resource).cum(figures).filter(|error| error.total() > 0.0) {
+        None => text,
+        Some(error) => {
+            let mark = if error.hides(value) { "~" } else { "" };
+            format!("{mark}{text} +- {} %", error_percent(error.total(), value))
+        }
+    }
+}
+
 /// The time that the figures are of, where that is not everything.
 fn window(model: &Arcflow) -> Option<String> {
     let Window { begin, length } = model.window?;
@@ -139,10 +153,8 @@ impl Columns {
         let room = options.width.is_none_or(|width| width >= used + BAR + 2 + ROOM_BESIDE_BAR);
         let bar = shown.first().filter(|_| style.is_on() && room).map(|&resource| (resource, Part::Cum));
         let used = used + if bar.is_some() { BAR + 2 } else { 0 };
-        let heading = shown.iter().map(|&r| {
-            let of = &model.resources()[r];
-            format!("{} {}", of.name, quantity(total[r], &of.unit))
-        });
+        let heading =
+            shown.iter().map(|&r| format!("{} {}", model.resources()[r].name, self::total(model, total, r)));
         Columns {
             calls,
             columns,

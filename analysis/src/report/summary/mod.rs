@@ -8,7 +8,7 @@ use std::io::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::counts::{self, Report};
-use super::{Error, Format, Options, Sort, xprof};
+use super::{Error, Format, Options, Sort, columns, xprof};
 use crate::arcs::Arcs;
 use crate::correction::Correction;
 use crate::invariants::{self, Checked};
@@ -375,7 +375,11 @@ fn totals(out: &mut dyn Write, session: &Session, arcs: &Arcs, part: Part) -> Re
         let is_first = r == 0 || time.is_some_and(|time| [time.running, time.waiting].contains(&r));
         let is_told = is_first == (part == Part::First) && (r == 0 || arcs.total()[r] != 0.0);
         if is_told && !accompanies(resource) {
-            let total = quantity(arcs.total()[r], &resource.unit);
+            let total = match time {
+                // The error of the whole is hardly one of the waits: they are long.
+                Some(time) if time.waiting == r => quantity(arcs.total()[r], &resource.unit),
+                _ => columns::total(model, arcs.total(), r),
+            };
             let whole = time.map_or(0.0, |time| arcs.total()[time.whole]);
             let share = percent(arcs.total()[r], whole);
             match resource.name.as_str() {

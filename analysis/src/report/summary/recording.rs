@@ -233,7 +233,7 @@ impl Recording {
             return Ok(());
         }
         let sum = quantity(sum as f64, "ns");
-        fact(out, "overhead", &format!("at least {sum}: {}", parts.join(", ")))?;
+        fact(out, "overhead", &format!("about {sum}: {}", parts.join(", ")))?;
         fact(out, "", &format!("not counted: {}", self.left_out.join("; ")))?;
         if let Some(short) = self.too_short.as_ref().filter(|short| short.methods > 0) {
             let TooShort { methods, of_methods, calls, of_calls } = short;
