@@ -88,12 +88,15 @@ fn error_percent(error: f64, value: f64) -> String {
     }
 }
 
-/// A total as rows have it: with `~` in front if it is within its error, and with its error in percent if that is known. `figures` are the
-/// totals of all resources.
+/// The least error of a total that is printed, as a part of it.
+const LEAST_ERROR: f64 = 0.01;
+
+/// A total as rows have it: with `~` in front if it is within its error, and with its error in percent if that is worth speaking of.
+/// `figures` are the totals of all resources.
 pub(crate) fn total(model: &Arcflow, figures: &[f64], resource: usize) -> String {
     let value = figures[resource];
     let text = quantity(value, &model.resources()[resource].unit);
-    match Uncertainty::of(model, resource).cum(figures).filter(|error| error.total() > 0.0) {
+    match Uncertainty::of(model, resource).cum(figures).filter(|error| error.total() > LEAST_ERROR * value) {
         None => text,
         Some(error) => {
             let mark = if error.hides(value) { "~" } else { "" };
