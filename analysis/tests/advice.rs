@@ -90,7 +90,7 @@ fn waiting_for_a_processor_is_no_running_time() -> Result<()> {
     Ok(())
 }
 
-/// Reports take out what probes cost at least, a budget goes by what they cost beside calls that do little.
+/// Reports take out what probes most likely cost, a budget goes by what they cost beside calls that do little.
 #[test]
 fn a_budget_goes_by_what_calls_that_do_little_cost() -> Result<()> {
     let session = |times: f64, works| -> Result<Session> {
@@ -101,7 +101,7 @@ fn a_budget_goes_by_what_calls_that_do_little_cost() -> Result<()> {
             .for_each(|calls| calls.recording_of_little_ns = times * calls.recording_ns);
         Ok(session)
     };
-    // Two calls of work and 40,000 of get took 420 µs. Recording took 80 at least, and 240 in the first case.
+    // Two calls of work and 40,000 of get took 420 µs. Recording took 80 by reports, and 240 in the first case.
     let found = advice(&session(3.0, 2)?, &session(3.0, 4)?, None)?;
     let recording = found.recorded.recording_ns;
     assert!(!found.is_estimate && (recording - 240_000.0).abs() < 100.0, "{found:?}");

@@ -29,7 +29,7 @@ pub struct CallTimes {
     pub exact_ns: f64,
     /// Variance of `ended_ns`.
     pub variance: f64,
-    /// What recording them cost at least, in ns, with the allocations of these calls; 0 if it is not known.
+    /// What recording them cost, in ns, as reports take it out, with the allocations of these calls; 0 if it is not known.
     pub recording_ns: f64,
     /// What recording them costs where calls do little, as those of large programs do, in ns; 0 if it is not known.
     pub recording_of_little_ns: f64,

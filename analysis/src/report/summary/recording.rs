@@ -19,7 +19,7 @@ const LEFT_OUT: [&str; 3] = [
     "inlining and other work of the compiler that probes prevent",
 ];
 
-/// What recording took at least.
+/// What recording took, as far as it is known.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Recording {
     /// ns of the probes, over all threads; none: that is not known.
