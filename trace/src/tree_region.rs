@@ -294,9 +294,15 @@ fn estimate(node: &mut TreeNode, word: &[u64; 16]) {
     let mut rest = node.ns as f64;
     let since = node.closes.total().saturating_sub(covered) as f64;
     if since > 0.0 && covered > 0 {
-        let mean = if covered > first { rest / (calls - first as f64) } else { head as f64 / calls };
-        let all = (rest + head as f64) / calls;
-        let spread = (node.sum_squares / calls - all * all).max(0.0);
+        // Calls after the head are like each other, and not like the head: no part of their spread is the difference to it.
+        let (ns, squares, calls) = if covered > first {
+            let squares = if first > 0 { (head as f64).powi(2) / first as f64 } else { 0.0 };
+            (rest, node.sum_squares - squares, calls - first as f64)
+        } else {
+            (head as f64, node.sum_squares, calls)
+        };
+        let mean = ns / calls;
+        let spread = (squares / calls - mean * mean).max(0.0);
         rest += since * mean;
         node.sum_squares += since * (mean * mean + spread);
         node.variance += spread * since * (1.0 + since / (timed as f64).max(1.0));

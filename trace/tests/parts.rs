@@ -236,12 +236,12 @@ fn what_was_estimated_before_counts_where_it_was_timed() {
 }
 
 #[test]
-fn calls_since_the_last_timed_one_spread_as_those_before() {
+fn calls_since_the_last_timed_one_spread_as_those_behind_the_head() {
     // The head: 16 calls of 100 ns. Then 2 timed calls of 20 and 30 ns, which stand for 10 each; 4 more have ended.
     let squares = 16.0 * 1e4 + 10.0 * (400.0 + 900.0);
     let node = trees(&[(SAMPLED, &[sampled(1, 40, 500, squares, [18, 36, 1600, 90f64.to_bits()])])])[0][0];
-    // The variance of all 36: 173,000 / 36 - (2,100 / 36)^2.
-    let spread = 1_402.777_8;
+    // The variance of those 20: 650 - 25^2.
+    let spread = 25.0;
     assert!((node.variance - (90.0 + spread * 4.0 * (1.0 + 4.0 / 18.0))).abs() < 0.01, "{node:?}");
     assert!((node.sum_squares - (squares + 4.0 * (625.0 + spread))).abs() < 0.01, "{node:?}");
     // A head of 0 ns is a head: 16 of 20 calls are in it, and the other 4 took 40 ns.

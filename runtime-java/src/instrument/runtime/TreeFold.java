@@ -71,8 +71,14 @@ final class TreeFold {
                 squares = 2 * rest * mean * mean;
                 variance = rest * Sampling.variance(method);
             } else if (rest > 0 && covered > 0) {
-                double mean = headless ? ns / covered : covered > Format.HEAD ? ns / (covered - Format.HEAD) : (double) head / covered;
-                double spread = Math.max(0, squares / covered - Math.pow((ns + head) / covered, 2));
+                // As readers do: calls after the head are like each other, and not like the head.
+                double mean = headless ? ns / covered : (double) head / covered;
+                double square = squares / covered;
+                if (!headless && covered > Format.HEAD) {
+                    mean = ns / (covered - Format.HEAD);
+                    square = (squares - (double) head * head / Format.HEAD) / (covered - Format.HEAD);
+                }
+                double spread = Math.max(0, square - mean * mean);
                 long timed = get(node, Format.NODE_TIMED);
                 ns += rest * mean;
                 squares += rest * (mean * mean + spread);

@@ -47,6 +47,7 @@ final class TreeState extends ThreadState {
     private int limit;
     /** End of the stack. */
     private int stackEnd;
+
     /** It is of ended threads: it has estimates. */
     private boolean sums;
 
