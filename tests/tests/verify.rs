@@ -41,13 +41,18 @@ fn hotspot(jdk: &Jdk, mutants: &Path, class_path: &[PathBuf]) -> Result<Vec<Stri
 }
 
 /// Why the two verdicts do not agree, if they do not.
-fn disagreement(ours: &Verdict, theirs: &str) -> Option<String> {
+fn disagreement(bytes: &[u8], ours: &Verdict, theirs: &str) -> Option<String> {
     let is_missing = theirs.starts_with("java.lang.NoClassDefFoundError")
         || theirs.starts_with("java.lang.TypeNotPresentException");
+    // A method whose stack map is no stack map refuses a class of version 50, and another one whose map is wrong has it verified without maps.
+    // HotSpot goes by the method that comes first in its memory, which differs from run to run.
+    let is_version_50 = bytes.get(6..8) == Some(&[0, 50]);
+    let is_either =
+        is_version_50 && theirs.starts_with("java.lang.ClassFormatError StackMapTable format error");
     match (theirs == "ok", ours.faults.first()) {
         (true, Some(fault)) => Some(format!("false refusal: {fault}")),
         // A class that HotSpot does not find may be one that reflection asked for, after verification.
-        (false, None) if !is_missing => Some(format!("false acceptance: {theirs}")),
+        (false, None) if !is_missing && !is_either => Some(format!("false acceptance: {theirs}")),
         _ => None,
     }
 }
@@ -82,7 +87,7 @@ fn disagreements(
     ensure!(theirs.len() == subjects.len(), "{} results for {} classes", theirs.len(), subjects.len());
     let mut faults = Vec::new();
     for (number, (subject, theirs)) in subjects.iter().zip(theirs).enumerate() {
-        if let Some(why) = disagreement(&ours(number), theirs) {
+        if let Some(why) = disagreement(&subject.bytes, &ours(number), theirs) {
             if let Some(directory) = std::env::var_os("INSTRUMENT_KEEP") {
                 fs::write(Path::new(&directory).join(format!("{number}.class")), &subject.bytes)?;
             }
@@ -235,7 +240,7 @@ fn compare_real(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<Vec<Str
         let Some(theirs) = theirs.get(&name) else { continue };
         compared += 1;
         refused += usize::from(theirs != "ok");
-        if let Some(why) = disagreement(&verifier.verify(&bytes), theirs) {
+        if let Some(why) = disagreement(&bytes, &verifier.verify(&bytes), theirs) {
             faults.push(format!("{name}: {why}"));
         }
     }
