@@ -95,14 +95,18 @@ const LEAST_ERROR: f64 = 0.01;
 /// `figures` are the totals of all resources.
 pub(crate) fn total(model: &Arcflow, figures: &[f64], resource: usize) -> String {
     let value = figures[resource];
-    let text = quantity(value, &model.resources()[resource].unit);
-    match Uncertainty::of(model, resource).cum(figures).filter(|error| error.total() > LEAST_ERROR * value) {
+    let error = Uncertainty::of(model, resource).cum(figures);
+    let text = marked(value, &model.resources()[resource].unit, error);
+    match error.filter(|error| error.total() > LEAST_ERROR * value) {
         None => text,
-        Some(error) => {
-            let mark = if error.hides(value) { "~" } else { "" };
-            format!("{mark}{text} +- {} %", error_percent(error.total(), value))
-        }
+        Some(error) => format!("{text} +- {} %", error_percent(error.total(), value)),
     }
+}
+
+/// A figure with its unit, and `~` in front if it is within its error.
+pub(crate) fn marked(value: f64, unit: &str, error: Option<Error>) -> String {
+    let mark = if error.is_some_and(|error| error.hides(value)) { "~" } else { "" };
+    format!("{mark}{}", quantity(value, unit))
 }
 
 /// The time that the figures are of, where that is not everything.
@@ -238,10 +242,7 @@ impl Columns {
             let text = match column.cell {
                 Cell::Percent => percent(all[r], self.total[r]),
                 Cell::ErrorPercent => error_percent(error.map_or(0.0, Error::total), all[r]),
-                Cell::Figure => {
-                    let mark = if error.is_some_and(|e| e.hides(all[r])) { "~" } else { "" };
-                    format!("{mark}{}", quantity(all[r], &self.units[r]))
-                }
+                Cell::Figure => marked(all[r], &self.units[r], error),
             };
             let is_hidden = error.is_some_and(|e| e.hides(all[r]));
             let share = all[r] / self.total[r];

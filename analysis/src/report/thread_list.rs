@@ -8,7 +8,7 @@ use instrument_trace::ThreadKind;
 use serde_json::{Map, Value, json};
 
 use super::aligned::Aligned;
-use super::{Error, Format, Options, Sort, machine};
+use super::{Error, Format, Options, Sort, columns, machine};
 use crate::load::{ends, thread_rows};
 use crate::model::{Arcflow, Kind, NodeId};
 use crate::session::ProfileFile;
@@ -176,9 +176,8 @@ impl<'a> List<'a> {
             let mut cells = vec![self.model.node(row.node).n.to_string(), elapsed];
             let figure = |&r: &usize| {
                 let cum = self.cum(row.node);
-                let hidden = Uncertainty::of(self.model, r).cum(cum).is_some_and(|error| error.hides(cum[r]));
-                let mark = if hidden { "~" } else { "" };
-                format!("{mark}{}", quantity(cum[r], &self.model.resources()[r].unit))
+                let error = Uncertainty::of(self.model, r).cum(cum);
+                columns::marked(cum[r], &self.model.resources()[r].unit, error)
             };
             cells.extend(shown.iter().map(figure));
             cells.push(row.calls.to_string());
