@@ -19,7 +19,7 @@ const LEFT_OUT: [&str; 3] = [
     "inlining and other work of the compiler that probes prevent",
 ];
 
-/// What recording took, as far as it is known.
+/// What recording took at least.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Recording {
     /// ns of the probes, over all threads; none: that is not known.
@@ -233,7 +233,7 @@ impl Recording {
             return Ok(());
         }
         let sum = quantity(sum as f64, "ns");
-        fact(out, "overhead", &format!("about {sum}: {}", parts.join(", ")))?;
+        fact(out, "overhead", &format!("at least {sum}: {}", parts.join(", ")))?;
         fact(out, "", &format!("not counted: {}", self.left_out.join("; ")))?;
         if let Some(short) = self.too_short.as_ref().filter(|short| short.methods > 0) {
             let TooShort { methods, of_methods, calls, of_calls } = short;
