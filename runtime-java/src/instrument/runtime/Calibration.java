@@ -19,6 +19,8 @@ final class Calibration {
     private static final int MORE_PATIENCE = 20;
     /** How much longer than the settings say it may take where there is time. */
     private static final int LONGER = 5;
+    /** The same where the compiler is not done with the probes when the time is up. */
+    private static final int LATE = 6;
     /** What properties of calls that do more and more end with, in the order of {@link CalibrationRounds#ofLonger}. */
     private static final String[] LONGER_CALLS = {".middle", ".long"};
     /** The part of a program's life that the measurement at its end may take, if that is more than the settings say. */
@@ -134,7 +136,9 @@ final class Calibration {
         long time = budget * 7 / 10;
         // Where somebody waits, the best that there is soon.
         long stable = budget > budget(settings) ? Math.max(time / 4, Math.min(STABLE, time / 2)) : time / 4;
-        CalibrationRounds.run(scratch, all, rare, LEAST_ROUNDS, time, stable, end);
+        // See end().
+        long longest = Threads.hasRemoteCalls ? time : Math.max(time, LATE * budget(settings) * 7 / 10);
+        CalibrationRounds.run(scratch, all, rare, LEAST_ROUNDS, longest, stable, end);
         Calibration found = new Calibration(all, rare);
         if (found.rounds == 0) {
             return null;
