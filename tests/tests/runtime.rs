@@ -382,6 +382,42 @@ fn settings() {
     assert_eq!(run.profiles(), 1);
 }
 
+/// By the classes that are loaded. What Java warns of is not used; each way gives the same counts.
+#[test]
+fn the_fastest_access_to_the_profile_that_needs_no_warning_is_used() {
+    const FLAGS: [&[&str]; 3] = [
+        &[],
+        &["--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED"],
+        &["--sun-misc-unsafe-memory-access=allow"],
+    ];
+    for jvm in jvms() {
+        let ways = if jvm.version < 24 {
+            vec![vec!["UnsupportedWords"]]
+        } else {
+            vec![
+                vec!["BufferWords", "InternalWords", "ThreadIds"],
+                vec!["InternalWords"],
+                vec!["UnsupportedWords"],
+            ]
+        };
+        for (flags, expected) in FLAGS.iter().zip(ways) {
+            for record in MODES {
+                let run = Run::new(&jvm.recording(record), &["threads", "20", "10", "together"]);
+                let run = run.jvm_args(flags).jvm_args(&["-Xlog:class+load:stdout"]).wait();
+                assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{flags:?}");
+                let mut loaded = vec!["BufferWords", "InternalWords", "ThreadIds", "UnsupportedWords"];
+                loaded.retain(|class| run.stdout.contains(&format!(" instrument.runtime.{class} ")));
+                assert_eq!(loaded, expected, "Java {}, {flags:?}", jvm.version);
+                let profile = run.profile();
+                assert_balanced(&profile);
+                for id in [1, 4] {
+                    assert_eq!(total(&profile)[&id], method(200, 200, 0, 0), "{flags:?}");
+                }
+            }
+        }
+    }
+}
+
 /// Two copies of the runtime, one file; what the loaders' own probes do inside the runtime is ignored.
 #[test]
 fn copies_of_the_runtime_share_one_file() {

@@ -9,19 +9,31 @@ final class Owner {
     /** No thread's number. */
     static final long NOBODY = -1;
 
-    private static final int WAY = Words.threads();
+    /** By {@link ThreadIds}, where none of the ways to words reads the numbers. */
+    private static final int IDS = -1;
+
+    private static final int WAY = way();
 
     private Owner() {}
+
+    private static int way() {
+        int words = Words.threads();
+        return words == Words.BUFFER && ThreadIds.work() ? IDS : words;
+    }
 
     static boolean is(ThreadState state, Thread thread) {
         return WAY == Words.INTERNAL ? state.owner == InternalWords.number(thread)
             : WAY == Words.UNSUPPORTED ? state.owner == UnsupportedWords.number(thread)
+            : WAY == IDS ? state.owner == ThreadIds.number(thread)
             : state.thread.get() == thread;
     }
 
     /** What {@link #is} compares. {@link #NOBODY} for a thread that is still being constructed: it has no number. */
     static long of(Thread thread) {
-        long number = WAY == Words.INTERNAL ? InternalWords.number(thread) : WAY == Words.UNSUPPORTED ? UnsupportedWords.number(thread) : 0;
+        long number = WAY == Words.INTERNAL ? InternalWords.number(thread)
+            : WAY == Words.UNSUPPORTED ? UnsupportedWords.number(thread)
+            : WAY == IDS ? ThreadIds.number(thread)
+            : 0;
         return number == 0 ? NOBODY : number;
     }
 }

@@ -15,14 +15,15 @@ import java.nio.LongBuffer;
  */
 abstract class Words {
     /** By {@link LongBuffer}: works everywhere. */
-    private static final int BUFFER = 0;
-    /** By {@code sun.misc.Unsafe}: on class paths and where the module jdk.unsupported is, until Java warns of it. */
+    static final int BUFFER = 0;
+    /** By {@code sun.misc.Unsafe}: on class paths and where the module jdk.unsupported is, if Java does not warn of it. */
     static final int UNSUPPORTED = 1;
-    /** By {@code jdk.internal.misc.Unsafe}: where the agent has exported its package to the recorder. */
+    /** By {@code jdk.internal.misc.Unsafe}: where its package is exported to the recorder, by the agent or by {@code --add-exports}. */
     static final int INTERNAL = 2;
 
-    /** The version of Java that warns when a program uses {@code sun.misc.Unsafe}. */
+    /** The version of Java that warns when a program uses {@code sun.misc.Unsafe}, unless this property allows it: {@code --sun-misc-unsafe-memory-access}. */
     private static final int WARNS = 24;
+    private static final String ALLOWS = "sun.misc.unsafe.memory.access";
 
     private static final int WAY = way();
 
@@ -79,17 +80,28 @@ abstract class Words {
             Privileged.run(new Runnable() {
                 @Override
                 public void run() {
-                    way[0] = Agent.present && InternalWords.works() ? INTERNAL : !warns() && UnsupportedWords.works() ? UNSUPPORTED : BUFFER;
+                    boolean warns = warns();
+                    way[0] = (Agent.present || warns) && internal() ? INTERNAL : !warns && UnsupportedWords.works() ? UNSUPPORTED : BUFFER;
                 }
             });
         }
         return way[0];
     }
 
+    private static boolean internal() {
+        try {
+            return InternalWords.works();
+        } catch (LinkageError e) {
+            // Nobody has exported the package, so the class cannot be initialized.
+            return false;
+        }
+    }
+
+    /** Whether Java warns when a program uses {@code sun.misc.Unsafe}. */
     private static boolean warns() {
         try {
             String version = System.getProperty("java.specification.version");
-            return version.indexOf('.') < 0 && Integer.parseInt(version) >= WARNS;
+            return version.indexOf('.') < 0 && Integer.parseInt(version) >= WARNS && !"allow".equals(System.getProperty(ALLOWS));
         } catch (RuntimeException e) {
             return true;
         }
