@@ -71,7 +71,11 @@ fn what_readme_and_book_name_exists() {
         }
         // In the text, as code.
         for code in text.split('`').skip(1).step_by(2).filter(|code| !code.contains('\n')) {
-            if code.contains("cargo") || code.contains("patch-module") || code.contains("module-path") {
+            if code.contains("cargo")
+                || code.starts_with("java ")
+                || code.contains("patch-module")
+                || code.contains("module-path")
+            {
                 continue;
             }
             for option in options(code) {
