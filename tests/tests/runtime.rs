@@ -394,11 +394,7 @@ fn the_fastest_access_to_the_profile_that_needs_no_warning_is_used() {
         let ways = if jvm.version < 24 {
             vec![vec!["UnsupportedWords"]]
         } else {
-            vec![
-                vec!["BufferWords", "InternalWords", "ThreadIds"],
-                vec!["InternalWords"],
-                vec!["UnsupportedWords"],
-            ]
+            vec![vec!["BufferWords", "ThreadIds"], vec!["InternalWords"], vec!["UnsupportedWords"]]
         };
         for (flags, expected) in FLAGS.iter().zip(ways) {
             for record in MODES {

@@ -4,6 +4,7 @@ import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
+import jdk.internal.misc.Unsafe;
 
 /**
  * The memory of a mapping, as words. The subclasses are the ways to it, the best one that this virtual machine gives first. A process loads only
@@ -90,9 +91,9 @@ abstract class Words {
 
     private static boolean internal() {
         try {
-            return InternalWords.works();
+            // Fails if nobody has exported the package. InternalWords must not be loaded then: no archive of classes takes one that cannot be initialized.
+            return Unsafe.getUnsafe() != null && InternalWords.works();
         } catch (LinkageError e) {
-            // Nobody has exported the package, so the class cannot be initialized.
             return false;
         }
     }
