@@ -95,6 +95,9 @@ abstract class Words {
             return Unsafe.getUnsafe() != null && InternalWords.works();
         } catch (LinkageError e) {
             return false;
+        } catch (SecurityException e) {
+            // A security manager lets nobody resolve a class of that package.
+            return false;
         }
     }
 
