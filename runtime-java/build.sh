@@ -13,10 +13,9 @@ trap 'rm -rf "$stubs"' EXIT
 # What the JDK has and no compiler shows.
 # shellcheck disable=SC2046
 "$javac" --release 8 -Xlint:-options -proc:none -d "$stubs" $(find "$here/stubs" -name '*.java' | sort)
-# A stub takes the place of a class of Java 8 only where no release is given.
-later="$here/src/instrument/runtime/ThreadIds.java"
-"$javac" -source 8 -target 8 -Xbootclasspath/p:"$stubs" -Xlint:all,-options -Werror -proc:none -g:source,lines \
-    -encoding UTF-8 -implicit:none -d "$out" "$later"
 # shellcheck disable=SC2046
 "$javac" --release 8 -Xlint:all,-options -Werror -proc:none -g:source,lines -encoding UTF-8 -implicit:none \
-    -cp "$stubs:$out" -d "$out" $(find "$here/src" -name '*.java' ! -path "$later" | sort)
+    -cp "$stubs" -d "$out" $(find "$here/src" -name '*.java' | sort)
+# A stub takes the place of a class of Java 8 only where no release is given.
+"$javac" -source 8 -target 8 -Xbootclasspath/p:"$stubs" -Xlint:all,-options -Werror -proc:none -g:source,lines \
+    -encoding UTF-8 -implicit:none -cp "$out" -d "$out" "$here/later/instrument/runtime/LaterThreadIds.java"

@@ -18,13 +18,13 @@ final class Owner {
 
     private static int way() {
         int words = Words.threads();
-        return words == Words.BUFFER && ThreadIds.work() ? IDS : words;
+        return words == Words.BUFFER && ThreadIds.IDS != null ? IDS : words;
     }
 
     static boolean is(ThreadState state, Thread thread) {
         return WAY == Words.INTERNAL ? state.owner == InternalWords.number(thread)
             : WAY == Words.UNSUPPORTED ? state.owner == UnsupportedWords.number(thread)
-            : WAY == IDS ? state.owner == ThreadIds.number(thread)
+            : WAY == IDS ? state.owner == ThreadIds.IDS.number(thread)
             : state.thread.get() == thread;
     }
 
@@ -32,7 +32,7 @@ final class Owner {
     static long of(Thread thread) {
         long number = WAY == Words.INTERNAL ? InternalWords.number(thread)
             : WAY == Words.UNSUPPORTED ? UnsupportedWords.number(thread)
-            : WAY == IDS ? ThreadIds.number(thread)
+            : WAY == IDS ? ThreadIds.IDS.number(thread)
             : 0;
         return number == 0 ? NOBODY : number;
     }

@@ -1,23 +1,25 @@
 package instrument.runtime;
 
-/**
- * The numbers of threads, from Java 19 on: {@code Thread.getId}, which is older, is not final, so a program's own class can give what it likes.
- * {@code build.sh} compiles this class by itself, since the rest is compiled against Java 8.
- */
-final class ThreadIds {
-    private ThreadIds() {}
+/** The numbers of threads, from Java 19 on: {@code Thread.getId}, which is older, is not final, so a program's own class can give what it likes. */
+abstract class ThreadIds {
+    /** The only class of its kind; null: Java is older. */
+    static final ThreadIds IDS = create();
+
+    ThreadIds() {}
 
     /** The number of a thread; 0 while it is being constructed. */
-    static long number(Thread thread) {
-        return thread.threadId();
-    }
+    abstract long number(Thread thread);
 
-    /** Whether {@link #number} works. */
-    static boolean work() {
+    private static ThreadIds create() {
         try {
-            return number(Thread.currentThread()) > 0;
+            ThreadIds ids = (ThreadIds) Class.forName("instrument.runtime.LaterThreadIds").newInstance();
+            return ids.number(Thread.currentThread()) > 0 ? ids : null;
+        } catch (ReflectiveOperationException e) {
+            return null;
+        } catch (RuntimeException e) {
+            return null;
         } catch (LinkageError e) {
-            return false;
+            return null;
         }
     }
 }
