@@ -394,14 +394,14 @@ fn the_fastest_access_to_the_profile_that_needs_no_warning_is_used() {
         let ways = if jvm.version < 24 {
             vec![vec!["UnsupportedWords"]]
         } else {
-            vec![vec!["BufferWords", "ThreadIds"], vec!["InternalWords"], vec!["UnsupportedWords"]]
+            vec![vec!["BufferWords", "LaterThreadIds"], vec!["InternalWords"], vec!["UnsupportedWords"]]
         };
         for (flags, expected) in FLAGS.iter().zip(ways) {
             for record in MODES {
                 let run = Run::new(&jvm.recording(record), &["threads", "20", "10", "together"]);
                 let run = run.jvm_args(flags).jvm_args(&["-Xlog:class+load:stdout"]).wait();
                 assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{flags:?}");
-                let mut loaded = vec!["BufferWords", "InternalWords", "ThreadIds", "UnsupportedWords"];
+                let mut loaded = vec!["BufferWords", "InternalWords", "LaterThreadIds", "UnsupportedWords"];
                 loaded.retain(|class| run.stdout.contains(&format!(" instrument.runtime.{class} ")));
                 assert_eq!(loaded, expected, "Java {}, {flags:?}", jvm.version);
                 let profile = run.profile();

@@ -2,7 +2,7 @@ package instrument.runtime;
 
 /** The numbers of threads, from Java 19 on: {@code Thread.getId}, which is older, is not final, so a program's own class can give what it likes. */
 abstract class ThreadIds {
-    /** The only class of its kind; null: Java is older. */
+    /** Null: Java is older. The only subclass, so that calls are bound when they are compiled. */
     static final ThreadIds IDS = create();
 
     ThreadIds() {}
@@ -14,11 +14,7 @@ abstract class ThreadIds {
         try {
             ThreadIds ids = (ThreadIds) Class.forName("instrument.runtime.LaterThreadIds").newInstance();
             return ids.number(Thread.currentThread()) > 0 ? ids : null;
-        } catch (ReflectiveOperationException e) {
-            return null;
-        } catch (RuntimeException e) {
-            return null;
-        } catch (LinkageError e) {
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             return null;
         }
     }

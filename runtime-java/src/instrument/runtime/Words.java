@@ -93,10 +93,8 @@ abstract class Words {
         try {
             // Fails if nobody has exported the package. InternalWords must not be loaded then: no archive of classes takes one that cannot be initialized.
             return Unsafe.getUnsafe() != null && InternalWords.works();
-        } catch (LinkageError e) {
-            return false;
-        } catch (SecurityException e) {
-            // A security manager lets nobody resolve a class of that package.
+        } catch (LinkageError | SecurityException e) {
+            // The latter if a security manager refuses the package.
             return false;
         }
     }

@@ -2,7 +2,5 @@ package java.lang;
 
 /** What the recorder needs of the class of Java 19, which no compiler shows for Java 8. Compiled against, and not shipped. */
 public class Thread {
-    public static native Thread currentThread();
-
     public final native long threadId();
 }
