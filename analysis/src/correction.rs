@@ -16,7 +16,7 @@ use crate::calibration::{Calls, overhead};
 use crate::in_place;
 use instrument_names::printable::printable;
 use instrument_names::selection::Selection;
-use instrument_trace::{Calibration, Profile, Thread, Tree, TreeConsumer, TreeNode};
+use instrument_trace::{Calibration, Profile, Thread, Tree, TreeNode};
 use serde_json::{Value, json};
 
 /// Half the distance of the quartiles of the calibration's rounds, as a part of the cost of a call's probes. Rounds are times of the same
@@ -156,11 +156,7 @@ fn insufficient(cost: &Calibration) -> Option<(&'static str, String)> {
 fn implausible(cost: &Calibration, tree: &Tree) -> Option<(&'static str, String)> {
     let pair = cost.inner + cost.outer;
     let parent = |i: usize| (tree.nodes[i].parent as usize).checked_sub(1);
-    // Those past a limit of depth have no times of their own.
-    let mut deeper = vec![false; tree.nodes.len()];
-    for (i, node) in tree.nodes.iter().enumerate() {
-        deeper[i] = node.consumer == TreeConsumer::Deeper || parent(i).is_some_and(|p| deeper[p]);
-    }
+    let past_limits = tree.past_limits();
     let mut beneath = vec![0.0; tree.nodes.len()];
     for (i, node) in tree.nodes.iter().enumerate().rev() {
         if let Some(parent) = parent(i) {
@@ -171,7 +167,7 @@ fn implausible(cost: &Calibration, tree: &Tree) -> Option<(&'static str, String)
         .nodes
         .iter()
         .enumerate()
-        .filter(|(i, node)| !deeper[*i] && node.consumer.method().is_some())
+        .filter(|(i, node)| !past_limits[*i] && node.consumer.method().is_some())
         .filter_map(|(i, node)| {
             let (own, beneath) = (timed(node), beneath[i]);
             let least = own * cost.inner + beneath * pair;

@@ -58,14 +58,13 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
     let count = tree.nodes.len();
     let (mut called, mut made) = (vec![0.0; count], vec![Calls::default(); count]);
     let mut own = vec![Calls::default(); count];
-    let mut deeper = vec![false; count];
+    let past_limits = tree.past_limits();
     let silent = silent(tree);
     let doubt = cost.map(|cost| Doubt::of(&cost.calibration)).unwrap_or_default();
     let (mut own_doubt, mut made_doubt) = (vec![0.0; count], vec![0.0; count]);
     let mut cold = Cold::default();
     for (i, node) in tree.nodes.iter().enumerate() {
         let parent = (node.parent as usize).checked_sub(1);
-        deeper[i] = node.consumer == TreeConsumer::Deeper || parent.is_some_and(|p| deeper[p]);
         let estimate = estimate(node, tree.sampled);
         if matches!(node.consumer, TreeConsumer::Method(_)) {
             own[i] = estimate.calls;
@@ -96,7 +95,7 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
         let times = &mut result.nodes[i];
         let base = times.inclusive - called[i];
         times.variance = if silent[i] { 0.0 } else { times.inclusive_variance + times.callees_variance };
-        times.exact_inclusive += match cost.filter(|_| !deeper[i] && !silent[i]) {
+        times.exact_inclusive += match cost.filter(|_| !past_limits[i] && !silent[i]) {
             Some(cost) => {
                 let probes = &cost.calibration;
                 let allocations = allocations.get(i).copied().unwrap_or(0.0);
@@ -165,11 +164,12 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
             inclusive[above] += inclusive[i];
         }
     }
+    let past_limits = tree.past_limits();
     let own = |i: usize| {
         let node = &tree.nodes[i];
         // Those that are open were not read at their end.
         let ended = (node.closes.exits + node.closes.unwinds) as f64;
-        let timed = if node.consumer.method().is_some() { ended } else { 0.0 };
+        let timed = if node.consumer.method().is_some() && !past_limits[i] { ended } else { 0.0 };
         Calls { timed, untimed: 0.0 }
     };
     let (mut raw, mut made, mut made_doubt) = (inclusive.clone(), vec![0.0; count], vec![0.0; count]);
@@ -428,7 +428,7 @@ mod tests {
         let running = TreeNode::new(TreeConsumer::Link(3), 1);
         let deeper = TreeNode::new(TreeConsumer::Deeper, 0);
         let figures = |node, variance, cpu_ns| TreeNode { variance, cpu_ns, ..node };
-        let mut tree = tree(vec![
+        let tree = tree(vec![
             figures(node(0, 1, 2_000), 1_000.0, 1_500),
             running,
             figures(node(2, 2, 700), 100.0, 600),
@@ -467,10 +467,11 @@ mod tests {
                 none,
             ]
         );
-        tree.nodes.truncate(5);
         let cpu = cpu_times(&tree, Some(&CpuCost { inner: 10.0, outer: 20.0 }));
-        assert_eq!(cpu.raw, [350.0, 0.0, 600.0, 250.0, 300.0]);
-        assert_eq!(cpu.exact.unwrap()[0], [280.0, 0.0, 580.0, 240.0, 270.0]);
+        assert_eq!(cpu.raw, [350.0, 0.0, 600.0, 250.0, 300.0, 0.0, 0.0]);
+        let [exact, noise, sums] = cpu.exact.unwrap();
+        assert_eq!(exact, [280.0, 0.0, 580.0, 240.0, 270.0, 0.0, 0.0]);
+        assert_eq!((&noise[5..], &sums[5..]), (&[0.0; 2][..], &[0.0; 2][..]));
     }
 
     #[test]
