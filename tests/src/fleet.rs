@@ -6,8 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::jvm::{Jdk, compile, jdks};
-use crate::machine::{Run, java_source};
+use crate::machine::{Jdk, Run, java_source};
 use crate::subject;
 
 /// What CI services and OpenTelemetry put into the environment, which would become labels of the profiles.
@@ -19,9 +18,9 @@ const VARIABLES: [&str; 5] =
 /// # Errors
 /// There is no JDK, or it does not compile.
 pub fn compiled(folder: &Path) -> Result<Jdk> {
-    let jdk = jdks()?.pop().context("a JDK")?;
+    let jdk = Jdk::all()?.pop().context("a JDK")?;
     fs::create_dir(folder.join("plain"))?;
-    compile(&jdk, &[java_source("fleet/Fleet.java")], &folder.join("plain"))?;
+    jdk.compile_into(&[java_source("fleet/Fleet.java")], &folder.join("plain"))?;
     Ok(jdk)
 }
 

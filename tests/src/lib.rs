@@ -13,7 +13,6 @@ pub mod fleet_reports;
 pub mod golden;
 pub mod hprof;
 pub mod jre;
-pub mod jvm;
 pub mod machine;
 pub mod maven;
 pub mod readers;

@@ -13,6 +13,9 @@ use sha2::{Digest, Sha256};
 /// No program that the tests start may run longer.
 pub const LONGEST_RUN: Duration = Duration::from_secs(1200);
 
+/// For programs of the JDK and builds that are over before a good compiler or a parallel collector pays.
+pub const SHORT_RUN: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
 /// The root of the workspace.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are a member of the workspace")
@@ -59,25 +62,43 @@ impl Jdk {
         Ok(DEFAULT.get_or_init(|| Jdk::at(home).expect("the default JDK has a readable release file")))
     }
 
-    /// The oldest kit on this machine that can load classes of Java `version`, if there is one.
+    /// The default kit if it can load classes of Java `version`, or else the oldest of [`Jdk::all`] that can.
     pub fn at_least(version: u32) -> Result<Option<Jdk>> {
         let default = Jdk::default_kit()?;
         if default.version >= version {
             return Ok(Some(default.clone()));
         }
-        let mut kits: Vec<Jdk> = Vec::new();
-        for parent in ["/usr/lib/jvm", "/opt", "/Library/Java/JavaVirtualMachines"] {
-            for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-                kits.extend(Jdk::at(entry.path()).ok());
+        Ok(Jdk::all()?.into_iter().find(|kit| kit.version >= version))
+    }
+
+    /// Every kit, oldest first, one of each version: those of `INSTRUMENT_TEST_JDKS` (homes, separated by colons), or else the default kit and
+    /// those in the places where systems have them.
+    pub fn all() -> Result<Vec<Jdk>> {
+        let mut found: Vec<Jdk> = Vec::new();
+        if let Some(listed) = std::env::var_os("INSTRUMENT_TEST_JDKS") {
+            found = std::env::split_paths(&listed).map(Jdk::at).collect::<Result<_>>()?;
+        } else {
+            found.push(Jdk::default_kit()?.clone());
+            for parent in ["/usr/lib/jvm", "/opt", "/Library/Java/JavaVirtualMachines"] {
+                let mut homes: Vec<PathBuf> =
+                    fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+                homes.sort();
+                found.extend(homes.into_iter().filter_map(|home| Jdk::at(home).ok()));
             }
         }
-        kits.retain(|kit| kit.version >= version);
-        Ok(kits.into_iter().min_by_key(|kit| kit.version))
+        found.sort_by_key(|kit| kit.version);
+        found.dedup_by_key(|kit| kit.version);
+        Ok(found)
     }
 
     fn at(home: PathBuf) -> Result<Jdk> {
         let release = read_release(&home)?;
-        let version = release.split(['.', '+', '-']).next().unwrap_or_default().parse()?;
+        let version = release
+            .trim_start_matches("1.")
+            .split(['.', '+', '-', '_'])
+            .next()
+            .unwrap_or_default()
+            .parse()?;
         ensure!(home.join("bin/javac").exists(), "{} has no javac", home.display());
         Ok(Jdk { home, version })
     }
@@ -92,12 +113,22 @@ impl Jdk {
         let mut command = Command::new(self.home.join("bin").join(name));
         // What a user's shell sets must not change what a test sees.
         command.env_remove("JAVA_TOOL_OPTIONS").env_remove("_JAVA_OPTIONS").env_remove("CLASSPATH");
+        if name != "java" {
+            command.args(SHORT_RUN.map(|flag| format!("-J{flag}")));
+        }
         command
     }
 
     /// A call of `java`.
     pub fn java(&self) -> Command {
         self.tool("java")
+    }
+
+    /// Compiles `sources` for Java 8 into `output`.
+    pub fn compile_into(&self, sources: &[PathBuf], output: &Path) -> Result<()> {
+        let mut javac = self.tool("javac");
+        javac.args(["--release", "8", "-Xlint:-options", "-d"]).arg(output).args(sources).run_quietly()?;
+        Ok(())
     }
 
     /// Compiles files of `tests/java` against `class_path`, once per content; returns the folder of their classes.

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use instrument_analysis::input;
 use instrument_analysis::model::{Arcflow, Kind, NodeId};
-use instrument_tests::jvm::{compile, jdks};
-use instrument_tests::machine::{Run, java_source, root};
+
+use instrument_tests::machine::{Jdk, Run, java_source, root};
 use instrument_tests::readers::{self, Rows};
 use instrument_tests::subject::{self, call};
 
@@ -294,11 +294,11 @@ fn a_run_is_a_timeline() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
     fs::create_dir(at("classes")).unwrap();
-    let jdk = &jdks().unwrap()[0];
-    compile(jdk, &[java_source("Exported.java")], &at("classes")).unwrap();
+    let jdk = &Jdk::all().unwrap()[0];
+    jdk.compile_into(&[java_source("Exported.java")], &at("classes")).unwrap();
     subject::rewrite::<&str>(&at("classes"), &at("rewritten"), &[]).unwrap();
     let profile = at("run.iprof");
-    let mut java = Command::new(jdk.tool("java"));
+    let mut java = jdk.java();
     java.args(["-Dinstrument.record=trace", &format!("-Dinstrument.out={}", profile.display())]);
     let done = java.arg("-cp").arg(at("rewritten")).arg("Exported").run_quietly().unwrap();
     assert_eq!(String::from_utf8_lossy(&done.stdout), "875 made\n");

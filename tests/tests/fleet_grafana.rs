@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use instrument_tests::fleet::{export, profiles, rewritten};
@@ -113,7 +112,7 @@ fn every_query_of_the_dashboard_has_an_answer() -> Result<()> {
     for (build, size) in [("1", "8"), ("2", "20")] {
         fs::create_dir(path.join(build))?;
         for _ in 0..2 {
-            let mut java = Command::new(jdk.tool("java"));
+            let mut java = jdk.java();
             java.arg("-Dinstrument.record=tree").arg("-cp").arg(path.join("rewritten")).args(["Fleet", size]);
             java.current_dir(path.join(build)).run_quietly()?;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::fleet::{export, rewritten};
@@ -28,7 +28,7 @@ fn programs(folder: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
         let mut profiles = Vec::new();
         for size in ["8", "15", "20"] {
             let profile = runs.join(format!("{size}.iprof"));
-            let mut java = Command::new(jdk.tool("java"));
+            let mut java = jdk.java();
             java.args(way.iter().map(|option| format!("-Dinstrument.{option}")));
             java.arg(format!("-Dinstrument.out={}", profile.display()))
                 .arg("-cp")

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
@@ -44,7 +43,7 @@ fn record() -> Result<Recorded> {
         let runs = path.join(build);
         fs::create_dir(&runs)?;
         for _ in 0..3 {
-            let mut java = Command::new(jdk.tool("java"));
+            let mut java = jdk.java();
             java.args(["-Dinstrument.record=tree", "-Dinstrument.timing=all", "-cp"])
                 .arg(path.join("rewritten"));
             java.args(["Fleet", size]).current_dir(&runs).run_quietly()?;
@@ -290,7 +289,7 @@ fn many_real_profiles_are_the_same_in_duckdb_spark_and_reports() -> Result<()> {
     fs::create_dir(&merges)?;
     let jdk = rewritten(folder.path())?;
     for run in 0..MORE.0 {
-        let mut java = Command::new(jdk.tool("java"));
+        let mut java = jdk.java();
         java.args(["-Dinstrument.record=tree", "-cp"]).arg(folder.path().join("rewritten"));
         java.args(["Fleet", &(8 + run % 8).to_string()]).current_dir(folder.path()).run_quietly()?;
     }

@@ -5,8 +5,7 @@ use std::process::Command;
 
 use instrument_tests::agent;
 use instrument_tests::jre::{self, Jre};
-use instrument_tests::jvm;
-use instrument_tests::machine::root;
+use instrument_tests::machine::{Jdk, java_source, root};
 use instrument_tests::subject;
 use serde_json::Value;
 
@@ -208,11 +207,11 @@ fn leaks_that_cannot_be_determined_have_an_exit_code_of_their_own() {
 fn the_trace_of_a_real_program_is_valid() {
     let jre = jre::all().unwrap().pop().unwrap();
     let (run, profile) = recorded(&jre);
-    let jdk = jvm::jdks().unwrap().pop().unwrap();
-    jvm::compile(&jdk, &[root().join("tests/java/TraceCheck.java")], run.folder.path()).unwrap();
+    let jdk = Jdk::all().unwrap().pop().unwrap();
+    jdk.compile_into(&[java_source("TraceCheck.java")], run.folder.path()).unwrap();
     let file = run.folder.path().join("trace.xml");
     instrument(&["export", "--to", "xml", "-o", file.to_str().unwrap()], &profile);
-    let mut check = Command::new(jdk.tool("java"));
+    let mut check = jdk.java();
     check.arg("-cp").arg(run.folder.path()).arg("TraceCheck").arg(root().join("analysis/schema/trace.xsd"));
     let done = check.arg(&file).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use instrument_rewriter::class_file::ClassFile;
-use instrument_tests::jvm::jdks;
 use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::subject::{self, call};
 use serde_json::Value;
@@ -186,7 +185,7 @@ fn kit(home: &Path, version: u32) -> Jdk {
 #[test]
 fn methods_at_the_limit_are_wrapped_verified_and_counted() -> Result<()> {
     let work = tempfile::tempdir()?;
-    let kits = jdks()?;
+    let kits = Jdk::all()?;
     let kits: Vec<Jdk> =
         kits.iter().filter(|jdk| jdk.version >= 17).map(|jdk| kit(&jdk.home, jdk.version)).collect();
     let programs = Program::all()?;

@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 use instrument_names::id_map::IdMap;
 use instrument_rewriter::class_file::mutf8;
-use instrument_tests::jvm::{Jdk, compile, jdks};
-use instrument_tests::machine::{Run, java_source};
+
+use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::subject;
 use instrument_trace::{Event, LinkKind, Profile, Thread, ThreadKind, Tree, TreeConsumer};
 use tempfile::TempDir;
@@ -40,13 +39,13 @@ impl Program {
         let dir = tempfile::tempdir().unwrap();
         let classes = dir.path().join("classes");
         fs::create_dir(&classes).unwrap();
-        compile(&jdks().unwrap()[0], &[java_source(&format!("{name}.java"))], &classes).unwrap();
+        Jdk::all().unwrap()[0].compile_into(&[java_source(&format!("{name}.java"))], &classes).unwrap();
         Program::compiled(name, dir, options)
     }
 
     /// The classes are in `classes` of the directory.
     fn compiled(name: &'static str, dir: TempDir, options: &[&str]) -> Program {
-        let jdks = jdks().unwrap();
+        let jdks = Jdk::all().unwrap();
         let (classes, ids) = (dir.path().join("classes"), dir.path().join("ids"));
         let shared = format!("--ids={}", ids.display());
         let options: Vec<&str> = options.iter().copied().chain([shared.as_str()]).collect();
@@ -58,7 +57,7 @@ impl Program {
     fn run(&self, jdk: &Jdk, flags: &[&str], arguments: &[&str]) -> Ran {
         let out: PathBuf = self.dir.path().join("run.iprof");
         let _ = fs::remove_file(&out);
-        let mut java = Command::new(jdk.tool("java"));
+        let mut java = jdk.java();
         java.arg(format!("-Dinstrument.out={}", out.display())).args(flags);
         java.arg("-cp").arg(self.dir.path().join("rewritten")).arg(self.name).args(arguments);
         let done = java.run_quietly().unwrap();
@@ -219,14 +218,14 @@ fn every_way_to_hand_over_a_task_is_linked() {
 
 #[test]
 fn tasks_of_virtual_threads_are_linked() {
-    let all = jdks().unwrap();
+    let all = Jdk::all().unwrap();
     let Some(jdk) = all.iter().find(|jdk| jdk.version == 25) else {
         println!("not checked: no JDK 25 among {all:?}");
         return;
     };
     let dir = tempfile::tempdir().unwrap();
     let classes = dir.path().join("classes");
-    let mut javac = Command::new(jdk.tool("javac"));
+    let mut javac = jdk.tool("javac");
     javac.args(["--release", "25", "--enable-preview", "-nowarn", "-d"]).arg(&classes);
     assert!(javac.arg(java_source("VirtualTasks.java")).run_quietly().unwrap().status.success());
     // The class depends on preview features.
@@ -389,7 +388,7 @@ fn regions_are_timed_alone_and_together_with_everything() {
 #[test]
 fn a_region_that_is_nowhere_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
-    compile(&jdks().unwrap()[0], &[java_source("Linked.java")], dir.path()).unwrap();
+    Jdk::all().unwrap()[0].compile_into(&[java_source("Linked.java")], dir.path()).unwrap();
     let out = dir.path().join("out");
     for (option, reason) in [
         ("--region=Linked#gone", "region Linked#gone: there is no such code"),

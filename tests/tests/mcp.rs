@@ -3,8 +3,8 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use instrument_tests::jvm::{compile, jdks};
-use instrument_tests::machine::{Run, java_source};
+
+use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::{readers, subject};
 use serde_json::{Value, json};
 
@@ -13,15 +13,15 @@ use serde_json::{Value, json};
 fn the_client_of_the_protocol_gets_what_the_reports_print() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path();
-    let jdk = jdks()?.pop().context("a JDK")?;
+    let jdk = Jdk::all()?.pop().context("a JDK")?;
     fs::create_dir(path.join("plain"))?;
-    compile(&jdk, &[java_source("fleet/Fleet.java")], &path.join("plain"))?;
+    jdk.compile_into(&[java_source("fleet/Fleet.java")], &path.join("plain"))?;
     subject::call()?.args(["rewrite", "plain", "-o", "rewritten"]).current_dir(path).run_quietly()?;
     let mut files = Vec::new();
     for size in ["8", "20"] {
         let run = path.join(size);
         fs::create_dir(&run)?;
-        let mut java = std::process::Command::new(jdk.tool("java"));
+        let mut java = jdk.java();
         java.arg("-cp").arg(path.join("rewritten")).args(["Fleet", size]).current_dir(&run).run_quietly()?;
         let found = fs::read_dir(&run)?.flatten().map(|entry| entry.path());
         files.extend(found.filter(|path| path.extension().is_some_and(|end| end == "iprof")));

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::corpus::Corpus;
-use instrument_tests::jvm::{Jdk, jdks};
-use instrument_tests::machine::java_source;
+
+use instrument_tests::machine::{Jdk, java_source};
 use instrument_tests::subject::call;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ impl Place {
     fn new() -> Result<Place> {
         let folder = tempfile::tempdir()?;
         let jdk = kits()?.into_iter().next().context("a JDK from 17 on")?;
-        let mut javac = Command::new(jdk.tool("javac"));
+        let mut javac = jdk.tool("javac");
         javac.args(["--release", "17", "-g", "-XDstringConcat=inline", "-d"]).arg(folder.path().join("app"));
         for name in ["Victim.java", "Probes.java"] {
             javac.arg(java_source("probes").join(name));
@@ -47,7 +47,7 @@ impl Place {
     }
 
     fn run(&self, jdk: &Jdk, classes: &str) -> Result<String> {
-        let mut java = Command::new(jdk.tool("java"));
+        let mut java = jdk.java();
         let done =
             java.args(["-Xverify:all", "-cp"]).arg(self.path(classes)).arg("com.acme.Victim").output()?;
         let errors = String::from_utf8_lossy(&done.stderr);
@@ -58,7 +58,7 @@ impl Place {
 
 /// The oldest JDK from 17 on and the newest one.
 fn kits() -> Result<Vec<Jdk>> {
-    let mut kits: Vec<Jdk> = jdks()?.into_iter().filter(|jdk| jdk.version >= 17).collect();
+    let mut kits: Vec<Jdk> = Jdk::all()?.into_iter().filter(|jdk| jdk.version >= 17).collect();
     if kits.len() > 2 {
         kits.drain(1..kits.len() - 1);
     }
@@ -123,7 +123,7 @@ fn probes_go_together_with_the_recording() -> Result<()> {
     let done = place.rewrite(&rules("rules.toml")?, &options)?;
     ensure!(done.status.success(), "{}", text(&done.stderr));
     for jdk in kits()? {
-        let mut java = Command::new(jdk.tool("java"));
+        let mut java = jdk.java();
         java.current_dir(place.folder.path()).args([
             "-Xverify:all",
             "-Dinstrument.out=profile",

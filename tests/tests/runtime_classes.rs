@@ -8,8 +8,8 @@ use std::process::Command;
 use instrument_names::pattern::Pattern;
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::transform::hooks::Hook;
-use instrument_tests::jvm::{Jdk, jdks};
-use instrument_tests::machine::root;
+
+use instrument_tests::machine::{Jdk, root};
 use instrument_trace::Profile;
 use tempfile::TempDir;
 use walkdir::WalkDir;
@@ -86,7 +86,7 @@ fn code_sizes(class: &str) -> BTreeMap<String, usize> {
 /// Other compilers number constants in other ways, so only the one that made them can make them again.
 #[test]
 fn the_classes_are_made_from_the_sources() {
-    let jdks = jdks().unwrap();
+    let jdks = Jdk::all().unwrap();
     let Some(jdk) = jdks.iter().find(|jdk| jdk.version == 17) else {
         println!("not checked: no JDK 17 among {jdks:?}");
         return;
@@ -95,7 +95,7 @@ fn the_classes_are_made_from_the_sources() {
     let done = Command::new("sh")
         .arg(root().join("runtime-java/build.sh"))
         .arg(made.path())
-        .env("JAVAC", jdk.tool("javac"))
+        .env("JAVAC", jdk.home.join("bin/javac"))
         .status()
         .unwrap();
     assert!(done.success());
@@ -322,9 +322,10 @@ struct OwnProgram {
 
 impl OwnProgram {
     fn compile(name: &'static str) -> Self {
-        let jdk = jdks().unwrap().swap_remove(0);
+        let jdk = Jdk::all().unwrap().swap_remove(0);
         let classes = tempfile::tempdir().unwrap();
-        let done = Command::new(jdk.tool("javac"))
+        let done = jdk
+            .tool("javac")
             .args(["-nowarn", "-d"])
             .arg(classes.path())
             .arg("-cp")
@@ -337,7 +338,7 @@ impl OwnProgram {
     }
 
     fn java(&self) -> Command {
-        let mut java = Command::new(self.jdk.tool("java"));
+        let mut java = self.jdk.java();
         java.args(["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp"])
             .arg(std::env::join_paths([self.classes.path(), &runtime()]).unwrap())
             .arg(format!("instrument.runtime.{}", self.name));

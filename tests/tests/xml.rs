@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use instrument_analysis::export::xml::{Process, write};
-use instrument_tests::jvm::{compile, jdks};
-use instrument_tests::machine::root;
+
+use instrument_tests::machine::{self, Jdk, java_source};
 use instrument_trace::testing::{Life, ThreadFacts, Writer};
 use instrument_trace::{JavaThread, Profile, Wait, WaitKind};
 
@@ -60,15 +59,15 @@ fn export(files: &[&[u8]], classes: &dyn Fn(u32, u32) -> String) -> Vec<u8> {
 
 struct Check {
     directory: tempfile::TempDir,
-    java: std::path::PathBuf,
+    jdk: Jdk,
 }
 
 impl Check {
     fn new() -> Check {
-        let jdk = jdks().unwrap().pop().unwrap();
+        let jdk = Jdk::all().unwrap().pop().unwrap();
         let directory = tempfile::tempdir().unwrap();
-        compile(&jdk, &[root().join("tests/java/TraceCheck.java")], directory.path()).unwrap();
-        Check { directory, java: jdk.tool("java") }
+        jdk.compile_into(&[java_source("TraceCheck.java")], directory.path()).unwrap();
+        Check { directory, jdk }
     }
 
     /// What the checker prints; else what it says is wrong.
@@ -76,12 +75,12 @@ impl Check {
         let path: &Path = self.directory.path();
         let file = path.join("trace.xml");
         fs::write(&file, document).unwrap();
-        let mut command = Command::new(&self.java);
+        let mut command = self.jdk.java();
         command
             .arg("-cp")
             .arg(path)
             .arg("TraceCheck")
-            .arg(root().join("analysis/schema/trace.xsd"))
+            .arg(machine::root().join("analysis/schema/trace.xsd"))
             .arg(&file);
         let done = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

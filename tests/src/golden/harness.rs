@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::jvm::Jdk;
+use crate::machine::Jdk;
 
 /// One set of classes that see each other, and perhaps a main class.
 #[derive(Clone, Debug)]
@@ -68,7 +67,7 @@ pub fn run_blocks(jdk: &Jdk, judge: &Path, blocks: &[Block], run: bool) -> Resul
         }
     }
     fs::write(&manifest, text)?;
-    let mut command = Command::new(jdk.tool("java"));
+    let mut command = jdk.java();
     command.args([
         "-XX:+UnlockDiagnosticVMOptions",
         "-XX:+BytecodeVerificationRemote",

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
+use instrument_tests::machine::Jdk;
 use instrument_trace::Profile;
 use replay::replay;
 use tempfile::TempDir;
@@ -20,6 +21,7 @@ pub(crate) const MODES: [&str; 3] = ["counts", "tree", "trace"];
 #[derive(Clone)]
 pub(crate) struct Jvm {
     java: PathBuf,
+    /// Its feature version, as in 17.
     pub(crate) version: u32,
     /// `instrument.record`; `None`: not said.
     pub(crate) record: Option<&'static str>,
@@ -37,21 +39,13 @@ impl Jvm {
     }
 }
 
-/// The default `java`, and what lies in the usual place.
+/// The default JDK, and a newer one if there is one.
 pub(crate) fn jvms() -> Vec<Jvm> {
-    let mut jvms = vec![Jvm { java: "java".into(), version: 0, record: None, agent: false }];
-    let newer = PathBuf::from("/usr/lib/jvm/temurin-25-jdk-amd64/bin/java");
-    if newer.exists() {
-        jvms.push(Jvm { java: newer, version: 0, record: None, agent: false });
-    }
-    for jvm in &mut jvms {
-        let output = Command::new(&jvm.java).arg("-version").output().expect("java must be on the path");
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        let version =
-            text.split('"').nth(1).and_then(|v| v.split(['.', '-']).next()).and_then(|v| v.parse().ok());
-        jvm.version = version.unwrap_or_else(|| panic!("no version in {text:?}"));
-    }
-    jvms
+    let default = Jdk::default_kit().unwrap();
+    let newer = Jdk::at_least(default.version + 1).unwrap();
+    let jvm =
+        |kit: &Jdk| Jvm { java: kit.home.join("bin/java"), version: kit.version, record: None, agent: false };
+    std::iter::once(default).chain(&newer).map(jvm).collect()
 }
 
 /// Every virtual machine, in every way to record with its own clock.
