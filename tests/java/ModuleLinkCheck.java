@@ -8,11 +8,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Links every class of every module of the running image without initialising it, through the modules' own loaders, and
+ * Links every class of the modules of the running image whose names begin with the argument, without initialising it, through the modules' own loaders, and
  * prints {@code module/entry<TAB>result} for each; with {@code --patch-module} this links the patched classes. {@code +} before
  * the result says that the class the module has now calls our runtime.
  *
- * <p>{@code java --add-modules ALL-SYSTEM ModuleLinkCheck}.
+ * <p>{@code java --add-modules ALL-SYSTEM ModuleLinkCheck java.}.
  */
 class ModuleLinkCheck {
     public static void main(String[] arguments) throws Exception {
@@ -26,7 +26,7 @@ class ModuleLinkCheck {
             Path entry = modules.relativize(file);
             String module = entry.getName(0).toString();
             String inside = entry.subpath(1, entry.getNameCount()).toString();
-            if (inside.equals("module-info.class")) {
+            if (!module.startsWith(arguments[0]) || inside.equals("module-info.class")) {
                 continue;
             }
             String name = inside.substring(0, inside.length() - 6).replace('/', '.');

@@ -39,17 +39,18 @@ pub fn newest() -> Result<Jre> {
     Ok(all()?.pop().expect("the default JDK is one of them"))
 }
 
-/// The default JDK, a newer one if there is one, and those of the pinned wheels that can be had here; oldest first. A wheel between two others
-/// is left to runs of the whole corpus: each virtual machine makes the suites longer.
+/// The oldest and the newest of [`each`], with `INSTRUMENT_CORPUS_FULL=1` all: each virtual machine makes the suites longer.
 pub fn all() -> Result<Vec<Jre>> {
-    found(Corpus::full())
+    if Corpus::full() { each() } else { ends() }
 }
 
-/// Those between two others as well: for what is different in each version.
+/// The default JDK, a newer one if there is one, and those of the pinned wheels that can be had here; oldest first. For what is different in
+/// each version.
 pub fn each() -> Result<Vec<Jre>> {
     found(true)
 }
 
+/// `between`: also a wheel between two others.
 fn found(between: bool) -> Result<Vec<Jre>> {
     let default = Jdk::default_kit()?;
     let mut found = vec![Jre { home: default.home.clone(), version: default.version }];
@@ -73,7 +74,7 @@ fn found(between: bool) -> Result<Vec<Jre>> {
 
 /// The oldest and the newest of them: where a case takes long.
 pub fn ends() -> Result<Vec<Jre>> {
-    let mut found = all()?;
+    let mut found = found(false)?;
     let newest = found.pop();
     found.truncate(1);
     found.extend(newest);

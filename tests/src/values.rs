@@ -129,9 +129,9 @@ pub fn finish(java: Command) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// The virtual machines: 11, 17, 21 and the newest.
+/// The virtual machines that have all of which values are recorded.
 pub fn machines() -> Result<Vec<Jre>> {
-    Ok(jre::each()?.into_iter().filter(|jre| jre.version >= 11).collect())
+    Ok(jre::all()?.into_iter().filter(|jre| jre.version >= 11).collect())
 }
 
 /// The one profile that a run left, undamaged.

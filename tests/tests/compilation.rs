@@ -1,5 +1,5 @@
-//! HotSpot compiles rewritten methods as it compiles the original ones: what `-XX:+PrintCompilation` prints of five programs, bare and
-//! rewritten, with each of the two compilers.
+//! HotSpot compiles rewritten methods as it compiles the original ones: what `-XX:+PrintCompilation` prints of five small programs and of javac,
+//! bare and rewritten, with each of the two compilers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -194,6 +194,7 @@ fn small_programs_are_compiled_as_before() -> Result<()> {
 }
 
 #[test]
+#[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: a minute and more for what five small programs show as well"]
 fn javac_is_compiled_as_before() -> Result<()> {
     let modules = Corpus::open()?.jdk_modules(Jdk::default_kit()?)?;
     let compiler =

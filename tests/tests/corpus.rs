@@ -409,7 +409,12 @@ fn the_same_input_gives_the_same_bytes() -> Result<()> {
     Ok(())
 }
 
-/// Links every class of every module, patched with `patches`; class to result.
+/// The modules of this run, by the beginning of their names: those of the JDK's own tools are for the long one.
+fn names_of_modules() -> &'static str {
+    if Corpus::full() { "" } else { "java." }
+}
+
+/// Links every class of the modules of this run, patched with `patches`; class to result.
 fn module_links(patches: &[PathBuf], stub: Option<&Path>) -> Result<Links> {
     let jdk = Jdk::default_kit()?;
     let classes = jdk.compile(&["ModuleLinkCheck.java"], &[])?;
@@ -431,7 +436,7 @@ fn module_links(patches: &[PathBuf], stub: Option<&Path>) -> Result<Links> {
         java.arg("--add-exports").arg(format!("java.base/instrument.runtime={}", modules.join(",")));
     }
     // A VM that crashes leaves its log in the working directory.
-    java.arg("-cp").arg(classes).arg("ModuleLinkCheck").current_dir(machine::target());
+    java.arg("-cp").arg(classes).args(["ModuleLinkCheck", names_of_modules()]).current_dir(machine::target());
     let output = java.run_quietly()?;
     Ok(lines(output)?
         .into_iter()
@@ -441,13 +446,16 @@ fn module_links(patches: &[PathBuf], stub: Option<&Path>) -> Result<Links> {
 }
 
 #[test]
-fn every_module_of_the_jdk_links() -> Result<()> {
+fn modules_of_the_jdk_link() -> Result<()> {
     let corpus = Corpus::open()?;
     let jdk = Jdk::default_kit()?;
-    let jars = corpus.jdk_modules(jdk)?;
+    let mut jars = corpus.jdk_modules(jdk)?;
+    jars.retain(|jar| {
+        jar.file_name().is_some_and(|name| name.to_string_lossy().starts_with(names_of_modules()))
+    });
     let stub = jdk.compile(&["stub/ProfilerRuntime.java", "stub/HeapProxy.java"], &[])?;
     let before = module_links(&[], None)?;
-    assert!(before.values().filter(|result| *result == "ok").count() > 20_000, "{} classes", before.len());
+    assert!(before.values().filter(|result| *result == "ok").count() > 10_000, "{} classes", before.len());
     for transform in transforms() {
         let work = tempfile::tempdir()?;
         let changed = AtomicUsize::new(0);
@@ -481,7 +489,7 @@ fn every_module_of_the_jdk_links() -> Result<()> {
             errors[..errors.len().min(40)].join("\n")
         );
         assert!(
-            patched > 10_000,
+            patched > 7_000,
             "only {patched} linked classes call the runtime, {changed:?} methods were changed"
         );
     }

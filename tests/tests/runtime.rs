@@ -96,9 +96,14 @@ fn aborted_constructors_in_a_pool_do_not_pile_up() {
 
 #[test]
 fn stack_overflow_loses_nothing() {
+    let newest = jvms().last().unwrap().version;
     for_each_clock(|jvm| {
         for flags in [&["-Xss512k"][..], &["-Xint", "-Xss512k"], &["-XX:TieredStopAtLevel=1", "-Xss512k"]] {
             let times = if flags.len() == 1 { "40" } else { "20" };
+            // The interpreter and C1 alone on the newest only: it takes long.
+            if flags.len() > 1 && jvm.version != newest {
+                continue;
+            }
             let run = Run::new(jvm, &["overflow", times, "pclbs"]).jvm_args(flags).ok();
             let profile = run.profile();
             assert_balanced(&profile);
