@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 /// No program that the tests start may run longer.
 pub const LONGEST_RUN: Duration = Duration::from_secs(1200);
 
-/// For programs of the JDK and builds that are over before a good compiler or a parallel collector pays.
-pub const SHORT_RUN: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+/// For programs of the JDK, which are over before a good compiler or a parallel collector pays.
+const SHORT_RUN: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
