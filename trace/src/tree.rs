@@ -139,6 +139,11 @@ impl Tree {
         self.nodes.get((number as usize).checked_sub(1)?)
     }
 
+    /// The same, to be changed.
+    pub fn node_mut(&mut self, number: u32) -> Option<&mut TreeNode> {
+        self.nodes.get_mut((number as usize).checked_sub(1)?)
+    }
+
     /// By index, the nodes that stand for calls past a limit, [`TreeConsumer::Deeper`] and what is beneath it: their calls are counted, but
     /// neither timed nor placed under their callers.
     pub fn past_limits(&self) -> Vec<bool> {
@@ -148,11 +153,6 @@ impl Tree {
             past.push(node.consumer == TreeConsumer::Deeper || parent.is_some_and(|parent| past[parent]));
         }
         past
-    }
-
-    /// The same, to be changed.
-    pub fn node_mut(&mut self, number: u32) -> Option<&mut TreeNode> {
-        self.nodes.get_mut((number as usize).checked_sub(1)?)
     }
 
     /// Adds another tree, context by context. Returns the numbers here of its nodes, by their numbers there.
