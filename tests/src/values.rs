@@ -129,7 +129,7 @@ pub fn finish(java: Command) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// The virtual machines that have all of which values are recorded.
+/// The virtual machines that have every class whose values are recorded.
 pub fn machines() -> Result<Vec<Jre>> {
     Ok(jre::all()?.into_iter().filter(|jre| jre.version >= 11).collect())
 }

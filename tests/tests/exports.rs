@@ -8,7 +8,6 @@ use std::process::Command;
 
 use instrument_analysis::input;
 use instrument_analysis::model::{Arcflow, Kind, NodeId};
-
 use instrument_tests::machine::{Jdk, Run, java_source, root};
 use instrument_tests::readers::{self, Rows};
 use instrument_tests::subject::{self, call};

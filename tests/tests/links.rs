@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use instrument_names::id_map::IdMap;
 use instrument_rewriter::class_file::mutf8;
-
 use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::subject;
 use instrument_trace::{Event, LinkKind, Profile, Thread, ThreadKind, Tree, TreeConsumer};

@@ -3,7 +3,6 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-
 use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::{readers, subject};
 use serde_json::{Value, json};

@@ -7,7 +7,6 @@ use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::corpus::Corpus;
-
 use instrument_tests::machine::{Jdk, java_source};
 use instrument_tests::subject::call;
 use serde_json::Value;

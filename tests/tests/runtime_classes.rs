@@ -8,7 +8,6 @@ use std::process::Command;
 use instrument_names::pattern::Pattern;
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::transform::hooks::Hook;
-
 use instrument_tests::machine::{Jdk, root};
 use instrument_trace::Profile;
 use tempfile::TempDir;

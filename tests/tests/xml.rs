@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use instrument_analysis::export::xml::{Process, write};
-
 use instrument_tests::machine::{self, Jdk, java_source};
 use instrument_trace::testing::{Life, ThreadFacts, Writer};
 use instrument_trace::{JavaThread, Profile, Wait, WaitKind};
