@@ -408,8 +408,8 @@ public final class Regressions {
         return item.price();
     }
 
-    /** How often it asks for the time is different in each run. Until a moment has passed would be the same where the compiler takes over. */
-    private static void spin() {
+    /** Reads the clock, a different number of times in each run. A loop until some time has passed may end at the same call, where HotSpot compiles it. */
+    private static void readClock() {
         for (int more = 100 + new java.util.Random().nextInt(1000); more > 0; more--) {
             nanoTime();
         }
@@ -448,7 +448,7 @@ public final class Regressions {
             listeners.fire();
         }
         result += inParallel(items);
-        spin();
+        readClock();
         if (has("new-code")) {
             result += Added.unused();
         }
