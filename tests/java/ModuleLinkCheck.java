@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Links every class of the modules of the running image whose names begin with the argument, without initialising it, through the modules' own loaders, and
- * prints {@code module/entry<TAB>result} for each; with {@code --patch-module} this links the patched classes. {@code +} before
+ * Links every class of some modules of the running image without initialising it, through the modules' own loaders: of those whose names begin
+ * with the argument. It prints {@code module/entry<TAB>result} for each; with {@code --patch-module} this links the patched classes. {@code +} before
  * the result says that the class the module has now calls our runtime.
  *
  * <p>{@code java --add-modules ALL-SYSTEM ModuleLinkCheck java.}.

@@ -39,18 +39,22 @@ pub fn newest() -> Result<Jre> {
     Ok(all()?.pop().expect("the default JDK is one of them"))
 }
 
-/// The oldest and the newest of [`each`], with `INSTRUMENT_CORPUS_FULL=1` all: each virtual machine makes the suites longer.
+/// The default JDK, which has tools that a wheel lacks, and the newest virtual machine, or the oldest if these are one; oldest first. With
+/// `INSTRUMENT_CORPUS_FULL=1` all that can be had here: each makes the suites longer.
 pub fn all() -> Result<Vec<Jre>> {
-    if Corpus::full() { each() } else { ends() }
+    if Corpus::full() {
+        return found(true);
+    }
+    let default = Jdk::default_kit()?.version;
+    let mut found = found(false)?;
+    let newest = found.last().expect("the default JDK is one of them").version;
+    let other = if default == newest { found[0].version } else { newest };
+    found.retain(|jre| [default, other].contains(&jre.version));
+    Ok(found)
 }
 
-/// The default JDK, a newer one if there is one, and those of the pinned wheels that can be had here; oldest first. For what is different in
-/// each version.
-pub fn each() -> Result<Vec<Jre>> {
-    found(true)
-}
-
-/// `between`: also a wheel between two others.
+/// The default JDK, a newer one if there is one, and those of the pinned wheels that can be had here; oldest first. `between`: also a wheel
+/// between two others.
 fn found(between: bool) -> Result<Vec<Jre>> {
     let default = Jdk::default_kit()?;
     let mut found = vec![Jre { home: default.home.clone(), version: default.version }];
@@ -72,7 +76,7 @@ fn found(between: bool) -> Result<Vec<Jre>> {
     Ok(found)
 }
 
-/// The oldest and the newest of them: where a case takes long.
+/// The oldest and the newest that can be had here: where the version matters more than the tools of a kit.
 pub fn ends() -> Result<Vec<Jre>> {
     let mut found = found(false)?;
     let newest = found.pop();
