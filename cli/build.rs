@@ -12,7 +12,7 @@ const VARIABLE: &str = "INSTRUMENT_CARRY_AGENT";
 
 /// What the agent is made of; the folders of the workspace.
 const SOURCES: [&str; 7] =
-    ["agent-shim", "control", "names", "rewriter", "runtime-java", "Cargo.toml", "Cargo.lock"];
+    ["agent-shim", "crates/control", "crates/names", "rewriter", "runtime-java", "Cargo.toml", "Cargo.lock"];
 
 fn main() {
     println!("cargo::rerun-if-env-changed={VARIABLE}");

@@ -19,5 +19,5 @@ class Victim Victim.java
 IDS
 for case in "$@"; do
     (cd "$work" && java -Dinstrument.out="$work/v1-$case.iprof" -cp classes Victim "$case")
-    cp "$work/v1-$case.iprof" "$here/../trace/tests/profiles/"
+    cp "$work/v1-$case.iprof" "$here/../crates/trace/tests/profiles/"
 done

@@ -298,22 +298,28 @@ fn circles_are_found() {
     assert_eq!(found(&by_another_name).len(), 1);
 }
 
-/// The folders of the crates, but for that of the end-to-end tests.
-fn crates() -> Vec<String> {
+/// The folders of the crates by the names of their rooms, but for that of the end-to-end tests.
+fn crates() -> BTreeMap<String, PathBuf> {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
     let members = manifest["workspace"]["members"].as_array().unwrap();
-    let names = members.iter().map(|member| member.as_str().unwrap().to_owned());
-    names.filter(|name| name != "tests").collect()
+    let folders = members.iter().map(|member| member.as_str().unwrap());
+    let rooms = folders.map(|folder| (room(folder), root().join(folder)));
+    rooms.filter(|(name, _)| name != "tests").collect()
 }
 
-/// What the manifest of a crate lets it use of the workspace, by folder; tests may use more.
-fn used(folder: &str) -> BTreeSet<String> {
-    let text = |folder: &str| fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+/// The last part of a folder: rooms that support the others lie in `crates`.
+fn room(folder: &str) -> String {
+    folder.rsplit('/').next().unwrap_or(folder).to_owned()
+}
+
+/// The rooms that the manifest in a folder lets a crate use; tests may use more.
+fn used(folder: &Path) -> BTreeSet<String> {
+    let text = |folder: &Path| fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     let manifest: toml::Table = text(folder).parse().unwrap();
-    let workspace: toml::Table = text(".").parse().unwrap();
+    let workspace: toml::Table = text(&root()).parse().unwrap();
     let folders = workspace["workspace"]["dependencies"].as_table().unwrap();
-    let path_of = |name: &String| Some(folders.get(name)?.get("path")?.as_str()?.to_owned());
+    let path_of = |name: &String| Some(room(folders.get(name)?.get("path")?.as_str()?));
     let tables = manifest.get("dependencies").and_then(toml::Value::as_table).into_iter();
     tables.flat_map(|table| table.keys().filter_map(path_of).collect::<Vec<_>>()).collect()
 }
@@ -328,12 +334,16 @@ fn arrows_between_rooms_are_those_of_the_architecture_page() {
         let name = cells.next().unwrap().trim_end_matches('`').to_owned();
         let words = cells.next().unwrap().split(", ").map(|word| word.trim_matches('`').to_owned());
         let said: BTreeSet<String> = words.filter(|word| word != "none").collect();
-        assert_eq!(said, used(&name), "the uses of {name}: left in architecture.md, right in its Cargo.toml");
+        assert_eq!(
+            said,
+            used(&crates()[&name]),
+            "the uses of {name}: left in architecture.md, right in its Cargo.toml"
+        );
         let back: Vec<_> = said.difference(&above).collect();
         assert!(back.is_empty(), "{name} uses what stands below it: {back:?}");
         assert!(above.insert(name.clone()), "{name} stands there twice");
     }
-    assert_eq!(above, crates().into_iter().collect(), "the rooms with a row of uses, and the crates");
+    assert_eq!(above, crates().into_keys().collect(), "the rooms with a row of uses, and the crates");
 }
 
 #[test]
@@ -351,8 +361,8 @@ fn files_do_not_import_each_other_but_where_the_architecture_page_says_why() {
     }
     let mut found = BTreeSet::new();
     // The sources of `runtime-java` are Java.
-    for name in crates().into_iter().filter(|name| name != "runtime-java") {
-        let files = crate_files(&root().join(&name).join("src"));
+    for (name, folder) in crates().into_iter().filter(|(name, _)| name != "runtime-java") {
+        let files = crate_files(&folder.join("src"));
         assert!(!files.is_empty(), "{name}");
         found.extend(circles(&imports(&files)).into_iter().map(|circle| (name.to_owned(), circle)));
     }
@@ -435,7 +445,7 @@ fn groups_of_the_java_runtime_know_only_those_that_they_may() {
 /// Nobody would miss the tests of a file that is no module of its program.
 #[test]
 fn every_file_of_tests_is_a_module_of_its_program() {
-    for of in ["analysis", "cli", "tests", "trace"] {
+    for of in ["crates/analysis", "cli", "tests", "crates/trace"] {
         let folder = root().join(of).join("tests");
         let main = fs::read_to_string(folder.join("main.rs")).unwrap();
         let mut files = 0;

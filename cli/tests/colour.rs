@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The example of the arcflow paper, ten seconds in all.
 fn dir() -> Dir {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/data/AC_test.events");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/analysis/tests/data/AC_test.events");
     let dir = Dir::new();
     dir.write("a", std::fs::read(path).unwrap());
     dir

@@ -6,7 +6,7 @@ use instrument_trace::testing::{Script, Writer};
 use std::fs;
 use std::path::Path;
 
-const AC_TEST: &str = include_str!("../../analysis/tests/data/AC_test.events");
+const AC_TEST: &str = include_str!("../../crates/analysis/tests/data/AC_test.events");
 
 fn ac_test() -> Dir {
     let dir = Dir::new();
@@ -176,7 +176,7 @@ fn the_first_routine_of_tau_is_the_thread_with_its_life() {
 #[test]
 fn parquet_adds_to_a_directory() {
     let dir = Dir::new();
-    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles/v1-tree.iprof");
+    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/trace/tests/profiles/v1-tree.iprof");
     dir.write("a.iprof", fs::read(profile).unwrap());
     dir.write("data/mine.txt", "mine");
     dir.line("export a.iprof -f parquet").says(2, &["writes a directory of tables: say which with -o"]);

@@ -218,8 +218,8 @@ share is unknown: instrument run --heap counts --heap-all records every allocati
     let run = dir.line("heap --csv --by context shop.iprof").expect(0);
     assert!(run.stdout.ends_with("\nint[][],#2 < #1,2,64,,,,,,,,,,,\n"), "{}", run.stdout);
     // Counts without trees have no bytes.
-    let pinned =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles/v1-allocations.iprof");
+    let pinned = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../crates/trace/tests/profiles/v1-allocations.iprof");
     dir.write("shop.iprof", std::fs::read(pinned).unwrap());
     let run = dir.line("heap shop.iprof").expect(0);
     assert!(run.stdout.starts_with("made        203 objects of 4 classes at 5 sites\n"), "{}", run.stdout);

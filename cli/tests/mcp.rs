@@ -161,7 +161,7 @@ fn stacks(methods: usize, letters: usize, is_chain: bool) -> String {
 fn fixtures(dir: &Dir) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut names = Vec::new();
-    for folder in ["trace/tests/profiles", "analysis/tests/data"] {
+    for folder in ["crates/trace/tests/profiles", "crates/analysis/tests/data"] {
         for entry in fs::read_dir(root.join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();

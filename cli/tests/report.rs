@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn profiles() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/profiles")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/trace/tests/profiles")
 }
 
 /// Runs `instrument report`: (counts balance, stdout, stderr).

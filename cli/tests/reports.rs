@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// The example of the arcflow paper, ten seconds in all.
 fn example() -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/data/AC_test.events");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/analysis/tests/data/AC_test.events");
     std::fs::read(path).unwrap()
 }
 

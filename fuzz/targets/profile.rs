@@ -1,7 +1,7 @@
 //! Any bytes as a profile.
 #![no_main]
 
-#[path = "../../trace/tests/common/profiles.rs"]
+#[path = "../../crates/trace/tests/common/profiles.rs"]
 mod profiles;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! Any bytes as a profile whose traces are replayed.
 #![no_main]
 
-#[path = "../../analysis/tests/common/replaying.rs"]
+#[path = "../../crates/analysis/tests/common/replaying.rs"]
 mod replaying;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

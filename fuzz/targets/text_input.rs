@@ -1,7 +1,7 @@
 //! Any bytes as events, folded stacks or a call tree: read, and written in every format.
 #![no_main]
 
-#[path = "../../analysis/tests/common/texts.rs"]
+#[path = "../../crates/analysis/tests/common/texts.rs"]
 mod texts;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-"""Asks a dataset with the package of `fleet/spark`. Standard input is a JSON object:
+"""Asks a dataset with the package of `crates/fleet/spark`. Standard input is a JSON object:
 
 * `master`, or `workers`: so many workers and a master are started on the loopback address; with `kill` one of the workers is killed while
   the merge runs;
@@ -22,7 +22,7 @@ import urllib.request
 
 import pyspark
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "fleet" / "spark"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "crates" / "fleet" / "spark"))
 from instrument_fleet import Dataset, merge, questions, session  # noqa: E402
 
 HOME = pathlib.Path(pyspark.__file__).parent

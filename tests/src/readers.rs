@@ -28,7 +28,7 @@ const NODE: [&str; 4] =
     ["@tracerbench/trace-model@8.0.0", "playwright-core@1.65.1", "pprof-format@2.3.2", "speedscope@1.25.0"];
 /// What reads datasets.
 const DATASETS: [&str; 2] = ["duckdb==2.0.0", "pyarrow==26.0.1"];
-/// What `fleet/spark` needs.
+/// What `crates/fleet/spark` needs.
 const SPARK: [&str; 2] = ["pyspark==4.3.0", "pyarrow==26.0.1"];
 /// The client of the Model Context Protocol.
 const MCP: [&str; 1] = ["mcp==2.3.0"];

@@ -14,7 +14,7 @@ use instrument_tests::subject::{self, call};
 
 /// The example of seed 001.
 fn ac_test() -> PathBuf {
-    root().join("analysis/tests/data/AC_test.events")
+    root().join("crates/analysis/tests/data/AC_test.events")
 }
 
 /// Two processes, four threads, recursion, odd names, several metrics; times are whole µs.
@@ -251,7 +251,7 @@ fn tau_is_read_by_hatchet() {
 fn traces_are_timelines() {
     let directory = tempfile::tempdir().unwrap();
     let schema = readers::speedscope_schema().unwrap();
-    let trace = root().join("trace/tests/profiles/v1-trace.iprof");
+    let trace = root().join("crates/trace/tests/profiles/v1-trace.iprof");
     let write = |format: &str| export(&trace, &directory.path().join(format), &["--format", format]);
     let chrome = readers::read("chrome_trace.cjs", &write("chrome")).unwrap();
     let perfetto = readers::read("perfetto_trace.py", &write("perfetto")).unwrap();

@@ -1,4 +1,4 @@
-//! The dashboard of `fleet/grafana`: its queries are those of `fleet/sql`, and DuckDB answers them.
+//! The dashboard of `crates/fleet/grafana`: its queries are those of `crates/fleet/sql`, and DuckDB answers them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ const VARIABLES: [(&str, &str, &str); 6] = [
     ("rows", "Rows", "20"),
 ];
 
-/// A panel: title, files of `fleet/sql`, whether it compares two builds, the kind of panel.
+/// A panel: title, files of `crates/fleet/sql`, whether it compares two builds, the kind of panel.
 const PANELS: [(&str, &[&str], bool, &str); 8] = [
     ("Methods that took most, of each build (ns)", &["top_methods"], false, "table"),
     ("Own time and time with all that was called (ns)", &["xprof"], false, "table"),
@@ -32,7 +32,7 @@ const PANELS: [(&str, &[&str], bool, &str); 8] = [
 ];
 
 fn sql(name: &str) -> Result<String> {
-    let path = root().join("fleet/sql").join(format!("{name}.sql"));
+    let path = root().join("crates/fleet/sql").join(format!("{name}.sql"));
     fs::read_to_string(&path).with_context(|| path.display().to_string())
 }
 
@@ -90,7 +90,7 @@ fn dashboard() -> Result<Value> {
 /// `INSTA_UPDATE=always` writes it.
 #[test]
 fn the_dashboard_has_the_queries_of_the_folder_sql() -> Result<()> {
-    let path = root().join("fleet/grafana/fleet.json");
+    let path = root().join("crates/fleet/grafana/fleet.json");
     let expected = serde_json::to_string_pretty(&dashboard()?)? + "\n";
     if std::env::var("INSTA_UPDATE").is_ok_and(|how| how == "always") {
         fs::write(&path, expected)?;
@@ -120,7 +120,8 @@ fn every_query_of_the_dashboard_has_an_answer() -> Result<()> {
     }
     let quoted = |value: &str| format!("'{}'", value.replace('\'', "''"));
     let dataset_text = dataset.to_str().context("a path")?;
-    let dashboard: Value = serde_json::from_slice(&fs::read(root().join("fleet/grafana/fleet.json"))?)?;
+    let dashboard: Value =
+        serde_json::from_slice(&fs::read(root().join("crates/fleet/grafana/fleet.json"))?)?;
     let mut scripts = BTreeMap::new();
     for panel in dashboard["panels"].as_array().context("panels")? {
         let mut text = panel["targets"][0]["rawSql"].as_str().context("a query")?.to_owned();

@@ -41,7 +41,7 @@ fn programs(folder: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
         }
         programs.push((name.to_owned(), profiles));
     }
-    for kept in fs::read_dir(root().join("trace/tests/profiles"))?.flatten() {
+    for kept in fs::read_dir(root().join("crates/trace/tests/profiles"))?.flatten() {
         let name = kept.file_name().to_string_lossy().into_owned();
         // These have contexts of objects that were followed and of waits, and no calls: profiles of sums have neither.
         if !name.contains("heap") && !name.contains("waits") {

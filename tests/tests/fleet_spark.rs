@@ -1,4 +1,4 @@
-//! Datasets in Spark, with the package of `fleet/spark`: its answers are those of DuckDB, which are those of the reports, and its merge is
+//! Datasets in Spark, with the package of `crates/fleet/spark`: its answers are those of DuckDB, which are those of the reports, and its merge is
 //! the same, byte for byte, for any number of partitions and workers, also if a worker is killed.
 
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ fn record() -> Result<Recorded> {
     }
     // Recursion, exceptions, constructors, waits, objects and events that do not fit, of programs of the past.
     let kept: Vec<_> =
-        fs::read_dir(root().join("trace/tests/profiles"))?.flatten().map(|of| of.path()).collect();
+        fs::read_dir(root().join("crates/trace/tests/profiles"))?.flatten().map(|of| of.path()).collect();
     ensure!(kept.len() >= 9, "{kept:?}");
     export(&kept, &path.join("dataset"), &["service=kept"])?;
     // Once more, and one of them by itself: no process counts twice.

@@ -212,7 +212,11 @@ fn the_trace_of_a_real_program_is_valid() {
     let file = run.folder.path().join("trace.xml");
     instrument(&["export", "--to", "xml", "-o", file.to_str().unwrap()], &profile);
     let mut check = jdk.java();
-    check.arg("-cp").arg(run.folder.path()).arg("TraceCheck").arg(root().join("analysis/schema/trace.xsd"));
+    check
+        .arg("-cp")
+        .arg(run.folder.path())
+        .arg("TraceCheck")
+        .arg(root().join("crates/analysis/schema/trace.xsd"));
     let done = check.arg(&file).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let text = std::fs::read_to_string(&file).unwrap();

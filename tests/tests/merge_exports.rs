@@ -257,7 +257,7 @@ fn all_formats_tell_the_same_of_four_machines() -> Result<()> {
 fn what_makes_no_sense_is_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("x.iprof");
-    let mut bytes = fs::read(root().join("trace/tests/profiles/v1-trace.iprof"))?;
+    let mut bytes = fs::read(root().join("crates/trace/tests/profiles/v1-trace.iprof"))?;
     // Of a process that can be told from others.
     bytes[16] = 1;
     fs::write(&file, bytes)?;
@@ -278,7 +278,7 @@ fn what_makes_no_sense_is_refused() -> Result<()> {
         assert_eq!(done.status.code(), Some(2), "{options:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
     // Only profiles have remote calls, and each process is told once.
-    let text = root().join("analysis/tests/data/AC_test.events");
+    let text = root().join("crates/analysis/tests/data/AC_test.events");
     for inputs in [vec![text], vec![file.clone(), file]] {
         let done = subject::call()?.args(["export", "--to", "otlp"]).args(&inputs).capture()?;
         assert_eq!(done.status.code(), Some(2), "{inputs:?}: {}", String::from_utf8_lossy(&done.stderr));

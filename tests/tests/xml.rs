@@ -79,7 +79,7 @@ impl Check {
             .arg("-cp")
             .arg(path)
             .arg("TraceCheck")
-            .arg(machine::root().join("analysis/schema/trace.xsd"))
+            .arg(machine::root().join("crates/analysis/schema/trace.xsd"))
             .arg(&file);
         let done = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

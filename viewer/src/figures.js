@@ -1,4 +1,4 @@
-// Figures as text, as analysis/src/text.rs writes them: the same digits.
+// Figures as text, as crates/analysis/src/text.rs writes them: the same digits.
 "use strict";
 
 const TIMES = [["ns", 1], ["us", 1e3], ["ms", 1e6], ["s", 1e9]];

@@ -152,13 +152,13 @@ class HeapView {
   }
 }
 
-/** How many, as analysis/src/report/heap/leaks.rs says it. */
+/** How many, as crates/analysis/src/report/heap/leaks.rs says it. */
 function suspects(leaks) {
   const parts = leaks?.suspects.length > 1 ? `: objects of ${count(leaks.suspects.length)} kinds` : "";
   return leaks?.leaks === 1 ? `1 leak suspect${parts}` : `${count(leaks?.leaks ?? 0)} leak suspects${parts}`;
 }
 
-/** What holds objects, as analysis/src/report/heap/leaks.rs says it. */
+/** What holds objects, as crates/analysis/src/report/heap/leaks.rs says it. */
 function held({ kind, path, objects, sampled }) {
   const by = { path: `held by ${(path || []).join(" -> ")}`, others: "held in other ways", nothing: "held by nothing (garbage that was not collected yet)" }[kind] || "holder not found";
   return `${by}: ${count(objects)} of ${count(sampled)} sampled objects`;

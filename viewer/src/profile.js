@@ -1,4 +1,4 @@
-// The document of the page, decoded: analysis/src/page.rs says what is in it.
+// The document of the page, decoded: crates/analysis/src/page.rs says what is in it.
 "use strict";
 
 /** The document that stands in the page. */

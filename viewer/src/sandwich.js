@@ -55,7 +55,7 @@ class Merged {
 }
 
 /**
- * A method's callees and callers, as analysis/src/report/focus.rs merges them: a call within a call of the method is part of it, so nothing
+ * A method's callees and callers, as crates/analysis/src/report/focus.rs merges them: a call within a call of the method is part of it, so nothing
  * counts twice; a caller's total is what the method consumed on its behalf.
  */
 function focusOn(profile, fn, resource) {

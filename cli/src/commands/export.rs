@@ -23,7 +23,7 @@ use tempfile::NamedTempFile;
 /// Write what was recorded in the formats of other tools
 ///
 /// Formats that show one figure take --resource; pprof, otlp-profiles, tau and call-tree hold all of them, xml events of the heap and of
-/// threads one by one (its schema is analysis/schema/trace.xsd), otlp remote calls. Traces are written to chrome,
+/// threads one by one (its schema is crates/analysis/schema/trace.xsd), otlp remote calls. Traces are written to chrome,
 /// perfetto, firefox and speedscope with every call at its time; everything else, and --resource, is laid out there context by
 /// context, and marked as such. What several programs did for each other is written by `instrument merge --format`.
 ///

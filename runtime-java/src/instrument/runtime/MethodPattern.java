@@ -3,7 +3,7 @@ package instrument.runtime;
 import java.util.regex.Pattern;
 
 /**
- * One pattern of methods, as {@code names/src/pattern.rs} has them: {@code Shop}, {@code Shop#price}, {@code Shop.price},
+ * One pattern of methods, as {@code crates/names/src/pattern.rs} has them: {@code Shop}, {@code Shop#price}, {@code Shop.price},
  * {@code Shop.price(int, String)}, {@code Shop#price(I)V}, {@code Shop.price(..)}, {@code Shop.price(int): Item}. It is compiled to regular
  * expressions over the name of a class, the name of a method, and its parameters and result, both as the class file
  * has them and as Java does.

@@ -131,7 +131,7 @@ final class ValueNames {
         }
     }
 
-    /** An id map of one entry: of what has figures and is no method; see {@code names/src/id_map.rs}. */
+    /** An id map of one entry: of what has figures and is no method; see {@code crates/names/src/id_map.rs}. */
     private static String entry(int id, String name) {
         StringBuilder text = new StringBuilder("instrument ids 1\nclass \\e -\n").append(id).append(' ');
         for (int i = 0; i < name.length(); i++) {

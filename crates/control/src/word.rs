@@ -1,0 +1,319 @@
+//! Options whose value is one of a few words. The command line, `instrument.toml` and the agent's option string take the same words.
+
+use instrument_names::word::words;
+use instrument_rewriter::rewrite::Transforms;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+words! {
+    /// What is inserted.
+    Transform {
+        MethodEvents = "method-events": "Entry and exit of every method",
+        Bytecodes = "bytecodes": "How many bytecode instructions each call executes, exactly (with method-events, and --record counts or tree)",
+        Lines = "lines": "How often every line and branch is executed, exactly, for export --format lcov and jacoco",
+        Allocation = "allocation": "Every allocation: each object that a rewritten class makes with `new`, arrays and copies",
+        ArrayAllocation = "array-allocation": "Arrays and copies only",
+        ObjectInit = "object-init": "Every object, by the constructor of java.lang.Object (for that class only)",
+        ThreadLinks = "thread-links": "Which call started a thread",
+        Waits = "waits": "Calls of the JDK's methods that wait (sleep, wait, join, park, take, get, lock, accept, select, ..), so that reports can tell waiting from running time",
+        HandOver = "hand-over": "Which call handed a task to an executor or a completable future",
+        Jdbc = "jdbc": "Statements that are sent to databases by java.sql, each text as a call of its own, without its literals (with method-events)",
+        Http = "http": "Requests by HTTP that are made and served, each address as a call of its own, without its literals (with method-events)",
+        Files = "files": "Files that are opened, copied, moved and deleted, each path as a call of its own, without its numbers (with method-events)",
+        Rmi = "rmi": "Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`, with --launcher-agent, or with `instrument jdk-patch`",
+    }
+}
+
+impl Transform {
+    /// These as the rewriter takes them.
+    pub fn set(list: &[Transform]) -> Transforms {
+        let has = |transform| list.contains(&transform);
+        Transforms {
+            method_events: has(Transform::MethodEvents),
+            bytecodes: has(Transform::Bytecodes),
+            lines: has(Transform::Lines),
+            allocation: has(Transform::Allocation),
+            array_allocation: has(Transform::ArrayAllocation),
+            object_init: has(Transform::ObjectInit),
+            thread_links: has(Transform::ThreadLinks),
+            hand_over: has(Transform::HandOver),
+            // The agent asks for it by itself, in one class of the JDK.
+            parks: false,
+            rmi: has(Transform::Rmi),
+            jdbc: has(Transform::Jdbc),
+            http: has(Transform::Http),
+            files: has(Transform::Files),
+            waits: has(Transform::Waits),
+        }
+    }
+
+    /// Those of a set.
+    pub fn list(of: Transforms) -> Vec<Transform> {
+        let all = [
+            (Transform::MethodEvents, of.method_events),
+            (Transform::Bytecodes, of.bytecodes),
+            (Transform::Lines, of.lines),
+            (Transform::Allocation, of.allocation),
+            (Transform::ArrayAllocation, of.array_allocation),
+            (Transform::ObjectInit, of.object_init),
+            (Transform::ThreadLinks, of.thread_links),
+            (Transform::HandOver, of.hand_over),
+            (Transform::Rmi, of.rmi),
+            (Transform::Jdbc, of.jdbc),
+            (Transform::Http, of.http),
+            (Transform::Files, of.files),
+            (Transform::Waits, of.waits),
+        ];
+        all.into_iter().filter(|(_, is_in)| *is_in).map(|(transform, _)| transform).collect()
+    }
+
+    /// What is inserted if nobody says: nothing around a code region, whose time everything that is recorded would be part of; and
+    /// without times there is no waiting time to tell apart.
+    pub fn defaults(with_regions: bool, record: Record) -> &'static [Transform] {
+        use Transform::{MethodEvents, ThreadLinks, Waits};
+        match (with_regions, record) {
+            (true, _) => &[],
+            (false, Record::Counts) => &[MethodEvents, ThreadLinks],
+            (false, _) => &[MethodEvents, ThreadLinks, Waits],
+        }
+    }
+}
+
+words! {
+    /// Which calls are split by a value, so that each value is a call of its own.
+    Values {
+        Jdbc = "jdbc": "Statements of java.sql, by their texts without literals; the same as --transform jdbc",
+        Http = "http": "Requests that HttpClient and HttpURLConnection make and servlets serve, by address without query and literals; the same as --transform http",
+        Files = "files": "Files that are opened, copied, moved and deleted, by their paths without numbers; the same as --transform files",
+    }
+}
+
+impl Values {
+    /// What is inserted for it.
+    pub fn transform(self) -> Transform {
+        match self {
+            Self::Jdbc => Transform::Jdbc,
+            Self::Http => Transform::Http,
+            Self::Files => Transform::Files,
+        }
+    }
+}
+
+words! {
+    /// Which calls into libraries are recorded.
+    LibraryCalls {
+        None = "none": "None",
+        TopLevel = "top-level": "Calls that instrumented methods make; not what happens beneath",
+        All = "all": "Libraries are instrumented, too; calls of what cannot be",
+    }
+}
+
+words! {
+    /// What a run records.
+    Record {
+        Off = "off": "Nothing, in this run; the program runs as it is. For what is rewritten it is the same as tree",
+        Counts = "counts": "Exact counts per method",
+        Tree = "tree": "Each thread's calling context tree",
+        Trace = "trace": "Every event",
+    }
+}
+
+words! {
+    /// What is recorded of objects.
+    Heap {
+        Counts = "counts": "How many, of which class, in which context",
+        Objects = "objects": "Each with its birth and its end",
+    }
+}
+
+words! {
+    /// Whether the virtual machine is asked who has a monitor, which stops all threads.
+    Owners {
+        On = "on": "As long as that takes 2 % of the time or less",
+        All = "all": "For every wait",
+        Off = "off": "Never",
+    }
+}
+
+words! {
+    /// The clock of the probes.
+    Clock {
+        Tsc = "tsc": "The processor's time-stamp counter (TSC), if it is the clock source of Linux",
+        Monotonic = "monotonic": "System.nanoTime()",
+    }
+}
+
+/// Which calls of a tree are timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Timing {
+    /// As many as their length allows: long ones all, short ones seldom.
+    Auto,
+    /// All.
+    All,
+    /// One in so many, on average; at most [`Timing::MAX_SAMPLED`].
+    Sampled(u32),
+}
+
+impl Timing {
+    /// The runtime takes no larger number.
+    pub const MAX_SAMPLED: u32 = 1 << 12;
+}
+
+impl FromStr for Timing {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "auto" => return Ok(Self::Auto),
+            "all" => return Ok(Self::All),
+            _ => {}
+        }
+        let number = word.strip_prefix("sampled:").and_then(|number| number.parse().ok());
+        let number = number.filter(|number| (1..=Self::MAX_SAMPLED).contains(number));
+        number.map(Self::Sampled).ok_or_else(|| {
+            format!("`{word}` is not `auto`, `all` or `sampled:N` with N from 1 to {}", Self::MAX_SAMPLED)
+        })
+    }
+}
+
+impl TryFrom<String> for Timing {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        word.parse()
+    }
+}
+
+impl From<Timing> for String {
+    fn from(timing: Timing) -> String {
+        timing.to_string()
+    }
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::All => f.write_str("all"),
+            Self::Sampled(number) => write!(f, "sampled:{number}"),
+        }
+    }
+}
+
+/// Recording in bursts: it is on for the first part of every period, and paused otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Burst {
+    /// ms; less than the period.
+    on: u32,
+    /// ms.
+    period: u32,
+}
+
+impl Burst {
+    /// ms of the longest period.
+    const LONGEST: u32 = 3_600_000;
+}
+
+impl FromStr for Burst {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let ms = |text: &str| -> Option<u32> {
+            match text.strip_suffix("ms") {
+                Some(number) => number.parse().ok(),
+                None => text.strip_suffix('s')?.parse::<u32>().ok()?.checked_mul(1000),
+            }
+        };
+        let parts = word.split_once('/').and_then(|(on, period)| Some((ms(on)?, ms(period)?)));
+        match parts {
+            Some((on, period)) if 0 < on && on < period && period <= Self::LONGEST => Ok(Self { on, period }),
+            Some(_) => Err(format!(
+                "`{word}`: a burst takes at least 1ms and less than its period, which takes 3600s at most"
+            )),
+            None => {
+                Err(format!("`{word}` is not ON/PERIOD, such as 100ms/1s: on for 100 ms of every second"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Burst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ms/{}ms", self.on, self.period)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use instrument_names::word::Word;
+
+    #[test]
+    fn bursts_are_shorter_than_their_periods() {
+        for (text, written) in
+            [("100ms/1s", "100ms/1000ms"), ("1ms/2ms", "1ms/2ms"), ("2s/3600s", "2000ms/3600000ms")]
+        {
+            assert_eq!(text.parse::<Burst>().unwrap().to_string(), written);
+            assert_eq!(written.parse::<Burst>().unwrap().to_string(), written);
+        }
+        for text in [
+            "",
+            "100ms",
+            "100/1000",
+            "1s/1s",
+            "0ms/1s",
+            "2s/1s",
+            "1s/3601s",
+            "-1ms/1s",
+            "1m/2m",
+            "1s/9999999999s",
+        ] {
+            assert!(text.parse::<Burst>().is_err(), "{text}");
+        }
+    }
+
+    fn both_ways<T: Word + fmt::Debug>() {
+        for (word, value, help) in T::WORDS {
+            assert_eq!((T::of(word), value.word()), (Ok(*value), *word));
+            assert!(!help.is_empty() && !help.ends_with('.'), "{word}: {help}");
+        }
+        assert!(T::of("sundial").unwrap_err().starts_with("there are "));
+    }
+
+    #[test]
+    fn every_word_is_read_as_it_is_written() {
+        both_ways::<Transform>();
+        both_ways::<LibraryCalls>();
+        both_ways::<Values>();
+        both_ways::<Record>();
+        both_ways::<Heap>();
+        both_ways::<Owners>();
+        both_ways::<Clock>();
+        for text in ["auto", "all", "sampled:1", "sampled:4096"] {
+            assert_eq!(text.parse::<Timing>().unwrap().to_string(), text);
+        }
+        for text in ["", "some", "sampled", "sampled:0", "sampled:4097"] {
+            assert!(text.parse::<Timing>().is_err(), "{text}");
+        }
+    }
+
+    /// The recorder has the words in a list of its own: it is Java.
+    #[test]
+    fn the_recorder_knows_the_same_words() {
+        let java = include_str!("../../../runtime-java/src/instrument/runtime/Settings.java");
+        let list: Vec<String> = Record::WORDS.iter().map(|(word, ..)| format!("\"{word}\"")).collect();
+        assert!(java.contains(&format!("RECORD = {{{}}};", list.join(", "))));
+        assert!(java.contains(&format!("\"{}\".equals(find(\"heap\"))", Heap::Objects.word())));
+    }
+
+    #[test]
+    fn a_list_of_transforms_sets_each_of_them() {
+        for (word, transform, _) in Transform::WORDS {
+            assert_ne!(Transform::set(&[*transform]), Transforms::NONE, "{word}");
+        }
+        let all: Vec<Transform> = Transform::WORDS.iter().map(|(_, transform, _)| *transform).collect();
+        assert_eq!(Transform::set(&all), Transforms { parks: false, ..Transforms::ALL });
+    }
+}
