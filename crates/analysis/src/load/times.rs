@@ -127,8 +127,11 @@ pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> Tr
     let both =
         sampled.iter().zip(&noise).map(|(variance, noise)| variance + noise * noise).collect::<Vec<_>>();
     let callees = Callees::new(tree.nodes.iter().map(|node| node.parent));
-    let raw = Shares::of(&callees, column(|t| t.inclusive), &sampled, &sampled, &silent);
-    let exact = Shares::of(&callees, column(|t| t.exact_inclusive), &sampled, &both, &silent);
+    let is_measured = |node: &TreeNode| tree.sampled && node.timed >= node.closes.total();
+    let measured: Vec<bool> = tree.nodes.iter().map(is_measured).collect();
+    let known = |variance: Vec<f64>, doubt| Known { variance, doubt, measured: &measured, silent: &silent };
+    let raw = Shares::of(&callees, column(|t| t.inclusive), known(sampled.clone(), sampled.clone()));
+    let exact = Shares::of(&callees, column(|t| t.exact_inclusive), known(sampled, both));
     for (i, times) in result.nodes.iter_mut().enumerate() {
         (times.inclusive, times.raw) = (raw.inclusive[i], raw.base[i]);
         (times.exact_inclusive, times.exact) = (exact.inclusive[i], exact.base[i]);
@@ -198,7 +201,9 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
         let doubt = |i: usize| own_doubt[i].max(made_doubt[i]).min(raw[i].max(0.0));
         let callees = Callees::new(tree.nodes.iter().map(|node| node.parent));
         let squares: Vec<f64> = (0..count).map(|i| doubt(i) * doubt(i)).collect();
-        let fitted = Shares::of(&callees, exact, &vec![0.0; count], &squares, &silent);
+        let none = vec![false; count];
+        let known = Known { variance: vec![0.0; count], doubt: squares, measured: &none, silent: &silent };
+        let fitted = Shares::of(&callees, exact, known);
         let slower = |i: usize| handler(&tree.nodes[i]) * fitted.base[i];
         let noise = (0..count).map(|i| (doubt(i) + slower(i)).min(raw[i].max(0.0))).collect();
         let sums = (0..count).map(|i| own_doubt[i] + slower(i)).collect();
@@ -243,9 +248,23 @@ impl Callees {
     }
 }
 
+/// How well the times of contexts are known.
+struct Known<'a> {
+    /// That of each figure by itself.
+    variance: Vec<f64>,
+    /// The square of all that a figure may be off by: the correction errs in a caller and its callees alike, so it says nothing about which of
+    /// them is better known.
+    doubt: Vec<f64>,
+    /// All calls of these were timed, and others stand for calls that were not.
+    measured: &'a [bool],
+    /// These take what their callees take.
+    silent: &'a [bool],
+}
+
 /// Whole ns that fit each other: callees together take no longer than their caller. Events that were being written, estimates
 /// and the correction may have them do so. Then whichever is better known decides; where that is the caller, its callees give up
-/// what is too much as they are in doubt, so what is known of long calls is not spoilt by what is not of short ones.
+/// what is too much as they are in doubt, so what is known of long calls is not spoilt by what is not of short ones. No estimate is below
+/// what was measured of its callees.
 struct Shares {
     inclusive: Vec<f64>,
     base: Vec<f64>,
@@ -254,21 +273,16 @@ struct Shares {
 }
 
 impl Shares {
-    /// `variance` is that of each figure by itself, `doubt` the square of all that it may be off by: the correction errs in a caller
-    /// and its callees alike, so it says nothing about which of them is better known.
-    /// Those that are `silent` take what their callees take.
-    fn of(
-        callees: &Callees,
-        mut inclusive: Vec<f64>,
-        variance: &[f64],
-        doubt: &[f64],
-        silent: &[bool],
-    ) -> Shares {
+    fn of(callees: &Callees, mut inclusive: Vec<f64>, mut known: Known<'_>) -> Shares {
         let count = inclusive.len();
         let mut short = (0, 0.0);
+        // What calls that were timed took in each context at least.
+        let mut least = vec![0.0; count];
         for i in (0..count).rev() {
-            let sum: f64 = callees.of(i).iter().map(|&c| inclusive[c as usize]).sum();
-            if silent[i] {
+            let sum_of = |figures: &[f64]| callees.of(i).iter().map(|&c| figures[c as usize]).sum::<f64>();
+            let sum = sum_of(&inclusive);
+            least[i] = sum_of(&least);
+            if known.silent[i] {
                 inclusive[i] = sum;
                 continue;
             }
@@ -276,36 +290,50 @@ impl Shares {
             if missing > 0.0 {
                 short.0 += 1;
                 short.1 += missing;
-                if variance[i] > callees.of(i).iter().map(|&c| variance[c as usize]).sum() {
+                let variance = sum_of(&known.variance);
+                if known.variance[i] > variance {
                     inclusive[i] = sum;
+                    known.doubt[i] += variance - known.variance[i];
+                    known.variance[i] = variance;
                 }
             }
-            inclusive[i] = inclusive[i].max(0.0).round();
+            if known.measured[i] {
+                least[i] = inclusive[i].max(0.0).round();
+            }
+            inclusive[i] = inclusive[i].max(least[i]).max(0.0).round();
         }
         let mut base = inclusive.clone();
         for i in 0..count {
             let callees = callees.of(i);
-            fit(callees, inclusive[i], &mut inclusive, doubt);
+            fit(callees, inclusive[i], &mut inclusive, &known.doubt, &least);
             base[i] = inclusive[i] - callees.iter().map(|&c| inclusive[c as usize]).sum::<f64>();
         }
         Shares { inclusive, base, short }
     }
 }
 
-/// Takes from `callees` what they have together beyond `whole`: first as they are in doubt, then as they are large.
-fn fit(callees: &[u32], whole: f64, inclusive: &mut [f64], doubt: &[f64]) {
-    let sum = |inclusive: &[f64]| callees.iter().map(|&c| inclusive[c as usize]).sum::<f64>();
-    let excess = sum(inclusive) - whole;
-    let doubts: f64 = callees.iter().map(|&c| doubt[c as usize]).sum();
-    if excess > 0.0 && doubts > 0.0 {
-        for &c in callees {
-            inclusive[c as usize] -= (excess * doubt[c as usize] / doubts).round().min(inclusive[c as usize]);
+/// Takes from `callees` what they have together beyond `whole`: first as they are in doubt, then as they are large; what each has at `least`
+/// only if nothing else is left.
+fn fit(callees: &[u32], whole: f64, inclusive: &mut [f64], doubt: &[f64], least: &[f64]) {
+    let sum = |figures: &[f64]| callees.iter().map(|&c| figures[c as usize]).sum::<f64>();
+    let doubts = sum(doubt);
+    for keeps in [1.0, 0.0] {
+        let excess = sum(inclusive) - whole;
+        if excess > 0.0 && doubts > 0.0 {
+            for &c in callees {
+                let c = c as usize;
+                let room = (inclusive[c] - keeps * least[c]).max(0.0);
+                inclusive[c] -= (excess * doubt[c] / doubts).round().min(room);
+            }
         }
-    }
-    let left = sum(inclusive);
-    if left > whole {
-        for &c in callees {
-            inclusive[c as usize] = (inclusive[c as usize] * whole / left).floor();
+        let excess = sum(inclusive) - whole;
+        let room = sum(inclusive) - keeps * sum(least);
+        if excess > 0.0 && room > 0.0 {
+            for &c in callees {
+                let c = c as usize;
+                let kept = (keeps * least[c]).min(inclusive[c]);
+                inclusive[c] = kept + ((inclusive[c] - kept) * (1.0 - excess / room).max(0.0)).floor();
+            }
         }
     }
 }
@@ -486,11 +514,49 @@ mod tests {
         let inclusive = || vec![1000.0, 300.0, 800.0, 500.0];
         let callees = Callees::new([0, 1, 1, 3].into_iter());
         assert_eq!((callees.of(0), callees.of(1), callees.of(2)), (&[1, 2][..], &[][..], &[3][..]));
-        let of = |variance: &[f64]| Shares::of(&callees, inclusive(), variance, variance, &[false; 4]);
+        let of = |variance: &[f64]| {
+            let (variance, doubt, none) = (variance.to_vec(), variance.to_vec(), [false; 4]);
+            Shares::of(&callees, inclusive(), Known { variance, doubt, measured: &none, silent: &none })
+        };
         let shares = of(&[0.0, 0.0, 900.0, 0.0]);
         assert_eq!(shares.inclusive, [1000.0, 300.0, 700.0, 500.0]);
         assert_eq!((shares.base, shares.short), (vec![0.0, 300.0, 200.0, 500.0], (1, 100.0)));
         let shares = of(&[9.0, 1.0, 1.0, 0.0]);
         assert_eq!(shares.inclusive, [1100.0, 300.0, 800.0, 500.0], "the caller is what is known least");
+    }
+
+    /// m1 calls m2, which calls m3, which calls m4.
+    fn chain(inclusive: [f64; 4], variance: [f64; 4], measured: [bool; 4]) -> Shares {
+        let callees = Callees::new([0, 1, 2, 3].into_iter());
+        let (variance, doubt) = (variance.to_vec(), variance.to_vec());
+        let known = Known { variance, doubt, measured: &measured, silent: &[false; 4] };
+        Shares::of(&callees, inclusive.to_vec(), known)
+    }
+
+    #[test]
+    fn a_caller_that_is_raised_is_as_sure_as_what_it_calls() {
+        // m3 has the 500 of m4, which is known better; so it is known better than m2 as well.
+        let shares = chain([1000.0, 20.0, 30.0, 500.0], [0.0, 50.0, 90.0, 4.0], [false; 4]);
+        assert_eq!(shares.inclusive, [1000.0, 500.0, 500.0, 500.0]);
+        assert_eq!(shares.base, [500.0, 0.0, 0.0, 500.0]);
+    }
+
+    #[test]
+    fn an_estimate_is_not_below_what_was_measured_beneath_it() {
+        // m2 calls m3 often, which seems to take little, and m4 once, for 500; that m2 varies little is chance.
+        let callees = Callees::new([0, 1, 2, 2].into_iter());
+        let of = |doubt: f64| {
+            let variance = vec![0.0, 1.0, doubt, 0.0];
+            let (measured, doubt) = ([true, false, false, true], variance.clone());
+            let known = Known { variance, doubt, measured: &measured, silent: &[false; 4] };
+            Shares::of(&callees, vec![1000.0, 20.0, 40.0, 500.0], known)
+        };
+        for doubt in [7.0, 1.0] {
+            let shares = of(doubt);
+            assert_eq!(shares.inclusive, [1000.0, 500.0, 0.0, 500.0], "what is left is for m3");
+        }
+        // Calls that were all timed decide, whatever they have called.
+        let shares = chain([400.0, 20.0, 30.0, 500.0], [0.0; 4], [true, false, false, true]);
+        assert_eq!(shares.inclusive, [400.0; 4]);
     }
 }
