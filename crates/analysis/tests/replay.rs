@@ -19,7 +19,7 @@ fn same_as_recorded(script: &Script, events_per_piece: usize, limits: &Limits) {
     let found = replay::thread(&data, &mut thread, limits).unwrap();
     assert_eq!(found.damage, []);
     let recorded = script.record_limited(limits.depth, limits.contexts);
-    let Recorded { tree, stack, allocations, last_event, pause, dropped, links } = recorded;
+    let Recorded { tree, stack, allocations, last_event, pause, dropped, links, .. } = recorded;
     assert_eq!(thread.tree.as_ref(), Some(&tree));
     assert_eq!((&thread.stack, &thread.tree_allocations), (&stack, &allocations));
     assert_eq!((thread.last_event, thread.pause, thread.dropped), (last_event, pause, dropped));

@@ -2,11 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::format::{DEEPER, LINK};
-use crate::{Link, NO_MIN, TreeAllocation, TreeConsumer, TreeNode};
+use crate::format::{CPU, DEEPER, ESTIMATED, LINK, SAMPLES};
+use crate::{Link, NO_MIN, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
-/// A node of a tree whose calls are all timed, or whose times are estimates (flag 8). `open`: frames that are not on the shadow stack.
-pub(crate) fn node(node: &TreeNode, open: u64) -> [u64; 16] {
+/// Flags of a tree region, without those that say where the nodes are.
+pub(crate) fn tree_flags(tree: &Tree) -> u64 {
+    let flags = [(tree.sampled, ESTIMATED), (tree.has_samples, SAMPLES), (tree.cpu, CPU)];
+    flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum()
+}
+
+/// A node of a tree whose calls are all timed, or whose times are estimates (flag 8) or samples (flag 32, `has_samples`). `open`: frames that
+/// are not on the shadow stack.
+pub(crate) fn node(node: &TreeNode, open: u64, has_samples: bool) -> [u64; 16] {
     let consumer = match node.consumer {
         TreeConsumer::Method(id) => id + 1,
         TreeConsumer::Link(link) => LINK | link,
@@ -20,15 +27,19 @@ pub(crate) fn node(node: &TreeNode, open: u64) -> [u64; 16] {
         node.min.min(NO_MIN),
         node.max,
         node.sum_squares.to_bits(),
-        node.timed,
+        if has_samples { 0 } else { node.timed },
         node.closes.unwinds,
         node.closes.aborted,
         node.closes.unclosed,
         node.unmatched,
         open,
         // CPU time is not recorded where not all calls are timed.
-        if node.variance > 0.0 { node.variance.to_bits() } else { node.cpu_ns },
-        0,
+        match has_samples {
+            true => node.timed,
+            false if node.variance > 0.0 => node.variance.to_bits(),
+            false => node.cpu_ns,
+        },
+        node.samples,
         node.open_ns,
     ]
 }

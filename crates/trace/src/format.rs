@@ -2,7 +2,7 @@
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x89IPROF\r\n";
 /// The version that is written.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 /// The first one whose nodes lie in pieces.
 #[cfg(feature = "testing")]
 pub(crate) const PIECES_VERSION: u32 = 2;
@@ -40,6 +40,7 @@ pub(crate) const HOLDERS: u32 = 22;
 pub(crate) const BYTECODES: u32 = 23;
 pub(crate) const SELECTION_CHANGES: u32 = 24;
 pub(crate) const LINES: u32 = 25;
+pub(crate) const THREAD_SAMPLES: u32 = 26;
 
 /// Flags of a holder.
 pub(crate) const HOLDER_NOT_MET: u32 = 1;
@@ -88,6 +89,8 @@ pub(crate) const IN_PIECES: u64 = 4;
 pub(crate) const ESTIMATED: u64 = 8;
 /// Of a tree: each node has what follows its calls, and words that are elsewhere for that.
 pub(crate) const FOLLOWERS: u64 = 16;
+/// Of a tree: its times are samples, and only calls of methods that block are timed.
+pub(crate) const SAMPLES: u64 = 32;
 /// Calls of a context that are all timed, if not all calls are.
 pub(crate) const HEAD: u64 = 16;
 pub(crate) const NODE: u64 = 128;
@@ -95,3 +98,7 @@ pub(crate) const NODE: u64 = 128;
 pub(crate) const NODE_UNITS: u32 = 2;
 pub(crate) const DEEPER: u32 = 0x7fff_ffff;
 pub(crate) const LINK: u32 = 1 << 31;
+/// Bytes of a thread's samples, header included.
+pub(crate) const THREAD_SAMPLES_REGION: u64 = 128;
+/// Of a thread's samples: they meet it only in user code.
+pub(crate) const USER_ONLY: u32 = 1;

@@ -36,8 +36,8 @@
 //! of the file. Bytes not named here are 0 and are to be ignored. Text is UTF-8.
 //!
 //! # Version
-//! A reader accepts versions 1 to 6. Anything that an old reader can ignore is added without a new version: new region
-//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 7.
+//! A reader accepts versions 1 to 7. Anything that an old reader can ignore is added without a new version: new region
+//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 8.
 //!
 //! | version | what is new |
 //! |---|---|
@@ -45,6 +45,7 @@
 //! | 3 | where only some calls are timed, each stands for others, and some words of a node are others (kind 8, flags 1 and 8) |
 //! | 5 | some words of a node lie elsewhere (kind 8, flag 16) |
 //! | 6 | calls that returned are counted for a thread, and not for each method (kind 3, flag 1) |
+//! | 7 | times are samples, and not sums over calls (kind 8, flag 32; kind 26) |
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
@@ -55,7 +56,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 8 | magic: 89 `IPROF` 0D 0A; written last |
-//! | 8 | 4 | version: 6 |
+//! | 8 | 4 | version: 7 |
 //! | 12 | 4 | length of this header: 4096 |
 //! | 16 | 8 | nonce: a random number, so that two copies of the runtime know the file as theirs |
 //! | 24 | 8 | process id, as the process saw it; 0: unknown |
@@ -167,7 +168,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 16 | 8 | n: words of the shadow stack, even |
-//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded; 4 the nodes are in pieces (kind 21), as they always are since version 2; 8 only some calls were timed, and the nodes have estimates; 16 some words of the nodes lie elsewhere, see below |
+//! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded; 4 the nodes are in pieces (kind 21), as they always are since version 2; 8 only some calls were timed, and the nodes have estimates; 16 some words of the nodes lie elsewhere; 32 times are samples: see below |
 //! | 32 | 8 | if flag 4 is set: file offset of the first piece; 0: there are no nodes |
 //! | 64 | 8 n | shadow stack, outermost frame first, two words each, up to the first frame that is 0: frame; clock at its entry, or 0 if this call is not timed |
 //! | 64 + 8 n | 128 each | without flag 4: nodes, numbered from 1, up to the first whose word at 0 is 0 |
@@ -234,6 +235,15 @@
 //! | 80 | 4 | unclosed |
 //! | 84 | 4 | unmatched |
 //! | 88 | 8 | sum of the squares |
+//!
+//! With flag 32 samples of the thread's CPU time tell where it was (kind 26), and calls are not timed but those of methods that block their thread. The tree of ended
+//! threads has it, too; flags 1, 2 and 8 are never set beside it. Words 24 to 48 (88 with flag 16) are of the calls that were timed and ended, word 120 of those
+//! that were open when their thread ended; and
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 104 | 8 | calls that were timed and ended |
+//! | 112 | 8 | samples that met the context as the innermost recorded call, the processor not being in a probe |
 //!
 //! Aborted frames that are closed only because they pile up (no one instrumented lies beneath them), and the library calls right above them, are
 //! counted and not timed: when they failed is not known.
@@ -489,8 +499,28 @@
 //! | 8 | 4 | n: how many counters follow |
 //! | 16 | 8 n | how often control has passed each |
 //!
+//! ## 26: thread samples
+//! Of a thread whose tree has samples (kind 8, flag 32), or of a sum of ended threads: the samples that no context has, and what all of them
+//! stand for. 128 bytes; the owner is the ordinal of the thread or of the sum. What is noted for a sum of ended threads is a sum.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 16 | 8 | ns of CPU time between two samples, as was asked for |
+//! | 24 | 4 | what makes them: 1 a perf event of the software clock; 2 a POSIX timer on the CPU clock of the thread; 3 a thread of the recorder that looks |
+//! | 28 | 4 | flags: 1 samples meet the thread only in user code |
+//! | 64 | 8 | only the recorder uses it |
+//! | 72 | 8 | CPU time of the thread since its first event, ns, as noted last: each second, and when it ends |
+//! | 80 | 8 | samples that met a probe of the recorder |
+//! | 88 | 8 | samples that met no recorded call |
+//! | 96 | 8 | samples of which it is not known what they met: the signal came late, or met unknown code |
+//! | 104 | 8 | of the samples of contexts, those that met the virtual machine's own code |
+//! | 112 | 8 | CPU time of the handler of the signals, ns |
+//!
+//! A sample stands for the CPU time of the thread over all its samples: those of its contexts and words 80, 88 and 96. With flag 1 it stands for no more than
+//! the period, and the CPU time that remains was spent in the kernel.
+//!
 //! # Properties
-//! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed); `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
+//! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), as far as they are the same for all threads, and no calibration; `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
 //! programs on the class path, or of the agent); `name`
 //! (what the user calls the process); `processors` (that the virtual machine had at the start); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
@@ -579,6 +609,7 @@ mod remote;
 mod selection;
 mod source;
 mod thread;
+mod thread_samples;
 mod tree;
 mod tree_region;
 mod untimed;
@@ -609,6 +640,7 @@ pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Sid
 pub use selection::{Change, SelectionChange};
 pub use source::Source;
 pub use thread::{Allocation, Frame, Piece, Thread, ThreadKind, TreeAllocation};
+pub use thread_samples::{SampleSource, ThreadSamples};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
 pub use wait::{Wait, WaitKind, WaitPiece};
 pub use writer::{About, Sum, Writer};

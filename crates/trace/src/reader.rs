@@ -27,6 +27,7 @@ use crate::remote::{Connection, RemoteCalls};
 use crate::selection::SelectionChange;
 use crate::source::Source;
 use crate::thread::{Allocation, Frame, Piece, Thread, ThreadKind};
+use crate::thread_samples::ThreadSamples;
 use crate::tree_region::{self, Numbers};
 use crate::untimed::Methods;
 use crate::wait::{WaitPiece, read_java_threads};
@@ -93,17 +94,20 @@ fn read_bytes(bytes: &mut Bytes<'_>, parts: Parts) -> Result<Profile, Error> {
         methods: Methods::default(),
         untimed: HashMap::new(),
         context_room: HashMap::new(),
+        samples: HashMap::new(),
         profile: &mut profile,
     };
     for region in places.regions.iter().filter(|r| r.kind == CONTEXTS) {
         *reader.context_room.entry(region.copy).or_default() += (region.length - HEADER) / 8;
     }
-    let is_left_out = |kind: u32| parts == Parts::Facts && [THREAD, ENDED, ID_MAP].contains(&kind);
+    let is_left_out =
+        |kind: u32| parts == Parts::Facts && [THREAD, ENDED, ID_MAP, THREAD_SAMPLES].contains(&kind);
     for region in places.regions.iter().filter(|region| !is_left_out(region.kind)) {
         reader.region(region);
     }
     reader.estimate_untimed();
     reader.number_links();
+    reader.hand_out_samples();
     reader.finish_folding();
     reader.profile.threads.iter_mut().for_each(Thread::derive_exits);
     reader.hand_out(places.pieces);
@@ -135,6 +139,8 @@ struct Reader<'a, 'b> {
     untimed: HashMap<(u32, u32), Vec<u32>>,
     /// Contexts for which there is room, by copy: bounds what a wrong number can ask for.
     context_room: HashMap<u32, u64>,
+    /// By copy and ordinal of the thread, with the offset of their region.
+    samples: HashMap<(u32, u32), (u64, ThreadSamples)>,
     profile: &'b mut Profile,
 }
 
@@ -187,6 +193,7 @@ impl Reader<'_, '_> {
             HOLDERS => self.holders(region),
             SELECTION_CHANGES => self.selection_change(region),
             LINES => self.lines(region),
+            THREAD_SAMPLES => self.thread_samples(region),
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }
@@ -354,6 +361,28 @@ impl Reader<'_, '_> {
         match SelectionChange::decode(region.copy, &data) {
             Ok(change) => self.profile.selection_changes.push(change),
             Err(reason) => self.damage(region.offset, structure, reason),
+        }
+    }
+
+    fn thread_samples(&mut self, region: &Region) {
+        let Some(samples) = ThreadSamples::read(self.bytes, region) else {
+            return self.damage(region.offset, "thread samples", "it is cut off");
+        };
+        let known = self.samples.entry((region.copy, region.owner));
+        known.or_insert((region.offset, ThreadSamples::default())).1.add(&samples);
+    }
+
+    /// Gives each thread its samples.
+    fn hand_out_samples(&mut self) {
+        let folding = self.folding.iter_mut().map(|(thread, _)| thread);
+        for thread in self.profile.threads.iter_mut().chain(folding) {
+            let samples = self.samples.remove(&(thread.copy, thread.ordinal));
+            thread.samples = samples.map(|(_, samples)| samples);
+        }
+        let left = self.samples.values().filter(|(_, of)| of.cpu_ns > 0 || of.outside() > 0);
+        if let Some(first) = left.clone().map(|(offset, _)| *offset).min() {
+            let reason = format!("the threads of {} regions are not there", left.count());
+            self.damage(first, "thread samples", reason);
         }
     }
 
@@ -575,6 +604,9 @@ impl Thread {
         self.allocations.extend(&other.allocations);
         self.dropped = self.dropped.saturating_add(other.dropped);
         self.pause = self.pause.saturating_add(other.pause);
+        if let Some(samples) = &other.samples {
+            self.samples.get_or_insert_default().add(samples);
+        }
         let Some(tree) = &other.tree else { return Vec::new() };
         let numbers = self.tree.get_or_insert_default().absorb(tree);
         self.tree_allocations.extend(other.tree_allocations.iter().map(|made| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::format::ENDED_NAME_ROOM;
 use crate::method::Method;
+use crate::thread_samples::ThreadSamples;
 use crate::tree::Tree;
 
 /// Whose figures a [`Thread`] has.
@@ -54,6 +55,8 @@ pub struct Thread {
     pub allocations: Vec<Allocation>,
     /// The calling context tree, if there is one.
     pub tree: Option<Tree>,
+    /// What a sampler noted of it beside the samples of its tree, if there was one.
+    pub samples: Option<ThreadSamples>,
     /// Objects and arrays made, by node of the tree.
     pub tree_allocations: Vec<TreeAllocation>,
     /// Where the events of a trace are, in their order.
@@ -133,6 +136,7 @@ impl Thread {
             methods: BTreeMap::new(),
             allocations: Vec::new(),
             tree: None,
+            samples: None,
             tree_allocations: Vec::new(),
             pieces: Vec::new(),
         }

@@ -54,6 +54,8 @@ pub struct TreeNode {
     pub sum_squares: f64,
     /// If only some calls are timed: those that were, and ended; else 0.
     pub timed: u64,
+    /// Samples that met it as the innermost recorded call, outside of probes, if there are samples.
+    pub samples: u64,
     /// CPU time of the calls that ended, if it is recorded.
     pub cpu_ns: u64,
     /// Variance of `ns`, ns²: 0 if all calls were timed.
@@ -70,6 +72,8 @@ pub struct TreeNode {
 pub struct Tree {
     /// Only some calls are timed: times are estimates, with a variance.
     pub sampled: bool,
+    /// Nodes have samples, and only calls of methods that block are timed: times are those of these calls alone, and no estimates.
+    pub has_samples: bool,
     /// CPU time is recorded.
     pub cpu: bool,
     /// Contexts, callers before what they call.
@@ -91,6 +95,7 @@ impl TreeNode {
             max: 0,
             sum_squares: 0.0,
             timed: 0,
+            samples: 0,
             cpu_ns: 0,
             variance: 0.0,
             open_ns: 0,
@@ -125,6 +130,7 @@ impl TreeNode {
             max: self.max.max(other.max),
             sum_squares: self.sum_squares + other.sum_squares,
             timed: self.timed.saturating_add(other.timed),
+            samples: self.samples.saturating_add(other.samples),
             cpu_ns: self.cpu_ns.saturating_add(other.cpu_ns),
             variance: self.variance + other.variance,
             open_ns: self.open_ns.saturating_add(other.open_ns),
@@ -158,6 +164,7 @@ impl Tree {
     /// Adds another tree, context by context. Returns the numbers here of its nodes, by their numbers there.
     pub fn absorb(&mut self, other: &Tree) -> Vec<u32> {
         self.sampled |= other.sampled;
+        self.has_samples |= other.has_samples;
         self.cpu |= other.cpu;
         let known = self.nodes.iter().enumerate().map(|(i, n)| ((n.parent, n.consumer), i as u32 + 1));
         let mut numbers = known.collect::<HashMap<_, _>>();

@@ -59,6 +59,8 @@ enum Timing {
     Sampled,
     /// As in `Sampled`, but the words are what a reader estimates.
     Estimated,
+    /// Those of methods that block; times are samples.
+    Samples,
     /// As in `Sampled`, of a version that wrote other words.
     Old,
 }
@@ -113,6 +115,7 @@ impl Nodes<'_, '_> {
             let mut node = node(consumer, parent, &word, self.folding);
             match self.timing {
                 Timing::All => {}
+                Timing::Samples => (node.timed, node.samples, node.cpu_ns) = (word[13], word[14], 0),
                 Timing::Sampled => {
                     estimate(&mut node, &word);
                     match node.timed {
@@ -176,6 +179,7 @@ pub(crate) fn read(
         return (Numbers::Same, Vec::new());
     }
     let timing = match flags {
+        flags if flags & SAMPLES != 0 => Timing::Samples,
         flags if flags & ESTIMATED != 0 => Timing::Estimated,
         flags if flags & SAMPLED != 0 && bytes.u32(8) < SAMPLED_VERSION => Timing::Old,
         flags if flags & SAMPLED != 0 => Timing::Sampled,
@@ -183,7 +187,9 @@ pub(crate) fn read(
     };
     let room: u64 = pieces.iter().map(|piece| piece.length / NODE).sum();
     let nodes = Vec::with_capacity(room.min(bytes.size() / NODE).min(MOST_ROOM) as usize);
-    let tree = Tree { sampled: timing != Timing::All, cpu: flags & CPU != 0, nodes };
+    let has_samples = timing == Timing::Samples;
+    let sampled = timing != Timing::All && !has_samples;
+    let tree = Tree { sampled, has_samples, cpu: flags & CPU != 0 && !has_samples, nodes };
     if timing == Timing::Old {
         note(
             region.offset,
@@ -270,6 +276,7 @@ fn node(consumer: TreeConsumer, parent: u32, word: &[u64; 16], folding: bool) ->
         max: word[5],
         sum_squares: number_of(word[6]),
         timed: 0,
+        samples: 0,
         cpu_ns: word[13],
         variance: 0.0,
         open_ns: word[15],

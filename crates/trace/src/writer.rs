@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use crate::encode;
 use crate::format::*;
-use crate::{Allocation, Link, Method, Tree, TreeAllocation};
+use crate::{Allocation, Link, Method, ThreadSamples, Tree, TreeAllocation};
 
 /// What a profile says of itself in its header.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +24,7 @@ pub struct About {
 #[derive(Debug, Clone, Copy)]
 pub enum Sum<'a> {
     /// Contexts, callers before what they call, and what was made in them. Of nodes whose calls were not all timed
-    /// ([`Tree::sampled`]) times are estimates.
+    /// ([`Tree::sampled`]) times are estimates. Of a tree with samples ([`Tree::has_samples`]) [`Writer::samples`] tells what they stand for.
     Tree(&'a Tree, &'a [TreeAllocation]),
     /// Counts by method id, and what methods made.
     Counts(&'a BTreeMap<u32, Method>, &'a [Allocation]),
@@ -136,6 +136,15 @@ impl<W: Write + Seek> Writer<W> {
         Ok(owner)
     }
 
+    /// Adds the samples of a sum that its contexts do not have, by the ordinal that [`Writer::sum`] gave.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn samples(&mut self, ordinal: u32, samples: &ThreadSamples) -> io::Result<()> {
+        let (header, body) = samples.encode();
+        self.region(THREAD_SAMPLES, ordinal, &header, &encode::words(body.into_iter())).map(drop)
+    }
+
     /// Ends the profile.
     ///
     /// # Errors
@@ -167,12 +176,12 @@ impl<W: Write + Seek> Writer<W> {
             piece = self.begin(TREE_NODES, owner, &[FIRST_NODE.into()], length)?;
             for node in &tree.nodes {
                 let parent = number(node.parent);
-                self.words(&encode::node(&crate::TreeNode { parent, ..*node }, node.open))?;
+                let node = crate::TreeNode { parent, ..*node };
+                self.words(&encode::node(&node, node.open, tree.has_samples))?;
             }
             self.end(length)?;
         }
-        let flags = IN_PIECES | if tree.sampled { ESTIMATED } else { 0 } | if tree.cpu { CPU } else { 0 };
-        let figures = self.region(TREE, owner, &[0, flags, piece], &[])?;
+        let figures = self.region(TREE, owner, &[0, IN_PIECES | encode::tree_flags(tree), piece], &[])?;
         let made = made.iter().map(|made| TreeAllocation { node: number(made.node), ..*made });
         let made = encode::tree_allocations(made);
         let allocations = if made.is_empty() { 0 } else { self.region(TREE_ALLOCATIONS, owner, &[], &made)? };
@@ -242,7 +251,7 @@ impl<W: Write + Seek> Writer<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Closes, LinkKind, Profile, ThreadKind, TreeConsumer, TreeNode};
+    use crate::{Closes, LinkKind, Profile, SampleSource, ThreadKind, TreeConsumer, TreeNode};
     use std::io::Cursor;
 
     #[test]
@@ -262,7 +271,6 @@ mod tests {
             ..TreeNode::new(consumer, parent)
         };
         let tree = Tree {
-            sampled: false,
             cpu: true,
             nodes: vec![
                 node(TreeConsumer::Method(4), 0, 100),
@@ -271,11 +279,25 @@ mod tests {
                 node(TreeConsumer::Deeper, 0, 0),
                 node(TreeConsumer::Method(9), 4, 8),
             ],
+            ..Tree::default()
         };
         let made = [(3, 11, 800), (0, 1, 16)];
         let made = made.map(|(node, count, bytes)| TreeAllocation { node, class: 1, count, bytes });
         let sampled = TreeNode { timed: 3, variance: 2.5, cpu_ns: 0, ..node(TreeConsumer::Method(4), 0, 7) };
-        let estimated = Tree { sampled: true, cpu: false, nodes: vec![sampled] };
+        let estimated = Tree { sampled: true, nodes: vec![sampled], ..Tree::default() };
+        let met = TreeNode { timed: 3, samples: 70, cpu_ns: 0, ..node(TreeConsumer::Method(4), 0, 7) };
+        let sampled = Tree { has_samples: true, nodes: vec![met], ..Tree::default() };
+        let samples = ThreadSamples {
+            period_ns: 1_000_000,
+            source: SampleSource::Timer,
+            user_only: true,
+            cpu_ns: 90_000_000,
+            in_probes: 11,
+            in_no_call: 7,
+            unattributed: 2,
+            in_vm: 5,
+            handler_ns: 1234,
+        };
         let methods = BTreeMap::from([(4, tree.nodes[0].counts()), (9, tree.nodes[4].counts())]);
         let of_methods = [Allocation { method: Some(9), class: 1, count: 5 }];
         let link = Link { copy: 1, number: 1, kind: LinkKind::HandOver, thread: 1, node: 3, clock: 0 };
@@ -288,6 +310,8 @@ mod tests {
         assert_eq!(writer.sum(name, 12, Sum::Tree(&tree, &made)).unwrap(), 1);
         assert_eq!(writer.sum(&"x".repeat(96), 1, Sum::Tree(&estimated, &[])).unwrap(), 2);
         assert_eq!(writer.sum("", 2, Sum::Counts(&methods, &of_methods)).unwrap(), 3);
+        assert_eq!(writer.sum("s", 2, Sum::Tree(&sampled, &[])).unwrap(), 4);
+        writer.samples(4, &samples).unwrap();
         assert!(writer.sum(&"x".repeat(97), 1, Sum::Counts(&methods, &[])).is_err());
         writer.links(&[link]).unwrap();
         let about = About { nonce: 5, start_ms: 6, dropped: 7, has_ended: true };
@@ -300,12 +324,13 @@ mod tests {
         assert_eq!(profile.copies[&1].properties, properties);
         assert_eq!(profile.copies[&1].class_names[&2], "[Ljava.lang.String;");
         assert_eq!(profile.links, [link]);
-        let [first, second, third] = &profile.threads[..] else { panic!("{:?}", profile.threads) };
+        let [first, second, third, fourth] = &profile.threads[..] else { panic!("{:?}", profile.threads) };
         assert_eq!((&*first.name, first.kind), (name, ThreadKind::Ended(12)));
         assert_eq!((first.tree.as_ref(), &first.tree_allocations[..]), (Some(&tree), &made[..]));
         assert_eq!((second.name.len(), second.tree.as_ref()), (96, Some(&estimated)));
         assert_eq!((&third.methods, &third.allocations[..]), (&methods, &of_methods[..]));
         assert!(third.tree.is_none());
+        assert_eq!((fourth.tree.as_ref(), fourth.samples), (Some(&sampled), Some(samples)));
         assert!(Profile::parse(&file[..file.len() / 2]).is_ok_and(|profile| profile.is_cut));
     }
 }

@@ -131,7 +131,8 @@ fn all_figures_of_a_context_are_added() {
 
 #[test]
 fn a_tree_takes_another_one_in() {
-    let tree = |sampled, cpu, nodes: &[TreeNode]| Tree { sampled, cpu, nodes: nodes.to_vec() };
+    let tree =
+        |sampled, cpu, nodes: &[TreeNode]| Tree { sampled, cpu, nodes: nodes.to_vec(), ..Tree::default() };
     let before = [node(1, 0, 1), node(2, 1, 2)];
     let mut all = tree(false, true, &before);
     let numbers = all.absorb(&tree(true, false, &[node(1, 0, 10), node(3, 1, 20), node(2, 2, 30)]));

@@ -9,6 +9,7 @@ mod parts;
 mod reader;
 mod regions;
 mod remote;
+mod samples;
 mod selection;
 mod tree;
 mod waits;

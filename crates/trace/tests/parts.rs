@@ -388,7 +388,7 @@ fn a_profile_is_read_from_a_file() {
 
 #[test]
 fn sums_are_written_in_blocks_that_end_with_nothing() {
-    let tree = Tree { sampled: false, cpu: false, nodes: vec![TreeNode::new(TreeConsumer::Method(5), 0)] };
+    let tree = Tree { nodes: vec![TreeNode::new(TreeConsumer::Method(5), 0)], ..Tree::default() };
     let about = About { nonce: 7, start_ms: 8, dropped: 9, has_ended: true };
     for length in (0..4096 + 128).step_by(64) {
         let mut writer = instrument_trace::Writer::new(Cursor::new(Vec::new())).unwrap();

@@ -275,7 +275,7 @@ fn tree(
     let cpu = if times == Times::Corrected { covered.cpu } else { covered.cpu_raw };
     let cpu = !sampled && cpu == covered.rows;
     let numbers: HashMap<Key, u32> = order.iter().zip(1..).map(|(key, number)| (*key, number)).collect();
-    let mut tree = Tree { sampled, cpu, nodes: Vec::with_capacity(order.len()) };
+    let mut tree = Tree { sampled, cpu, nodes: Vec::with_capacity(order.len()), ..Tree::default() };
     for key in order {
         let context = sums.contexts[key];
         let kind = sums.methods.get(&context.method).map(|method| method.kind);

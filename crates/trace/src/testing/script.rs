@@ -17,6 +17,8 @@ pub struct Script {
     pub now: u64,
     /// Events with their clocks.
     pub steps: Vec<(u64, Event)>,
+    /// Samples, each behind so many of the steps.
+    pub samples: Vec<(usize, u64)>,
 }
 
 /// What a tree recorder has after a script.
@@ -34,6 +36,8 @@ pub struct Recorded {
     pub pause: u64,
     /// Events dropped.
     pub dropped: u64,
+    /// Samples that met no call.
+    pub in_no_call: u64,
     /// Links made: number, node and clock.
     pub links: Vec<(u32, u32, u64)>,
 }
@@ -41,7 +45,7 @@ pub struct Recorded {
 impl Script {
     /// A thread that begins at a clock.
     pub fn new(start: u64) -> Script {
-        Script { start, now: start, steps: Vec::new() }
+        Script { start, now: start, steps: Vec::new(), samples: Vec::new() }
     }
 
     /// Time passes.
@@ -56,6 +60,12 @@ impl Script {
         if let Event::Pause(ns) = event {
             self.now += ns;
         }
+        self
+    }
+
+    /// So many samples meet what the thread is in.
+    pub fn samples(mut self, samples: u64) -> Script {
+        self.samples.push((self.steps.len(), samples));
         self
     }
 
@@ -131,28 +141,54 @@ impl Script {
 
     /// The same with limits: calls above `depth` frames, or that would be one context more than `contexts`, are deeper.
     pub fn record_limited(&self, depth: usize, contexts: usize) -> Recorded {
-        let recorded = Recorded { last_event: self.start, ..Recorded::default() };
-        let mut recorder = Recorder { depth, contexts, is_deep: Vec::new(), recorded, now: self.start };
-        for &(clock, event) in &self.steps {
+        self.recorded(depth, contexts, None)
+    }
+
+    /// What a recorder with samples has, which times only the calls of the methods `timed`.
+    pub fn record_samples(&self, timed: &[u32]) -> Recorded {
+        self.recorded(usize::MAX, usize::MAX, Some(timed))
+    }
+
+    fn recorded(&self, depth: usize, contexts: usize, timed: Option<&[u32]>) -> Recorded {
+        let mut recorded = Recorded { last_event: self.start, ..Recorded::default() };
+        recorded.tree.has_samples = timed.is_some();
+        let mut recorder =
+            Recorder { depth, contexts, timed, is_deep: Vec::new(), recorded, now: self.start };
+        let mut samples = self.samples.iter().peekable();
+        for (step, &(clock, event)) in self.steps.iter().enumerate() {
+            while let Some((_, met)) = samples.next_if(|(behind, _)| *behind <= step) {
+                recorder.sample(*met);
+            }
             // These do not read the clock.
             let still = matches!(event, Event::Made { .. } | Event::Surplus(_) | Event::Dropped(_));
             recorder.now = if still { recorder.recorded.last_event } else { clock };
             recorder.event(event);
         }
+        samples.for_each(|(_, met)| recorder.sample(*met));
         recorder.recorded
     }
 }
 
-struct Recorder {
+struct Recorder<'a> {
     depth: usize,
     contexts: usize,
+    /// Methods whose calls are timed; none: all are.
+    timed: Option<&'a [u32]>,
     /// Of each frame: it is past a limit.
     is_deep: Vec<bool>,
     recorded: Recorded,
     now: u64,
 }
 
-impl Recorder {
+impl Recorder<'_> {
+    fn sample(&mut self, samples: u64) {
+        let node = self.recorded.stack.last().map_or(0, |frame| frame.node);
+        match self.recorded.tree.node_mut(node) {
+            Some(node) => node.samples += samples,
+            None => self.recorded.in_no_call += samples,
+        }
+    }
+
     fn event(&mut self, event: Event) {
         let ready = |id: u32| move |f: &Frame| !f.link && f.id == id && !f.pending;
         match event {
@@ -241,7 +277,8 @@ impl Recorder {
             TreeConsumer::Link(link) => (link, true),
             TreeConsumer::Deeper => (0, false),
         };
-        let since = if deep { 0 } else { self.now };
+        let is_timed = self.timed.is_none_or(|timed| !link && timed.contains(&id));
+        let since = if deep || !is_timed { 0 } else { self.now };
         self.recorded.stack.push(Frame { id, pending, link, node, since });
         self.is_deep.push(deep);
         let node = &mut self.recorded.tree.nodes[node as usize - 1];
@@ -266,7 +303,8 @@ impl Recorder {
         let node = &mut self.recorded.tree.nodes[frame.node as usize - 1];
         node.open -= 1;
         *column(&mut node.closes) += 1;
-        if !self.is_deep.remove(at) {
+        if !self.is_deep.remove(at) && frame.since != 0 {
+            node.timed += u64::from(self.timed.is_some());
             let ns = self.now - frame.since;
             node.ns += ns;
             node.min = node.min.min(ns);

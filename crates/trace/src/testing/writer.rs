@@ -7,8 +7,8 @@ use super::script::{Recorded, Script};
 use crate::encode;
 use crate::format::*;
 use crate::{
-    Connection, Event, Frame, JavaThread, Link, RegionTiming, RemoteCall, Tree, TreeAllocation, TreeNode,
-    Wait, WaitKind,
+    Connection, Event, Frame, JavaThread, Link, RegionTiming, RemoteCall, ThreadSamples, Tree,
+    TreeAllocation, TreeNode, Wait, WaitKind,
 };
 
 /// Id + 1 in the frame of a link.
@@ -153,6 +153,25 @@ impl Writer {
         let Recorded { pause, dropped, .. } = recorded;
         let facts = ThreadFacts { start: script.start, pause, dropped, ..ThreadFacts::default() };
         self.recorded(name, &facts, &recorded)
+    }
+
+    /// Adds a thread that recorded a script with samples, and timed only the calls of the methods `timed`. What `samples` met beside its
+    /// contexts is added to what the script has of that. Returns its ordinal.
+    pub fn samples(&mut self, name: &str, script: &Script, timed: &[u32], samples: &ThreadSamples) -> u32 {
+        let recorded = script.record_samples(timed);
+        let Recorded { pause, dropped, .. } = recorded;
+        let facts = ThreadFacts { start: script.start, pause, dropped, ..ThreadFacts::default() };
+        let owner = self.recorded(name, &facts, &recorded);
+        let in_no_call = samples.in_no_call + recorded.in_no_call;
+        self.thread_samples(owner, &ThreadSamples { in_no_call, ..*samples });
+        owner
+    }
+
+    /// Adds the samples of a thread that its contexts do not have.
+    pub fn thread_samples(&mut self, owner: u32, samples: &ThreadSamples) -> &mut Writer {
+        let (header, body) = samples.encode();
+        self.region(THREAD_SAMPLES, owner, &header, &encode::words(body.into_iter()));
+        self
     }
 
     /// Adds a thread with any tree. Returns its ordinal.
@@ -379,10 +398,10 @@ impl Writer {
         }
         let nodes = tree.nodes.iter().zip(&open[1..]).map(|(node, open)| {
             let parent = self.number(node.parent);
-            encode::node(&TreeNode { parent, ..*node }, node.open.saturating_sub(*open))
+            encode::node(&TreeNode { parent, ..*node }, node.open.saturating_sub(*open), tree.has_samples)
         });
         let nodes = nodes.collect::<Vec<_>>();
-        let flags = if tree.sampled { ESTIMATED } else { 0 } | if tree.cpu { CPU } else { 0 };
+        let flags = encode::tree_flags(tree);
         let words = 2 * (stack.len() as u64 + 2);
         if self.piece > 0 {
             let at = self.region(TREE, owner, &[words, flags | IN_PIECES], &body);
