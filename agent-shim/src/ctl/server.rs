@@ -8,7 +8,7 @@ use crate::talk::contained;
 use crate::{AGENT, Agent};
 use instrument_control::answer::{Answer, answer_line};
 use instrument_control::ctl::{MAX_REQUEST, REQUEST_TIMEOUT, Request};
-use rustix::net::sockopt::socket_peercred;
+use instrument_control::peer::Peer;
 use rustix::net::{Shutdown, shutdown};
 use rustix::process::getuid;
 use std::io::{self, Read, Write};
@@ -132,8 +132,8 @@ fn address(agent: &Agent) -> usize {
 
 /// Only the user of this process, and root, may ask.
 fn peer(stream: &UnixStream) -> Result<(), String> {
-    let peer = socket_peercred(stream).map_err(|error| format!("who asks is not known: {error}"))?;
-    if peer.uid == getuid() || peer.uid.is_root() {
+    let peer = Peer::of(stream).map_err(|error| format!("who asks is not known: {error}"))?;
+    if peer.uid == getuid().as_raw() || peer.uid == 0 {
         Ok(())
     } else {
         Err("this program belongs to another user".to_owned())

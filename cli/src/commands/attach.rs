@@ -17,9 +17,9 @@ use anyhow::{Context, Result};
 use instrument_messages::{Listener, usage};
 use instrument_processes::budget::{Budget, Watched};
 use instrument_processes::ctl;
-use instrument_processes::hand_over::HandOver;
+use instrument_processes::hand_over::{Earlier, HandOver};
 use instrument_processes::jvm::{self, Kind};
-use instrument_processes::profiles::{Replaced, unmatched as nothing_fitted};
+use instrument_processes::profiles::unmatched as nothing_fitted;
 use instrument_processes::until::{Recording, Until};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufWriter, Write};
@@ -132,8 +132,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         top::check_terminal(Path::new(target))?;
     }
     let process = jvm::find(target)?;
-    // In a container our working directory means nothing.
-    let elsewhere = process.has_own_root().then(|| Path::new("/tmp/"));
+    // In a container our working directory may be another one, or none.
+    let is_shared = jvm::path_inside(&process, &std::env::current_dir()?).is_some();
+    let elsewhere = (process.has_own_root() && !is_shared).then(|| Path::new("/tmp/"));
     let options = agent.options(opts.out.as_deref().or(elsewhere))?;
 
     // Before anything is recorded: no signal may come between.
@@ -151,7 +152,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let own = socket.clone().filter(|path| path != "off");
     let mut armed = [Some(pid.to_string()), own].into_iter().flatten();
     let of_before = match &opts.out {
-        Some(out) => Replaced::new(&jvm::path_outside(&process, &std::path::absolute(out)?))?,
+        Some(out) => Earlier::move_aside(&process, &std::path::absolute(out)?)?,
         None => None,
     };
     let attached = match armed.find(|target| ctl::is_armed(target)) {
@@ -162,7 +163,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         None => HandOver::new(&process, &agent.library, &options).and_then(|agent| agent.attach(limit)),
     };
     if let Some(profile) = of_before {
-        if attached.is_ok() { profile.remove() } else { profile.restore() }
+        profile.settle(attached.is_ok());
     }
     let attached = attached?;
     let profile = jvm::path_outside(&process, Path::new(&attached.profile));

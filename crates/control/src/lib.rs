@@ -7,6 +7,7 @@
 //! | [`word`] | options whose value is one of a few words: transforms, what is recorded, .. |
 //! | [`keys`] | the keys of the agent's option string, what each takes, and how the string is written and split |
 //! | [`ctl`] | requests to a running program: the protocol, and where the socket is |
+//! | [`peer`] | who is at the other end of a Unix socket |
 //! | [`place`] | where in a file of options something stands |
 //! | [`probes`] | the file of rules that say which calls of one's own are inserted where |
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
@@ -20,6 +21,8 @@ pub mod answer;
 pub mod attach;
 pub mod ctl;
 pub mod keys;
+#[cfg(target_os = "linux")]
+pub mod peer;
 pub mod place;
 pub mod probes;
 pub mod run;

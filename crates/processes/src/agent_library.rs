@@ -6,11 +6,12 @@
 //! 3. Carried by this program (`cargo install`, see `cli/build.rs`): put into a folder of the user, under a name that says what is in it.
 
 use anyhow::{Context, Result, anyhow, bail};
-use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags, open, statvfs};
+use rustix::io::Errno;
 use rustix::process::getuid;
 use sha2::{Digest, Sha256};
-use std::fs::{self, DirBuilder, Permissions};
-use std::io::{ErrorKind, Write};
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -50,25 +51,33 @@ pub fn file_name(words: &str, bytes: &[u8]) -> String {
     format!("{STEM}{words}-{hash}.so")
 }
 
-/// Puts the library to `path`, at once and for good; one that is there already is taken if it is the same and nobody else can write it.
+/// Puts the library to `path`, at once and for good; one that is there already is taken if it is the same and nobody but `uid`, who puts it
+/// there, can write it.
 ///
 /// # Errors
 /// Something else is there; the file cannot be written.
-pub fn place(bytes: &[u8], path: &Path) -> Result<()> {
+pub fn place(bytes: &[u8], path: &Path, uid: u32) -> Result<()> {
     let named = |path: &Path| path.display().to_string();
-    match fs::symlink_metadata(path) {
-        Ok(there) => {
-            let ours = there.is_file() && there.uid() == getuid().as_raw() && there.mode() & 0o022 == 0;
-            if !ours || fs::read(path).with_context(|| named(path))? != bytes {
+    // What the name means may change at any time: everything is asked of the open file.
+    match open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(file) => {
+            let (mut file, mut there) = (File::from(file), Vec::new());
+            let about = file.metadata().with_context(|| named(path))?;
+            let is_ours = about.is_file() && about.uid() == uid && about.mode() & 0o022 == 0;
+            if is_ours {
+                file.read_to_end(&mut there).with_context(|| named(path))?;
+            }
+            if there != bytes {
                 bail!("{}: this is not the agent that was put there; remove it", named(path));
             }
             Ok(())
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+        Err(Errno::LOOP) => bail!("{}: this is not the agent that was put there; remove it", named(path)),
+        Err(Errno::NOENT) => {
             let folder = path.parent().unwrap_or(Path::new("/"));
             let mut file = NamedTempFile::new_in(folder).with_context(|| named(folder))?;
             file.write_all(bytes).with_context(|| named(path))?;
-            fs::set_permissions(file.path(), Permissions::from_mode(0o755))?;
+            file.as_file().set_permissions(Permissions::from_mode(0o755))?;
             file.persist(path).with_context(|| named(path))?;
             Ok(())
         }
@@ -87,7 +96,7 @@ fn unpack(bytes: &[u8], folders: &[PathBuf]) -> Result<PathBuf> {
     let mut reasons = Vec::new();
     for folder in folders {
         let path = folder.join(file_name("", bytes));
-        match private(folder).and_then(|()| place(bytes, &path)) {
+        match private(folder).and_then(|()| place(bytes, &path, getuid().as_raw())) {
             Ok(()) => return Ok(path),
             Err(error) => reasons.push(format!("{error:#}")),
         }
@@ -122,14 +131,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(file_name("", b"library"));
         for _ in 0..2 {
-            place(b"library", &path).unwrap();
+            place(b"library", &path, getuid().as_raw()).unwrap();
             assert_eq!(fs::read(&path).unwrap(), b"library");
             assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o755);
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
         let refused = |why: &str| {
-            let error = place(b"library", &path).expect_err(why).to_string();
+            let error = place(b"library", &path, getuid().as_raw()).expect_err(why).to_string();
             assert!(error.contains("this is not the agent that was put there; remove it"), "{why}: {error}");
         };
         fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();

@@ -11,14 +11,13 @@
 use crate::jvm::{Kind, Process};
 use crate::local_socket::connect_to;
 use crate::process_stat::is_stopped;
+use crate::rights::{Folder, with_rights_of};
 use anyhow::{Context, Result, anyhow, bail};
-use rustix::fs::{AtFlags, Mode, OFlags, open, openat, unlinkat};
+use instrument_control::peer::Peer;
+use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
-use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::fchown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread::sleep;
@@ -61,6 +60,9 @@ fn check(process: &Process) -> Result<()> {
             process.uid
         );
     }
+    if !process.knows_us() {
+        return Err(unknown_user(process));
+    }
     match process.kind() {
         Kind::HotSpot => {}
         Kind::OpenJ9 => bail!(
@@ -77,6 +79,17 @@ fn check(process: &Process) -> Result<()> {
         return Err(no_dynamic_loading(pid));
     }
     Ok(())
+}
+
+/// That a process cannot be asked from outside of its user namespace, and what can be done.
+pub(crate) fn unknown_user(process: &Process) -> anyhow::Error {
+    anyhow!(
+        "process {0} is in a user namespace that does not know uid {1}, and takes it for nobody: do this as its own user, \
+         `sudo -u '#{2}' instrument attach {0} ..`, or from inside of the container",
+        process.pid,
+        rustix::process::getuid().as_raw(),
+        process.uid
+    )
 }
 
 fn no_dynamic_loading(pid: u32) -> anyhow::Error {
@@ -134,7 +147,7 @@ fn wait_on(process: &Process, start: Instant, end: Instant) -> Result<()> {
         bail!(
             "process {pid} does not answer within {} s: it may be at a standstill (a long garbage collection, an overloaded machine); \
              `jcmd {pid} VM.version` shows whether it answers anybody, and --timeout waits longer",
-            start.elapsed().as_secs()
+            start.elapsed().as_secs().max(1)
         );
     }
     Ok(())
@@ -142,8 +155,9 @@ fn wait_on(process: &Process, start: Instant, end: Instant) -> Result<()> {
 
 /// A connection to the virtual machine, which begins to listen if it does not.
 fn connect(process: &Process, end: Instant) -> Result<UnixStream> {
-    let socket = process.root().join("tmp").join(format!(".java_pid{}", process.inside));
-    if let Some(stream) = try_connect(process, &socket)? {
+    // HotSpot knows no other place.
+    let folder = Folder::of(process, Path::new("/tmp"))?;
+    if let Some(stream) = try_connect(process, &folder)? {
         return Ok(stream);
     }
     let start = Instant::now();
@@ -169,7 +183,7 @@ fn connect(process: &Process, end: Instant) -> Result<UnixStream> {
     let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw).context("no process id")?;
     kill_process(pid, Signal::QUIT).map_err(|error| broken(process, &error.into()))?;
     loop {
-        if let Some(stream) = try_connect(process, &socket)? {
+        if let Some(stream) = try_connect(process, &folder)? {
             return Ok(stream);
         }
         wait_on(process, start, end)?;
@@ -178,12 +192,19 @@ fn connect(process: &Process, end: Instant) -> Result<UnixStream> {
 }
 
 /// None: nobody listens there, or what is there was left by a dead process.
-fn try_connect(process: &Process, socket: &Path) -> Result<Option<UnixStream>> {
-    match connect_to(socket, STOPPED) {
+fn try_connect(process: &Process, folder: &Folder) -> Result<Option<UnixStream>> {
+    let name = format!(".java_pid{}", process.inside);
+    let shown = folder.inside().join(&name);
+    let connected = with_rights_of(process, || {
+        let socket = folder.socket(&name)?;
+        Ok(socket.map(|(_open, path)| connect_to(path, STOPPED)))
+    });
+    let Some(connected) = connected? else { return Ok(None) };
+    match connected {
         Ok(stream) => {
-            let peer = socket_peercred(&stream)?.uid;
-            if peer.as_raw() != process.uid && !peer.is_root() {
-                bail!("{}: another user (uid {}) answers there", socket.display(), peer.as_raw());
+            let peer = Peer::of(&stream)?.uid;
+            if peer != process.uid && peer != 0 {
+                bail!("{}: another user (uid {peer}) answers there", shown.display());
             }
             Ok(Some(stream))
         }
@@ -193,50 +214,56 @@ fn try_connect(process: &Process, socket: &Path) -> Result<Option<UnixStream>> {
             wait_on(process, Instant::now(), Instant::now())?;
             Ok(None)
         }
-        Err(error) => Err(error).with_context(|| socket.display().to_string()),
+        Err(error) => Err(error).with_context(|| shown.display().to_string()),
     }
 }
 
 /// The file that tells the virtual machine what SIGQUIT means; it is removed when this is dropped. By its folder: the process, and with it
 /// the path, may be gone by then.
-struct Wish {
-    folder: OwnedFd,
+struct Wish<'a> {
+    process: &'a Process,
+    folder: Folder,
     name: String,
 }
 
-impl Wish {
-    fn new(process: &Process) -> Result<Wish> {
+impl<'a> Wish<'a> {
+    fn new(process: &'a Process) -> Result<Wish<'a>> {
         let name = format!(".attach_pid{}", process.inside);
-        let places = [process.working_directory(), process.root().join("tmp")];
-        let mut reason = None;
-        for place in places {
-            let folder = match open(&place, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
-                Ok(folder) => folder,
-                Err(error) => {
-                    reason = Some(error);
-                    continue;
-                }
-            };
-            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-            match openat(&folder, &name, flags, Mode::from_raw_mode(0o660)) {
-                Ok(file) => {
-                    // The virtual machine takes no file of another user.
-                    let _ = fchown(&file, Some(process.uid), Some(process.gid));
-                    return Ok(Wish { folder, name });
-                }
-                // Somebody else is about to attach, or was.
-                Err(Errno::EXIST) => return Ok(Wish { folder, name }),
-                Err(error) => reason = Some(error),
+        let places = [Folder::working_directory(process), Folder::of(process, Path::new("/tmp")).map(Some)];
+        let mut reasons = Vec::new();
+        for folder in places {
+            let made = folder.and_then(|folder| {
+                let Some(folder) = folder else { return Ok(None) };
+                // The virtual machine takes no file of another user.
+                with_rights_of(process, || Wish::make(&folder, &name))?;
+                Ok(Some(folder))
+            });
+            match made {
+                Ok(Some(folder)) => return Ok(Wish { process, folder, name }),
+                Ok(None) => {}
+                Err(error) => reasons.push(format!("{error:#}")),
             }
         }
-        let reason = reason.map(|error| error.to_string()).unwrap_or_default();
-        bail!("process {}: no file can be made in its working directory or in /tmp: {reason}", process.pid)
+        bail!(
+            "process {}: no file can be made in its working directory or in /tmp: {}",
+            process.pid,
+            reasons.join("; ")
+        )
+    }
+
+    fn make(folder: &Folder, name: &str) -> Result<()> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        match openat(folder, name, flags, Mode::from_raw_mode(0o660)) {
+            // Somebody else is about to attach, or was.
+            Ok(_) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error).with_context(|| folder.inside().display().to_string()),
+        }
     }
 }
 
-impl Drop for Wish {
+impl Drop for Wish<'_> {
     fn drop(&mut self) {
-        let _ = unlinkat(&self.folder, &self.name, AtFlags::empty());
+        let _ = with_rights_of(self.process, || Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?));
     }
 }
 

@@ -2,26 +2,27 @@
 
 use crate::agent_library;
 use crate::attach::{self, LONGEST_ARGUMENT};
-use crate::jvm::{Process, directory_inside, path_inside};
+use crate::jvm::{Process, path_inside};
+use crate::profiles::Replaced;
+use crate::rights::{Folder, with_rights_of};
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_control::answer::{Attached, parse_answer, read};
 use instrument_control::attach::from_file;
-use rustix::process::getuid;
-use std::fs;
+use rustix::fs::{AtFlags, unlinkat};
+use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::NamedTempFile;
+
+/// The beginning of the name of the file with the options.
+const PREFIX: &str = ".instrument-attach-";
 
 /// Everything that is needed, in its place. The agent removes the file's name when it has opened it; else it goes when this is dropped.
 pub struct HandOver<'a> {
     process: &'a Process,
     /// As the process sees it.
     library: PathBuf,
-    file: NamedTempFile,
-    /// As the process sees it.
-    file_inside: PathBuf,
+    options: OptionsFile<'a>,
 }
 
 impl<'a> HandOver<'a> {
@@ -36,28 +37,26 @@ impl<'a> HandOver<'a> {
             None if process.is_ours() => copy(process, library)?,
             None => library.to_owned(),
         };
-        let inside = |folder: &Path| {
-            (process.root().join(folder.strip_prefix("/").unwrap_or(folder)), folder.to_owned())
-        };
-        let places = [Some(PathBuf::from("/tmp")), directory_inside(process)];
-        let mut reason = None;
-        for (ours, its) in places.iter().flatten().map(|folder| inside(folder)) {
-            match tempfile::Builder::new().prefix(".instrument-attach-").tempfile_in(&ours) {
-                Ok(mut file) => {
-                    file.write_all(options.as_bytes())?;
-                    file.flush()?;
-                    own(process, file.path());
-                    let name = file.path().file_name().context("a file has a name")?;
-                    let file_inside = its.join(name);
-                    return Ok(HandOver { process, library, file, file_inside });
-                }
-                Err(error) => reason = Some(error),
+        let mut reasons = Vec::new();
+        let places = [
+            |process| Folder::of(process, Path::new("/tmp")).map(Some),
+            |process| Folder::working_directory(process),
+        ];
+        for place in places {
+            let made = place(process).and_then(|folder| match folder {
+                Some(folder) => OptionsFile::new(process, folder, options).map(Some),
+                None => Ok(None),
+            });
+            match made {
+                Ok(Some(options)) => return Ok(HandOver { process, library, options }),
+                Ok(None) => {}
+                Err(error) => reasons.push(format!("{error:#}")),
             }
         }
-        let reason = reason.map(|error| error.to_string()).unwrap_or_default();
         bail!(
-            "process {}: no file can be made where it could read it, in /tmp or its working directory: {reason}",
-            process.pid
+            "process {}: no file can be made where it could read it, in /tmp or its working directory: {}",
+            process.pid,
+            reasons.join("; ")
         )
     }
 
@@ -70,7 +69,7 @@ impl<'a> HandOver<'a> {
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
         };
-        let (library, options) = (text(&self.library)?, from_file(&text(&self.file_inside)?));
+        let (library, options) = (text(&self.library)?, from_file(&text(&self.options.inside())?));
         for argument in [&library, &options] {
             if argument.len() > LONGEST_ARGUMENT {
                 bail!("{argument}: the attach protocol takes no path of more than {LONGEST_ARGUMENT} bytes");
@@ -78,7 +77,7 @@ impl<'a> HandOver<'a> {
         }
         let code = attach::load(self.process, &library, &options, limit)?;
         let mut answer = Vec::new();
-        let mut file = self.file.as_file();
+        let mut file = &self.options.file;
         let _ = file.rewind().and_then(|()| file.read_to_end(&mut answer));
         match parse_answer(&answer).and_then(read::<Attached>) {
             Ok(attached) => Ok(attached),
@@ -92,10 +91,77 @@ impl<'a> HandOver<'a> {
     }
 }
 
-/// Gives a file to the user of the process, if we may.
-fn own(process: &Process, file: &Path) {
-    if getuid().as_raw() != process.uid {
-        let _ = chown(file, Some(process.uid), Some(process.gid));
+/// The file with the options, which the user of the process can read and nobody else.
+struct OptionsFile<'a> {
+    process: &'a Process,
+    folder: Folder,
+    name: String,
+    file: File,
+}
+
+impl<'a> OptionsFile<'a> {
+    fn new(process: &'a Process, folder: Folder, options: &str) -> Result<OptionsFile<'a>> {
+        let make = || {
+            let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder.path("."))?;
+            let (file, path) = file.keep()?;
+            let name = path.file_name().and_then(|name| name.to_str()).context("a file has a name")?;
+            Ok((name.to_owned(), file))
+        };
+        let (name, file) =
+            with_rights_of(process, make).with_context(|| folder.inside().display().to_string())?;
+        let made = OptionsFile { process, folder, name, file };
+        (&made.file).write_all(options.as_bytes())?;
+        Ok(made)
+    }
+
+    /// As the process sees it.
+    fn inside(&self) -> PathBuf {
+        self.folder.inside().join(&self.name)
+    }
+}
+
+impl Drop for OptionsFile<'_> {
+    fn drop(&mut self) {
+        let _ = with_rights_of(self.process, || Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?));
+    }
+}
+
+/// The profile of an earlier recording, out of the way of the one that a process is to write.
+pub struct Earlier<'a> {
+    process: &'a Process,
+    /// Its path leads through it.
+    _folder: Folder,
+    replaced: Replaced,
+}
+
+impl<'a> Earlier<'a> {
+    /// Moves what is at `out`, as the process sees it, aside; none: nothing is there, or a folder, or nothing that we could reach.
+    ///
+    /// # Errors
+    /// As of [`Replaced::new`].
+    pub fn move_aside(process: &'a Process, out: &Path) -> Result<Option<Earlier<'a>>> {
+        let (Some(folder), Some(name)) = (out.parent(), out.file_name().and_then(|name| name.to_str()))
+        else {
+            return Ok(None);
+        };
+        // Where it is no folder, the recorder says so.
+        let Ok(folder) = Folder::of(process, folder) else { return Ok(None) };
+        let replaced = with_rights_of(process, || Replaced::called(&folder.path(name), out))?;
+        Ok(replaced.map(|replaced| Earlier { process, _folder: folder, replaced }))
+    }
+
+    /// Removes it if there is a new one, and else puts it back.
+    pub fn settle(self, is_recorded: bool) {
+        let Earlier { process, _folder, replaced } = self;
+        // What cannot be done here does no harm but take room.
+        let _ = with_rights_of(process, || {
+            if is_recorded {
+                replaced.remove()
+            } else {
+                replaced.restore()
+            }
+            Ok(())
+        });
     }
 }
 
@@ -103,8 +169,9 @@ fn own(process: &Process, file: &Path) {
 /// of another name for another agent.
 fn copy(process: &Process, library: &Path) -> Result<PathBuf> {
     let bytes = fs::read(library).with_context(|| library.display().to_string())?;
-    let user = format!("-{}", getuid().as_raw());
-    let inside = Path::new("/tmp").join(agent_library::file_name(&user, &bytes));
-    agent_library::place(&bytes, &process.root().join(inside.strip_prefix("/").unwrap_or(&inside)))?;
-    Ok(inside)
+    let name = agent_library::file_name(&format!("-{}", process.uid), &bytes);
+    let folder = Folder::of(process, Path::new("/tmp"))?;
+    with_rights_of(process, || agent_library::place(&bytes, &folder.path(&name), process.uid))
+        .with_context(|| format!("the agent cannot be put into the /tmp of process {}", process.pid))?;
+    Ok(folder.inside().join(name))
 }

@@ -45,6 +45,8 @@ pub struct Process {
     pub uid: u32,
     /// Its group.
     pub gid: u32,
+    /// The other groups that it is in.
+    pub(crate) groups: Vec<u32>,
     words: Vec<String>,
     maps: String,
 }
@@ -68,13 +70,15 @@ impl Process {
     pub fn of(pid: u32) -> Result<Process> {
         let folder = PathBuf::from(format!("/proc/{pid}"));
         let there = fs::metadata(&folder).map_err(|_| anyhow!("there is no process {pid}"))?;
+        let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
         let line = fs::read(folder.join("cmdline")).unwrap_or_default();
         let words = line.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
         Ok(Process {
             pid,
-            inside: number_inside(pid).unwrap_or(pid),
+            inside: numbers(&status, "NSpid:").last().unwrap_or(pid),
             uid: there.uid(),
             gid: there.gid(),
+            groups: numbers(&status, "Groups:").collect(),
             words: words.filter(|word| !word.is_empty()).collect(),
             maps: fs::read_to_string(folder.join("maps")).unwrap_or_default(),
         })
@@ -108,10 +112,22 @@ impl Process {
         if fs::metadata(root.join("proc")).is_ok() || fs::read_dir(&root).is_ok() { root } else { "/".into() }
     }
 
-    /// Whether it sees another file system than we do, as in a container.
+    /// Whether it may see other files than we do under the same names: in a container, or with a `/tmp` of its own.
     pub fn has_own_root(&self) -> bool {
-        let identity = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
-        identity(&self.root()) != identity(Path::new("/"))
+        let mounts =
+            [self.folder(), PathBuf::from("/proc/self")].map(|folder| identity(&folder.join("ns/mnt")));
+        let has_own_mounts = mounts[0].is_some() && mounts[0] != mounts[1];
+        has_own_mounts || identity(&self.root()) != identity(Path::new("/"))
+    }
+
+    /// Whether its user namespace has a number for our user. HotSpot and the agent refuse whoever has none: to them it is nobody.
+    pub fn knows_us(&self) -> bool {
+        let Ok(map) = fs::read_to_string(self.folder().join("uid_map")) else { return true };
+        let us = u64::from(getuid().as_raw());
+        map.lines().any(|line| {
+            let words: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            matches!(words[..], [_, first, count] if us >= first && us - first < count)
+        })
     }
 
     /// Its working directory, as a path of ours.
@@ -183,11 +199,15 @@ impl Process {
     }
 }
 
-/// The process id as the process itself sees it (`NSpid`).
-pub fn number_inside(pid: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    line.split_whitespace().next_back()?.parse().ok()
+/// The numbers of a line of `/proc/PID/status`.
+fn numbers<'a>(status: &'a str, key: &str) -> impl Iterator<Item = u32> + 'a {
+    let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
+    line.split_whitespace().filter_map(|word| word.parse().ok())
+}
+
+/// What tells a file from all others.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
 }
 
 /// The virtual machines that we may look at, by their ids.
@@ -226,14 +246,14 @@ pub fn find(target: &str) -> Result<Process> {
 /// A path of ours as the process sees it, if both mean the same file.
 pub fn path_inside(process: &Process, path: &Path) -> Option<PathBuf> {
     let there = process.root().join(path.strip_prefix("/").ok()?);
-    let identity = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
     (identity(path).is_some() && identity(path) == identity(&there)).then(|| path.to_owned())
 }
 
 /// A path as a process sees it as one of ours.
 pub fn path_outside(process: &Process, path: &Path) -> PathBuf {
+    let is_shared = || path.parent().is_some_and(|folder| path_inside(process, folder).is_some());
     match path.strip_prefix("/") {
-        Ok(rest) if process.has_own_root() => process.root().join(rest),
+        Ok(rest) if process.has_own_root() && !is_shared() => process.root().join(rest),
         _ => path.to_owned(),
     }
 }

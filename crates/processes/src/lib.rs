@@ -5,6 +5,7 @@
 //! | [`jvm`], [`process_stat`] | the virtual machines of `/proc`; they know nothing of the agent |
 //! | [`attach`] | HotSpot's attach protocol; it knows nothing of the agent, either |
 //! | [`agent_library`], [`hand_over`] | the agent's library, and what a process gets that is to load it |
+//! | [`rights`] | the files of a process, touched with no more rights than its user has |
 //! | [`launch`] | a command with the agent in it: started, waited for, signals passed on |
 //! | [`profiles`], [`recorded`] | which profiles a run has left, and which one a process writes |
 //! | [`ctl`] | requests to the agent, and its answers as text |
@@ -34,6 +35,8 @@ pub mod process_stat;
 #[cfg(unix)]
 pub mod profiles;
 pub mod recorded;
+#[cfg(target_os = "linux")]
+pub mod rights;
 #[cfg(unix)]
 pub mod rules;
 #[cfg(target_os = "linux")]

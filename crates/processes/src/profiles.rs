@@ -31,15 +31,20 @@ impl Replaced {
     /// # Errors
     /// A file that is no profile, or the profile of a program that is still running.
     pub fn new(out: &Path) -> Result<Option<Replaced>> {
+        Replaced::called(out, out)
+    }
+
+    /// The same; messages call it `name`.
+    pub(crate) fn called(out: &Path, name: &Path) -> Result<Option<Replaced>> {
+        let name = name.display();
         let file = match fs::symlink_metadata(out) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).with_context(|| out.display().to_string()),
+            Err(error) => return Err(error).with_context(|| name.to_string()),
         };
         if out.is_dir() {
             return Ok(None);
         }
-        let name = out.display();
         let Some(head) = Some(out).filter(|_| file.is_file()).and_then(head) else {
             return Err(usage(format!(
                 "--out {name}: this exists and is no profile; remove it, or choose another name"

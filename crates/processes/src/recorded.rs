@@ -22,6 +22,11 @@ pub fn profile(target: &Path) -> Result<PathBuf> {
 }
 
 fn of_process(pid: u32) -> Result<PathBuf> {
+    // It may have recorded before, into other files.
+    #[cfg(target_os = "linux")]
+    if let Ok(Some(path)) = crate::ctl::profile(&pid.to_string()) {
+        return Ok(crate::jvm::path_outside(&crate::jvm::Process::of(pid)?, &path));
+    }
     let folder = PathBuf::from(format!("/proc/{pid}"));
     if !folder.exists() {
         return Err(usage(format!("there is neither a file nor a process {pid}")));

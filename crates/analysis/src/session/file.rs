@@ -318,11 +318,24 @@ fn now(profile: &Profile) -> u64 {
     if profile.start_clock == 0 { 0 } else { profile.start_clock.saturating_add(since.as_nanos() as u64) }
 }
 
+/// The number of a file in its file system, as `/proc` writes it.
+fn inode(path: &Path) -> std::io::Result<String> {
+    #[cfg(unix)]
+    return Ok(std::os::unix::fs::MetadataExt::ino(&path.metadata()?).to_string());
+    #[cfg(not(unix))]
+    return path.metadata().map(|_| String::new());
+}
+
 /// Whether a process of this machine has the file mapped, as the recorder has until it ends. Only Linux tells.
 pub fn maps(pid: u64, path: &Path) -> bool {
-    let Ok(path) = path.canonicalize() else { return false };
+    let Ok(inode) = inode(path) else { return false };
     let Ok(maps) = std::fs::read_to_string(format!("/proc/{pid}/maps")) else { return false };
-    pid != 0 && path.to_str().is_some_and(|path| maps.lines().any(|line| line.ends_with(path)))
+    // A path would be another one in a container.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let is_it =
+        |line: &str| line.split_whitespace().nth(4) == Some(&inode) && line.rsplit('/').next() == Some(name);
+    pid != 0 && maps.lines().any(is_it)
 }
 
 #[cfg(test)]

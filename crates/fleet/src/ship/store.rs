@@ -127,24 +127,28 @@ impl Store {
         surely: bool,
     ) -> Result<Put, Failure> {
         let folder = self.root.join(day);
-        let target = folder.join(format!("{}.iprof", content.hex()));
-        let of_target = |what: &str| format!("cannot {what} {}", target.display());
+        let name = format!("{}.iprof", content.hex());
+        let of_target = |what: &str| format!("cannot {what} {}", folder.join(&name).display());
+        let made = fs::create_dir(&folder);
+        if made.is_ok() {
+            sync_directory(&self.root);
+        }
+        let day = Day::open(&folder).map_err(|error| {
+            // What it could not be made for, unless something is there.
+            let error =
+                made.err().filter(|made| made.kind() != io::ErrorKind::AlreadyExists).unwrap_or(error);
+            let context = format!("cannot make {}", folder.display());
+            Failure::Failed(anyhow::Error::new(error).context(context))
+        })?;
+        let target = day.path.join(&name);
         if self.has(&target, content, surely).with_context(|| of_target("read")).map_err(Failure::Failed)? {
             return Ok(Put::There);
-        }
-        match fs::create_dir(&folder) {
-            Ok(()) => sync_directory(&self.root),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => {
-                let context = format!("cannot make {}", folder.display());
-                return Err(Failure::Failed(anyhow::Error::new(error).context(context)));
-            }
         }
         self.write(source, &target, content).map_err(|failure| match failure {
             Failure::Failed(error) => Failure::Failed(error.context(of_target("write"))),
             changed @ Failure::Changed => changed,
         })?;
-        sync_directory(&folder);
+        sync_directory(&day.path);
         Ok(Put::Copied)
     }
 
@@ -176,13 +180,13 @@ impl Store {
     }
 
     fn has(&self, target: &Path, content: &Content, surely: bool) -> io::Result<bool> {
-        let about = match fs::metadata(target) {
+        let about = match fs::symlink_metadata(target) {
             Ok(about) => about,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
-        // Something else has cut it: it is written anew.
-        if about.len() != content.length {
+        // Something else has cut it, or a link is in its place: it is written anew.
+        if !about.is_file() || about.len() != content.length {
             return Ok(false);
         }
         Ok(!surely || Content::of(&mut File::open(target)?)? == *content)
@@ -193,10 +197,11 @@ impl Store {
     fn clean(&self) -> io::Result<()> {
         for folder in fs::read_dir(&self.root)? {
             let folder = folder?;
-            if !is_day(&folder.file_name().to_string_lossy()) || !folder.file_type()?.is_dir() {
+            if !is_day(&folder.file_name().to_string_lossy()) {
                 continue;
             }
-            for entry in fs::read_dir(folder.path())? {
+            let Ok(day) = Day::open(&folder.path()) else { continue };
+            for entry in fs::read_dir(&day.path)? {
                 let entry = entry?;
                 let name = entry.file_name();
                 let Some(writer) = name.to_str().and_then(writer) else { continue };
@@ -211,6 +216,33 @@ impl Store {
             }
         }
         Ok(())
+    }
+}
+
+/// The folder of a day, open. Others write here as well: a link that one of them has put in its place is not followed, whenever that is.
+struct Day {
+    /// Leads to this folder and no other.
+    path: PathBuf,
+    #[cfg(target_os = "linux")]
+    _open: std::os::fd::OwnedFd,
+}
+
+impl Day {
+    #[cfg(target_os = "linux")]
+    fn open(path: &Path) -> io::Result<Day> {
+        use rustix::fs::{Mode, OFlags, open};
+        use std::os::fd::AsRawFd;
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = open(path, flags, Mode::empty())?;
+        Ok(Day { path: format!("/proc/self/fd/{}", folder.as_raw_fd()).into(), _open: folder })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open(path: &Path) -> io::Result<Day> {
+        if !fs::symlink_metadata(path)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Day { path: path.to_owned() })
     }
 }
 
@@ -308,6 +340,29 @@ mod tests {
         File::options().write(true).open(&old).unwrap().set_modified(SystemTime::now() - 2 * STALE).unwrap();
         Store::open(folder.path()).unwrap();
         assert_eq!([&ours, &running, &other, &old].map(|path| path.exists()), [false, true, true, false]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_in_the_place_of_a_day_is_not_followed() {
+        let [folder, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let part = elsewhere.path().join(format!(".0123456789abcdef.{}.{}.r.part", host(), i32::MAX));
+        fs::write(&part, "theirs").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("2026-11-24")).unwrap();
+        let mut source = tempfile::tempfile().unwrap();
+        source.write_all(b"bytes").unwrap();
+        let content = Content::of(&mut source).unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        assert!(matches!(store.put(&mut source, &content, "2026-11-24", false), Err(Failure::Failed(_))));
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "nothing is made or removed there");
+        // Nor is one in the place of a profile taken for it.
+        let day = folder.path().join("2026-11-25");
+        fs::create_dir(&day).unwrap();
+        fs::write(elsewhere.path().join("5"), "other").unwrap();
+        let there = day.join(format!("{}.iprof", content.hex()));
+        std::os::unix::fs::symlink(elsewhere.path().join("5"), &there).unwrap();
+        assert!(matches!(store.put(&mut source, &content, "2026-11-25", false), Ok(Put::Copied)));
+        assert!(there.symlink_metadata().unwrap().is_file() && fs::read(&there).unwrap() == b"bytes");
     }
 
     #[test]

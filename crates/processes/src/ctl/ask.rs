@@ -4,7 +4,7 @@ use crate::process_stat::is_stopped;
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_control::answer::parse_answer;
 use instrument_control::ctl::Request;
-use rustix::net::sockopt::socket_peercred;
+use instrument_control::peer::Peer;
 use serde_json::Value;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -26,7 +26,7 @@ const LARGEST: usize = 1 << 30;
 /// The refusal of the program; or why there is no answer.
 pub(super) fn ask(mut stream: UnixStream, request: &Request, limit: Duration) -> Result<Value> {
     let start = Instant::now();
-    let program = socket_peercred(&stream).ok().map(|peer| peer.pid.as_raw_nonzero().get().unsigned_abs());
+    let program = Peer::of(&stream).ok().and_then(|peer| peer.pid);
     stream.set_write_timeout(Some(SOON))?;
     // Whoever does not read the request may have said why.
     let sent = stream.write_all(format!("{}\n", request.line()?).as_bytes());
@@ -65,7 +65,7 @@ pub(super) fn ask(mut stream: UnixStream, request: &Request, limit: Duration) ->
 
 /// That a program has not answered, why, and what can be done.
 pub(super) fn no_answer(stopped: Option<u32>, waited: Duration) -> anyhow::Error {
-    let waited = waited.as_secs();
+    let waited = waited.as_secs().max(1);
     match stopped {
         Some(pid) => anyhow!(
             "does not answer: the process is stopped, by SIGSTOP or by a debugger; `kill -CONT {pid}` lets it run again"
@@ -84,6 +84,6 @@ mod tests {
     fn whoever_accepts_and_never_answers_is_given_up() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let error = ask(ours, &Request::Status {}, Duration::from_millis(50)).unwrap_err().to_string();
-        assert!(error.starts_with("does not answer within 0 s: "), "{error}");
+        assert!(error.starts_with("does not answer within 1 s: "), "{error}");
     }
 }

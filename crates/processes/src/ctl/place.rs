@@ -2,12 +2,14 @@
 
 use super::ask::{self, SOON};
 use crate::agent_library;
-use crate::jvm::number_inside;
+use crate::attach::unknown_user;
+use crate::jvm::Process;
 use crate::local_socket::connect_to;
 use crate::process_stat::is_stopped;
+use crate::rights::{Folder, with_rights_of};
 use anyhow::{Context, Result, anyhow};
 use instrument_control::ctl::{directory_in, directory_of_user, process_of, socket_name};
-use rustix::net::sockopt::socket_peercred;
+use instrument_control::peer::Peer;
 use rustix::process::getuid;
 use std::ffi::OsStr;
 use std::fs;
@@ -28,39 +30,41 @@ pub(super) fn connect(target: &str) -> Result<UnixStream> {
     let pid: u32 = target.parse().map_err(|_| {
         instrument_messages::usage(format!("{target}: neither a process id nor the path of a socket"))
     })?;
-    let process = PathBuf::from(format!("/proc/{pid}"));
-    let uid = fs::metadata(&process).map_err(|_| anyhow!("there is no process {pid}"))?.uid();
-    let environment = fs::read(process.join("environ")).unwrap_or_default();
+    let process = Process::of(pid)?;
+    let uid = process.uid;
+    if !process.knows_us() {
+        return Err(unknown_user(&process));
+    }
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let own = environment.split(|&byte| byte == 0).find_map(|line| line.strip_prefix(b"XDG_RUNTIME_DIR="));
     let own = own.map(|path| directory_in(Path::new(OsStr::from_bytes(path))));
-    // In a container it has another number, and other files.
-    let inside = number_inside(pid).unwrap_or(pid);
     for directory in own.into_iter().chain(directories(uid)) {
-        let rooted = directory.strip_prefix("/").map(|path| process.join("root").join(path));
-        let paths =
-            [Some(directory.join(socket_name(pid))), rooted.ok().map(|path| path.join(socket_name(inside)))];
-        for path in paths.into_iter().flatten() {
-            match connect_to(&path, SOON) {
-                Ok(stream) if socket_peercred(&stream).is_ok_and(|peer| peer.uid.as_raw() == uid) => {
-                    return Ok(stream);
-                }
-                Err(error) if error.kind() == ErrorKind::TimedOut => return Err(no_answer(&path)),
-                _ => {}
+        // In a container it has another number, and other files.
+        let Ok(folder) = Folder::of(&process, &directory) else { continue };
+        let connected = with_rights_of(&process, || {
+            let socket = folder.socket(&socket_name(process.inside))?;
+            Ok(socket.map(|(_open, path)| connect_to(path, SOON)))
+        });
+        match connected {
+            Ok(Some(Ok(stream))) if Peer::of(&stream).is_ok_and(|peer| peer.uid == uid) => return Ok(stream),
+            Ok(Some(Err(error))) if error.kind() == ErrorKind::TimedOut => {
+                return Err(ask::no_answer(Some(pid).filter(|&pid| is_stopped(pid)), SOON));
             }
+            _ => {}
         }
     }
-    Err(why_not(pid, uid, &process))
+    Err(why_not(&process))
 }
 
 /// Why nobody answers for a process, and what can be done.
-fn why_not(pid: u32, uid: u32, process: &Path) -> anyhow::Error {
-    let us = getuid();
-    if us.as_raw() != uid && !us.is_root() {
+fn why_not(process: &Process) -> anyhow::Error {
+    let (pid, uid) = (process.pid, process.uid);
+    if !process.is_ours() {
         return anyhow!(
             "process {pid} belongs to another user (uid {uid}): only that user and root may ask it"
         );
     }
-    let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     if maps.contains(agent_library::STEM) {
         return anyhow!(
             "process {pid} runs with the agent but does not answer: its recording was stopped (`instrument attach {pid}` begins another), or it may be starting, or have the option ctl=off, or ctl=PATH; \
@@ -107,7 +111,7 @@ pub(super) fn open(path: &Path) -> io::Result<UnixStream> {
             let _ = fs::remove_file(path);
         }
     })?;
-    if socket_peercred(&stream)?.uid != getuid() {
+    if Peer::of(&stream)?.uid != getuid().as_raw() {
         return Err(io::Error::new(ErrorKind::PermissionDenied, "another user answers"));
     }
     Ok(stream)
