@@ -2,7 +2,7 @@
 
 use crate::common::Dir;
 use instrument_names::id_map::gz;
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 
 const IDS: &str = "instrument ids 1\nclass a/Shop Shop.java\n1 main ([Ljava/lang/String;)V 9 1 0000000000000000\n\
                    2 work ()V 1 2 0000000000000000\n3 get ()I 1 3 0000000000000000\n4 copy ()La/Shop; 1 4 0000000000000000\n\

@@ -2,7 +2,7 @@
 
 use crate::common::Dir;
 use instrument_names::id_map::gz;
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 use std::fs;
 use std::path::Path;
 

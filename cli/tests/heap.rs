@@ -1,7 +1,7 @@
 //! `instrument heap`: reports on scripted profiles whose every figure is known.
 
 use crate::common::Dir;
-use instrument_trace::testing::{Life, Script, Writer};
+use instrument_testing::{Life, Script, Writer};
 
 const SESSION: u32 = 1;
 const BYTES: u32 = 2;

@@ -1,7 +1,7 @@
 //! `threads --list`, who waited for whom in `monitors`, `merge --report services` and `--report calls`.
 
 use crate::common::Dir;
-use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
+use instrument_testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{JavaThread, Link, LinkKind, RemoteCall, RemoteCallKind, Uid, Wait, WaitKind};
 
 /// A process with a pool of two threads, and `main`, which waited for one of them.

@@ -1,7 +1,7 @@
 //! `instrument mcp`: answers over profiles of every kind, each within its bound, each with the command that prints the same.
 
 use crate::common::{Dir, finish};
-use instrument_trace::testing::{Life, REMOTE_CALL, Script, Writer};
+use instrument_testing::{Life, REMOTE_CALL, Script, Writer};
 use instrument_trace::{JavaThread, RemoteCall, RemoteCallKind, Uid, Wait, WaitKind};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,7 +1,7 @@
 //! `instrument merge`: profiles that a test writes, and what is refused.
 
 use crate::common::Dir;
-use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
+use instrument_testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Link, LinkKind, RemoteCall, RemoteCallKind, Uid};
 
 /// A process that made, or served, a call; `pid` and `nonce` are the same.

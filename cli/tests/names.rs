@@ -2,7 +2,7 @@
 
 use crate::common::{Dir, Run};
 use instrument_names::id_map::{IdMap, MethodInfo, gz};
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 use instrument_trace::{Link, LinkKind};
 
 /// Ids 1 to 4: `price(int)`, `price(T)` and `close()` of `com.acme.Shop`, and the constructor of `com.acme.Shop$Till`.

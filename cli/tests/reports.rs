@@ -2,7 +2,7 @@
 
 use crate::common::{Dir, Run, empty_class};
 use instrument_names::id_map::gz;
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 use std::path::Path;
 
 /// The example of the arcflow paper, ten seconds in all.

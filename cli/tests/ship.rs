@@ -1,7 +1,7 @@
 //! `instrument ship`: nothing lost and nothing twice, whatever happens to the one who ships.
 
 use crate::common::Dir;
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -3,7 +3,7 @@
 
 use crate::common::{Dir, Run};
 use instrument_names::id_map::{IdMap, MethodInfo, gz};
-use instrument_trace::testing::{Life, REMOTE_CALL, Script, Writer};
+use instrument_testing::{Life, REMOTE_CALL, Script, Writer};
 use instrument_trace::{JavaThread, RemoteCall, RemoteCallKind, Uid, Wait, WaitKind};
 
 /// Clears the screen, sets the title of the window, does both with C1 characters, reorders, ends the line.

@@ -1,7 +1,7 @@
 //! What `instrument top` refuses; `tests/tests/top.rs` uses it on a terminal.
 
 use crate::common::Dir;
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 
 #[test]
 fn top_needs_a_terminal_and_something_to_show() {

@@ -7,10 +7,10 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, ensure};
+use instrument_testing::{Script, Writer};
 use instrument_tests::agent;
 use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject;
-use instrument_trace::testing::{Script, Writer};
 
 /// What was just written may still grow.
 fn age(path: &Path) -> Result<()> {

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use instrument_names::id_map::{IdMap, MethodInfo, gz};
+use instrument_testing::{Script, Writer};
 use instrument_tests::agent;
 use instrument_tests::browser::{Server, drive, page, pictures};
 use instrument_tests::machine::Run;
 use instrument_tests::recorded::{Recorded, beacons, printed};
 use instrument_tests::subject;
-use instrument_trace::testing::{Script, Writer};
 use serde_json::Value;
 
 #[test]

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use instrument_analysis::export::xml::{Process, write};
+use instrument_testing::{Life, ThreadFacts, Writer};
 use instrument_tests::machine::{self, Jdk, java_source};
-use instrument_trace::testing::{Life, ThreadFacts, Writer};
 use instrument_trace::{JavaThread, Profile, Wait, WaitKind};
 
 /// Names that a program may give to its classes and threads.

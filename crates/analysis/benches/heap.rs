@@ -10,8 +10,8 @@ use instrument_analysis::heap::Process;
 use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::heap::leaks;
 use instrument_analysis::heap::table::{By, Filter, table};
+use instrument_testing::{Life, ThreadFacts, Writer};
 use instrument_trace::Profile;
-use instrument_trace::testing::{Life, ThreadFacts, Writer};
 
 const OBJECTS: u64 = 4_000_000;
 const COLLECTIONS: u64 = 400;

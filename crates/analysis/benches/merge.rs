@@ -15,7 +15,7 @@ use instrument_analysis::export::trace::Trace;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::tree;
 use instrument_analysis::merge::{Nesting, Numbers, Offsets, Party, View, match_calls};
-use instrument_trace::testing::{REMOTE_CALL, Writer};
+use instrument_testing::{REMOTE_CALL, Writer};
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 const PROCESSES: u32 = 10;

@@ -10,8 +10,8 @@ use instrument_analysis::arcs::Arcs;
 use instrument_analysis::load::{self, Loaded, Process};
 use instrument_analysis::report::{Format, Options, diff, stats, xarc, xprof, xtree};
 use instrument_analysis::{Arcflow, Kind, NodeId, Resource, invariants, replay};
+use instrument_testing::{Recorded, Script, ThreadFacts, Writer};
 use instrument_trace::Profile;
-use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
 
 fn main() {
     javiz(1000);

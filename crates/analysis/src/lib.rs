@@ -88,8 +88,6 @@ pub mod replay;
 pub mod report;
 pub mod session;
 pub mod stable_name;
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
 pub mod text;
 pub mod thread_time;
 pub mod timeline;
@@ -99,3 +97,10 @@ pub mod waits;
 pub mod window;
 
 pub use model::{Arcflow, Kind, NodeId, Resource, Window};
+
+// Shared with the tests outside, which know the crate by its name.
+#[cfg(test)]
+extern crate self as instrument_analysis;
+#[cfg(test)]
+#[path = "../tests/common/notes.rs"]
+mod notes;

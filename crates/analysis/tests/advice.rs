@@ -8,7 +8,7 @@ use instrument_analysis::arcs::Arcs;
 use instrument_analysis::correction::Correction;
 use instrument_analysis::session::{Request, Session};
 use instrument_names::id_map::gz;
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

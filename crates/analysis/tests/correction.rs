@@ -6,8 +6,8 @@ use instrument_analysis::correction::{Correction, EVIDENCE, MOST_SPREAD};
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::report::{self, Format};
 use instrument_analysis::{Arcflow, NodeId};
+use instrument_testing::{Script, Writer};
 use instrument_trace::Profile;
-use instrument_trace::testing::{Script, Writer};
 
 /// m1 calls m2 `calls` times, `ns` each with what its probes take inside, and as much outside.
 fn program(calls: u32, ns: u64) -> Writer {

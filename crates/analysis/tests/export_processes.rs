@@ -2,7 +2,7 @@
 
 use instrument_analysis::export::format::{ExportRequest, Format, Recorded};
 use instrument_analysis::session::{Request, Session};
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 
 /// In containers many processes have the number 1: of those that are one in the model, only what they have in common is said.
 #[test]

@@ -3,8 +3,8 @@
 //! `FUZZ_REPLAY_RUNS` sets the number of mutants.
 
 use crate::mutants::{Random, replay};
+use instrument_testing::{Script, Writer};
 use instrument_trace::Event;
-use instrument_trace::testing::{Script, Writer};
 
 /// Events of all kinds, in an order that makes some sense.
 fn seed(random: &mut Random) -> Vec<u8> {

@@ -5,7 +5,7 @@ use instrument_analysis::heap::biographies::{Biographies, Epoch, Figures, Key};
 use instrument_analysis::heap::coverage::{Coverage, of_all, share};
 use instrument_analysis::heap::leaks::{Suspect, find};
 use instrument_analysis::heap::table::{By, Filter, Table, table};
-use instrument_trace::testing::{Life, Script, Writer};
+use instrument_testing::{Life, Script, Writer};
 use instrument_trace::{Allocation, Profile};
 
 /// Looks at a profile with its biographies; methods are m1, m2, .., classes as the profile has them.

@@ -11,8 +11,8 @@ use instrument_analysis::heap::table::{By, Filter};
 use instrument_analysis::report::heap::{Section, View};
 use instrument_analysis::report::{Format, Options};
 use instrument_analysis::session::ProfileFile;
+use instrument_testing::{Life, Recorded, Script, Writer};
 use instrument_trace::Profile;
-use instrument_trace::testing::{Life, Recorded, Script, Writer};
 
 /// So many collections, and what `one` and `two` made of p.A and p.B; the first thread of a copy is a sum of those that ended.
 fn profile(collections: u64, lives: &[Life]) -> Vec<u8> {

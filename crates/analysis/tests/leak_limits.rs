@@ -1,7 +1,7 @@
 //! Where a leak suspect begins: one object, byte, window or collection less, and it is none.
 
 use instrument_analysis::heap::leaks::{CANDIDATES, Found, Suspect};
-use instrument_trace::testing::{Life, Script};
+use instrument_testing::{Life, Script};
 
 use crate::common::leaking;
 

@@ -1,7 +1,7 @@
 //! Leak suspects: what is one, and what is not.
 
 use instrument_analysis::heap::leaks::{Found, Held, HeldBy};
-use instrument_trace::testing::Life;
+use instrument_testing::Life;
 
 use crate::common::leaking;
 

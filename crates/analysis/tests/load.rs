@@ -9,7 +9,7 @@ use instrument_analysis::load::{Loaded, Options, Process, load};
 use instrument_analysis::report::{self, Format};
 use instrument_analysis::uncertainty::Uncertainty;
 use instrument_analysis::{Arcflow, Kind, NodeId, invariants, replay};
-use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
+use instrument_testing::{Recorded, Script, ThreadFacts, Writer};
 use instrument_trace::{Closes, Link, LinkKind, Profile, Tree, TreeConsumer, TreeNode};
 
 use crate::common::models::{contexts, expect};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use instrument_analysis::correction::Correction;
 use instrument_analysis::load::{Loaded, Options, Process, load};
-use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
+use instrument_testing::{Recorded, Script, ThreadFacts, Writer};
 use instrument_trace::{
     Allocation, Closes, Link, LinkKind, Profile, ThreadKind, Tree, TreeAllocation, TreeConsumer, TreeNode,
 };

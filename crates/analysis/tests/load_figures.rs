@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::load::{CallTimes, Loaded, Options, Process, load};
 use instrument_analysis::model::{Arcflow, NodeId};
-use instrument_trace::testing::{Life, Script, Writer};
+use instrument_testing::{Life, Script, Writer};
 use instrument_trace::{Link, LinkKind, Profile};
 
 fn loaded(data: &Vec<u8>, options: &Options<'_>) -> Loaded {

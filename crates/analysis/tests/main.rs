@@ -39,6 +39,7 @@ mod common {
     pub(crate) mod leaking;
     pub(crate) mod machines;
     pub(crate) mod models;
+    pub(crate) mod notes;
     pub(crate) mod remote;
     pub(crate) mod replaying;
     pub(crate) mod texts;

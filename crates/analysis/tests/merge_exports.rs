@@ -16,7 +16,7 @@ use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::tree;
 use instrument_analysis::merge::{Party, View, match_calls};
 use instrument_analysis::replay;
-use instrument_trace::testing::Script;
+use instrument_testing::Script;
 use instrument_trace::{ObjId, Profile, RemoteCall, RemoteCallKind};
 use proptest::prelude::*;
 use serde::Deserialize;

@@ -13,9 +13,9 @@ use instrument_analysis::merge::{Party, View};
 use instrument_analysis::session::{Error, ProfileFile, Request};
 use instrument_analysis::trace_index::Cache;
 use instrument_names::snapshot::of_reset;
+use instrument_testing::{Script, ThreadFacts, Writer};
 use instrument_trace::Profile;
 use instrument_trace::RemoteCallKind::{Made, Served};
-use instrument_trace::testing::{Script, ThreadFacts, Writer};
 
 /// Files of a folder of their own, and the request for them in this order.
 struct Files {

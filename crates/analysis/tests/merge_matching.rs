@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::common::remote::{Process, call, connection, matched, object, two, uid};
 use RemoteCallKind::{Made, Served};
 use instrument_analysis::merge::{Fate, How, Party, Peer, Reason, fuller_copies};
-use instrument_trace::testing::Writer;
+use instrument_testing::Writer;
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side};
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@ use RemoteCallKind::{Made, Other, Served};
 use instrument_analysis::merge::calls::{is_internal, knows_object};
 use instrument_analysis::merge::view::client;
 use instrument_analysis::merge::{Fate, How, Numbers, Party, Peer, Reason, fuller_copies};
-use instrument_trace::testing::{REMOTE_CALL, Writer};
+use instrument_testing::{REMOTE_CALL, Writer};
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Source};
 
 /// The first and the last call of a client and a server whose other record is not there: what is said of them.

@@ -3,8 +3,8 @@
 use instrument_analysis::load::{CallTimes, Options, Process, load};
 use instrument_analysis::merge::{Merged, Party, View, match_calls, tree};
 use instrument_analysis::{Kind, NodeId};
+use instrument_testing::Script;
 use instrument_trace::Profile;
-use instrument_trace::testing::Script;
 
 use crate::common::trees::{REMOTE, a_client, file, serve, served};
 

@@ -3,7 +3,7 @@
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::{Merged, Party, Stages, View, match_calls, tree};
 use instrument_analysis::{Kind, NodeId};
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 use instrument_trace::{LinkKind, Profile, RemoteCall, RemoteCallKind};
 
 use crate::common::trees::{

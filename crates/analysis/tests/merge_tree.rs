@@ -5,7 +5,7 @@ use crate::common::trees::{
     merged_with, record, serve, served,
 };
 use instrument_analysis::merge::View;
-use instrument_trace::testing::Script;
+use instrument_testing::Script;
 use instrument_trace::{LinkKind, ObjId, RemoteCall, RemoteCallKind};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which calls are in the tree of all processes, of one of them, and of what one did for the others; and where.
 
 use instrument_analysis::merge::View;
-use instrument_trace::testing::Script;
+use instrument_testing::Script;
 use instrument_trace::{LinkKind, ObjId, RemoteCall};
 
 use crate::common::trees::{

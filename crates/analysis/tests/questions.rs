@@ -4,7 +4,7 @@ use std::fs;
 
 use instrument_analysis::session::{Request, Session};
 use instrument_analysis::timeline::{Question, Timeline};
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 
 const QUESTIONS: usize = 100_000;
 /// Bytes of an answer.

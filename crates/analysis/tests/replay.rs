@@ -1,7 +1,7 @@
 //! Replayed traces against what a tree recorder would have written, and what a visitor is told.
 
 use instrument_analysis::replay::{self, How, Key, Limits, Start, Visitor};
-use instrument_trace::testing::{Recorded, Script, Writer};
+use instrument_testing::{Recorded, Script, Writer};
 use instrument_trace::{Closes, Event, Link, LinkKind, Profile, Thread, TreeConsumer};
 use proptest::prelude::*;
 

@@ -13,7 +13,7 @@ use instrument_analysis::report::{Format, Options, counts, stats, threads, xarc,
 use instrument_analysis::session::{Request, Session};
 use instrument_analysis::timeline::{Question, Room, Timeline};
 use instrument_analysis::trace_index::Cache;
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 
 /// A profile of two threads, long ago: calls, constructors, exceptions, objects, a hand-over, and calls that are open in the end.
 fn profile(path: &Path) {

@@ -1,15 +1,15 @@
 //! What threads waited for, from profiles that tests write: sums, the model, the report and the timeline.
 
+use crate::common::notes::Notes;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::export::spans;
 use instrument_analysis::export::trace::Trace;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::report::monitors::{self, Table};
 use instrument_analysis::report::{self, Format};
-use instrument_analysis::testing::Notes;
 use instrument_analysis::waits::{self, Monitor, Waits};
 use instrument_analysis::{Kind, invariants};
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 use instrument_trace::{JavaThread, Profile, Wait, WaitKind};
 use serde_json::Value;
 

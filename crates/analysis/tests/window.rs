@@ -3,7 +3,7 @@
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::window::{Mismatch, since, without_idle};
 use instrument_analysis::{Arcflow, NodeId};
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 use instrument_trace::{NO_MIN, Profile, ThreadKind};
 
 fn profile(beat: u64, threads: &[(&str, Script)], ended: Option<(u64, Script)>) -> Profile {

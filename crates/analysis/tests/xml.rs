@@ -1,7 +1,7 @@
 //! The XML trace: what is told, in which order, and that a schema validator which is not ours takes it, whatever names there are.
 
 use instrument_analysis::export::xml::{Process, write};
-use instrument_trace::testing::{Life, ThreadFacts, Writer};
+use instrument_testing::{Life, ThreadFacts, Writer};
 use instrument_trace::{JavaThread, Profile, Wait, WaitKind};
 
 fn text(data: &[u8], classes: &dyn Fn(u32, u32) -> String) -> String {

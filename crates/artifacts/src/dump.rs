@@ -186,7 +186,7 @@ impl Chosen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::samples::{OLD, SEED, archive};
+    use instrument_testing::samples::{OLD, SEED, archive};
 
     fn request(names: Vec<String>) -> Request {
         let options = PrintOptions { pool: false, ..PrintOptions::listing() };

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_page_warns_of_what_the_terminal_was_warned_of() {
-        let mut writer = instrument_trace::testing::Writer::new();
+        let mut writer = instrument_testing::Writer::new();
         // Excluded: one pattern, no method.
         writer.selection_change(&[&[0; 8][..], &1u32.to_le_bytes(), &[0; 4], b"a.**"].concat());
         let file = tempfile::NamedTempFile::with_suffix(".iprof").unwrap();

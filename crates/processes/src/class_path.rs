@@ -232,7 +232,7 @@ pub fn readable(paths: &[PathBuf]) -> (Vec<String>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_artifacts::source::samples::archive as zipped;
+    use instrument_testing::samples::archive as zipped;
 
     fn given(words: &[&str]) -> Given {
         let mut given = Given::default();

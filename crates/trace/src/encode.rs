@@ -6,14 +6,14 @@ use crate::format::{CPU, DEEPER, ESTIMATED, LINK, SAMPLES};
 use crate::{Link, NO_MIN, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
 /// Flags of a tree region, without those that say where the nodes are.
-pub(crate) fn tree_flags(tree: &Tree) -> u64 {
+pub fn tree_flags(tree: &Tree) -> u64 {
     let flags = [(tree.sampled, ESTIMATED), (tree.has_samples, SAMPLES), (tree.cpu, CPU)];
     flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum()
 }
 
 /// A node of a tree whose calls are all timed, or whose times are estimates (flag 8) or samples (flag 32, `has_samples`). `open`: frames that
 /// are not on the shadow stack.
-pub(crate) fn node(node: &TreeNode, open: u64, has_samples: bool) -> [u64; 16] {
+pub fn node(node: &TreeNode, open: u64, has_samples: bool) -> [u64; 16] {
     let consumer = match node.consumer {
         TreeConsumer::Method(id) => id + 1,
         TreeConsumer::Link(link) => LINK | link,
@@ -44,20 +44,20 @@ pub(crate) fn node(node: &TreeNode, open: u64, has_samples: bool) -> [u64; 16] {
     ]
 }
 
-pub(crate) fn tree_allocations(all: impl Iterator<Item = TreeAllocation>) -> Vec<u8> {
+pub fn tree_allocations(all: impl Iterator<Item = TreeAllocation>) -> Vec<u8> {
     words(
         all.flat_map(|made| [u64::from(made.node) << 32 | u64::from(made.class), made.count, made.bytes, 0]),
     )
 }
 
-pub(crate) fn links(links: impl Iterator<Item = Link>) -> Vec<u8> {
+pub fn links(links: impl Iterator<Item = Link>) -> Vec<u8> {
     let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
     words(links.flat_map(|link| {
         [pair(link.number, link.kind.number()), pair(link.node, link.thread), link.clock, 0]
     }))
 }
 
-pub(crate) fn class_names<S: AsRef<str>>(names: &[(u32, S)]) -> Vec<u8> {
+pub fn class_names<S: AsRef<str>>(names: &[(u32, S)]) -> Vec<u8> {
     let mut body = Vec::new();
     for (number, name) in names {
         let name = name.as_ref().as_bytes();
@@ -69,7 +69,7 @@ pub(crate) fn class_names<S: AsRef<str>>(names: &[(u32, S)]) -> Vec<u8> {
     body
 }
 
-pub(crate) fn properties(properties: &BTreeMap<String, String>) -> String {
+pub fn properties(properties: &BTreeMap<String, String>) -> String {
     let mut text = String::new();
     for (key, value) in properties {
         let value = value.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
@@ -78,6 +78,6 @@ pub(crate) fn properties(properties: &BTreeMap<String, String>) -> String {
     text
 }
 
-pub(crate) fn words(words: impl Iterator<Item = u64>) -> Vec<u8> {
+pub fn words(words: impl Iterator<Item = u64>) -> Vec<u8> {
     words.flat_map(u64::to_le_bytes).collect()
 }

@@ -136,7 +136,8 @@ impl Profile {
     /// time, a little at once: there may be a thousand million.
     ///
     /// ```
-    /// # use instrument_trace::{Profile, testing::{Life, Writer}};
+    /// # use instrument_trace::{Profile};
+    /// # use instrument_testing::{Life, Writer};
     /// # let mut writer = Writer::new();
     /// # writer.objects(1, &[Life { class: 1, bytes: 24, ..Life::default() }]);
     /// # let file = writer.finish();

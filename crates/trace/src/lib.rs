@@ -12,7 +12,7 @@
 //! ```
 //! use instrument_trace::Profile;
 //!
-//! # use instrument_trace::testing::{Script, Writer};
+//! # use instrument_testing::{Script, Writer};
 //! # let mut writer = Writer::new();
 //! # writer.tree("main", &Script::new(1000).call(1, |s| s.wait(10).times(3, |s| s.call(2, |s| s.wait(100)))));
 //! # let bytes = writer.finish();
@@ -587,11 +587,13 @@ mod balance;
 mod bytes;
 mod calibration;
 mod context;
-mod encode;
+#[doc(hidden)]
+pub mod encode;
 mod error;
 mod event;
 mod facts;
-mod format;
+#[doc(hidden)]
+pub mod format;
 mod hash;
 mod head;
 mod heap;
@@ -615,10 +617,6 @@ mod tree_region;
 mod untimed;
 mod wait;
 mod writer;
-
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub mod testing;
 
 pub use balance::Imbalance;
 pub use calibration::{Beside, Calibration, CpuCost, LEAST_ROUNDS, Phase};

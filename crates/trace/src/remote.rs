@@ -1,5 +1,6 @@
 //! Remote method invocation: connections, and the calls made and served over them.
 
+use crate::format::{FAILED, NO_SUCH_OBJECT, RETURN_KNOWN, THREW};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Which end of a connection this process is.
@@ -144,11 +145,6 @@ pub struct RemoteCalls {
     pub length: u64,
 }
 
-const THREW: u16 = 1;
-const RETURN_KNOWN: u16 = 2;
-const NO_SUCH_OBJECT: u16 = 4;
-const FAILED: u16 = 8;
-
 impl Side {
     /// Its number in the file.
     pub fn number(self) -> u32 {
@@ -198,23 +194,6 @@ impl Connection {
             accepted: words[7] as u32,
         }
     }
-
-    /// Its record, as words.
-    #[cfg(feature = "testing")]
-    pub(crate) fn encode(&self) -> [u64; 8] {
-        let address = |address: IpAddr| {
-            let bytes = match address {
-                IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
-                IpAddr::V6(address) => address.octets(),
-            };
-            let (low, high) = (u128::from_le_bytes(bytes) as u64, (u128::from_le_bytes(bytes) >> 64) as u64);
-            [low, high]
-        };
-        let ports = u64::from(self.local_port) | u64::from(self.remote_port) << 16;
-        let ([a, b], [c, d]) = (address(self.local), address(self.remote));
-        let number = u64::from(self.number) | u64::from(self.side.number()) << 32;
-        [number, ports | u64::from(self.incarnation) << 32, a, b, c, d, self.clock, u64::from(self.accepted)]
-    }
 }
 
 impl RemoteCall {
@@ -258,36 +237,5 @@ impl RemoteCall {
             host: high(14),
             port: words[15] as u16,
         })
-    }
-
-    /// Its record, as words.
-    #[cfg(feature = "testing")]
-    pub(crate) fn encode(&self) -> [u64; 16] {
-        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let rest = |uid: &Uid| u64::from(uid.unique as u32) | u64::from(uid.count as u16) << 32;
-        let flag = |set: bool, flag: u16| if set { u64::from(flag) << 48 } else { 0 };
-        let flags = flag(self.threw, THREW)
-            | flag(self.return_id.is_some(), RETURN_KNOWN)
-            | flag(self.no_such_object, NO_SUCH_OBJECT)
-            | flag(self.failed, FAILED);
-        let return_id = self.return_id.unwrap_or_default();
-        [
-            pair(self.kind.number(), self.thread),
-            pair(self.connection, self.ordinal),
-            self.object.number as u64,
-            self.object.space.time as u64,
-            rest(&self.object.space) | flags,
-            self.hash as u64,
-            pair(self.operation as u32, self.class),
-            return_id.time as u64,
-            rest(&return_id),
-            pair(self.context, self.link),
-            self.begin,
-            self.sent,
-            self.returned,
-            self.end,
-            pair(self.method, self.host),
-            u64::from(self.port),
-        ]
     }
 }

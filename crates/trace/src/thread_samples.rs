@@ -84,7 +84,8 @@ impl ThreadSamples {
     }
 
     /// Words of the header, and the body.
-    pub(crate) fn encode(&self) -> ([u64; 2], [u64; 8]) {
+    #[doc(hidden)]
+    pub fn encode(&self) -> ([u64; 2], [u64; 8]) {
         let flags = if self.user_only { u64::from(USER_ONLY) } else { 0 };
         let ThreadSamples { cpu_ns, in_probes, in_no_call, unattributed, in_vm, handler_ns, .. } = *self;
         (

@@ -121,7 +121,8 @@ impl Profile {
     /// time, a little at once: there may be many millions.
     ///
     /// ```
-    /// # use instrument_trace::{Profile, Wait, WaitKind, testing::Writer};
+    /// # use instrument_trace::{Profile, Wait, WaitKind};
+    /// # use instrument_testing::Writer;
     /// # let mut writer = Writer::new();
     /// # let wait = Wait { copy: 1, kind: WaitKind::Contended, thread: 1, start: 5, end: 12, monitor: 1, class: 1, context: 0,
     /// #     owner: 0, timeout: 0, timed_out: false };

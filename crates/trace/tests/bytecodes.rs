@@ -1,6 +1,6 @@
 //! Executed instructions: by node of a tree, by method of counts, and in files that are damaged or cut.
 
-use instrument_trace::testing::{Script, ThreadFacts, Writer};
+use instrument_testing::{Script, ThreadFacts, Writer};
 use instrument_trace::{Profile, TreeNode};
 
 /// Kinds of regions.

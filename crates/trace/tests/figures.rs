@@ -1,6 +1,6 @@
 //! What single fields and parts mean: facts of a process, the head of a file, sums of nodes, parts of long records.
 
-use instrument_trace::testing::{Life, Script, ThreadFacts, Writer};
+use instrument_testing::{Life, Script, ThreadFacts, Writer};
 use instrument_trace::{
     Beside, Calibration, Closes, CpuCost, Head, Phase, Profile, Tree, TreeConsumer, TreeNode, Wait, WaitKind,
 };

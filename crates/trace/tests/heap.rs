@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use instrument_trace::testing::{Life, Writer};
+use instrument_testing::{Life, Writer};
 use instrument_trace::{Collection, Holder, HolderPath, Object, Profile, SearchEnd, TreeConsumer};
 
 const CONTEXTS: [(u32, Option<u32>); 5] = [(0, Some(7)), (1, Some(8)), (1, None), (3, Some(9)), (0, Some(0))];

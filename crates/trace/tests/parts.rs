@@ -1,6 +1,6 @@
 //! Parts of a profile at their ends: regions that are exactly full, words that are damaged, nodes in pieces, sums that are written.
 
-use instrument_trace::testing::{Life, Script, ThreadFacts, Writer};
+use instrument_testing::{Life, Script, ThreadFacts, Writer};
 use instrument_trace::{
     About, Change, LineKey, Mode, Object, Pause, Profile, SearchEnd, Sum, ThreadKind, Tree, TreeConsumer,
     TreeNode,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io;
 
-use instrument_trace::testing::{ThreadFacts, Writer};
+use instrument_testing::{ThreadFacts, Writer};
 use instrument_trace::{Event, LinkKind, Passage, Profile, RegionTiming, Source, TreeNode, Wait, WaitKind};
 
 const COUNTS: u32 = 3;

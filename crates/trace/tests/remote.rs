@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use instrument_trace::testing::Writer;
+use instrument_testing::Writer;
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 fn connections() -> Vec<Connection> {

@@ -1,6 +1,6 @@
 //! Trees with samples.
 
-use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
+use instrument_testing::{Recorded, Script, ThreadFacts, Writer};
 use instrument_trace::{NO_MIN, Profile, SampleSource, ThreadKind, ThreadSamples, TreeConsumer};
 
 fn of_thread() -> ThreadSamples {

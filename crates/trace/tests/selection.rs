@@ -1,6 +1,6 @@
 //! Changes of what is recorded.
 
-use instrument_trace::testing::Writer;
+use instrument_testing::Writer;
 use instrument_trace::{Change, Profile, SelectionChange};
 
 fn data(action: u32, ids: &[u32], patterns: &str) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use instrument_trace::testing::{Recorded, Script, ThreadFacts, Writer};
+use instrument_testing::{Recorded, Script, ThreadFacts, Writer};
 use instrument_trace::{
     Calibration, CpuCost, Event, Frame, Link, LinkKind, Method, Mode, Passage, Phase, Profile, RegionTiming,
     Source, ThreadKind, TreeConsumer,

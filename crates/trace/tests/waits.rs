@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use instrument_trace::testing::Writer;
+use instrument_testing::Writer;
 use instrument_trace::{JavaThread, Profile, Wait, WaitKind};
 
 fn wait(i: u32) -> Wait {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use instrument_testing::{Script, Writer};
 use instrument_trace::Event;
-use instrument_trace::testing::{Script, Writer};
 
 const BLOCK: usize = 1 << 20;
 /// Events in a block: it has its own header, and that of its only region.

@@ -176,7 +176,7 @@ pub fn lay_out_threads(model: &Arcflow, figure: Figure, timeline: &mut dyn Timel
 pub(super) mod tests {
     use super::*;
     use crate::input;
-    use crate::testing::Notes;
+    use crate::notes::Notes;
 
     /// A call of another thread, with arrows there and back.
     pub(in super::super) fn a_remote_call(timeline: &mut dyn Timeline) -> io::Result<()> {

@@ -349,7 +349,7 @@ impl Visitor for Feed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Notes;
+    use crate::notes::Notes;
 
     #[test]
     fn a_frame_that_goes_late_ends_with_those_above_it() {

@@ -150,17 +150,20 @@ pub fn tree<S: Source>(
     labels: &[String],
     view: &View,
 ) -> Result<Merged, Error> {
-    tree_of(parties, matching, loaded, labels, view, tree::MOST_NODES)
+    tree_of_at_most(tree::MOST_NODES, parties, matching, loaded, labels, view)
 }
 
-/// The same; where the tree has more nodes than `most`, what was served is one node each.
-pub(crate) fn tree_of<S: Source>(
+/// As [`tree`]; where it has more nodes than `most`, what was served is one node each.
+///
+/// # Errors
+/// When a source fails.
+pub fn tree_of_at_most<S: Source>(
+    most: usize,
     parties: &[Party<'_, S>],
     matching: &Matching,
     loaded: &Loaded,
     labels: &[String],
     view: &View,
-    most: usize,
 ) -> Result<Merged, Error> {
     let model = &loaded.model;
     let paths = Paths::new(parties, matching, &loaded.places, model)?;

@@ -1,6 +1,6 @@
 use super::*;
+use instrument_testing::{Script, Writer};
 use instrument_trace::ThreadKind;
-use instrument_trace::testing::{Script, Writer};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -3,8 +3,8 @@
 use instrument_analysis::heap::Process;
 use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::heap::leaks::{Found, find};
+use instrument_testing::Writer;
 use instrument_trace::Profile;
-use instrument_trace::testing::Writer;
 
 /// A profile of a program with one context and so many collections, 1 ms apart.
 pub(crate) fn collected(collections: u32) -> Writer {

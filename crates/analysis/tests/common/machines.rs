@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use RemoteCallKind::{Made, Served};
 use instrument_analysis::export::remote::Remote;
 use instrument_analysis::merge::{Nesting, Offsets, Party, match_calls};
-use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
+use instrument_testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 pub(crate) const HOUR: u64 = 3_600_000_000_000;

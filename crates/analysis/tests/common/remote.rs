@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use RemoteCallKind::{Made, Served};
 use instrument_analysis::merge::{Matching, Numbers, Party, match_calls};
-use instrument_trace::testing::{REMOTE_CALL, Writer};
+use instrument_testing::{REMOTE_CALL, Writer};
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 /// A process: what it writes.

@@ -5,10 +5,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
-use instrument_analysis::merge::{tree, view::client};
-use instrument_analysis::testing::tree_of_at_most;
+use instrument_analysis::merge::{tree, tree_of_at_most, view::client};
 use instrument_analysis::{Arcflow, invariants};
-use instrument_trace::testing::{REMOTE_CALL, Script, Writer};
+use instrument_testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, Profile, RemoteCall, RemoteCallKind, Side, Uid};
 
 /// The remote method of all calls, which has no name.

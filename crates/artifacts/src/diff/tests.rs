@@ -1,7 +1,7 @@
 //! Tests of `diff` of classes.
 
 use super::*;
-use crate::source::samples::{OLD, SEED, archive};
+use instrument_testing::samples::{OLD, SEED, archive};
 
 /// Compares two archives, with some options changed.
 fn diff(

@@ -191,7 +191,7 @@ impl<'a, S: Source> Ordered<'a, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_trace::testing::{Life, Writer};
+    use instrument_testing::{Life, Writer};
 
     /// Lives in any order, in batches much smaller than they are many: told once each, in order.
     #[test]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::replay;
-use instrument_trace::testing::{Script, Writer};
+use instrument_testing::{Script, Writer};
 use instrument_trace::{Event, Profile, TreeNode};
 use proptest::prelude::*;
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::script::{Recorded, Script};
-use crate::encode;
-use crate::format::*;
-use crate::{
+use crate::remote;
+use crate::script::{Recorded, Script};
+use instrument_trace::encode;
+use instrument_trace::format::*;
+use instrument_trace::{
     Connection, Event, Frame, JavaThread, Link, RegionTiming, RemoteCall, ThreadSamples, Tree,
     TreeAllocation, TreeNode, Wait, WaitKind,
 };
@@ -256,14 +257,14 @@ impl Writer {
     /// Adds connections.
     pub fn connections(&mut self, connections: &[Connection]) -> &mut Writer {
         let body: Vec<u8> =
-            connections.iter().flat_map(Connection::encode).flat_map(u64::to_le_bytes).collect();
+            connections.iter().flat_map(remote::connection).flat_map(u64::to_le_bytes).collect();
         self.region(CONNECTIONS, 0, &[], &body);
         self
     }
 
     /// Adds remote calls; `None` is one that was not finished.
     pub fn remote_calls(&mut self, calls: &[Option<RemoteCall>]) -> &mut Writer {
-        let encode = |call: &Option<RemoteCall>| call.as_ref().map_or([0; 16], RemoteCall::encode);
+        let encode = |call: &Option<RemoteCall>| call.as_ref().map_or([0; 16], remote::remote_call);
         let body: Vec<u8> = calls.iter().flat_map(encode).flat_map(u64::to_le_bytes).collect();
         self.region(REMOTE_CALLS, 0, &[], &body);
         self

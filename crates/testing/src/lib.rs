@@ -1,10 +1,12 @@
-//! Writes profiles from simple descriptions, for tests. What a recorder would write for a [`Script`] is found out here by a
-//! second, plain implementation of the reading rules.
+//! What tests of several crates need, and no product has: [`Writer`] writes profiles from simple descriptions, [`samples`] are classes and
+//! archives. What a recorder would write for a [`Script`] is found out here by a second, plain implementation of the reading rules.
 
+mod remote;
+pub mod samples;
 mod script;
 mod writer;
 
-use crate::remote::{ObjId, RemoteCall, RemoteCallKind, Uid};
+use instrument_trace::{ObjId, RemoteCall, RemoteCallKind, Uid};
 
 pub use script::{Recorded, Script};
 pub use writer::{Life, ThreadFacts, Writer};

@@ -1,11 +1,11 @@
 //! What a thread does, step by step.
 
-use crate::{Closes, Event, Frame, Tree, TreeAllocation, TreeConsumer, TreeNode};
+use instrument_trace::{Closes, Event, Frame, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
 /// What a thread does: events at clocks.
 ///
 /// ```
-/// # use instrument_trace::testing::Script;
+/// # use instrument_testing::Script;
 /// // Method 1 calls method 2, which takes 5 ns; 1 takes 18 ns, 13 of them itself.
 /// let script = Script::new(1000).enter(1).wait(10).enter(2).wait(5).exit(2).wait(3).exit(1);
 /// ```
