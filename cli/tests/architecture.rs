@@ -445,7 +445,7 @@ fn groups_of_the_java_runtime_know_only_those_that_they_may() {
 /// Nobody would miss the tests of a file that is no module of its program.
 #[test]
 fn every_file_of_tests_is_a_module_of_its_program() {
-    for of in ["crates/analysis", "cli", "tests", "crates/trace"] {
+    for of in ["crates/analysis", "cli", "tests", "crates/trace", "rewriter"] {
         let folder = root().join(of).join("tests");
         let main = fs::read_to_string(folder.join("main.rs")).unwrap();
         let mut files = 0;

@@ -1,8 +1,6 @@
 //! What a caller asks of a method and what it hears of it: choices, notes, calls of its own, and transforms that a method is nothing for.
 
-mod common;
-
-use common::classes::{class, code, code_with, hooks, implementing, instructions, nops, with_entries};
+use crate::common::classes::{class, code, code_with, hooks, implementing, instructions, nops, with_entries};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::rewrite::{
     Choice, ClassRewriter, MethodEvent, Note, Outcome, SkipReason, Transforms,

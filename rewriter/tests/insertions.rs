@@ -1,9 +1,7 @@
 //! What is inserted into small methods that no compiler writes, instruction by instruction: constants of one's own, and new objects
 //! whose way to their constructor is found without stack map frames.
 
-mod common;
-
-use common::classes::{class, code, code_with, implementing, instructions, listing, with_entries};
+use crate::common::classes::{class, code, code_with, implementing, instructions, listing, with_entries};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::remote_methods::RemoteIndex;
 use instrument_rewriter::rewrite::{

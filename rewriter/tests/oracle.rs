@@ -4,10 +4,8 @@
 //! Both refuse (or panic on) some valid classes; these are listed by their reason, with a bound on how many
 //! there may be, so that the comparison cannot become empty unnoticed.
 
-mod common;
-
+use crate::common::Sample;
 use classfile_parser::constant_info::ConstantInfo;
-use common::Sample;
 use instrument_rewriter::class_file::instruction::Instructions;
 use instrument_rewriter::class_file::{ClassFile, Member, Tag, member, mutf8};
 use std::panic::catch_unwind;
@@ -24,7 +22,7 @@ fn string(bytes: &[u8]) -> Option<String> {
 
 #[test]
 fn agrees_with_cafebabe() {
-    let corpus = common::corpus(CLASSES);
+    let corpus = crate::common::corpus(CLASSES);
     let (mut compared, mut instructions, mut refused) = (0, 0, Vec::new());
     std::panic::set_hook(Box::new(|info| {
         // A panic of cafebabe is caught and counted; only our own are worth reading.
@@ -121,7 +119,7 @@ fn same_member(name: &str, class: &ClassFile<'_>, ours: &Member<'_>, their_name:
 
 #[test]
 fn agrees_with_classfile_parser() {
-    let corpus = common::corpus(CLASSES);
+    let corpus = crate::common::corpus(CLASSES);
     let (mut compared, mut entries, mut attributes, mut refused) = (0, 0, 0, Vec::new());
     for sample in &corpus {
         let class = ours(sample);

@@ -2,14 +2,12 @@
 //!
 //! About 20,000 classes in a normal run; everything with `INSTRUMENT_CORPUS_FULL=1`.
 
-mod structural;
-
+use crate::structural::oracle::Seen;
+use crate::structural::{FORMS, check_outcome, corpus, id_of};
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, SkipReason};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use structural::oracle::Seen;
-use structural::{FORMS, check_outcome, corpus, id_of};
 
 const NORMAL_LIMIT: usize = 10_000;
 const BATCH: usize = 1_000;

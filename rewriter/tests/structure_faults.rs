@@ -2,14 +2,14 @@
 //! apart, one thing is changed, and everything is put together again with tables that fit. Every fault must be
 //! found, and for the right reason.
 
-mod structural;
-
+use crate::structural::assembler::{
+    Body, ClassBuilder, Item, Label, Target, Type, attribute_names, replace_code,
+};
+use crate::structural::listing::op;
+use crate::structural::model::{Class, Code};
+use crate::structural::programs::{Constructor, Statement, class};
+use crate::structural::{check_outcome, rewrite};
 use instrument_rewriter::rewrite::{Outcome, Transforms};
-use structural::assembler::{Body, ClassBuilder, Item, Label, Target, Type, attribute_names, replace_code};
-use structural::listing::op;
-use structural::model::{Class, Code};
-use structural::programs::{Constructor, Statement, class};
-use structural::{check_outcome, rewrite};
 
 const BOTH: Transforms = Transforms { method_events: true, allocation: true, ..Transforms::NONE };
 
@@ -29,7 +29,7 @@ impl Bench {
         assert_eq!(outcome, Outcome::Rewritten);
         let class = Class::parse(&new).unwrap();
         // The constructor with parameters is the last of its name.
-        let named = |m: &structural::model::Method| class.pool.utf8(m.name) == method.as_bytes();
+        let named = |m: &crate::structural::model::Method| class.pool.utf8(m.name) == method.as_bytes();
         let method = class.methods.iter().rposition(named).unwrap();
         let body = Body::disassemble(&class, method).unwrap();
         Self { old: old.to_vec(), class, method, body, finish: None }
@@ -136,7 +136,7 @@ fn loop_to_the_start() -> Vec<u8> {
     body.op(&[0x1a]);
     body.branch(0x9d, start);
     body.op(&[0xb1]);
-    body.frame(start, &[structural::assembler::INT], &[]);
+    body.frame(start, &[crate::structural::assembler::INT], &[]);
     class.method(9, "run", "(I)V", &body).unwrap();
     class.build()
 }
@@ -181,7 +181,7 @@ const FAULTS: &[Fault] = &[
     ("unwind frame keeps locals", "frame", program, "run", |b| {
         let unwind = b.unwind();
         let frame = b.body.frames.iter_mut().find(|frame| frame.0 == unwind).unwrap();
-        frame.1.push(structural::assembler::INT);
+        frame.1.push(crate::structural::assembler::INT);
     }),
     ("Uninitialized does not follow its new", "frame", program, "run", |b| {
         let before = b.label_of(3);

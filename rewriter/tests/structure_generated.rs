@@ -1,19 +1,17 @@
 //! The structural oracle over generated programs, and the same programs in a real JVM: before and after, they
 //! link, and print the same results.
 
-mod structural;
-
+use crate::structural::assembler::{Body, ClassBuilder, INT, Item, Target, Type, UNINITIALIZED_THIS};
+use crate::structural::listing::op;
+use crate::structural::model::Class;
+use crate::structural::oracle::Seen;
+use crate::structural::programs::{Constructor, Statement, class, constructors, statements};
+use crate::structural::{FORMS, MOST, jvm, rewrite, rewrite_and_check};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, RegionReport, Transforms};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
-use structural::assembler::{Body, ClassBuilder, INT, Item, Target, Type, UNINITIALIZED_THIS};
-use structural::listing::op;
-use structural::model::Class;
-use structural::oracle::Seen;
-use structural::programs::{Constructor, Statement, class, constructors, statements};
-use structural::{FORMS, MOST, jvm, rewrite, rewrite_and_check};
 
 /// One version of each kind: no frames and `jsr`; frames that may fail over; frames.
 const VERSIONS: [u16; 5] = [45, 49, 50, 52, 61];

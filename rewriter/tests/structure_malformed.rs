@@ -2,17 +2,15 @@
 //! answer as the format allows: an error for what is no class file, a reason for what cannot be rewritten, or
 //! a class that the structural oracle accepts.
 
-mod structural;
-
+use crate::structural::assembler::{Body, ClassBuilder, INT, Type, attribute_names, replace_code};
+use crate::structural::listing::op;
+use crate::structural::model::{Attribute, Class, Code, Row};
+use crate::structural::programs::{Constructor, Statement, class};
+use crate::structural::{FORMS, check_outcome, id_of};
 use instrument_rewriter::class_file::instruction::Instructions;
 use instrument_rewriter::class_file::{ClassFile, CodeAttribute, Tag, find_attribute};
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, SkipReason, Transforms};
 use std::time::{Duration, Instant};
-use structural::assembler::{Body, ClassBuilder, INT, Type, attribute_names, replace_code};
-use structural::listing::op;
-use structural::model::{Attribute, Class, Code, Row};
-use structural::programs::{Constructor, Statement, class};
-use structural::{FORMS, check_outcome, id_of};
 
 /// No class may take longer, even in an unoptimised build on a busy machine; most take milliseconds.
 const LONGEST: Duration = Duration::from_secs(5);

@@ -1,8 +1,6 @@
 //! The disassembler's text: of the committed seeds as it should be (`BLESS=1` writes it anew), and of
 //! classes that no compiler writes.
 
-mod common;
-
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::text::{self, CUT, PrintOptions};
 use std::path::Path;
@@ -11,7 +9,7 @@ use std::path::Path;
 fn seeds_print_as_committed() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/text");
     let bless = std::env::var_os("BLESS").is_some();
-    for seed in common::seeds() {
+    for seed in crate::common::seeds() {
         let class = ClassFile::parse(&seed.bytes).unwrap();
         let stem = Path::new(&seed.name).file_stem().unwrap().to_str().unwrap();
         let forms = [("listing", PrintOptions::listing()), ("canonical", PrintOptions::canonical())];

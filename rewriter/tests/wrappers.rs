@@ -1,9 +1,7 @@
 //! Members that a class gets: wrappers of native methods and of methods without room for probes, exports of a module. What comes out is
 //! compared as text with `tests/wrappers` (`BLESS=1` writes it anew).
 
-mod common;
-
-use common::classes::{class, code, hooks, implementing, instructions, listing, nops, with_entries};
+use crate::common::classes::{class, code, hooks, implementing, instructions, listing, nops, with_entries};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::RemoteIndex;

@@ -2,10 +2,10 @@
 
 use instrument_rewriter::archive::{Limits, NewEntry, Options, SkipReason, main_attribute, read_manifest};
 
-use crate::build::{Entry, Zip, class_bytes, deflated, entry, extra, zip};
-use crate::fake::{MARK, Marker, mark, mark_and_add, run_with, runtime};
-use crate::identity::samples;
-use crate::inspect::{Seen, assert_same_header, entries, find, tool, tools_accept, zip_crate_reads};
+use crate::archive::build::{Entry, Zip, class_bytes, deflated, entry, extra, zip};
+use crate::archive::fake::{MARK, Marker, mark, mark_and_add, run_with, runtime};
+use crate::archive::identity::samples;
+use crate::archive::inspect::{Seen, assert_same_header, entries, find, tool, tools_accept, zip_crate_reads};
 
 fn field(extra: &[u8], id: u16) -> Option<&[u8]> {
     let mut rest = extra;

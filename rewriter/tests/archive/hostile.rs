@@ -7,10 +7,10 @@ use instrument_rewriter::archive::{
 };
 use proptest::prelude::*;
 
-use crate::build::{Entry, Zip, class_bytes, deflated, entry, zip};
-use crate::fake::{MARK, Marker, error_of, mark, run_with, runtime};
-use crate::identity::samples;
-use crate::inspect::{entries, find};
+use crate::archive::build::{Entry, Zip, class_bytes, deflated, entry, zip};
+use crate::archive::fake::{MARK, Marker, error_of, mark, run_with, runtime};
+use crate::archive::identity::samples;
+use crate::archive::inspect::{entries, find};
 
 fn class() -> Entry {
     deflated("p/A.class", class_bytes(1, 600))

@@ -1,8 +1,10 @@
 //! What does not change is the input, byte for byte.
 
-use crate::build::{Entry, Zip, class_bytes, deflated, entry, extra, zip};
-use crate::fake::{Marker, mark, run_with};
-use crate::inspect::{assert_same_header, entries, tools_accept, without_class_marks, zip_crate_reads};
+use crate::archive::build::{Entry, Zip, class_bytes, deflated, entry, extra, zip};
+use crate::archive::fake::{Marker, mark, run_with};
+use crate::archive::inspect::{
+    assert_same_header, entries, tools_accept, without_class_marks, zip_crate_reads,
+};
 use instrument_rewriter::archive::Options;
 
 /// One archive of every odd shape.

@@ -217,7 +217,7 @@ pub(crate) fn tools_accept(before: &[u8], after: &[u8]) {
 pub(crate) fn without_class_marks(before: &Seen, after: &Seen) {
     let is_class = before.name.ends_with(b".class") || before.name.ends_with(b".class/");
     if is_class {
-        assert_eq!(before.content, crate::fake::without_mark(&after.content), "{}", before.name());
+        assert_eq!(before.content, crate::archive::fake::without_mark(&after.content), "{}", before.name());
         assert_eq!((after.flags | after.local_flags) & 8, 0, "{}", before.name());
         assert_eq!(after.local_sizes, after.central_sizes, "{}", before.name());
     } else {

@@ -2,11 +2,11 @@
 
 use instrument_rewriter::archive::{Kind, Layout, Options, SkipReason};
 
-use crate::build::{class_bytes, deflated, entry, zip};
-use crate::fake::{MARK, Marker, mark_and_add, run_with, runtime};
-use crate::inspect::{Seen, entries, find};
+use crate::archive::build::{class_bytes, deflated, entry, zip};
+use crate::archive::fake::{MARK, Marker, mark_and_add, run_with, runtime};
+use crate::archive::inspect::{Seen, entries, find};
 
-fn class(name: &str) -> crate::build::Entry {
+fn class(name: &str) -> crate::archive::build::Entry {
     deflated(name, class_bytes(name.len() as u32, 300))
 }
 
@@ -121,7 +121,7 @@ fn ear() {
         let expected =
             ["META-INF/MANIFEST.MF", "instrument/runtime/ProfilerRuntime.class", "META-INF/instrument/ids"];
         assert_eq!(inside, expected);
-        crate::inspect::zip_crate_reads(&added.content);
+        crate::archive::inspect::zip_crate_reads(&added.content);
     }
 }
 

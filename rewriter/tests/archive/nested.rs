@@ -2,9 +2,9 @@
 
 use instrument_rewriter::archive::{Limits, Options, SkipReason};
 
-use crate::build::{Entry, class_bytes, deflated, entry, zip};
-use crate::fake::{MARK, Marker, error_of, mark, run_with, without_mark};
-use crate::inspect::{assert_same_header, entries, find, zip_crate_reads};
+use crate::archive::build::{Entry, class_bytes, deflated, entry, zip};
+use crate::archive::fake::{MARK, Marker, error_of, mark, run_with, without_mark};
+use crate::archive::inspect::{assert_same_header, entries, find, zip_crate_reads};
 
 /// An archive in an archive, `depth` times, with a class at each level.
 fn onion(depth: usize) -> Vec<u8> {

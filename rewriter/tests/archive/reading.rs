@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use instrument_rewriter::archive::{Limits, read_entry, visit_classes, visit_reached_classes};
 
-use crate::build::{Entry, class_bytes, deflated, entry, zip};
+use crate::archive::build::{Entry, class_bytes, deflated, entry, zip};
 
 fn app() -> Vec<u8> {
     let lib = zip([deflated("l/L.class", class_bytes(1, 100)), entry("t.txt", "inner")]);

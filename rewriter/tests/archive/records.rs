@@ -4,9 +4,9 @@ use instrument_rewriter::archive::{
     Ambiguity, ErrorKind, Limits, NewEntry, Options, create, is_instrumented,
 };
 
-use crate::build::{Entry, Zip, class_bytes, deflate, deflated, entry, extra, zip};
-use crate::fake::{MARK, Marker, error_of, mark, mark_and_add, run_with};
-use crate::inspect::{entries, find};
+use crate::archive::build::{Entry, Zip, class_bytes, deflate, deflated, entry, extra, zip};
+use crate::archive::fake::{MARK, Marker, error_of, mark, mark_and_add, run_with};
+use crate::archive::inspect::{entries, find};
 
 /// An alignment field with so much padding.
 fn alignment(align: u16, padding: usize) -> Vec<u8> {

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use instrument_rewriter::archive::{Options, SkipReason};
 
-use crate::build::{Entry, class_bytes, deflated, entry, extra, zip};
-use crate::fake::{MARK, Marker, mark, run_with, runtime};
-use crate::inspect::{TempFile, entries, find, tools_accept};
+use crate::archive::build::{Entry, class_bytes, deflated, entry, extra, zip};
+use crate::archive::fake::{MARK, Marker, mark, run_with, runtime};
+use crate::archive::inspect::{TempFile, entries, find, tools_accept};
 
 const MANIFEST: &str = "Manifest-Version: 1.0\r\nMain-Class: a.A\r\n\r\n\
     Name: a/A.class\r\nSHA-256-Digest: 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\r\n\r\n\

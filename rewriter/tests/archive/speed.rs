@@ -1,13 +1,13 @@
 //! How long the engine takes, against a loop that only inflates and deflates the same classes.
 //!
-//! `cargo test --release -p instrument-rewriter --test archive speed -- --ignored --nocapture`, with
+//! `cargo test --release -p instrument-rewriter --test main archive::speed -- --ignored --nocapture`, with
 //! `ARCHIVE_SPEED_JAR` naming a jar; the default is Guava where Debian puts it.
 
 use std::time::Instant;
 
 use instrument_rewriter::archive::{ClassRewriter, Layout, Location, NewEntry, Options, rewrite};
 
-use crate::inspect::entries;
+use crate::archive::inspect::entries;
 
 /// Does nothing itself: "rewrites" every class to the same bytes, or none.
 struct Lean {

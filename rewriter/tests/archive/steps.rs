@@ -7,9 +7,9 @@ use instrument_rewriter::archive::{
     ClassRewriter, Kind, Layout, Limits, Location, NewEntry, Options, rewrite, visit_classes,
 };
 
-use crate::build::{Entry, class_bytes, deflated, entry, zip};
-use crate::fake::{Marker, mark, mark_and_add, run_with, runtime};
-use crate::inspect::{entries, find};
+use crate::archive::build::{Entry, class_bytes, deflated, entry, zip};
+use crate::archive::fake::{Marker, mark, mark_and_add, run_with, runtime};
+use crate::archive::inspect::{entries, find};
 
 /// Writes down what is asked of it.
 #[derive(Default)]
@@ -89,7 +89,7 @@ fn attributes_are_for_the_manifest_of_the_outermost_archive_alone() {
     };
     let (out, _) = run_with("x.jar", &zip(parts), &mut Marker::default(), &options).unwrap();
     let outer = entries(&out);
-    let manifest_of = |seen: &[crate::inspect::Seen]| {
+    let manifest_of = |seen: &[crate::archive::inspect::Seen]| {
         String::from_utf8(find(seen, "META-INF/MANIFEST.MF").content.clone()).unwrap()
     };
     assert_eq!(manifest_of(&outer), "Manifest-Version: 1.0\r\nLauncher-Agent-Class: l.L\r\n\r\n");
