@@ -1,11 +1,11 @@
 //! `Asked`, a program that requests are sent to while it runs.
 
+use crate::shared;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_trace::Profile;
@@ -15,14 +15,11 @@ use tempfile::TempDir;
 use crate::jre::Jre;
 use crate::machine::Run;
 use crate::{agent, subject};
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Asked.java"], 8, folder.path()).unwrap();
-        folder
-    });
-    folder.path()
+fn classes() -> PathBuf {
+    shared::folder("asked", |folder| {
+        agent::compile(&["Asked.java"], 8, folder)?;
+        Ok(())
+    })
 }
 
 /// `Asked`, as it runs.

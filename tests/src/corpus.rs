@@ -4,10 +4,10 @@
 //! have the pinned SHA-256. The modules of the running JDK are packed into one jar each. The cache is
 //! `INSTRUMENT_CORPUS`, or `target/corpus`.
 
+use crate::shared;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
@@ -140,8 +140,7 @@ impl Corpus {
     /// Makes the cache hold every named row with the right SHA-256: one Maven run for all that are missing.
     pub fn fetch(&self, names: &[&str]) -> Result<()> {
         // Tests run in parallel; only one of them may fetch.
-        static FETCHING: Mutex<()> = Mutex::new(());
-        let _guard = FETCHING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _lock = shared::lock("corpus")?;
         let mut missing = Vec::new();
         for name in names {
             let jar = self.jar(name)?;
@@ -179,8 +178,7 @@ impl Corpus {
 
     /// One jar per module of `jdk`, sorted by name: the classes and resources of its run-time image.
     pub fn jdk_modules(&self, jdk: &Jdk) -> Result<Vec<PathBuf>> {
-        static PACKING: Mutex<()> = Mutex::new(());
-        let _guard = PACKING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _lock = shared::lock("jdk-modules")?;
         let directory = self.directory.join(format!("jdk-{}", jdk.release()?));
         if !directory.exists() {
             let work = tempfile::Builder::new().prefix("jdk").tempdir_in(&self.directory)?;

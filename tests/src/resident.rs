@@ -3,6 +3,7 @@
 use crate::agent;
 use crate::jre::Jre;
 use crate::machine::{LONGEST_RUN, Run};
+use crate::shared;
 use crate::subject::{self, MethodCounts};
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -11,21 +12,17 @@ use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The folder of `Attached`, `Subgraph`, `TwoRoots` and `RunningRoots`, compiled.
-pub fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
+pub fn classes() -> PathBuf {
+    shared::folder("resident", |folder| {
         let names = ["Attached.java", "Subgraph.java", "TwoRoots.java", "RunningRoots.java"];
-        agent::compile(&names, 11, folder.path()).unwrap();
-        readable(folder.path()).unwrap();
-        folder
-    });
-    folder.path()
+        agent::compile(&names, 11, folder)?;
+        readable(folder)?;
+        Ok(())
+    })
 }
 
 /// Lets other users read a folder.
@@ -49,7 +46,7 @@ pub struct Program {
 impl Program {
     /// Starts a main class; it is ready when this returns. As another user, if there is one.
     pub fn start(jre: &Jre, flags: &[&str], main: &[&str], user: Option<u32>) -> Result<Program> {
-        Program::start_of(classes(), jre, flags, main, user)
+        Program::start_of(&classes(), jre, flags, main, user)
     }
 
     /// As [`start`](Self::start), with classes that are not those of [`classes`].

@@ -1,5 +1,6 @@
 //! Programs that call each other: those of `tests/java/rmi`, on virtual machines of several versions, each with its profile.
 
+use crate::shared;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +14,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::{Context, Result, ensure};
 use instrument_trace::{Profile, RemoteCall, RemoteCallKind, Side, Uid};
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::agent;
 use crate::jre::{self, Jre};
@@ -24,17 +24,14 @@ use crate::subject;
 pub const TRANSFORMS: &str = "transform=method-events:thread-links:rmi";
 
 /// The programs, compiled for the oldest version.
-pub fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let sources = fs::read_dir(root().join("tests/java/rmi")).unwrap().map(|e| e.unwrap().path());
-        let mut javac = Jdk::default_kit().unwrap().tool("javac");
-        javac.args(["-nowarn", "-Xlint:-options", "--release", "11", "-d"]).arg(folder.path()).args(sources);
-        javac.run_quietly().unwrap();
-        folder
-    });
-    folder.path()
+pub fn classes() -> PathBuf {
+    shared::folder("rmi", |folder| {
+        let sources = fs::read_dir(root().join("tests/java/rmi"))?.map(|e| e.unwrap().path());
+        let mut javac = Jdk::default_kit()?.tool("javac");
+        javac.args(["-nowarn", "-Xlint:-options", "--release", "11", "-d"]).arg(folder).args(sources);
+        javac.run_quietly()?;
+        Ok(())
+    })
 }
 
 /// Virtual machines, oldest first, again and again.

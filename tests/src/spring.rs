@@ -1,11 +1,11 @@
 //! A Spring Boot service (`tests/java/spring`): built once with Maven, started under the binary under test, asked over HTTP, ended.
 
+use crate::shared;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,8 +24,7 @@ const CLIENTS: usize = 8;
 
 /// The service as `java -jar` starts it, built if its sources have changed; needs Java 17.
 pub fn jar() -> Result<PathBuf> {
-    static BUILDING: Mutex<()> = Mutex::new(());
-    let _guard = BUILDING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _lock = shared::lock("spring")?;
     let sources = root().join("tests/java/spring");
     let mut content = Sha256::new();
     let files = WalkDir::new(&sources).sort_by_file_name().into_iter().collect::<Result<Vec<_>, _>>()?;

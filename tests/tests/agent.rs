@@ -1,12 +1,12 @@
 //! The load-time door on real virtual machines: programs run as before, and the profile is that of the static door.
 
+use instrument_tests::shared;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -17,13 +17,10 @@ use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject::{self, MethodCounts};
 use instrument_trace::Profile;
-use tempfile::TempDir;
 
 /// The programs of `tests/java/agent`, compiled.
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
+fn classes() -> PathBuf {
+    shared::folder("agent", |folder| {
         let names = [
             "Program.java",
             "Loaders.java",
@@ -32,10 +29,9 @@ fn classes() -> &'static Path {
             "Deep.java",
             "Intrinsics.java",
         ];
-        agent::compile(&names, 8, folder.path()).unwrap();
-        folder
-    });
-    folder.path()
+        agent::compile(&names, 8, folder)?;
+        Ok(())
+    })
 }
 
 fn class_path() -> String {

@@ -1,12 +1,12 @@
 //! The agent where it is hard to be: programs that end badly, full machines, other agents. The program's output and exit code are what they
 //! are without it, the profile can be read, and the counts balance.
 
+use instrument_tests::shared;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -15,16 +15,12 @@ use instrument_tests::corpus::Corpus;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run, join, root};
 use instrument_tests::subject;
-use tempfile::TempDir;
 
-fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Program.java", "Hard.java"], 8, folder.path()).unwrap();
-        folder
-    });
-    folder.path()
+fn classes() -> PathBuf {
+    shared::folder("agent-hard", |folder| {
+        agent::compile(&["Program.java", "Hard.java"], 8, folder)?;
+        Ok(())
+    })
 }
 
 fn class_path() -> String {

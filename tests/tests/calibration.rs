@@ -180,7 +180,7 @@ fn succeeds(command: Command) -> Result<()> {
 fn a_program_that_is_killed_was_calibrated_before() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let rewritten = folder.path().join("rewritten");
-    subject::rewrite::<&str>(resident::classes(), &rewritten, &[])?;
+    subject::rewrite::<&str>(&resident::classes(), &rewritten, &[])?;
     let (jre, flags) = (jre::newest()?, ["-Dinstrument.out=killed.iprof"]);
     let mut program = resident::Program::start_of(&rewritten, &jre, &flags, &["Attached", "1"], None)?;
     let end = Instant::now() + LONGEST_RUN;

@@ -1,36 +1,34 @@
 //! Classes of every kind of loader reach the one runtime: containers run as before, and what they load is counted as elsewhere.
 
+use instrument_tests::shared;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run, join, root};
-use tempfile::TempDir;
 
 /// The programs of `tests/java/agent`, compiled: `plain` ones, and those of `containers`.
 struct Programs {
-    folder: TempDir,
+    folder: PathBuf,
 }
 
 impl Programs {
-    fn get() -> &'static Programs {
-        static PROGRAMS: OnceLock<Programs> = OnceLock::new();
-        PROGRAMS.get_or_init(|| Programs::compile().unwrap())
+    fn get() -> Programs {
+        Programs { folder: shared::folder("class-loaders", Programs::compile) }
     }
 
-    fn compile() -> Result<Programs> {
-        let folder = tempfile::tempdir()?;
-        let plain = folder.path().join("plain");
+    fn compile(folder: &Path) -> Result<()> {
+        let plain = folder.join("plain");
         fs::create_dir(&plain)?;
         agent::compile(&["Program.java", "containers/Picky.java"], 8, &plain)?;
         let corpus = Corpus::open()?;
-        let containers = folder.path().join("containers");
+        let containers = folder.join("containers");
         fs::create_dir(&containers)?;
         let mut javac = Jdk::default_kit()?.tool("javac");
         javac.args(["-Xlint:-options", "--release", "11", "-d"]).arg(&containers);
@@ -38,15 +36,15 @@ impl Programs {
         let sources = ["Osgi", "Web", "Runs", "Layers"];
         let sources = sources.map(|name| root().join(format!("tests/java/agent/containers/{name}.java")));
         javac.args(sources).run_quietly()?;
-        Ok(Programs { folder })
+        Ok(())
     }
 
     fn plain(&self) -> PathBuf {
-        self.folder.path().join("plain")
+        self.folder.join("plain")
     }
 
     fn containers(&self) -> PathBuf {
-        self.folder.path().join("containers")
+        self.folder.join("containers")
     }
 }
 

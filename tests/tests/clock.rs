@@ -4,19 +4,17 @@
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
 use instrument_tests::jre;
+use instrument_tests::shared;
 use instrument_trace::Profile;
 use std::fs;
-use std::sync::OnceLock;
-use tempfile::TempDir;
 
 fn class_path() -> String {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Program.java", "Moments.java", "Stopped.java"], 8, folder.path()).unwrap();
-        folder
-    });
-    folder.path().display().to_string()
+    shared::folder("clock", |folder| {
+        agent::compile(&["Program.java", "Moments.java", "Stopped.java"], 8, folder)?;
+        Ok(())
+    })
+    .display()
+    .to_string()
 }
 
 fn profile(outcome: &Outcome) -> Result<Profile> {

@@ -1,8 +1,8 @@
 //! `early=on` on real virtual machines: the objects of start-up are there, classes are rewritten as they load, and all else is as without.
 
+use instrument_tests::shared;
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, finish, option, run};
@@ -10,7 +10,6 @@ use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::subject;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// What the agent says of it, once.
 const SAID: &str = "instrument: early=on: class data sharing is off; the program starts more slowly\n";
@@ -18,13 +17,12 @@ const LOADER: &str = "-Djava.system.class.loader=Early";
 const REDEFINED: &str = "-Xlog:redefine+class+load=info:file=redefined.log";
 
 fn class_path() -> String {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Early.java", "Heap.java", "Program.java"], 8, folder.path()).unwrap();
-        folder
-    });
-    folder.path().display().to_string()
+    shared::folder("early", |folder| {
+        agent::compile(&["Early.java", "Heap.java", "Program.java"], 8, folder)?;
+        Ok(())
+    })
+    .display()
+    .to_string()
 }
 
 fn with(jre: &Jre, options: &str, flags: &[&str], arguments: &[&str]) -> Result<Outcome> {

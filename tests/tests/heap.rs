@@ -1,9 +1,9 @@
 //! The heap profiler on real virtual machines: known numbers of objects of every kind, all there and none twice.
 
+use instrument_tests::shared;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
@@ -12,18 +12,16 @@ use instrument_tests::machine::Run;
 use instrument_tests::subject;
 use instrument_trace::{Object, Profile};
 use serde_json::Value;
-use tempfile::TempDir;
 
 fn class_path() -> String {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Heap.java"], 8, folder.path()).unwrap();
-        agent::compile(&["HeapAll.java"], 11, folder.path()).unwrap();
-        agent::compile(&["HeapRecords.java"], 17, folder.path()).unwrap();
-        folder
-    });
-    folder.path().display().to_string()
+    shared::folder("heap", |folder| {
+        agent::compile(&["Heap.java"], 8, folder)?;
+        agent::compile(&["HeapAll.java"], 11, folder)?;
+        agent::compile(&["HeapRecords.java"], 17, folder)?;
+        Ok(())
+    })
+    .display()
+    .to_string()
 }
 
 fn profile_of(outcome: &Outcome) -> Result<PathBuf> {

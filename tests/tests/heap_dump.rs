@@ -1,10 +1,10 @@
 //! Dumps of the heap: known objects have their values, counts are the virtual machine's own, readers of others open them.
 
+use instrument_tests::shared;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, finish, option, run};
@@ -12,25 +12,22 @@ use instrument_tests::corpus::Corpus;
 use instrument_tests::hprof;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run, join};
-use tempfile::TempDir;
 
 /// The programs, compiled.
-fn class_path() -> &'static str {
-    static CLASSES: OnceLock<(TempDir, String)> = OnceLock::new();
-    let make = || {
-        let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Known.java", "Restless.java", "Made.java"], 8, folder.path()).unwrap();
-        agent::compile(&["Point.java"], 17, folder.path()).unwrap();
-        let path = folder.path().display().to_string();
-        (folder, path)
-    };
-    &CLASSES.get_or_init(make).1
+fn class_path() -> String {
+    shared::folder("heap-dump", |folder| {
+        agent::compile(&["Known.java", "Restless.java", "Made.java"], 8, folder)?;
+        agent::compile(&["Point.java"], 17, folder)?;
+        Ok(())
+    })
+    .display()
+    .to_string()
 }
 
 /// Runs a program with a dump at its end, `dump.hprof` in its folder.
 fn dumped(jre: &Jre, flags: &[&str], program: &[&str]) -> Result<Outcome> {
     let agent = option("record=counts,heap-dump=dump.hprof")?;
-    let outcome = run(jre, &[flags, &[&agent, "-cp", class_path()], program].concat())?;
+    let outcome = run(jre, &[flags, &[&agent, "-cp", &class_path()], program].concat())?;
     let case = format!("Java {} {flags:?}: {}", jre.version, outcome.stderr);
     ensure!(outcome.code == Some(0), "{case}");
     ensure!(outcome.folder.path().join("dump.hprof").exists(), "{case}");
@@ -277,7 +274,7 @@ fn compare_with_the_virtual_machine(jre: &Jre) -> Result<Vec<String>> {
     let agent = option("record=counts,ctl=off,heap-dump=dump.hprof")?;
     // Without a compiler, whose threads come and go.
     let flags = ["-Xint", "-XX:+UseG1GC", "-XX:+HeapDumpAfterFullGC", &path, &agent];
-    let outcome = run(jre, &[&flags[..], &["-cp", class_path(), "Known"]].concat())?;
+    let outcome = run(jre, &[&flags[..], &["-cp", &class_path(), "Known"]].concat())?;
     let mut files: Vec<PathBuf> = fs::read_dir(own.path())?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
     files.sort();
     let [first, second] = &files[..] else { anyhow::bail!("Java {}: dumps {files:?}", jre.version) };
@@ -351,7 +348,7 @@ fn objects_know_the_context_that_made_them() -> Result<()> {
     for jre in jre::all()? {
         let case = format!("Java {}", jre.version);
         let agent = option("heap=objects,heap-dump=dump.hprof")?;
-        let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", class_path(), "Made"])?;
+        let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", &class_path(), "Made"])?;
         ensure!(
             outcome.code == Some(0) && !outcome.stdout.contains("WARNING"),
             "{}{}",
@@ -400,14 +397,14 @@ fn what_cannot_be_written_leaves_nothing_and_changes_nothing() -> Result<()> {
     // 8 MB for any file; the dump has 30.
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -f 16384; exec \"$0\" \"$@\""]).arg(jre.home.join("bin/java"));
-    shell.args([&agent, "-cp", class_path(), "Known"]);
+    shell.args([&agent, "-cp", &class_path(), "Known"]);
     let full = finish(shell)?;
     assert_eq!((full.code, full.stdout.as_str()), (Some(0), "done constant\n"), "{}", full.stderr);
     ensure!(full.stderr.starts_with("instrument: heap-dump=dump.hprof: "), "{}", full.stderr);
     let left: Vec<_> = fs::read_dir(full.folder.path())?.flatten().map(|e| e.file_name()).collect();
     ensure!(left.iter().all(|name| !name.to_string_lossy().contains("dump")), "{left:?}");
     let nowhere = option("record=counts,heap-dump=no/such/folder/x.hprof")?;
-    let outcome = run(&jre, &[&nowhere, "-cp", class_path(), "Known"])?;
+    let outcome = run(&jre, &[&nowhere, "-cp", &class_path(), "Known"])?;
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "done constant\n"));
     ensure!(outcome.stderr.contains("heap-dump=no/such/folder/x.hprof: No such file"), "{}", outcome.stderr);
     Ok(())
@@ -420,10 +417,10 @@ fn a_dump_replaces_another_and_is_named_after_the_process() -> Result<()> {
     let path = folder.path().join("x.hprof");
     fs::write(&path, "old")?;
     let agent = option(&format!("record=counts,heap-dump={}", path.display()))?;
-    run(&jre, &[&agent, "-cp", class_path(), "Known"])?;
+    run(&jre, &[&agent, "-cp", &class_path(), "Known"])?;
     check_whole(&path, "replaced")?;
     let agent = option(&format!("record=counts,heap-dump={}", folder.path().join("%p.hprof").display()))?;
-    run(&jre, &[&agent, "-cp", class_path(), "Known"])?;
+    run(&jre, &[&agent, "-cp", &class_path(), "Known"])?;
     let names = fs::read_dir(folder.path())?.flatten().map(|e| e.file_name().to_string_lossy().into_owned());
     let numbered = names.filter(|name| name.trim_end_matches(".hprof").parse::<u32>().is_ok()).count();
     assert_eq!(numbered, 1);

@@ -1,11 +1,10 @@
 //! JDKs whose own classes are rewritten (`instrument jdk`): real programs run on them as on the original, and their profiles have the JDK's
 //! methods, with counts that balance.
 
-use std::collections::HashMap;
+use instrument_tests::shared;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
@@ -23,11 +22,6 @@ fn jres() -> Result<Vec<Jre>> {
     Ok(found)
 }
 
-fn work() -> &'static Path {
-    static WORK: OnceLock<TempDir> = OnceLock::new();
-    WORK.get_or_init(|| tempfile::tempdir().unwrap()).path()
-}
-
 fn jdk(home: &Path, output: &Path, options: &[&str]) -> Result<Command> {
     let mut call = subject::call()?;
     call.arg("jdk").arg("--java-home").arg(home).arg("-o").arg(output).args(options);
@@ -36,20 +30,15 @@ fn jdk(home: &Path, output: &Path, options: &[&str]) -> Result<Command> {
 
 /// The copy of a JDK with `java.util.**` recorded, made once.
 fn rewritten(jre: &Jre) -> Result<Jre> {
-    static MADE: Mutex<Option<HashMap<u32, Arc<OnceLock<()>>>>> = Mutex::new(None);
-    let once = {
-        let mut made = MADE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        made.get_or_insert_default().entry(jre.version).or_default().clone()
-    };
-    let home = work().join(format!("jdk-{}", jre.version));
-    once.get_or_init(|| {
-        jdk(&jre.home, &home, &["--include", "java.util.**"]).unwrap().run_quietly().unwrap();
+    let folder = shared::folder(&format!("jdk-{}", jre.version), |folder| {
+        jdk(&jre.home, &folder.join("jdk"), &["--include", "java.util.**"])?.run_quietly()?;
+        Ok(())
     });
-    Ok(Jre { home, version: jre.version })
+    Ok(Jre { home: folder.join("jdk"), version: jre.version })
 }
 
 fn folder() -> Result<TempDir> {
-    Ok(tempfile::Builder::new().tempdir_in(work())?)
+    Ok(tempfile::tempdir()?)
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,9 +1,9 @@
 //! Profiles as they are after a disaster: killed, cut, damaged, missing, given twice, of a clock that is wrong. `merge` completes, says what is
 //! missing, and keeps what is there.
 
+use instrument_tests::shared;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::machine::Run;
@@ -13,13 +13,11 @@ use instrument_tests::rmi::{
 use instrument_tests::subject;
 use instrument_trace::Profile;
 use serde_json::Value;
-use tempfile::TempDir;
 
 const CALLS: u64 = 40;
 
 /// A chain of beacons: a client, the server that it calls, and the one that this calls.
 struct Chain {
-    _folder: TempDir,
     /// Client, middle, end.
     files: [PathBuf; 3],
 }
@@ -31,24 +29,22 @@ fn beacon(port: u16, names: [&str; 2], index: usize, options: &str, folder: &Pat
     Running::start(server, names[0], folder)
 }
 
-fn chain() -> &'static Chain {
-    static CHAIN: OnceLock<Chain> = OnceLock::new();
-    CHAIN.get_or_init(|| record_chain().unwrap())
+fn chain() -> Result<Chain> {
+    let folder = shared::folder("merge-disasters", record_chain);
+    let of = |name| profile(&folder, name);
+    Ok(Chain { files: [of("client")?, of("middle")?, of("last")?] })
 }
 
-fn record_chain() -> Result<Chain> {
-    let folder = tempfile::tempdir()?;
+fn record_chain(folder: &Path) -> Result<()> {
     let port = free_port();
     let options = format!("{TRANSFORMS},record=tree");
-    let end = beacon(port, ["last", "end"], 1, &options, folder.path())?;
-    let middle = beacon(port, ["middle", "last"], 2, &options, folder.path())?;
-    let mut client = java(&jre(3), Some(&options), "client", folder.path())?;
+    let end = beacon(port, ["last", "end"], 1, &options, folder)?;
+    let middle = beacon(port, ["middle", "last"], 2, &options, folder)?;
+    let mut client = java(&jre(3), Some(&options), "client", folder)?;
     client.args(["BeaconClient", &port.to_string(), "middle", &CALLS.to_string()]).run_quietly()?;
     middle.stop()?;
     end.stop()?;
-    let of = |name| profile(folder.path(), name);
-    let files = [of("client")?, of("middle")?, of("last")?];
-    Ok(Chain { files, _folder: folder })
+    Ok(())
 }
 
 /// The calls of a process at one side, of which each was matched or has a reason.
@@ -75,7 +71,7 @@ const S: [&str; 3] = ["remote remoteFoo", "s (pid", "BeaconServer.remoteFoo"];
 
 #[test]
 fn what_is_missing_is_named() -> Result<()> {
-    let [client, middle, end] = &chain().files;
+    let [client, middle, end] = &chain()?.files;
     let whole = merged(&[client.clone(), middle.clone(), end.clone()], &[])?;
     assert_eq!(count(&whole, &[&CLIENT[..], &MIDDLE, &LAST].concat()), Some(CALLS));
     ensure!(unmatched(&whole).iter().all(|row| row.2 == "failed-before-sending"), "{}", whole["matching"]);
@@ -123,7 +119,7 @@ fn regions(file: &[u8]) -> Vec<(u32, usize, usize)> {
 
 #[test]
 fn a_server_that_was_cut_anywhere() -> Result<()> {
-    let [client, middle, end] = &chain().files;
+    let [client, middle, end] = &chain()?.files;
     let whole = merged(&[client.clone(), middle.clone(), end.clone()], &[])?;
     let full = side(&whole, 0, "made")?[0];
     let file = fs::read(middle)?;
@@ -174,7 +170,7 @@ fn a_server_that_was_cut_anywhere() -> Result<()> {
 
 #[test]
 fn a_server_that_was_damaged() -> Result<()> {
-    let [client, middle, end] = &chain().files;
+    let [client, middle, end] = &chain()?.files;
     let file = fs::read(middle)?;
     let folder = tempfile::tempdir()?;
     let damaged = folder.path().join("damaged.iprof");
@@ -215,7 +211,7 @@ fn a_server_that_was_damaged() -> Result<()> {
 
 #[test]
 fn of_two_copies_the_fuller_is_kept() -> Result<()> {
-    let [client, middle, end] = &chain().files;
+    let [client, middle, end] = &chain()?.files;
     let whole = merged(&[client.clone(), middle.clone(), end.clone()], &[])?;
     let folder = tempfile::tempdir()?;
     let file = fs::read(middle)?;
@@ -287,7 +283,7 @@ fn shift(file: &mut [u8], ns: u64) {
 
 #[test]
 fn clocks_of_different_processes_are_never_compared() -> Result<()> {
-    let [client, middle, end] = &chain().files;
+    let [client, middle, end] = &chain()?.files;
     let whole = merged(&[client.clone(), middle.clone(), end.clone()], &[])?;
     let folder = tempfile::tempdir()?;
     for (number, of) in [client, middle].into_iter().enumerate() {
@@ -401,7 +397,7 @@ fn a_peer_that_was_not_recorded() -> Result<()> {
 fn stubs_and_skeletons_alone_give_two_trees() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let rewritten = folder.path().join("classes");
-    subject::rewrite(classes(), &rewritten, &["--transform", "method-events,rmi"])?;
+    subject::rewrite(&classes(), &rewritten, &["--transform", "method-events,rmi"])?;
     let port = free_port().to_string();
     let java = |index: usize, name: &str| {
         let mut java = jre(index).java();

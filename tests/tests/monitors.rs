@@ -1,11 +1,11 @@
 //! Threads and what they wait for, on real virtual machines: a program measures its own waits, and the profile agrees.
 
+use instrument_tests::shared;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
@@ -13,22 +13,20 @@ use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// The programs, compiled. That of virtual threads only if there is a compiler for it.
 fn classes() -> String {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let folder = CLASSES.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Contention.java", "Locks.java"], 8, folder.path()).unwrap();
-        if let Some(kit) = Jdk::at_least(21).unwrap() {
+    shared::folder("monitors", |folder| {
+        agent::compile(&["Contention.java", "Locks.java"], 8, folder)?;
+        if let Some(kit) = Jdk::at_least(21)? {
             let source = instrument_tests::machine::java_source("agent/Virtual.java");
             let mut javac = kit.tool("javac");
-            javac.args(["--release", "21", "-d"]).arg(folder.path()).arg(source).run_quietly().unwrap();
+            javac.args(["--release", "21", "-d"]).arg(folder).arg(source).run_quietly()?;
         }
-        folder
-    });
-    folder.path().display().to_string()
+        Ok(())
+    })
+    .display()
+    .to_string()
 }
 
 fn profile(folder: &Path) -> Result<PathBuf> {

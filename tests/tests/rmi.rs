@@ -139,7 +139,7 @@ fn stubs_and_skeletons_are_recorded_once() -> Result<()> {
 fn a_rewritten_jar_records_what_its_stubs_and_skeletons_do() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let rewritten = folder.path().join("classes");
-    instrument_tests::subject::rewrite(classes(), &rewritten, &["--transform", "method-events,rmi"])?;
+    instrument_tests::subject::rewrite(&classes(), &rewritten, &["--transform", "method-events,rmi"])?;
     for index in [1, 3] {
         let work = folder.path().join(index.to_string());
         fs::create_dir(&work)?;

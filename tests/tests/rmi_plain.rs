@@ -2,6 +2,7 @@
 //! by `instrument jdk-patch` and JDK_JAVA_OPTIONS, by the launcher agent of the jar, or in a JDK that `instrument jdk` made. Every call has its two
 //! sides.
 
+use instrument_tests::shared;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,6 @@ use instrument_tests::rmi::{
     Running, TRANSFORMS, classes, count, free_port, java, matched, merged, profile, unmatched,
 };
 use instrument_tests::subject;
-use tempfile::TempDir;
 use walkdir::WalkDir;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,11 +24,6 @@ enum Way {
     Patch,
     Launcher,
     Image,
-}
-
-fn work() -> &'static Path {
-    static WORK: OnceLock<TempDir> = OnceLock::new();
-    WORK.get_or_init(|| tempfile::tempdir().unwrap()).path()
 }
 
 /// Virtual machines that the two ways are for; oldest first.
@@ -73,38 +68,42 @@ fn rewrite(input: &Path, output: &Path, launcher: &[&Jre]) -> Result<Command> {
 
 /// The rewritten jar that starts a program; its launcher agent, if it has one, is for all virtual machines here.
 fn jar(way: Way, main: &str) -> Result<PathBuf> {
-    static MAKING: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _guard = MAKING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let made = work().join(format!("{main}-{way:?}.jar"));
-    if !made.exists() {
-        let input = work().join(format!("{main}-plain.jar"));
+    let folder = shared::folder(&format!("rmi-plain-{main}-{way:?}"), |folder| {
+        let input = folder.join("plain.jar");
         plain(main, "", &input)?;
         let all: Vec<&Jre> = if way == Way::Launcher { jres().iter().collect() } else { Vec::new() };
-        rewrite(&input, &made, &all)?.run_quietly()?;
-    }
-    Ok(made)
+        rewrite(&input, &folder.join("rewritten.jar"), &all)?.run_quietly()?;
+        Ok(())
+    });
+    Ok(folder.join("rewritten.jar"))
 }
 
 /// JDK_JAVA_OPTIONS for a virtual machine.
 fn options(jre: &Jre) -> Result<String> {
     // A path with a space.
-    let patch = work().join(format!("the patch of {}", jre.version));
-    let mut call = subject::call()?;
-    call.args(["--quiet", "jdk-patch", "--java-home"]).arg(&jre.home).arg("-o").arg(patch);
-    Ok(String::from_utf8(call.run_quietly()?.stdout)?.trim_end().to_owned())
+    let folder = shared::folder(&format!("rmi-plain-patch-{}", jre.version), |folder| {
+        let mut call = subject::call()?;
+        call.args(["--quiet", "jdk-patch", "--java-home"])
+            .arg(&jre.home)
+            .arg("-o")
+            .arg(folder.join("the patch"));
+        Ok(fs::write(folder.join("options"), call.run_quietly()?.stdout)?)
+    });
+    Ok(fs::read_to_string(folder.join("options"))?.trim_end().to_owned())
 }
 
 /// A copy of a virtual machine with its classes for remote calls rewritten.
 fn image(jre: &Jre) -> Result<Jre> {
-    static MAKING: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _guard = MAKING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let home = work().join(format!("image-{}", jre.version));
-    if !home.exists() {
+    let folder = shared::folder(&format!("rmi-plain-image-{}", jre.version), |folder| {
         let mut call = subject::call()?;
-        call.args(["jdk", "--transform", "rmi", "--java-home"]).arg(&jre.home).arg("-o").arg(&home);
+        call.args(["jdk", "--transform", "rmi", "--java-home"])
+            .arg(&jre.home)
+            .arg("-o")
+            .arg(folder.join("jdk"));
         call.run_quietly()?;
-    }
-    Ok(Jre { home, version: jre.version })
+        Ok(())
+    });
+    Ok(Jre { home: folder.join("jdk"), version: jre.version })
 }
 
 fn program(way: Way, jre: &Jre, main: &str, name: &str, folder: &Path) -> Result<Command> {

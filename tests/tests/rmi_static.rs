@@ -1,8 +1,8 @@
 //! Servers that were rewritten on disk, under virtual machines whose own classes are as they are: the methods of remote objects tell what is served.
 
+use instrument_tests::shared;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
@@ -12,24 +12,21 @@ use instrument_tests::rmi::{Recorded, Running, TRANSFORMS, classes, free_port, j
 use instrument_tests::subject;
 use instrument_trace::{RemoteCall, RemoteCallKind, ThreadKind};
 use serde_json::Value;
-use tempfile::TempDir;
 
 const ROUNDS: usize = 30;
 /// Of two threads.
 const CALLS: usize = 2 * ROUNDS;
 
 /// The programs in a jar that was rewritten.
-fn jar() -> &'static Path {
-    static JAR: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
-    let made = JAR.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let (plain, rewritten) = (folder.path().join("plain.jar"), folder.path().join("rewritten.jar"));
-        let mut jar = Jdk::default_kit().unwrap().tool("jar");
-        jar.arg("cf").arg(&plain).arg("-C").arg(classes()).arg(".").run_quietly().unwrap();
-        subject::rewrite(&plain, &rewritten, &["--transform", "method-events,thread-links,rmi"]).unwrap();
-        (folder, rewritten)
+fn jar() -> PathBuf {
+    let folder = shared::folder("rmi-static", |folder| {
+        let (plain, rewritten) = (folder.join("plain.jar"), folder.join("rewritten.jar"));
+        let mut jar = Jdk::default_kit()?.tool("jar");
+        jar.arg("cf").arg(&plain).arg("-C").arg(classes()).arg(".").run_quietly()?;
+        subject::rewrite(&plain, &rewritten, &["--transform", "method-events,thread-links,rmi"])?;
+        Ok(())
     });
-    &made.1
+    folder.join("rewritten.jar")
 }
 
 /// `java` with the jar, under the agent with these options or without it.

@@ -4,10 +4,10 @@
 
 mod replay;
 
+use instrument_tests::shared;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 
 use instrument_tests::machine::Jdk;
 use instrument_trace::Profile;
@@ -81,17 +81,13 @@ fn agent() -> [String; 2] {
     ]
 }
 
-fn beside() -> &'static Path {
-    static BESIDE: OnceLock<TempDir> = OnceLock::new();
-    let dir = BESIDE.get_or_init(|| {
-        let dir = tempfile::tempdir().unwrap();
-        let package = dir.path().join("instrument/runtime");
-        std::fs::create_dir_all(&package).unwrap();
-        std::fs::copy(classes().join("instrument/runtime/Inside.class"), package.join("Inside.class"))
-            .unwrap();
-        dir
-    });
-    dir.path()
+fn beside() -> PathBuf {
+    shared::folder("beside-runtime", |folder| {
+        let package = folder.join("instrument/runtime");
+        std::fs::create_dir_all(&package)?;
+        std::fs::copy(classes().join("instrument/runtime/Inside.class"), package.join("Inside.class"))?;
+        Ok(())
+    })
 }
 
 fn sources() -> PathBuf {
@@ -105,44 +101,32 @@ pub(crate) fn build(out: &Path) {
 }
 
 /// The runtime and the test programs, compiled.
-pub(crate) fn classes() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let dir = CLASSES.get_or_init(|| {
-        let dir = tempfile::tempdir().unwrap();
-        build(dir.path());
+pub(crate) fn classes() -> PathBuf {
+    shared::folder("runtime", |dir| {
+        build(dir);
         let tests =
             ["Victim.java", "Loaders.java", "Modes.java", "Paused.java", "Library.java", "Inside.java"]
                 .map(|f| sources().join("test").join(f));
-        let output = Command::new("javac")
-            .arg("-cp")
-            .arg(dir.path())
-            .arg("-d")
-            .arg(dir.path())
-            .args(tests)
-            .output()
-            .unwrap();
+        let output =
+            Command::new("javac").arg("-cp").arg(dir).arg("-d").arg(dir).args(tests).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        dir
-    });
-    dir.path()
+        Ok(())
+    })
 }
 
 /// The same with a clock that stands still but where the program lets time pass.
-fn scripted() -> &'static Path {
-    static CLASSES: OnceLock<TempDir> = OnceLock::new();
-    let dir = CLASSES.get_or_init(|| {
-        let dir = tempfile::tempdir().unwrap();
-        build(dir.path());
+fn scripted() -> PathBuf {
+    shared::folder("scripted-runtime", |dir| {
+        build(dir);
         let scripted = sources().join("test/scripted");
         let mut javac = Command::new("javac");
-        javac.arg("-cp").arg(dir.path()).arg("-d").arg(dir.path());
+        javac.arg("-cp").arg(dir).arg("-d").arg(dir);
         // In the place of the runtime's own clocks.
         javac.args(["Clock.java", "CpuClock.java", "Timed.java"].map(|file| scripted.join(file)));
         let output = javac.arg(sources().join("test/Inside.java")).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        dir
-    });
-    dir.path()
+        Ok(())
+    })
 }
 
 /// A profile; the threads of a trace have their counts, too.
