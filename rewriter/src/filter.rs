@@ -7,20 +7,11 @@ mod subclasses;
 
 pub use subclasses::{ClassSet, SubclassIndex};
 
+pub use crate::runtime::{API_PACKAGE, RUNTIME_PACKAGE, is_own};
 use instrument_names::glob;
 use instrument_names::pattern::{BadPattern, Fit, Pattern};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-/// Where the classes that the injected code calls live; always left out, whatever the patterns say.
-pub const RUNTIME_PACKAGE: &str = "instrument/runtime/";
-/// What programs call to name parts of themselves in the profile; left out as well, for its calls begin and end frames.
-pub const API_PACKAGE: &str = "instrument/api/";
-
-/// Whether a class is our own.
-pub fn is_own(class: &[u8]) -> bool {
-    class.starts_with(RUNTIME_PACKAGE.as_bytes()) || class.starts_with(API_PACKAGE.as_bytes())
-}
 
 /// Include and exclude patterns, compiled. The default lets everything in but our own runtime.
 #[derive(Debug, Default, Clone)]

@@ -5,6 +5,8 @@
 
 use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, NewEntry};
 use crate::class_file::{ClassFile, mutf8};
+use crate::code::hooks::Reach;
+use crate::code::module_info;
 use crate::error::ClassError;
 use crate::filter::{self, ClassVerdict, Filter};
 use crate::library::{self, Boundary, Callee, Own};
@@ -13,10 +15,9 @@ use crate::remote_methods::RemoteMethods;
 use crate::rewrite::natives::{self, Natives};
 use crate::rewrite::{
     Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, MethodReport, Note, Outcome, RegionReport,
-    SkipReason, Transforms, module_info,
+    SkipReason, Transforms,
 };
 use crate::survey::{MethodSurvey, Survey, SurveyBuffers};
-use crate::transform::hooks::Reach;
 use crate::transform::own_calls::InsertCalls;
 use instrument_names::id_map::{self, IdMap};
 use instrument_names::pattern::MethodQuery;

@@ -20,10 +20,11 @@ pub use inputs::Inputs;
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ClassFile, ConstantPool, opcode};
+use crate::code::may_have_code;
 use crate::error::ClassError;
-use crate::filter::{self, Filter};
-use crate::rewrite::{may_have_code, natives};
-use crate::transform::hooks;
+use crate::filter::Filter;
+use crate::rewrite::natives;
+use crate::runtime;
 
 const OBJECT: &[u8] = b"java/lang/Object";
 const ACC_NATIVE: u16 = 0x0100;
@@ -78,8 +79,8 @@ impl<'a> Callee<'a> {
 
     fn is_noise(&self) -> bool {
         (self.class == OBJECT && self.name == b"<init>")
-            || hooks::is_owner(self.class)
-            || filter::is_own(self.class)
+            || runtime::is_owner(self.class)
+            || runtime::is_own(self.class)
             || natives::is_wrapped(self.name)
     }
 }

@@ -3,8 +3,8 @@
 use crate::class_file::instruction::{Switch, u2};
 use crate::class_file::opcode::{self, INFO, Operands};
 use crate::class_file::{ClassFile, CodeAttribute, ConstantPool, Tag, member};
+use crate::code::{SkipReason, may_have_code, refusal};
 use crate::error::ClassError;
-use crate::rewrite::{SkipReason, may_have_code, refusal};
 use instrument_names::id_map::MethodInfo;
 
 /// A stretch of the class file.

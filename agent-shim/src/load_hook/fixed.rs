@@ -3,9 +3,9 @@
 
 use super::LoadHook;
 use instrument_rewriter::region::Region;
+use instrument_rewriter::rewrite::rmi_internals;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
-use instrument_rewriter::transform::rmi;
 use std::sync::Arc;
 
 /// Code of the JDK that the virtual machine runs in the middle of a method, and the number of what it does there (see `MachineWork` in
@@ -71,7 +71,7 @@ impl LoadHook {
 
     /// The new bytes of a class that is to tell of remote calls and of nothing else.
     pub(super) fn rewrite_for_rmi(&self, name: &[u8], class: &[u8]) -> Option<Vec<u8>> {
-        match rmi::rewrite_internal(class) {
+        match rmi_internals::rewrite_internal(class) {
             Ok(out) => Some(out),
             // It came so from `instrument jdk-patch`, with the same hooks.
             Err(SkipReason::AlreadyInstrumented) => None,

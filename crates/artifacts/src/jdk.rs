@@ -11,6 +11,7 @@ pub mod start;
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_names::mutf8;
 use instrument_rewriter::class_file::{ClassFile, find_attribute};
+use instrument_rewriter::rewrite::rmi_internals;
 use instrument_rewriter::transform::rmi;
 use instrument_verifier::image::Image;
 use sha2::{Digest, Sha256};
@@ -65,7 +66,7 @@ impl Jdk {
                     rmi::MODULE
                 )
             };
-            let bytes = rmi::rewrite_internal(&original).map_err(|reason| {
+            let bytes = rmi_internals::rewrite_internal(&original).map_err(|reason| {
                 anyhow!(
                     "Java {version}: {} is not as expected ({}); supported and tested are 11, 17, 21 and 25",
                     name.replace('/', "."),

@@ -2,8 +2,7 @@
 
 use super::Reader;
 use crate::error::{ClassError, ClassErrorKind};
-use crate::filter::RUNTIME_PACKAGE;
-use crate::transform::hooks::{BOOT_PROBES, METHOD_EVENT, OBJECT_EVENT, is_owner};
+use crate::runtime::{BOOT_PROBES, METHOD_EVENT, OBJECT_EVENT, RUNTIME_PACKAGE, is_owner};
 
 /// The tags of JVMS table 4.4-A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,8 +5,8 @@ use crate::class_file::ClassFile;
 use crate::class_file::CodeAttribute;
 use crate::class_file::ConstantPool;
 use crate::class_file::member::find_attribute;
+use crate::code::code_scan::CodeScan;
 use crate::error::ClassError;
-use crate::rewrite::code_scan::CodeScan;
 
 const ACC_SYNTHETIC: u16 = 0x1000;
 

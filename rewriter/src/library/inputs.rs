@@ -2,7 +2,7 @@
 
 use super::{Own, Resolved};
 use crate::class_file::ClassFile;
-use crate::rewrite::refusal;
+use crate::code::refusal;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -3,8 +3,8 @@
 //! A table that contradicts its own count is copied as it was: the JVM judges it as before. So it does a row that leads out of the code or
 //! of the constant pool, both of which are longer now: it gets a pc or an index that neither can have.
 
-use super::constant_pool_appender::NO_INDEX;
 use super::relocation::Relocation;
+use crate::code::constant_pool_appender::NO_INDEX;
 
 /// A pc that lies in no code array: none is longer (JVMS 4.7.3).
 const NOWHERE: u16 = u16::MAX;

@@ -14,10 +14,10 @@
 //! distant target's, need not fit the handler.
 
 use super::SkipReason;
-use super::code_scan::CodeScan;
-use super::edits::Edits;
 use super::relocation::{Cursor, Relocation};
 use crate::class_file::exception_table::ExceptionTable;
+use crate::code::code_scan::CodeScan;
+use crate::code::edits::Edits;
 use std::collections::BTreeSet;
 
 /// Checks the rows against the code.

@@ -1,44 +1,30 @@
 //! Rewrites one Code attribute (JVMS 4.7.3).
 
-use super::code_scan::CodeScan;
-use super::constant_pool_appender::ConstantPoolAppender;
-use super::edits::Edits;
 use super::relocation::Relocation;
 use super::stack_map_table::AppendedFrames;
 use super::{
     MethodEvent, MethodRef, MethodReport, Note, SkipReason, Transforms, debug_tables, exception_table,
     stack_map_table, type_annotations,
 };
-use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
-use crate::region::RegionFault;
-use crate::transform::allocation::{Arrays, ObjectInit, Objects};
-use crate::transform::bytecodes::Bytecodes;
+use crate::class_file::{Attribute, ClassFile, CodeAttribute, ConstantPool, opcode, version};
+use crate::code::code_scan::CodeScan;
+use crate::code::constant_pool_appender::ConstantPoolAppender;
+use crate::code::edits::Edits;
 use crate::transform::call_sites::CallSites;
-use crate::transform::hand_over::HandOvers;
-use crate::transform::library_calls::{LibraryEntries, LibraryExits};
-use crate::transform::lines::Lines;
-use crate::transform::method_events::MethodEvents;
-use crate::transform::own_calls::{self, InsertCalls, Inserting, Placed};
-use crate::transform::parks::{self, Parks};
-use crate::transform::regions::{self, Located};
-use crate::transform::rmi::{self, Rmi};
-use crate::transform::thread_links::ThreadLinks;
-use crate::transform::values::Values;
-use crate::transform::{MethodSite, Transform};
+use crate::transform::{self, MethodSite, Request, Told};
 use crate::validity::locals;
 
 /// HotSpot's HugeMethodLimit: longer methods stay interpreted for ever (-XX:+DontCompileHugeMethods).
 const HUGE_METHOD_LIMIT: usize = 8_000;
 const ACC_STATIC: u16 = 0x0008;
 
-/// What is wanted of one method.
-pub(crate) struct Request<'a> {
-    pub(crate) id: u32,
-    pub(crate) transforms: Transforms,
-    /// It can be called from other processes.
-    pub(crate) is_remote: bool,
-    pub(crate) regions: &'a [Located],
-    pub(crate) own_calls: Option<&'a dyn InsertCalls>,
+/// A method as it is in the input.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OldMethod<'a> {
+    pub(crate) class: &'a ClassFile<'a>,
+    pub(crate) method: MethodRef<'a>,
+    /// Its Code attribute.
+    pub(crate) attribute: Attribute<'a>,
 }
 
 /// The buffers for one method after the other.
@@ -51,10 +37,8 @@ pub(crate) struct MethodRewriter {
     appended: Vec<u32>,
     /// New row of each old exception table row.
     moved_rows: Vec<u16>,
-    /// What is wrong with the regions of the last method, if something is.
-    pub(crate) region_faults: Vec<Option<RegionFault>>,
-    /// What became of the calls of a user of this crate in the last method.
-    pub(crate) own_placed: Vec<Placed>,
+    /// What became of the regions and of the calls of a user of this crate in the last method.
+    pub(crate) told: Told,
     unknown_attributes: u16,
     crossed_huge_limit: bool,
 }
@@ -65,51 +49,66 @@ impl MethodRewriter {
     ///
     /// # Errors
     /// The reason why this method must stay as it is.
-    #[allow(clippy::too_many_arguments, reason = "the parts are borrowed from one owner, separately")]
     pub(crate) fn rewrite(
         &mut self,
-        class: &ClassFile<'_>,
-        method: &MethodRef<'_>,
-        attribute: &Attribute<'_>,
+        method: &OldMethod<'_>,
         request: &Request<'_>,
         calls: &mut CallSites,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
     ) -> Result<bool, SkipReason> {
-        let pool = &class.pool;
-        let code = CodeAttribute::parse(attribute).map_err(|_| SkipReason::BadCode)?;
+        let code = CodeAttribute::parse(&method.attribute).map_err(|_| SkipReason::BadCode)?;
         self.scan.decode(code.code)?;
         self.edits.clear();
-        self.region_faults.clear();
-        self.own_placed.clear();
-        let &Request { id, transforms, is_remote, regions, own_calls } = request;
+        self.told.clear();
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
-        let is_left = transforms == Transforms::ARRAYS || transforms == Transforms::NONE;
-        let library_calls = if is_left { &[][..] } else { &calls.library_calls };
-        let class_name = class.name().map_err(|_| SkipReason::BadCode)?;
-        let own_calls =
-            own_calls.filter(|inserter| inserter.concerns(class_name, method.name, method.descriptor));
-        // The one constructor that calls no other.
-        let is_object_init = transforms.object_init && class.super_class == 0 && method.name == b"<init>";
-        let wanted = transforms.method_events
-            || transforms.lines
-            || (transforms.makes_arrays_tell() && !self.scan.array_creations.is_empty())
-            || (transforms.allocation && !self.scan.news.is_empty())
-            || is_object_init
-            || !calls.calls.is_empty()
-            || !library_calls.is_empty()
-            || (transforms.parks && parks::concerns(class_name, method.name, method.descriptor))
-            || (transforms.rmi && rmi::concerns(class_name, method.name))
-            || is_remote
-            || own_calls.is_some()
-            || !regions.is_empty();
-        if !wanted {
-            out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
+        let frames = self.plan(method, &code, request, calls, appender)?;
+        if self.edits.is_empty() {
+            out.extend_from_slice(&method.class.bytes[method.attribute.offset..method.attribute.end()]);
             return Ok(false);
         }
-        if method.name == b"finalize" && method.descriptor == b"()V" && code.code == [opcode::RETURN] {
+        self.write(method, &code, frames, appender, out)?;
+        Ok(true)
+    }
+
+    /// Collects what is to be inserted. Returns the frames that the method has.
+    fn plan<'a>(
+        &mut self,
+        method: &OldMethod<'a>,
+        code: &CodeAttribute<'a>,
+        request: &Request<'_>,
+        calls: &CallSites,
+        appender: &mut ConstantPoolAppender,
+    ) -> Result<Option<&'a [u8]>, SkipReason> {
+        let (class, MethodRef { index, access_flags, name, descriptor }) = (method.class, method.method);
+        let is_left = request.transforms == Transforms::ARRAYS || request.transforms == Transforms::NONE;
+        let mut site = MethodSite {
+            pool: &class.pool,
+            appender,
+            scan: &self.scan,
+            code,
+            frames: None,
+            request,
+            calls: &calls.calls,
+            library_calls: if is_left { &[] } else { &calls.library_calls },
+            pushed_id: None,
+            is_constructor: name == b"<init>" && class.super_class != 0,
+            is_static: access_flags & ACC_STATIC != 0,
+            file: class,
+            class: class.name().map_err(|_| SkipReason::BadCode)?,
+            index,
+            access_flags,
+            name,
+            descriptor,
+            flow: None,
+            told: &mut self.told,
+        };
+        if !transform::concerns(&site) {
+            return Ok(None);
+        }
+        if name == b"finalize" && descriptor == b"()V" && code.code == [opcode::RETURN] {
             return Err(SkipReason::EmptyFinalizer);
         }
         if self.scan.subroutines && class.major_version >= version::FIRST_WITHOUT_JSR {
@@ -117,99 +116,62 @@ impl MethodRewriter {
         }
         exception_table::check(code.exception_table, &self.scan)?;
         let has_frames = class.major_version >= version::FIRST_WITH_FRAMES;
-        let frames = if has_frames { find_frames(&code, pool)? } else { None };
-
-        let mut site = MethodSite {
-            pool,
-            appender,
-            scan: &self.scan,
-            code: &code,
-            frames,
-            calls: &calls.calls,
-            library_calls,
-            id,
-            pushed_id: None,
-            is_constructor: method.name == b"<init>" && class.super_class != 0,
-            is_static: method.access_flags & ACC_STATIC != 0,
-            is_remote,
-            class: class_name,
-            name: method.name,
-            descriptor: method.descriptor,
-            flow: None,
-        };
-        // What follows a call follows its end.
-        LibraryExits.plan(&mut site, &mut self.edits)?;
-        if !regions.is_empty() {
-            // First, so that a region ends in front of the method that it is part of.
-            self.region_faults = regions::faults(&site, regions);
-            let sound = regions.iter().zip(&self.region_faults).filter(|(_, fault)| fault.is_none());
-            let sound: Vec<Located> = sound.map(|(region, _)| *region).collect();
-            regions::plan(&mut site, &sound, &mut self.edits)?;
-        }
-        if transforms.parks {
-            Parks.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.rmi {
-            // So that what a method serves ends in front of its own end.
-            Rmi.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.lines {
-            Lines.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.bytecodes && transforms.method_events {
-            Bytecodes.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.method_events {
-            MethodEvents.plan(&mut site, &mut self.edits)?;
-        }
-        if is_object_init {
-            ObjectInit.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.makes_arrays_tell() {
-            Arrays.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.allocation {
-            Objects.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.thread_links {
-            ThreadLinks.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.hand_over {
-            HandOvers.plan(&mut site, &mut self.edits)?;
-        }
-        if transforms.splits_by_values() {
-            Values.plan(&mut site, &mut self.edits)?;
-        }
-        // What precedes a call precedes its beginning.
-        LibraryEntries.plan(&mut site, &mut self.edits)?;
-        if let Some(inserter) = own_calls {
-            let inserting = Inserting {
-                inserter,
-                access_flags: method.access_flags,
-                file: class.bytes,
-                index: method.index,
-            };
-            own_calls::plan(&inserting, &mut site, &mut self.edits, &mut self.own_placed)?;
-        }
-        if self.edits.is_empty() {
-            out.extend_from_slice(&class.bytes[attribute.offset..attribute.end()]);
-            return Ok(false);
-        }
-        if self.edits.extra_locals > 0
-            && !locals::fit(&code, method.descriptor, method.access_flags & ACC_STATIC != 0)
-        {
+        let frames = if has_frames { find_frames(code, &class.pool)? } else { None };
+        site.frames = frames;
+        transform::plan(&mut site, &mut self.edits)?;
+        if self.edits.extra_locals > 0 && !locals::fit(code, descriptor, access_flags & ACC_STATIC != 0) {
             return Err(SkipReason::BadCode);
         }
         self.edits.sort();
+        Ok(frames)
+    }
 
+    /// Appends the new Code attribute.
+    fn write(
+        &mut self,
+        method: &OldMethod<'_>,
+        code: &CodeAttribute<'_>,
+        frames: Option<&[u8]>,
+        appender: &mut ConstantPoolAppender,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SkipReason> {
+        let class = method.class;
+        let has_frames = class.major_version >= version::FIRST_WITH_FRAMES;
         let start = out.len();
-        out.extend_from_slice(&attribute.name_index.to_be_bytes());
+        out.extend_from_slice(&method.attribute.name_index.to_be_bytes());
         out.extend_from_slice(&[0; 4]);
         let deeper = code.max_stack.checked_add(self.edits.extra_stack).ok_or(SkipReason::MaxStack)?;
         out.extend_from_slice(&deeper.max(self.edits.least_stack).to_be_bytes());
         let locals = code.max_locals.checked_add(self.edits.extra_locals).ok_or(SkipReason::MaxLocals)?;
         out.extend_from_slice(&locals.to_be_bytes());
+        let (regions, unwind_pc) = self.write_code(code, has_frames, frames, out)?;
+        exception_table::write(
+            code.exception_table,
+            &self.relocation,
+            &self.edits,
+            &self.appended[..regions],
+            unwind_pc,
+            &mut self.moved_rows,
+            out,
+        )?;
+        let throwable = match self.appended.is_empty() || !has_frames {
+            true => None,
+            false => Some(appender.throwable(&class.pool)?),
+        };
+        self.write_attributes(method, code, frames, throwable, appender, out)?;
+        close_attribute(start, out);
+        Ok(())
+    }
 
+    /// Appends the length of the code and the code, with the handlers behind it: how many of them are of code regions, and the pc of the one
+    /// for unwinding.
+    fn write_code(
+        &mut self,
+        code: &CodeAttribute<'_>,
+        has_frames: bool,
+        frames: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, u32), SkipReason> {
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         let code_at = out.len();
@@ -235,39 +197,20 @@ impl MethodRewriter {
         }
         self.crossed_huge_limit = length > HUGE_METHOD_LIMIT && code.code.len() <= HUGE_METHOD_LIMIT;
         out[length_at..code_at].copy_from_slice(&(length as u32).to_be_bytes());
-
-        exception_table::write(
-            code.exception_table,
-            &self.relocation,
-            &self.edits,
-            &self.appended[..regions],
-            unwind_pc,
-            &mut self.moved_rows,
-            out,
-        )?;
-        let throwable = match self.appended.is_empty() || !has_frames {
-            true => None,
-            false => Some(site.appender.throwable(pool)?),
-        };
-        self.write_attributes(class, method, &code, frames, throwable, appender, out)?;
-        let length = (out.len() - start - 6) as u32;
-        out[start + 2..start + 6].copy_from_slice(&length.to_be_bytes());
-        Ok(true)
+        Ok((regions, unwind_pc))
     }
 
     /// The attributes of the Code attribute, in their order; a StackMapTable that was not there is last.
-    #[allow(clippy::too_many_arguments, reason = "the parts are borrowed from one owner, separately")]
     fn write_attributes(
         &mut self,
-        class: &ClassFile<'_>,
-        method: &MethodRef<'_>,
+        method: &OldMethod<'_>,
         code: &CodeAttribute<'_>,
         frames: Option<&[u8]>,
         throwable: Option<u16>,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
     ) -> Result<(), SkipReason> {
-        let pool = &class.pool;
+        let pool = &method.class.pool;
         let relocation = &self.relocation;
         let extra = &self.edits.kept[..];
         let appended = throwable.map(|throwable| AppendedFrames {
@@ -296,7 +239,7 @@ impl MethodRewriter {
                     if relocation.trampolines().is_empty() && extra.is_empty() {
                         stack_map_table::write(Some(attribute.info), &self.scan, relocation, appended, out)?;
                     } else {
-                        let locals = initial_locals(class, method, appender)?;
+                        let locals = initial_locals(method.class, &method.method, appender)?;
                         stack_map_table::write_in_full(
                             attribute.info,
                             &locals,
@@ -362,7 +305,7 @@ fn close_attribute(start: usize, out: &mut [u8]) {
 /// The `info` of the one StackMapTable; HotSpot refuses a second.
 fn find_frames<'a>(
     code: &CodeAttribute<'a>,
-    pool: &crate::class_file::ConstantPool<'a>,
+    pool: &ConstantPool<'a>,
 ) -> Result<Option<&'a [u8]>, SkipReason> {
     let mut found = None;
     let mut attributes = code.attributes.clone();

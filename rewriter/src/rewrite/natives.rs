@@ -14,11 +14,12 @@
 //! Left as they are, with a reason: classes whose native code is found by reflection (JNA's direct mapping, BridJ), because that looks for
 //! native methods by the names that they have; classes that have methods with such names; and classes that the virtual machine refuses.
 
-use super::constant_pool_appender::ConstantPoolAppender;
 use super::wrapper::wrapper_code;
-use super::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, MethodRef, SkipReason, refusal};
+use super::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, MethodRef, SkipReason};
 use crate::class_file::{ClassFile, Member, Tag};
-use crate::transform::hooks::Reach;
+use crate::code::constant_pool_appender::ConstantPoolAppender;
+use crate::code::hooks::Reach;
+use crate::code::refusal;
 use crate::validity::Validity;
 
 /// What the names of native methods with a wrapper begin with; the virtual machine has to be told.

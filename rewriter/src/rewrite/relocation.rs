@@ -11,12 +11,12 @@
 //!    target's. Then start again at 1. Every round lengthens at least one branch, so the rounds end.
 
 use super::SkipReason;
-use super::code_scan::CodeScan;
-use super::edits::{Detour, Edits, Place, Way};
 use crate::class_file::instruction::targets;
 use crate::class_file::instruction::{Switch, i4};
 use crate::class_file::opcode;
 use crate::class_file::stack_map_table::Frames;
+use crate::code::code_scan::CodeScan;
+use crate::code::edits::{Detour, Edits, Place, Way};
 
 /// The longest code array (JVMS 4.7.3): its length must be less than 65,536.
 const MAX_CODE: usize = 65_535;
@@ -139,7 +139,7 @@ impl Relocation {
             out.extend_from_slice(&code[copied..pc as usize]);
             copied = pc as usize;
             let position = |out: &Vec<u8>| (out.len() - start) as u32;
-            let here = |place| move |i: &&super::edits::Insertion| i.pc == pc && i.place == place;
+            let here = |place| move |i: &&crate::code::edits::Insertion| i.pc == pc && i.place == place;
 
             while let Some(insertion) = insertions.next_if(here(Place::AfterPrevious)) {
                 out.extend_from_slice(insertion.snippet.as_slice());

@@ -10,10 +10,10 @@
 //!   locals of the frame in front of it.
 
 use super::SkipReason;
-use super::code_scan::CodeScan;
-use super::edits::{Counter, Kept, RegionHandler};
 use super::relocation::Relocation;
 use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verification_type};
+use crate::code::code_scan::CodeScan;
+use crate::code::edits::{Counter, Kept, RegionHandler};
 
 /// The frames of the handlers behind the code.
 #[derive(Debug, Clone, Copy)]

@@ -15,19 +15,19 @@
 //! others make.
 //!
 //! The second `dup` is right only if the slot beneath the receiver held the same object, which is what
-//! [`Flow`](crate::rewrite::uninitialized::Flow) says. Where the program throws the object away, as 8 % of
+//! [`Flow`](crate::code::uninitialized::Flow) says. Where the program throws the object away, as 8 % of
 //! the sites in Scala 2.11's library do, there is no such slot; then the `dup` stands right behind the `new`
 //! instead, provided that the code runs straight on from there to the constructor call. What remains is
 //! counted as untracked and reported.
 
-use super::call_sites::Callee;
-use super::hooks::Hook;
-use super::{MethodSite, Transform};
+use super::call_sites::ALL;
+use super::{MethodSite, Transform, Transforms};
 use crate::class_file::constant_pool::MemberRef;
-use crate::class_file::opcode;
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Place, Snippet};
-use crate::rewrite::uninitialized::{ConstructorCall, Origin};
+use crate::class_file::{ConstantPool, opcode};
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Place, Snippet};
+use crate::code::hooks::Hook;
+use crate::code::uninitialized::{ConstructorCall, Origin};
 
 /// Arrays and copies.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,25 @@ pub(crate) fn maker_of(method: &MemberRef<'_>) -> Option<Maker> {
     }
 }
 
+/// Whether arrays and copies are told of.
+fn tells_of_arrays(of: &Transforms) -> bool {
+    of.allocation || of.array_allocation
+}
+
 impl Transform for Arrays {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        tells_of_arrays(&site.request.transforms)
+            && (!site.scan.array_creations.is_empty() || !site.calls_of(maker_of).is_empty())
+    }
+
+    fn looks_for_calls(&self, of: &Transforms, _: &ConstantPool<'_>) -> bool {
+        tells_of_arrays(of)
+    }
+
+    fn finds(&self, method: &MemberRef<'_>, _: &Transforms) -> Option<&'static [u8]> {
+        maker_of(method).map(|_| ALL)
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let mut insert = |site: &mut MethodSite<'_>, pc: u32, hook: Hook| {
             let op = site.code.code[pc as usize];
@@ -81,9 +99,7 @@ impl Transform for Arrays {
             let multi = site.code.code[pc as usize] == opcode::MULTIANEWARRAY;
             insert(site, pc, if multi { Hook::MultiArrayAlloc } else { Hook::ArrayAlloc })?;
         }
-        let calls = site.calls;
-        for &(pc, callee) in calls {
-            let Callee::Maker(maker) = callee else { continue };
+        for (pc, maker) in site.calls_of(maker_of) {
             let hook = match (maker, site.code.code[pc as usize]) {
                 (Maker::Array, _) => Hook::ArrayAlloc,
                 (Maker::MultiArray, _) => Hook::MultiArrayAlloc,
@@ -97,10 +113,11 @@ impl Transform for Arrays {
 }
 
 impl Transform for Objects {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.allocation && !site.scan.news.is_empty()
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
-        if site.scan.news.is_empty() {
-            return Ok(());
-        }
         let dup = Snippet::default().with(&[opcode::DUP]);
         let calls: Vec<ConstructorCall> = site.flow()?.constructor_calls.clone();
         let mut thrown_away: Vec<(u32, u32)> = Vec::new();
@@ -129,6 +146,11 @@ impl Transform for Objects {
 }
 
 impl Transform for ObjectInit {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        // The one constructor that calls no other.
+        site.request.transforms.object_init && site.file.super_class == 0 && site.name == b"<init>"
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let before = edits.entry.unwrap_or_default();
         edits.entry = Some(site.call(Hook::EarlyObjectAlloc, before.with(&[opcode::ALOAD_0]))?);

@@ -22,7 +22,7 @@
 
 use crate::assemble::{self, Method, Pool};
 use crate::class_file::{Tag, opcode};
-use crate::rewrite::module_info::RUNTIME_MODULE;
+use crate::code::module_info::RUNTIME_MODULE;
 
 /// Internal name of the class that makes descriptors.
 pub const BUILDER: &str = "jdk/internal/module/Builder";

@@ -10,9 +10,9 @@
 //! | [`early_class`] | once its method [`PASS`] was called; the agent defines it before any code runs |
 //! | [`image_class`] | once its method [`BOOTED`] was called and the recorder began; it lies in the module image of a JDK |
 
-use super::hooks::{BOOT_PROBES, Hook, JDK_IMAGE, OBJECT_EVENT};
 use crate::assemble::{self, ACC_PUBLIC, ACC_SYNTHETIC, Method, OBJECT, Pool, words};
 use crate::class_file::{Tag, opcode};
+use crate::code::hooks::{BOOT_PROBES, Hook, JDK_IMAGE, OBJECT_EVENT};
 
 /// The class file.
 pub fn class() -> Vec<u8> {

@@ -16,16 +16,16 @@
 //! needs none: its length is a constant. Linkage errors are exceptions as others are. Not counted is what a call executed that was still
 //! open when recording ended: a call tells when it ends.
 
-use super::hooks::Hook;
 use super::method_events::{PcRange, constructor_calls};
 use super::{MethodSite, Transform};
 use crate::class_file::instruction::{Instructions, targets};
 use crate::class_file::opcode;
+use crate::code::SkipReason;
+use crate::code::edits::{Counter, Edits, Executed, Kept, Place, Snippet};
+use crate::code::hooks::Hook;
 use crate::executions::may_leave;
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Counter, Edits, Executed, Kept, Place, Snippet};
 
-/// The transform; it has no options. It comes in front of `method-events`.
+/// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bytecodes;
 
@@ -40,6 +40,10 @@ struct Segment {
 }
 
 impl Transform for Bytecodes {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.bytecodes && site.request.transforms.method_events
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let leaders = Leaders::of(site);
         let segments = segments(site, &leaders)?;

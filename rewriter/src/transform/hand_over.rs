@@ -27,14 +27,15 @@
 //! The program can see the difference where it compares tasks, casts them back or prints the stack of one; so this transform
 //! is there on request only.
 
-use super::call_sites::Callee;
-use super::hooks::Hook;
-use super::{MethodSite, Transform};
+use super::call_sites::{ALL, MEMBER};
+use super::{MethodSite, Transform, Transforms};
+use crate::class_file::ConstantPool;
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::descriptor::field_slots;
-use crate::class_file::opcode::{ALOAD, ASTORE, DUP2, INVOKESTATIC, LLOAD, LSTORE, POP, SWAP};
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Place, Snippet};
+use crate::class_file::opcode::{ALOAD, ASTORE, DUP2, LLOAD, LSTORE, POP, SWAP};
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Place, Snippet};
+use crate::code::hooks::Hook;
 
 /// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +43,7 @@ pub(crate) struct HandOvers;
 
 /// How a task is handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HandOver {
+struct HandOver {
     /// The `wrap` for its interface.
     wrap: Hook,
     above: Above,
@@ -62,18 +63,21 @@ enum Above {
     Delays,
 }
 
-impl HandOver {
-    /// Whether the call has a receiver if it is made by an instruction with this opcode, as far as one is needed.
-    pub(crate) fn fits(self, opcode: u8) -> bool {
-        !self.by_receiver || opcode != INVOKESTATIC
-    }
-}
-
 impl Transform for HandOvers {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.hand_over && !site.calls_of(task_of).is_empty()
+    }
+
+    fn looks_for_calls(&self, of: &Transforms, _: &ConstantPool<'_>) -> bool {
+        of.hand_over
+    }
+
+    fn finds(&self, method: &MemberRef<'_>, _: &Transforms) -> Option<&'static [u8]> {
+        task_of(method).map(|task| if task.by_receiver { MEMBER } else { ALL })
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
-        let calls = site.calls;
-        for &(pc, callee) in calls {
-            let Callee::HandOver(HandOver { wrap, above, by_receiver }) = callee else { continue };
+        for (pc, HandOver { wrap, above, by_receiver }) in site.calls_of(task_of) {
             let local =
                 site.code.max_locals.checked_add(edits.counter_slots()).ok_or(SkipReason::MaxLocals)?;
             // From the top of the stack down.
@@ -151,7 +155,7 @@ const TASKS: [Hook; 7] = [
 ];
 
 /// How `method` gets its task, if it is one of those above.
-pub(crate) fn task_of(method: &MemberRef<'_>) -> Option<HandOver> {
+fn task_of(method: &MemberRef<'_>) -> Option<HandOver> {
     if let Some(hand_over) = executor_task(method) {
         return Some(hand_over);
     }

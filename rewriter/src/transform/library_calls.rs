@@ -14,20 +14,24 @@
 //! `super()`, and that of a library's constructor by `super()` itself: those are closed with the constructor, by whoever sees the
 //! exception next.
 
-use super::hooks::Hook;
 use super::{MethodSite, Transform};
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Place};
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Place};
+use crate::code::hooks::Hook;
 
-/// The entries; comes after all other transforms.
+/// The entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LibraryEntries;
 
-/// The exits; comes before all other transforms.
+/// The exits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LibraryExits;
 
 impl Transform for LibraryEntries {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        !site.library_calls.is_empty()
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let calls = site.library_calls;
         for call in calls {
@@ -42,6 +46,10 @@ impl Transform for LibraryEntries {
 }
 
 impl Transform for LibraryExits {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        !site.library_calls.is_empty()
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let calls = site.library_calls;
         for call in calls {

@@ -8,18 +8,22 @@
 //! Each thread has arrays of its own, so nothing is lost between threads, and a counter counts at once: what ends the method, and whether it
 //! ends at all, does not matter.
 
-use super::hooks::Hook;
 use super::{MethodSite, Transform};
 use crate::class_file::opcode;
+use crate::code::SkipReason;
+use crate::code::edits::{Counter, Detour, Edits, Kept, Place, Snippet, Way};
+use crate::code::hooks::Hook;
 use crate::executions::{Plan, Point, lines};
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Counter, Detour, Edits, Kept, Place, Snippet, Way};
 
-/// The transform; it has no options. It comes in front of `method-events`: a call whose arrays cannot be had has not begun.
+/// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lines;
 
 impl Transform for Lines {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.lines
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let runs = lines(site.code, site.pool, site.scan);
         let starts: Vec<u32> = runs.iter().map(|run| run.start).collect();

@@ -12,19 +12,23 @@
 //! throw IllegalMonitorStateException), and the handler itself. In a constructor they begin behind the
 //! calls that initialise `this`: no handler may cover `super()` (JVMS 4.10.1.4), and dead code is left out.
 
-use super::hooks::Hook;
 use super::{MethodSite, Transform};
 use crate::class_file::exception_table::ExceptionTable;
 use crate::class_file::opcode;
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Executed, Place, Snippet};
-use crate::rewrite::uninitialized::Origin;
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Executed, Place, Snippet};
+use crate::code::hooks::Hook;
+use crate::code::uninitialized::Origin;
 
 /// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MethodEvents;
 
 impl Transform for MethodEvents {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.method_events
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let id = site.push_id()?;
         edits.need_stack(1);

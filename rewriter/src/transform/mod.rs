@@ -1,4 +1,4 @@
-//! What is injected: one file per transform.
+//! What is injected: one file per transform, and [one table](Transforms) of all of them in their order.
 //!
 //! | transform | what it makes a program tell |
 //! |---|---|
@@ -24,7 +24,6 @@ pub mod boot_probes;
 pub mod bytecodes;
 pub(crate) mod call_sites;
 pub mod hand_over;
-pub mod hooks;
 pub mod library_calls;
 pub mod lines;
 pub mod method_events;
@@ -32,19 +31,24 @@ pub mod own_calls;
 pub mod parks;
 pub mod regions;
 pub mod rmi;
+mod site;
+mod table;
 pub mod thread_links;
 pub mod values;
 
-use crate::class_file::CodeAttribute;
-use crate::class_file::ConstantPool;
-use crate::class_file::opcode;
-use crate::rewrite::SkipReason;
-use crate::rewrite::code_scan::CodeScan;
-use crate::rewrite::constant_pool_appender::ConstantPoolAppender;
-use crate::rewrite::edits::{Edits, Snippet};
-use crate::rewrite::uninitialized::{Flow, Method};
-use call_sites::{Callee, LibraryCall};
-use hooks::Hook;
+pub use crate::code::hooks;
+
+use crate::class_file::constant_pool::MemberRef;
+use crate::class_file::{ClassFile, CodeAttribute, ConstantPool};
+use crate::code::SkipReason;
+use crate::code::code_scan::CodeScan;
+use crate::code::constant_pool_appender::ConstantPoolAppender;
+use crate::code::edits::{Edits, Snippet};
+use crate::code::uninitialized::Flow;
+use crate::region::RegionFault;
+use call_sites::{Call, LibraryCall};
+use own_calls::{InsertCalls, Placed};
+use regions::Located;
 
 /// One change to a method.
 ///
@@ -54,8 +58,104 @@ use hooks::Hook;
 /// - calls nothing but the static methods of [`hooks`];
 /// - refuses with a [`SkipReason`] rather than guess: then the whole method stays as it was.
 pub(crate) trait Transform {
-    /// Adds this transform's insertions to `edits`.
+    /// Whether it may have something to insert: a quick look, for every method of a class.
+    fn concerns(&self, site: &MethodSite<'_>) -> bool;
+
+    /// Adds this transform's insertions to `edits`. Called for methods that it [`concerns`](Self::concerns).
+    ///
+    /// # Errors
+    /// Why the method has to stay as it is.
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason>;
+
+    /// Whether it looks for calls in a class with this constant pool.
+    fn looks_for_calls(&self, _of: &Transforms, _pool: &ConstantPool<'_>) -> bool {
+        false
+    }
+
+    /// With which instructions calls of `method` are made that it looks for; none: it looks for others. No method is of interest to two
+    /// transforms.
+    fn finds(&self, _method: &MemberRef<'_>, _of: &Transforms) -> Option<&'static [u8]> {
+        None
+    }
+}
+
+table::transforms! {
+    // Row: the transform; the options that ask for it; and why it has its place. What follows an instruction is inserted in the order of the
+    // rows, and so is what is in front of one.
+    //
+    // What follows a call follows its end.
+    library_calls::LibraryExits {}
+    // A region ends in front of the method that it is part of.
+    regions::Regions {}
+    // Of one class that has no other.
+    parks::Parks {
+        /// [`parks`].
+        parks
+    }
+    // What a method serves ends in front of its own end.
+    rmi::Rmi {
+        /// [`rmi`].
+        rmi
+    }
+    // A call whose counters cannot be had has not begun.
+    lines::Lines {
+        /// [`lines`].
+        lines
+    }
+    // The ends that `method-events` inserts tell the count.
+    bytecodes::Bytecodes {
+        /// [`bytecodes`]; [`method_events`](Self::method_events) belongs to it.
+        bytecodes
+    }
+    // Behind everything that has its end within the call.
+    method_events::MethodEvents {
+        /// [`method_events`].
+        method_events
+    }
+    // What the call makes, calls and hands over, it does while it is open.
+    allocation::ObjectInit {
+        /// The part of [`allocation`] for `java.lang.Object`.
+        object_init
+    }
+    allocation::Arrays {
+        /// Its part for arrays and copies.
+        array_allocation
+    }
+    allocation::Objects {
+        /// [`allocation`]: objects, by their `new`, and arrays and copies.
+        allocation
+    }
+    thread_links::ThreadLinks {
+        /// [`thread_links`].
+        thread_links
+    }
+    hand_over::HandOvers {
+        /// [`hand_over`].
+        hand_over
+    }
+    // Its ends come behind those of library calls by itself.
+    values::Values {
+        /// [`values`]: statements; [`method_events`](Self::method_events) belongs to it.
+        jdbc,
+        /// The same of requests by HTTP.
+        http,
+        /// The same of files.
+        files
+    }
+    // What precedes a call precedes its beginning.
+    library_calls::LibraryEntries {
+        /// Calls of methods that [block](crate::library::blocking) are among the
+        /// [library calls](crate::rewrite::ClassRewriter::record_library_calls); by itself it inserts nothing.
+        waits
+    }
+    // In front of a return they are behind the event of the exit, where no handler of ours leads an exception of the called method to a
+    // second one.
+    own_calls::OwnCalls {}
+}
+
+impl Transforms {
+    /// Arrays and copies alone.
+    pub(crate) const ARRAYS: Self = Self { array_allocation: true, ..Self::NONE };
 }
 
 /// A method that is being rewritten.
@@ -66,91 +166,55 @@ pub(crate) struct MethodSite<'a> {
     pub(crate) code: &'a CodeAttribute<'a>,
     /// The `info` of the StackMapTable.
     pub(crate) frames: Option<&'a [u8]>,
+    /// What is asked for.
+    pub(crate) request: &'a Request<'a>,
     /// The calls that transforms look for, by pc.
-    pub(crate) calls: &'a [(u32, Callee)],
+    pub(crate) calls: &'a [Call],
     /// The calls into libraries, by pc.
     pub(crate) library_calls: &'a [LibraryCall],
-    /// The method id that the probes get.
-    pub(crate) id: u32,
     /// What pushes it, once somebody has asked: a constant is appended once.
     pub(crate) pushed_id: Option<Snippet>,
     /// `<init>` of a class other than `java/lang/Object`: its `this` is uninitialised at first.
     pub(crate) is_constructor: bool,
     pub(crate) is_static: bool,
-    /// It can be called from other processes.
-    pub(crate) is_remote: bool,
+    /// Its class.
+    pub(crate) file: &'a ClassFile<'a>,
     /// Internal name of its class.
     pub(crate) class: &'a [u8],
+    /// Position in the class's method table.
+    pub(crate) index: u16,
+    pub(crate) access_flags: u16,
     pub(crate) name: &'a [u8],
     pub(crate) descriptor: &'a [u8],
     /// Computed when the first transform asks for it.
     pub(crate) flow: Option<Flow>,
+    /// What the transforms have to tell of what was asked for.
+    pub(crate) told: &'a mut Told,
 }
 
-impl MethodSite<'_> {
-    /// `invokestatic` of a hook.
-    pub(crate) fn call(&mut self, hook: Hook, snippet: Snippet) -> Result<Snippet, SkipReason> {
-        let [a, b] = self.appender.hook(hook)?.to_be_bytes();
-        Ok(snippet.with(&[opcode::INVOKESTATIC, a, b]))
-    }
+/// What is wanted of one method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request<'a> {
+    /// The method id that the probes get.
+    pub(crate) id: u32,
+    pub(crate) transforms: Transforms,
+    /// The method can be called from other processes.
+    pub(crate) is_remote: bool,
+    pub(crate) regions: &'a [Located],
+    pub(crate) own_calls: Option<&'a dyn InsertCalls>,
+}
 
-    /// The method id, pushed with the shortest instruction.
-    pub(crate) fn push_id(&mut self) -> Result<Snippet, SkipReason> {
-        if self.pushed_id.is_none() {
-            self.pushed_id = Some(self.push(self.id)?);
-        }
-        Ok(self.pushed_id.unwrap_or_default())
-    }
+/// What became of the regions and of the calls of a user of this crate in one method.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// What is wrong with each region, if something is; empty: nothing is with any.
+    pub(crate) region_faults: Vec<Option<RegionFault>>,
+    pub(crate) placed: Vec<Placed>,
+}
 
-    /// A number, pushed with the shortest instruction.
-    pub(crate) fn push(&mut self, number: u32) -> Result<Snippet, SkipReason> {
-        let snippet = Snippet::default();
-        Ok(match number {
-            number @ 0..=5 => snippet.with(&[opcode::ICONST_0 + number as u8]),
-            number @ 6..=127 => snippet.with(&[opcode::BIPUSH, number as u8]),
-            number @ 128..=32_767 => snippet.with(&[opcode::SIPUSH, (number >> 8) as u8, number as u8]),
-            number => {
-                let index = self.appender.integer(self.pool, number)?;
-                self.push_constant(index)
-            }
-        })
-    }
-
-    /// Name and descriptor as one String, pushed.
-    pub(crate) fn push_name(&mut self) -> Result<Snippet, SkipReason> {
-        let index = self.appender.string(&[self.name, self.descriptor])?;
-        Ok(self.push_constant(index))
-    }
-
-    /// A constant of one slot, pushed.
-    pub(crate) fn push_constant(&self, index: u16) -> Snippet {
-        match index.to_be_bytes() {
-            [0, low] => Snippet::default().with(&[opcode::LDC, low]),
-            [high, low] => Snippet::default().with(&[opcode::LDC_W, high, low]),
-        }
-    }
-
-    /// Where uninitialised objects flow.
-    pub(crate) fn flow(&mut self) -> Result<&Flow, SkipReason> {
-        if self.flow.is_none() {
-            let method = Method {
-                pool: self.pool,
-                code: self.code.code,
-                scan: self.scan,
-                exception_table: self.code.exception_table,
-                frames: self.frames,
-                is_constructor: self.is_constructor,
-                is_static: self.is_static,
-                descriptor: self.descriptor,
-            };
-            self.flow = Some(Flow::of(&method)?);
-        }
-        self.flow.as_ref().ok_or(SkipReason::BadCode)
-    }
-
-    /// Whether the `invokespecial` at `pc` calls a constructor.
-    pub(crate) fn calls_constructor(&self, pc: u32) -> bool {
-        let index = crate::class_file::instruction::u2(self.code.code, pc as usize + 1);
-        self.pool.referenced_name_and_type(index).is_ok_and(|(name, _)| name == b"<init>")
+impl Told {
+    pub(crate) fn clear(&mut self) {
+        self.region_faults.clear();
+        self.placed.clear();
     }
 }

@@ -57,13 +57,13 @@ mod emit;
 mod places;
 pub mod rules;
 
-use super::MethodSite;
+use super::{MethodSite, Transform};
 use crate::class_file::annotation::annotation_types;
 use crate::class_file::{Attributes, ClassFile, CodeAttribute, ConstantPool};
-use crate::rewrite::SkipReason;
-use crate::rewrite::code_scan::CodeScan;
-use crate::rewrite::edits::Edits;
-use crate::rewrite::uninitialized;
+use crate::code::SkipReason;
+use crate::code::code_scan::CodeScan;
+use crate::code::edits::Edits;
+use crate::code::uninitialized;
 pub use absent::Absent;
 pub use call::{BadCall, Call, Value};
 use emit::Emission;
@@ -247,34 +247,35 @@ impl Calls<'_> {
     }
 }
 
-/// What the planning of a method needs besides its site.
-pub(crate) struct Inserting<'a> {
-    pub(crate) inserter: &'a dyn InsertCalls,
-    pub(crate) access_flags: u16,
-    /// The class file.
-    pub(crate) file: &'a [u8],
-    /// Position of the method in the class.
-    pub(crate) index: u16,
+/// The transform; what it inserts is in the request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnCalls;
+
+impl Transform for OwnCalls {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        let inserter = site.request.own_calls;
+        inserter.is_some_and(|inserter| inserter.concerns(site.class, site.name, site.descriptor))
+    }
+
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+        match site.request.own_calls {
+            Some(inserter) => plan(inserter, site, edits),
+            None => Ok(()),
+        }
+    }
 }
 
-/// Comes behind all other transforms: what is in front of a return is then behind the event of the exit, where no handler of ours leads
-/// an exception of the called method to a second one.
-pub(crate) fn plan(
-    inserting: &Inserting<'_>,
-    site: &mut MethodSite<'_>,
-    edits: &mut Edits,
-    reports: &mut Vec<Placed>,
-) -> Result<(), SkipReason> {
-    let &Inserting { inserter, access_flags, file, index } = inserting;
+fn plan(inserter: &dyn InsertCalls, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    let index = site.index;
     let method = Method {
         class: site.class,
         name: site.name,
         descriptor: site.descriptor,
-        access_flags,
-        id: site.id,
+        access_flags: site.access_flags,
+        id: site.request.id,
         pool: site.pool,
         code: site.code,
-        file,
+        file: site.file.bytes,
         index,
     };
     let flow = site.flow.take();
@@ -299,7 +300,7 @@ pub(crate) fn plan(
     };
     inserter.insert(&method, &mut calls);
     let Calls { mut places, placed, reports: new, .. } = calls;
-    reports.extend(new);
+    site.told.placed.extend(new);
     let emitted = emit(placed, &mut places, site, edits);
     site.flow = places.into_flow();
     emitted

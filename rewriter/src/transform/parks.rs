@@ -7,11 +7,11 @@
 //!
 //! `LockSupport` throws nothing from there: a wait whose end does not come ends with the next one of the thread.
 
-use super::hooks::Hook;
 use super::{MethodSite, Transform};
 use crate::class_file::opcode;
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Place, Snippet};
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Place, Snippet};
+use crate::code::hooks::Hook;
 
 /// The class that the transform is for.
 pub const LOCK_SUPPORT: &[u8] = b"java/util/concurrent/locks/LockSupport";
@@ -20,16 +20,15 @@ pub const LOCK_SUPPORT: &[u8] = b"java/util/concurrent/locks/LockSupport";
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parks;
 
-/// Whether the transform has anything to do with a method.
-pub(crate) fn concerns(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
-    class == LOCK_SUPPORT && name.starts_with(b"park") && descriptor.starts_with(b"(Ljava/lang/Object;")
-}
-
 impl Transform for Parks {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.parks
+            && site.class == LOCK_SUPPORT
+            && site.name.starts_with(b"park")
+            && site.descriptor.starts_with(b"(Ljava/lang/Object;")
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
-        if !concerns(site.class, site.name, site.descriptor) {
-            return Ok(());
-        }
         let parking = site.call(Hook::Parking, Snippet::default().with(&[opcode::ALOAD_0]))?;
         edits.need_stack(1);
         edits.insert(0, Place::AfterPrevious, parking);

@@ -15,20 +15,24 @@
 //!    [`Detour`] that only the branches concerned take.
 //! 3. Returns, handlers, and the handler behind the code.
 
-use super::MethodSite;
-use super::hooks::Hook;
+use super::{MethodSite, Transform};
 use crate::class_file::instruction::targets;
 use crate::class_file::opcode;
+use crate::code::SkipReason;
+use crate::code::edits::{Detour, Edits, Place, RegionHandler, Snippet, Way};
+use crate::code::hooks::Hook;
 use crate::region::{PcRange, RegionFault};
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Detour, Edits, Place, RegionHandler, Snippet, Way};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A region of the method in work: its number and its instructions.
 pub(crate) type Located = (u32, PcRange);
 
+/// The transform; its regions are in the request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Regions;
+
 /// The regions of one method, without common instructions.
-struct Regions<'r>(&'r [Located]);
+struct Marked<'r>(&'r [Located]);
 
 /// The ways to one instruction. Regions by position; `None`: outside of all.
 #[derive(Default)]
@@ -41,7 +45,7 @@ struct Ways {
 }
 
 /// What is wrong with each of `regions`, if something is.
-pub(crate) fn faults(site: &MethodSite<'_>, regions: &[Located]) -> Vec<Option<RegionFault>> {
+fn faults(site: &MethodSite<'_>, regions: &[Located]) -> Vec<Option<RegionFault>> {
     let mut faults: Vec<Option<RegionFault>> = vec![None; regions.len()];
     for (index, &(_, (start, end))) in regions.iter().enumerate() {
         let sound =
@@ -61,7 +65,7 @@ pub(crate) fn faults(site: &MethodSite<'_>, regions: &[Located]) -> Vec<Option<R
     if faults.iter().any(Option::is_some) {
         return faults;
     }
-    let regions = Regions(regions);
+    let regions = Marked(regions);
     let ways = regions.ways(site);
     for (index, &(_, (start, _))) in regions.0.iter().enumerate() {
         let entered = ways.get(&start).is_some_and(|ways| ways.sources().any(|from| from != Some(index)));
@@ -95,16 +99,24 @@ pub(crate) fn faults(site: &MethodSite<'_>, regions: &[Located]) -> Vec<Option<R
     faults
 }
 
+impl Transform for Regions {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        !site.request.regions.is_empty()
+    }
+
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+        let regions = site.request.regions;
+        let faults = faults(site, regions);
+        let sound = regions.iter().zip(&faults).filter(|(_, fault)| fault.is_none());
+        let sound: Vec<Located> = sound.map(|(region, _)| *region).collect();
+        site.told.region_faults = faults;
+        plan(site, &sound, edits)
+    }
+}
+
 /// Adds the insertions for `regions`, which have no [`faults`].
-///
-/// # Errors
-/// As every transform.
-pub(crate) fn plan(
-    site: &mut MethodSite<'_>,
-    regions: &[Located],
-    edits: &mut Edits,
-) -> Result<(), SkipReason> {
-    let regions = Regions(regions);
+fn plan(site: &mut MethodSite<'_>, regions: &[Located], edits: &mut Edits) -> Result<(), SkipReason> {
+    let regions = Marked(regions);
     if regions.0.is_empty() {
         return Ok(());
     }
@@ -193,7 +205,7 @@ fn call(site: &mut MethodSite<'_>, snippet: Snippet, hook: Hook, number: u32) ->
     site.call(hook, snippet.with(push.as_slice()))
 }
 
-impl Regions<'_> {
+impl Marked<'_> {
     /// The region that the instruction at `pc` belongs to.
     fn at(&self, pc: u32) -> Option<usize> {
         self.0.iter().position(|&(_, (start, end))| (start..end).contains(&pc))

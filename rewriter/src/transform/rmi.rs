@@ -32,9 +32,8 @@
 //! Stubs that are dynamic proxies have no class file; what they do, and which connection a call takes, only the JDK's classes tell. The runtime makes one
 //! record of what both tell.
 
-use super::call_sites::Callee;
-use super::hooks::Hook;
-use super::{MethodSite, Transform};
+use super::call_sites::ALL;
+use super::{MethodSite, Transform, Transforms};
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::opcode::{
@@ -42,8 +41,9 @@ use crate::class_file::opcode::{
 };
 use crate::class_file::opcode::{INVOKEINTERFACE, INVOKEVIRTUAL, LLOAD, POP};
 use crate::class_file::{ClassFile, ConstantPool};
-use crate::rewrite::edits::{Edits, Place, RegionHandler, Snippet};
-use crate::rewrite::{Choice, ClassRewriter, Outcome, SkipReason, Transforms};
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Place, RegionHandler, Snippet};
+use crate::code::hooks::Hook;
 
 /// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
@@ -160,20 +160,6 @@ pub fn is_internal(class: &[u8]) -> bool {
     class.starts_with(b"sun/rmi/") && internals().any(|internal| internal.as_bytes() == class)
 }
 
-/// The new bytes of one of [`internals`], which tells of remote calls and of nothing else: no method of it has an id.
-///
-/// # Errors
-/// Why it stays as it is: it is not as expected, or not a class.
-pub fn rewrite_internal(class: &[u8]) -> Result<Vec<u8>, SkipReason> {
-    let mut out = Vec::new();
-    let mut rewriter = ClassRewriter::new(Transforms { rmi: true, ..Transforms::NONE });
-    match rewriter.rewrite(class, |_| Choice::Rewrite(0), &mut out) {
-        Ok(Outcome::Rewritten) => Ok(out),
-        Ok(Outcome::Skipped(reason)) => Err(reason),
-        Ok(Outcome::Unchanged) | Err(_) => Err(SkipReason::UnknownInternals),
-    }
-}
-
 fn points(class: &[u8]) -> impl Iterator<Item = &'static Point> {
     POINTS.iter().filter(move |point| point.class.as_bytes() == class)
 }
@@ -221,14 +207,15 @@ fn only_call(code: &[u8], pool: &ConstantPool<'_>, callee: &str, descriptor: &st
 }
 
 /// Whether a stub makes a call by calling this.
-pub(crate) fn makes_call(method: &MemberRef<'_>) -> bool {
+fn makes_call(method: &MemberRef<'_>) -> Option<()> {
     const INVOKE: &[u8] =
         b"(Ljava/rmi/Remote;Ljava/lang/reflect/Method;[Ljava/lang/Object;J)Ljava/lang/Object;";
     const NEW_CALL: &[u8] =
         b"(Ljava/rmi/server/RemoteObject;[Ljava/rmi/server/Operation;IJ)Ljava/rmi/server/RemoteCall;";
-    method.class == b"java/rmi/server/RemoteRef"
+    let makes = method.class == b"java/rmi/server/RemoteRef"
         && ((method.name == b"invoke" && method.descriptor == INVOKE)
-            || (method.name == b"newCall" && method.descriptor == NEW_CALL))
+            || (method.name == b"newCall" && method.descriptor == NEW_CALL));
+    makes.then_some(())
 }
 
 fn is_dispatch(site: &MethodSite<'_>) -> bool {
@@ -238,6 +225,22 @@ fn is_dispatch(site: &MethodSite<'_>) -> bool {
 }
 
 impl Transform for Rmi {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.rmi
+            && (site.request.is_remote
+                || site.name == b"dispatch"
+                || points(site.class).any(|point| point.method.as_bytes() == site.name)
+                || !site.calls_of(makes_call).is_empty())
+    }
+
+    fn looks_for_calls(&self, of: &Transforms, _: &ConstantPool<'_>) -> bool {
+        of.rmi
+    }
+
+    fn finds(&self, method: &MemberRef<'_>, _: &Transforms) -> Option<&'static [u8]> {
+        makes_call(method).map(|()| ALL)
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
         let (class, name, descriptor) = (site.class, site.name, site.descriptor);
         let here =
@@ -245,10 +248,9 @@ impl Transform for Rmi {
         for point in points(class).filter(here) {
             plan_point(point, site, edits)?;
         }
-        let calls = site.calls.iter().filter(|call| call.1 == Callee::RemoteCall);
-        let calls: Vec<u32> = calls.map(|call| call.0).collect();
+        let calls = site.calls_of(makes_call);
         if !calls.is_empty() && !site.is_constructor {
-            for pc in calls {
+            for (pc, ()) in calls {
                 // The hash is the last argument.
                 let hook = site.call(Hook::RmiStubCalls, Snippet::default().with(&[DUP2]))?;
                 edits.need_stack(2);
@@ -262,7 +264,7 @@ impl Transform for Rmi {
             enclose(site, edits, entered, Hook::RmiSkeletonReturns, Hook::RmiSkeletonThrows)?;
             edits.sites.remote_calls += 1;
         }
-        if site.is_remote {
+        if site.request.is_remote {
             let name = site.push_name()?;
             let entered = Snippet::default().with(&[ALOAD_0]).with(name.as_slice());
             enclose(
@@ -276,11 +278,6 @@ impl Transform for Rmi {
         }
         Ok(())
     }
-}
-
-/// Whether [`Rmi`] has anything to do with a method, apart from the calls in it.
-pub(crate) fn concerns(class: &[u8], name: &[u8]) -> bool {
-    name == b"dispatch" || points(class).any(|point| point.method.as_bytes() == name)
 }
 
 fn plan_point(point: &Point, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {

@@ -9,21 +9,38 @@
 //! make one link: the last one's. The receiver is the only value that the call takes, so it is on top of the stack; an
 //! uninitialised one cannot be there (JVMS 4.10.1.9: its class type would have to match).
 
-use super::call_sites::Callee;
-use super::hooks::Hook;
-use super::{MethodSite, Transform};
-use crate::class_file::opcode;
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Place, Snippet};
+use super::call_sites::MEMBER;
+use super::{MethodSite, Transform, Transforms};
+use crate::class_file::constant_pool::{MemberRef, WellKnown};
+use crate::class_file::{ConstantPool, opcode};
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Place, Snippet};
+use crate::code::hooks::Hook;
 
 /// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadLinks;
 
+fn starts(method: &MemberRef<'_>) -> Option<()> {
+    (method.name == b"start" && method.descriptor == b"()V").then_some(())
+}
+
 impl Transform for ThreadLinks {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.thread_links && !site.calls_of(starts).is_empty()
+    }
+
+    fn looks_for_calls(&self, of: &Transforms, pool: &ConstantPool<'_>) -> bool {
+        of.thread_links && pool.well_known(WellKnown::Start) != 0
+    }
+
+    fn finds(&self, method: &MemberRef<'_>, _: &Transforms) -> Option<&'static [u8]> {
+        // A static method has no receiver, so it starts nothing.
+        starts(method).map(|()| MEMBER)
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
-        let calls = site.calls;
-        for &(pc, _) in calls.iter().filter(|call| call.1 == Callee::Start) {
+        for (pc, ()) in site.calls_of(starts) {
             let hook = site.call(Hook::Starting, Snippet::default().with(&[opcode::DUP]))?;
             edits.need_stack(1);
             edits.insert(pc, Place::Before, hook);

@@ -25,15 +25,16 @@ mod files;
 mod requests;
 mod statements;
 
-use super::call_sites::Callee;
-use super::hooks::Hook;
-use super::{MethodSite, Transform};
+use super::call_sites::MEMBER;
+use super::{MethodSite, Transform, Transforms};
+use crate::class_file::ConstantPool;
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::opcode::{
     ALOAD, ASTORE, DUP, DUP2, ILOAD, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE,
 };
-use crate::rewrite::edits::{Edits, Insertion, Place, Snippet};
-use crate::rewrite::{SkipReason, Transforms};
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Insertion, Place, Snippet};
+use crate::code::hooks::Hook;
 
 /// The transform; it has no options.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +42,7 @@ pub(crate) struct Values;
 
 /// A call that is split by a value, or tells what one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ValueCall {
+struct ValueCall {
     of: Of,
     what: What,
     /// The instructions that make it.
@@ -116,7 +117,7 @@ impl Above {
 }
 
 /// What a call of `method` has to do with a value that is asked for.
-pub(crate) fn call_of(method: &MemberRef<'_>, transforms: &Transforms) -> Option<ValueCall> {
+fn call_of(method: &MemberRef<'_>, transforms: &Transforms) -> Option<ValueCall> {
     let statement = || {
         let what = transforms.jdbc.then(|| statements::call_of(method)).flatten()?;
         Some(ValueCall { of: Of::Statements, what, by: &[INVOKEINTERFACE] })
@@ -132,18 +133,10 @@ pub(crate) fn call_of(method: &MemberRef<'_>, transforms: &Transforms) -> Option
     statement().or_else(request).or_else(file)
 }
 
-impl ValueCall {
-    /// Whether such an instruction makes it.
-    pub(crate) fn fits(self, opcode: u8) -> bool {
-        self.by.contains(&opcode)
-    }
-}
-
 /// Instructions.
 const VIRTUAL: &[u8] = &[INVOKEVIRTUAL];
 const STATIC: &[u8] = &[INVOKESTATIC];
 const SPECIAL: &[u8] = &[INVOKESPECIAL];
-const MEMBER: &[u8] = &[INVOKEVIRTUAL, INVOKESPECIAL, INVOKEINTERFACE];
 
 /// What stands in the parentheses of its descriptor.
 fn parameters<'a>(method: &MemberRef<'a>) -> Option<&'a [u8]> {
@@ -152,11 +145,22 @@ fn parameters<'a>(method: &MemberRef<'a>) -> Option<&'a [u8]> {
 }
 
 impl Transform for Values {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        self.looks_for_calls(&site.request.transforms, site.pool)
+            && !site.calls_of(|method| call_of(method, &site.request.transforms)).is_empty()
+    }
+
+    fn looks_for_calls(&self, of: &Transforms, _: &ConstantPool<'_>) -> bool {
+        of.jdbc || of.http || of.files
+    }
+
+    fn finds(&self, method: &MemberRef<'_>, of: &Transforms) -> Option<&'static [u8]> {
+        call_of(method, of).map(|call| call.by)
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
-        let calls = site.calls;
         let mut ends: Vec<Insertion> = Vec::new();
-        for &(pc, callee) in calls {
-            let Callee::Value(call) = callee else { continue };
+        for (pc, call) in site.calls_of(|method| call_of(method, &site.request.transforms)) {
             let is_interface = site.code.code[pc as usize] == INVOKEINTERFACE;
             let behind = pc + if is_interface { 5 } else { 3 };
             let held =

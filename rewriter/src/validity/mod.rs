@@ -14,8 +14,8 @@ pub(crate) mod locals;
 mod stack_depth;
 
 use crate::class_file::{ClassFile, CodeAttribute};
+use crate::code::SkipReason;
 use crate::error::ClassError;
-use crate::rewrite::SkipReason;
 use constant_indices::Check;
 use stack_depth::StackDepth;
 

@@ -11,7 +11,7 @@ use crate::class_file::instruction::{length_at, u2};
 use crate::class_file::opcode::{self, INFO, OPEN, OPERANDS, Operands, POPS, PUSHES};
 use crate::class_file::stack_map_table::{Frames, types, verification_type};
 use crate::class_file::{CodeAttribute, ConstantPool, find_attribute, version};
-use crate::rewrite::SkipReason;
+use crate::code::SkipReason;
 
 /// From this version on frames decide; in 50, HotSpot asks the old verifier where frames do not fit.
 const FRAMES_DECIDE: u16 = 51;

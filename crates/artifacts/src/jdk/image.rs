@@ -20,6 +20,7 @@ use instrument_rewriter::archive::{ClassRewriter as _, Location};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::instrumenter::{ClassRecord, Instrumenter, Plan, Runtime};
 use instrument_rewriter::library::jdk;
+use instrument_rewriter::rewrite::rmi_internals;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, Transforms, module_info};
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, Reach};
 use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method, Value};
@@ -251,7 +252,7 @@ fn remote_calls(
         let class = class.with_context(|| {
             format!("there is no class {name} in a module {}: leave rmi out of --transform", rmi::MODULE)
         })?;
-        let new = rmi::rewrite_internal(&class).map_err(|reason| {
+        let new = rmi_internals::rewrite_internal(&class).map_err(|reason| {
             anyhow::anyhow!("{} is not as expected ({})", name.replace('/', "."), reason.as_str())
         })?;
         resources.insert(path, new);

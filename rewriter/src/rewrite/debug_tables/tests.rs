@@ -1,6 +1,6 @@
-use super::super::edits::Place;
 use super::super::testing::{Moved, snippet};
 use super::*;
+use crate::code::edits::Place;
 
 /// 8 instructions, each of one byte; 3 bytes more in front of each of 0, 2 and 5.
 fn moved() -> Moved {

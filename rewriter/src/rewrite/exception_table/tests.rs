@@ -1,6 +1,6 @@
-use super::super::edits::{Detour, Place, RegionHandler, Snippet, Way};
 use super::super::testing::{Assembly, Moved, snippet};
 use super::*;
+use crate::code::edits::{Detour, Place, RegionHandler, Snippet, Way};
 
 /// The new rows, and the new row of each old one.
 fn rows(

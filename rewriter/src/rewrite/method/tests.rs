@@ -1,7 +1,7 @@
 use super::super::testing::Assembly;
 use super::*;
 use crate::class_file::ConstantPool;
-use crate::transform::hooks::Reach;
+use crate::code::hooks::Reach;
 
 /// The types at the entry of a method, in letters: `t` of the new object, `C#name;` for a class.
 fn types_at_entry(access_flags: u16, name: &str, descriptor: &str, has_super: bool) -> String {

@@ -1,6 +1,6 @@
-use super::super::edits::Snippet;
 use super::super::testing::{Assembly, Moved, snippet};
 use super::*;
+use crate::code::edits::Snippet;
 
 impl Moved {
     /// The new pcs at a label: end, pad, landing, target, instruction.

@@ -1,6 +1,6 @@
-use super::super::edits::{Detour, Place, Snippet, Way};
 use super::super::testing::{Assembly, Moved, snippet};
 use super::*;
+use crate::code::edits::{Detour, Place, Snippet, Way};
 
 fn moved(text: &str, insertions: &[(&str, Place, &str)]) -> Moved {
     with_detours(text, insertions, &[])

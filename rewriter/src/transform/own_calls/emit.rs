@@ -3,8 +3,8 @@
 use super::call::{Argument, Call, Passed, Value};
 use super::places::{Local, Operation, kind, width};
 use crate::class_file::opcode;
-use crate::rewrite::SkipReason;
-use crate::rewrite::edits::{Edits, Place, RegionHandler, Snippet};
+use crate::code::SkipReason;
+use crate::code::edits::{Edits, Place, RegionHandler, Snippet};
 use crate::transform::MethodSite;
 use std::collections::BTreeMap;
 

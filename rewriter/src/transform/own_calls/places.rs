@@ -7,7 +7,7 @@ use crate::class_file::instruction::{Instructions, length_at, u2};
 use crate::class_file::opcode::{self, OPERANDS, Operands};
 use crate::class_file::stack_map_table::{FrameKind, Frames, types, verification_type};
 use crate::class_file::{ConstantPool, mutf8};
-use crate::rewrite::uninitialized::{Flow, Method, Origin};
+use crate::code::uninitialized::{Flow, Method, Origin};
 use std::collections::BTreeSet;
 
 /// What an instruction takes from the stack and leaves there, by field descriptors.

@@ -2,7 +2,7 @@
 
 use super::{Above, SPECIAL, STATIC, What, parameters};
 use crate::class_file::constant_pool::MemberRef;
-use crate::transform::hooks::Hook;
+use crate::code::hooks::Hook;
 
 const PATH: &[u8] = b"Ljava/nio/file/Path;";
 

@@ -2,7 +2,7 @@
 
 use super::{Above, MEMBER, VIRTUAL, What, parameters};
 use crate::class_file::constant_pool::MemberRef;
-use crate::transform::hooks::Hook;
+use crate::code::hooks::Hook;
 
 const CONNECTIONS: [&[u8]; 3] =
     [b"java/net/URLConnection", b"java/net/HttpURLConnection", b"javax/net/ssl/HttpsURLConnection"];

@@ -2,7 +2,7 @@
 
 use super::{Above, What, parameters};
 use crate::class_file::constant_pool::MemberRef;
-use crate::transform::hooks::Hook;
+use crate::code::hooks::Hook;
 
 const STATEMENTS: [&[u8]; 3] =
     [b"java/sql/Statement", b"java/sql/PreparedStatement", b"java/sql/CallableStatement"];

@@ -1,5 +1,5 @@
-use super::super::testing::Assembly;
 use super::*;
+use crate::code::testing::Assembly;
 
 /// The appender behind the pool of these instructions.
 fn with<T>(text: &str, test: impl FnOnce(&ConstantPool<'_>, &mut ConstantPoolAppender, u16) -> T) -> T {

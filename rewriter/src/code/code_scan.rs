@@ -129,7 +129,7 @@ impl CodeScan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Assembly;
+    use crate::code::testing::Assembly;
 
     #[test]
     fn a_scan_notes_what_stands_where_and_what_is_fallen_into() {

@@ -1,5 +1,5 @@
-use super::super::testing::Assembly;
 use super::*;
+use crate::code::testing::Assembly;
 
 /// What a method is walked with.
 #[derive(Default)]

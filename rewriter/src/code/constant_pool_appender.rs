@@ -3,7 +3,7 @@
 use super::SkipReason;
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::{ConstantPool, Tag};
-use crate::transform::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT, Reach};
+use crate::code::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT, Reach};
 use std::collections::HashMap;
 
 /// The highest `constant_pool_count` that fits its two bytes.
