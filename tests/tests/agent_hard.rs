@@ -69,9 +69,12 @@ fn bad_ends_are_the_same() -> Result<()> {
 #[test]
 fn crowds_leave_everything() -> Result<()> {
     let path = class_path();
+    // Ten thousand take a quarter of an hour on a busy machine, and what runs beside them as well.
+    let crowd = if Corpus::full() { 10_000 } else { 1_000 };
     for jre in jre::ends()? {
-        let outcome = unchanged(&jre, "", &["-cp", &path, "Hard", "threads", "10000"])?;
-        assert_eq!((outcome.code, outcome.methods()?["Hard.work"].entries), (Some(0), 11_000));
+        let outcome = unchanged(&jre, "", &["-cp", &path, "Hard", "threads", &crowd.to_string()])?;
+        // The main thread has a thousand calls of its own.
+        assert_eq!((outcome.code, outcome.methods()?["Hard.work"].entries), (Some(0), crowd + 1_000));
         // Ten times as many classes as fit at one time.
         let flags = ["-XX:MaxMetaspaceSize=48m", "-cp", &path, "Hard", "loaders", "1000"];
         let outcome = unchanged(&jre, "", &flags)?;

@@ -236,10 +236,21 @@ fn differing_entries(before: &Path, after: &Path) -> Result<Vec<String>> {
 
 #[test]
 fn rewritten_jars_link_and_mean_the_same() -> Result<()> {
+    link_and_mean_the_same(0)
+}
+
+#[test]
+fn other_rewritten_jars_link_and_mean_the_same() -> Result<()> {
+    link_and_mean_the_same(1)
+}
+
+/// Every second jar of the corpus: all of them are too much for one test.
+fn link_and_mean_the_same(first: usize) -> Result<()> {
     let corpus = Corpus::open()?;
     let work = tempfile::tempdir()?;
+    let subjects: Vec<Subject> = subjects(&corpus)?.into_iter().skip(first).step_by(2).collect();
     all(
-        &subjects(&corpus)?,
+        &subjects,
         |subject| subject.name.clone(),
         |subject| {
             let mut faults = Vec::new();
