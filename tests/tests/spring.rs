@@ -63,35 +63,48 @@ fn check_report(profile: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Virtual machines, and whether requests are served by virtual threads; the oldest virtual machine first.
+fn cases() -> Result<Vec<(Jre, bool)>> {
+    let of = |jre: Jre| {
+        let threads: &[bool] = if jre.version >= 21 { &[false, true] } else { &[false] };
+        threads.iter().map(move |&is_virtual| (jre.clone(), is_virtual))
+    };
+    Ok(machines()?.into_iter().flat_map(of).collect())
+}
+
 #[test]
 fn every_request_is_counted_and_the_first_screen_shows_where_time_went() -> Result<()> {
-    for jre in machines()? {
-        let threads: &[bool] = if jre.version >= 21 { &[false, true] } else { &[false] };
-        for is_virtual in threads {
-            let option = format!("-Dspring.threads.virtual.enabled={is_virtual}");
-            let (folder, _) = serve(&jre, &[], &[&option])?;
-            let profile = spring::profile(folder.path())?;
-            let bytes = fs::metadata(&profile)?.len();
-            ensure!(bytes <= LARGEST_PROFILE, "Java {}, {option}: {bytes} bytes", jre.version);
-            check_report(&profile)?;
-            let methods = subject::profile(folder.path())?;
-            let launcher = entries_of(&methods, "org.springframework.boot.loader.");
-            ensure!(launcher == 0, "Java {}: {launcher} calls of the launcher", jre.version);
-            for (method, calls) in [
-                ("ShopController.items", 50),
-                ("ShopController.order", 100),
-                ("ShopController.receipt", 50),
-                ("ShopService.price", 100),
-                ("ItemRepository.findAll", 50),
-                ("OrderRepository.save", 100),
-                ("OrderRepository.findByCustomer", 150),
-            ] {
-                let name = format!("com.acme.shop.{method}");
-                let counted = entries_of(&methods, &name);
-                let fits = if method.ends_with("price") { counted >= calls } else { counted == calls };
-                ensure!(fits, "Java {}, {option}: {name} {counted} times", jre.version);
-            }
-        }
+    check(&cases()?[0])
+}
+
+#[test]
+fn so_it_is_on_the_newest_virtual_machine_and_with_virtual_threads() -> Result<()> {
+    cases()?[1..].iter().try_for_each(check)
+}
+
+fn check((jre, is_virtual): &(Jre, bool)) -> Result<()> {
+    let option = format!("-Dspring.threads.virtual.enabled={is_virtual}");
+    let (folder, _) = serve(jre, &[], &[&option])?;
+    let profile = spring::profile(folder.path())?;
+    let bytes = fs::metadata(&profile)?.len();
+    ensure!(bytes <= LARGEST_PROFILE, "Java {}, {option}: {bytes} bytes", jre.version);
+    check_report(&profile)?;
+    let methods = subject::profile(folder.path())?;
+    let launcher = entries_of(&methods, "org.springframework.boot.loader.");
+    ensure!(launcher == 0, "Java {}: {launcher} calls of the launcher", jre.version);
+    for (method, calls) in [
+        ("ShopController.items", 50),
+        ("ShopController.order", 100),
+        ("ShopController.receipt", 50),
+        ("ShopService.price", 100),
+        ("ItemRepository.findAll", 50),
+        ("OrderRepository.save", 100),
+        ("OrderRepository.findByCustomer", 150),
+    ] {
+        let name = format!("com.acme.shop.{method}");
+        let counted = entries_of(&methods, &name);
+        let fits = if method.ends_with("price") { counted >= calls } else { counted == calls };
+        ensure!(fits, "Java {}, {option}: {name} {counted} times", jre.version);
     }
     Ok(())
 }
